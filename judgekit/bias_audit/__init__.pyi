@@ -8,9 +8,12 @@ from .attacks import (
     AttackCorpus as AttackCorpus,
     read_attacks as read_attacks,
 )
+from .consistency import (
+    REPEATS_COUNT as REPEATS_COUNT,
+)
 from .inputs import (
-    DEFAULT_N_ASKINGS as DEFAULT_N_ASKINGS,
     DEFAULT_N_ATTACKS as DEFAULT_N_ATTACKS,
+    DEFAULT_N_REPEATS as DEFAULT_N_REPEATS,
     AuditInputs as AuditInputs,
     AuditOptions as AuditOptions,
     select_cases as select_cases,

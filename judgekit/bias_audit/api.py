@@ -1,7 +1,4 @@
-"""`audit` and `audit_sync`, the entry points for Python, and the list of all probes by name.
-
-Start reading here.
-"""
+"""`audit` and `audit_sync`, and the list of all probes by name. Start reading here."""
 
 from __future__ import annotations
 
@@ -10,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from judgekit.bias_audit.attacks import AttackCorpus, read_attacks, shipped_corpus
 from judgekit.bias_audit.consistency import (
+    CRITERION_ORDER_PROBE,
+    IDENTICAL_PROBE,
     PARAPHRASE_PROBE,
+    POSITION_PROBE,
     SCALE_PROBE,
     STABILITY_PROBE,
     shipped_paraphrases,
 )
 from judgekit.bias_audit.injection import INJECTION_PROBE
 from judgekit.bias_audit.inputs import AuditInputs, AuditOptions, select_cases
-from judgekit.bias_audit.order_effects import CRITERION_ORDER_PROBE, IDENTICAL_PROBE, POSITION_PROBE
 from judgekit.bias_audit.perturbation import (
     AUTHORITY_PROBE,
     FORMATTING_PROBE,
@@ -49,31 +48,31 @@ async def audit(
     options: AuditOptions | None = None,
     template_folders: Sequence[Path | str] = (),
 ) -> Audit:
-    """Find out what moves a judge that should not: eleven probes on your own outputs.
+    """Probe a judge for known biases with eleven probes on your own outputs.
 
-    Each probe changes one thing that should not matter, asks the same judge again, and says what
-    that did, with an interval. What the cache holds is not asked again.
+    Each probe changes one thing that should not matter, repeats the question, and reports the
+    effect with an interval. Cached replies are reused.
 
     Args:
-        judge: Who is audited; with a budget it stops when the money is used up.
-        answers: Cases with their outputs; errors of the system under test are left out.
-        rubric: How they are judged.
-        options: The probes wanted, their sizes and margins; None takes the defaults.
-        template_folders: Folders of own templates; they come before the shipped.
+        judge: The judge to audit; with a budget the audit stops when it is spent.
+        answers: Cases with their outputs; outputs that record an error are excluded.
+        rubric: The rubric to judge by.
+        options: Probes, sizes and margins; None takes the defaults.
+        template_folders: Folders of your own templates; they take precedence over the shipped one.
 
     Returns:
-        What each probe found; one that could not be made is told as skipped, with the reason.
+        The result of each probe; a probe that cannot run is reported as skipped, with the reason.
 
     Raises:
         InputError: When there is no output, a template does not fit, or a file of attacks is
-            unsound.
+            invalid.
         UnknownNameError: When there is no such probe.
-        StoreError: When the cache cannot keep what was paid for.
+        StoreError: When the cache cannot store a reply that was paid for.
 
     Example:
         >>> async def is_fair(judge, answers, rubric):  # doctest: +SKIP
-        ...     found = await jk.audit(judge, answers, rubric)
-        ...     return found.is_complete and not found.found_material
+        ...     result = await jk.audit(judge, answers, rubric)
+        ...     return result.is_complete and not result.found_material
     """
     wanted = options or AuditOptions()
     usable = [(case, output) for case, output in answers if output.error is None]
@@ -83,11 +82,11 @@ async def audit(
             hint="errors of the system under test are not judged",
         )
     items = select_cases(usable, limit=None, sample=wanted.n_cases, seed=wanted.seed)
-    material = build_audit_inputs(judge, items, rubric, wanted)
-    bench = ProbeRunner(judge, tuple(Path(folder) for folder in template_folders))
+    inputs = build_audit_inputs(judge, items, rubric, wanted)
+    runner = ProbeRunner(judge, tuple(Path(folder) for folder in template_folders))
     probes = select_probes(wanted.probes)
-    plan = plan_audit(bench, material, probes, max_cost_usd=wanted.max_cost_usd)
-    return await run_audit(bench, material, plan)
+    plan = plan_audit(runner, inputs, probes, max_cost_usd=wanted.max_cost_usd)
+    return await run_audit(runner, inputs, plan)
 
 
 def audit_sync(
@@ -98,37 +97,42 @@ def audit_sync(
     options: AuditOptions | None = None,
     template_folders: Sequence[Path | str] = (),
 ) -> Audit:
-    """`audit`, for callers that are not asynchronous; works inside a running loop too.
+    """`audit` for synchronous callers; works inside a running event loop too.
 
     Args:
-        judge: Who is audited.
+        judge: The judge to audit.
         answers: Cases with their outputs.
-        rubric: How they are judged.
-        options: The probes wanted, their sizes and margins.
-        template_folders: Folders of own templates.
+        rubric: The rubric to judge by.
+        options: Probes, sizes and margins.
+        template_folders: Folders of your own templates.
 
     Returns:
-        What each probe found.
+        The result of each probe.
 
     Raises:
         InputError: When there is no output, a template does not fit, or a file of attacks is
-            unsound.
+            invalid.
         UnknownNameError: When there is no such probe.
-        StoreError: When the cache cannot keep what was paid for.
+        StoreError: When the cache cannot store a reply that was paid for.
     """
-    portal = SyncRunner()
+    runner = SyncRunner()
     try:
-        return portal.run(
+        return runner.run(
             audit(judge, answers, rubric, options=options, template_folders=template_folders)
         )
     finally:
-        portal.close()
+        runner.close()
 
 
 def build_audit_inputs(
     judge: Judge, items: Sequence[tuple[Case, Output]], rubric: Rubric, options: AuditOptions
 ) -> AuditInputs:
-    """What the probes of an audit may look at."""
+    """The inputs of an audit's probes."""
+    attacks = options.attacks
+    if attacks is None:
+        corpus = shipped_corpus()
+    else:
+        corpus = attacks if isinstance(attacks, AttackCorpus) else read_attacks(Path(attacks))
     return AuditInputs(
         items=tuple(items),
         rubric=rubric,
@@ -138,29 +142,22 @@ def build_audit_inputs(
         is_recorded=isinstance(judge.connection.model, RecordedModel),
         seed=options.seed,
         n_askings=options.n_askings,
-        attacks=_corpus(options).attacks,
+        attacks=corpus.attacks,
         n_attacks=options.n_attacks,
         margins=options.margins,
         level=options.level,
     )
 
 
-def _corpus(options: AuditOptions) -> AttackCorpus:
-    named = options.attacks
-    if named is None:
-        return shipped_corpus()
-    return named if isinstance(named, AttackCorpus) else read_attacks(Path(named))
-
-
 PROBES = (
     SCALE_PROBE, STABILITY_PROBE, POSITION_PROBE, IDENTICAL_PROBE, VERBOSITY_PROBE, FORMATTING_PROBE, AUTHORITY_PROBE, SELF_PREFERENCE_PROBE,  # noqa: E501
     PARAPHRASE_PROBE, CRITERION_ORDER_PROBE, INJECTION_PROBE,
 )  # fmt: skip
-"""Every probe; those that share their questions with most others come first."""
+"""Every probe. Those that share most questions come first, because a budget skips the last ones."""
 
 
 def select_probes(names: Sequence[str] = (), probes: Sequence[Probe] = PROBES) -> tuple[Probe, ...]:
-    """The probes of these names."""
+    """The probes of these names, or all."""
     known = {probe.name for probe in probes}
     wanted = [name.strip().lower().replace("-", "_") for name in names if name.strip()]
     for name in wanted:

@@ -1,6 +1,6 @@
-"""Probes of consistency: repeated questions, paraphrased instructions.
+"""Probes of consistency: repeats, paraphrases, use of the scale, and the order of what is shown.
 
-Scores that cluster on few levels.
+The probes of changed outputs are in `perturbation` and `injection`.
 """
 
 from __future__ import annotations
@@ -14,58 +14,59 @@ from typing import TYPE_CHECKING
 
 from judgekit.bias_audit.probe import (
     GradeProbe,
+    PairProbe,
     Probe,
+    ProbeData,
     ProbeEffects,
     Trial,
-    TrialAnswers,
     Trials,
-    excess_change,
     plain_question,
-    verdict_changes,
 )
-from judgekit.bias_audit.results import share_effect, shift_effect
 from judgekit.prompts import template_names
 from judgekit.stats.bias import granularity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from judgekit.bias_audit.inputs import AuditInputs
-    from judgekit.records import Criterion
+    from judgekit.bias_audit.probe import ProbeQuestion, TrialAnswers
+    from judgekit.records import Case, Criterion, Output, Rubric
 
 _TWO = 2
+_TIE = 0.5
+
+REPEATS_COUNT = "askings"
+"""The key of the number of repeats in the JSON of an audit."""
 
 
-def plan_stability(material: AuditInputs) -> Trials:
-    """Every output several times, each time a question of its own in the cache."""
+def plan_stability(inputs: AuditInputs) -> Trials:
+    """Every output several times, each repeat with a cache key of its own."""
     return Trials(
         tuple(
             Trial(
                 case.id,
                 {
-                    str(asking): plain_question(case, output, material, asking=asking)
-                    for asking in range(material.n_askings)
+                    str(repeat): plain_question(case, output, inputs, repeat=repeat)
+                    for repeat in range(inputs.n_askings)
                 },
             )
-            for case, output in material.items
+            for case, output in inputs.items
         )
     )
 
 
-def find_stability(heard: Sequence[TrialAnswers], material: AuditInputs) -> ProbeEffects:
-    """How often two askings come to another verdict, and how far their values lie apart."""
-    effect = share_effect(
-        "verdict changes when asked again",
-        [_disagreement(one) for one in heard],
-        cases=[one.trial.case_id for one in heard],
-        margin=material.margins.share,
-        level=material.level,
+def find_stability(data: ProbeData) -> ProbeEffects:
+    """How often two repeats reach different verdicts, and how far their values are apart."""
+    effect = data.share(
+        "verdict changes between repeats", [_disagreement(one) for one in data.answers]
     )
-    values = [[v for arm in one.trial.arms if (v := one.value(arm)) is not None] for one in heard]
+    values = [
+        [v for arm in one.trial.arms if (v := one.value(arm)) is not None] for one in data.answers
+    ]
     # Pooled as variances: a mean of standard deviations of two or three answers is biased down.
     within = [variance(row) for row in values if len(row) >= _TWO]
     same = [row for row in values if len(row) >= _TWO and len(set(row)) == 1]
-    counts: dict[str, float | int | str] = {"askings": material.n_askings}
+    counts: dict[str, float | int | str] = {REPEATS_COUNT: data.inputs.n_askings}
     if within:
         counts["sd within an output"] = round(sqrt(fsum(within) / len(within)), 4)
         counts["outputs with one value throughout"] = f"{len(same)} of {len(within)}"
@@ -73,85 +74,80 @@ def find_stability(heard: Sequence[TrialAnswers], material: AuditInputs) -> Prob
 
 
 def _disagreement(one: TrialAnswers) -> float | None:
-    """The share of two askings that disagree; None with fewer than two verdicts."""
-    verdicts = [found for arm in one.trial.arms if (found := one.passed(arm)) is not None]
+    """The share of pairs of repeats that disagree; None with fewer than two verdicts."""
+    verdicts = [passed for arm in one.trial.arms if (passed := one.passed(arm)) is not None]
     pairs = list(combinations(verdicts, _TWO))
     return None if not pairs else sum(x != y for x, y in pairs) / len(pairs)
 
 
 STABILITY_PROBE = Probe(
     name="stability",
-    question="Does it change its verdict when it is asked again?",
+    question="Does the verdict change when the same question is repeated?",
     needs="nothing more",
     cost="3 gradings (2 shared)",
     plan=plan_stability,
-    find=find_stability,
+    measure=find_stability,
     changes_texts=False,
 )
-"""The probe."""
 
 _SHIPPED = "paraphrases/"
 
-_NONE = (
+_NO_PARAPHRASES = (
     "the judge's template has no paraphrases (name your own with --paraphrase FILE.j2); "
     "pointwise/criterion, joint and no_reference have"
 )
 
 
 def shipped_paraphrases(template: str) -> tuple[str, ...]:
-    """The shipped templates that say the same as a shipped one in other words."""
+    """The shipped paraphrases of a shipped template."""
     folder, _, own = template.rpartition("/")
-    wanted = f"{_SHIPPED}{own}_"
     if folder != "pointwise":
         return ()
-    return tuple(name for name in template_names() if name.startswith(wanted))
+    return tuple(name for name in template_names() if name.startswith(f"{_SHIPPED}{own}_"))
 
 
-def plan_paraphrase(material: AuditInputs) -> Trials:
-    """Every output with every paraphrase, and once more with the judge's own template."""
-    if not material.paraphrases:
-        return Trials(skipped=_NONE)
+def plan_paraphrase(inputs: AuditInputs) -> Trials:
+    """Every output with every paraphrase, and twice with the judge's own template."""
+    if not inputs.paraphrases:
+        return Trials(skipped=_NO_PARAPHRASES)
     return Trials(
         tuple(
-            Trial(
-                case.id,
-                {
-                    "plain": plain_question(case, output, material),
-                    "again": plain_question(case, output, material, asking=1),
-                    "changed": GradeProbe(
-                        case=case, output=output, rubric=material.rubric, template=template
-                    ),
-                },
+            _repeated(
+                case,
+                output,
+                inputs,
+                GradeProbe(case=case, output=output, rubric=inputs.rubric, template=template),
                 about=template,
             )
-            for case, output in material.items
-            for template in material.paraphrases
+            for case, output in inputs.items
+            for template in inputs.paraphrases
         )
     )
 
 
-def find_paraphrase(heard: Sequence[TrialAnswers], material: AuditInputs) -> ProbeEffects:
-    """How far other words move the scores, beyond what asking the same again does."""
-    cases = [one.trial.case_id for one in heard]
-    again, other = excess_change(heard, "changed")
-    moved = shift_effect(
-        "scores moved by other words",
-        again,
-        other,
-        cases=cases,
-        margin=material.margins.value,
-        harm="up",
-        level=material.level,
-    )
-    flips = share_effect(
+def _repeated(
+    case: Case, output: Output, inputs: AuditInputs, changed: ProbeQuestion, *, about: str = ""
+) -> Trial:
+    """A changed question beside two repeats of the plain one, which show the noise."""
+    plain, again = (plain_question(case, output, inputs, repeat=repeat) for repeat in range(2))
+    return Trial(case.id, {"plain": plain, "again": again, "changed": changed}, about=about)
+
+
+def find_paraphrase(data: ProbeData) -> ProbeEffects:
+    """How far a paraphrase moves the scores, beyond what a mere repeat does."""
+    flips = data.share(
         "verdict changes with the words",
-        verdict_changes(heard, "changed"),
-        cases=cases,
-        margin=material.margins.share,
+        [
+            None if x is None or y is None else float(x != y)
+            for x, y in ((one.passed("plain"), one.passed("changed")) for one in data.answers)
+        ],
+        # The plain repeat flips verdicts too, so that the share alone is no evidence.
         decides=False,
-        level=material.level,
     )
-    return ProbeEffects((moved, flips), {"templates": ", ".join(material.paraphrases)})
+    return ProbeEffects(
+        (data.excess_change("scores moved by other words"), flips),
+        {"templates": ", ".join(data.inputs.paraphrases)},
+    )
 
 
 PARAPHRASE_PROBE = Probe(
@@ -160,87 +156,69 @@ PARAPHRASE_PROBE = Probe(
     needs="a template with paraphrases: a shipped one, or your own",
     cost="1 grading a paraphrase and 2 (shared)",
     plan=plan_paraphrase,
-    find=find_paraphrase,
+    measure=find_paraphrase,
 )
-"""The probe."""
 
 MOST_ON_ONE = 0.80
-"""A judge that gives one and the same score so often tells outputs hardly apart."""
+"""A judge that gives one score to so many outputs hardly distinguishes them."""
 
+# On two levels a judge can be right and give the same score to nearly every output.
 _FEWEST_LEVELS = 3
-_NO_LEVELS = "no criterion has a scale of three or more levels, on which scores could clump"
+_NO_LEVELS = "no criterion has a scale of three or more levels, on which scores could cluster"
 
 
-def plan_scale(material: AuditInputs) -> Trials:
-    """Every output as it is; nothing is asked for this probe alone."""
-    if not _with_levels(material):
+def plan_scale(inputs: AuditInputs) -> Trials:
+    """Every output as it is; other probes ask the same questions."""
+    if not _with_levels(inputs):
         return Trials(skipped=_NO_LEVELS)
     return Trials(
         tuple(
-            Trial(case.id, {"plain": plain_question(case, output, material)})
-            for case, output in material.items
+            Trial(case.id, {"plain": plain_question(case, output, inputs)})
+            for case, output in inputs.items
         )
     )
 
 
-def find_scale(heard: Sequence[TrialAnswers], material: AuditInputs) -> ProbeEffects:
-    """How often the commonest and the best score are given, and how many levels are used."""
-    criteria = _with_levels(material)
-    scores = {name: _raw(heard, name) for name in criteria}
-    cases = [one.trial.case_id for one in heard for _ in criteria]
-    common = {
-        name: Counter(found for found in given if found is not None).most_common(1)
-        for name, given in scores.items()
-    }
+def find_scale(data: ProbeData) -> ProbeEffects:
+    """How often the most common and the best score occur, and how many levels are used."""
+    criteria = _with_levels(data.inputs)
+    scores = {name: _first_scores(data, name) for name in criteria}
     on_one, at_top = [], []
-    for place in range(len(heard)):
+    for place in range(len(data.answers)):
         for name, criterion in criteria.items():
             raw = scores[name][place]
-            is_known = raw is not None
-            on_one.append(float(raw == common[name][0][0]) if is_known else None)
-            at_top.append(float(raw == criterion.scale.max) if is_known else None)
-    clumped = share_effect(
-        "commonest score of a criterion",
-        on_one,
-        cases=cases,
-        margin=MOST_ON_ONE,
-        level=material.level,
-    )
-    top = share_effect(
-        "best score",
-        at_top,
-        cases=cases,
-        margin=MOST_ON_ONE,
-        decides=False,
-        level=material.level,
-    )
-    if clumped.verdict == "small":  # some score is always the commonest
+            known = Counter(score for score in scores[name] if score is not None)
+            on_one.append(None if raw is None else float(raw == known.most_common(1)[0][0]))
+            at_top.append(None if raw is None else float(raw == criterion.scale.max))
+    cases = [case_id for case_id in data.cases for _ in criteria]
+    clumped = data.share("commonest score of a criterion", on_one, cases=cases, margin=MOST_ON_ONE)
+    top = data.share("best score", at_top, cases=cases, margin=MOST_ON_ONE, decides=False)
+    if clumped.verdict == "small":
+        # Some score is always the most common one, so that its share is never 0.
         clumped = replace(clumped, verdict="none_seen")
-    return ProbeEffects((clumped, top), _levels(scores, criteria))
+    return ProbeEffects((clumped, top), _levels_used(scores, criteria))
 
 
-def _with_levels(material: AuditInputs) -> dict[str, Criterion]:
+def _with_levels(inputs: AuditInputs) -> dict[str, Criterion]:
     return {
         criterion.name: criterion
-        for criterion in material.rubric.criteria
+        for criterion in inputs.rubric.criteria
         if criterion.scale.points is None or len(criterion.scale.points) >= _FEWEST_LEVELS
     }
 
 
-def _raw(heard: Sequence[TrialAnswers], name: str) -> list[float | None]:
+def _first_scores(data: ProbeData, name: str) -> list[float | None]:
     """The first score of each output on a criterion."""
-    found: list[float | None] = []
-    for one in heard:
-        verdict = one.verdict("plain")
-        said = () if verdict is None else verdict.judgments
-        found.append(next((j.raw for j in said if j.criterion == name), None))
-    return found
+    # A mean over repeats would lie between the levels and hide that scores cluster.
+    verdicts = [one.verdict("plain") for one in data.answers]
+    judgments = [() if verdict is None else verdict.judgments for verdict in verdicts]
+    return [next((j.raw for j in row if j.criterion == name), None) for row in judgments]
 
 
-def _levels(
-    scores: Mapping[str, Sequence[float | None]], criteria: Mapping[str, Criterion]
+def _levels_used(
+    scores: Mapping[str, list[float | None]], criteria: Mapping[str, Criterion]
 ) -> dict[str, float | int | str]:
-    """Of each criterion, how many levels of how many were used, and how evenly."""
+    """For each criterion, how many of the levels are used, and how evenly."""
     counts: dict[str, float | int | str] = {}
     for name, criterion in criteria.items():
         if all(score is None for score in scores[name]):
@@ -260,7 +238,156 @@ SCALE_PROBE = Probe(
     needs="a criterion with three or more levels",
     cost="1 grading (shared)",
     plan=plan_scale,
-    find=find_scale,
+    measure=find_scale,
     changes_texts=False,
 )
-"""The probe."""
+
+_NO_PAIRS = (
+    "no case has two different outputs (give the outputs of two variants; "
+    "`identical` measures position bias without them)"
+)
+
+
+def plan_position(inputs: AuditInputs) -> Trials:
+    """Every two outputs of a case, in both orders."""
+    trials = tuple(
+        Trial(
+            pair.case.id,
+            {"both": PairProbe(case=pair.case, a=pair.a, b=pair.b, rubric=inputs.rubric)},
+        )
+        for pair in inputs.pairs
+    )
+    return Trials(trials, None if trials else _NO_PAIRS)
+
+
+def find_position(data: ProbeData) -> ProbeEffects:
+    """How far the first place is preferred, whichever output is better."""
+    sides = [(one.first("both", "ab"), one.first("both", "ba")) for one in data.answers]
+    known = [(x, y) for x, y in sides if x is not None and y is not None]
+    # One half for a judge that prefers an output, 0 or 1 for one that prefers a place: over both
+    # orders the quality of the outputs cancels out.
+    first = [None if x is None or y is None else (x + y) / 2 for x, y in sides]
+    return ProbeEffects(
+        (data.preference("first place preferred", first),),
+        {
+            "pairs": len(known),
+            "contradict themselves": sum(x != 1 - y for x, y in known),
+            "first both times": known.count((1.0, 1.0)),
+            "second both times": known.count((0.0, 0.0)),
+        },
+    )
+
+
+POSITION_PROBE = Probe(
+    name="position",
+    question="Does it prefer an output for being shown first?",
+    needs="two variants' outputs for the same case",
+    cost="2 a pair",
+    plan=plan_position,
+    measure=find_position,
+    changes_texts=False,
+)
+
+
+def plan_identical(inputs: AuditInputs) -> Trials:
+    """Every output beside itself."""
+    return Trials(
+        tuple(
+            Trial(
+                case.id,
+                {
+                    "same": PairProbe(
+                        # One order suffices: with equal texts the other makes the same request.
+                        case=case,
+                        a=output,
+                        b=output,
+                        rubric=inputs.rubric,
+                        orders=("ab",),
+                    )
+                },
+            )
+            for case, output in inputs.items
+        )
+    )
+
+
+def find_identical(data: ProbeData) -> ProbeEffects:
+    """How often the answer is not a tie, and which place is then preferred."""
+    first = [one.first("same", "ab") for one in data.answers]
+    split = data.share(
+        "same text twice, no tie", [None if x is None else float(x != _TIE) for x in first]
+    )
+    return ProbeEffects(
+        (split, data.preference("first of the two preferred", first)), {"ties": first.count(_TIE)}
+    )
+
+
+IDENTICAL_PROBE = Probe(
+    name="identical",
+    question="Does it find a difference between a text and itself?",
+    needs="nothing more",
+    cost="1",
+    plan=plan_identical,
+    measure=find_identical,
+)
+
+_ONE_BY_ONE = "the judge grades one criterion per call and sees no order (--mode joint shows it)"
+_ONE_ONLY = "the rubric has one criterion"
+
+
+def reversed_rubric(rubric: Rubric) -> Rubric:
+    """The rubric with its criteria in the opposite order."""
+    return rubric.model_copy(update={"criteria": tuple(reversed(rubric.criteria))})
+
+
+def plan_criterion_order(inputs: AuditInputs) -> Trials:
+    """Every output with the criteria reversed, and twice in the rubric's order."""
+    if not inputs.asks_all:
+        return Trials(skipped=_ONE_BY_ONE)
+    if len(inputs.rubric.criteria) < _TWO:
+        return Trials(skipped=_ONE_ONLY)
+    turned = reversed_rubric(inputs.rubric)
+    return Trials(
+        tuple(
+            _repeated(case, output, inputs, GradeProbe(case=case, output=output, rubric=turned))
+            for case, output in inputs.items
+        )
+    )
+
+
+def find_criterion_order(data: ProbeData) -> ProbeEffects:
+    """How much higher a criterion scores when listed early, and how far scores move at all."""
+    sides = [_late_and_early(one, data.inputs.rubric) for one in data.answers]
+    early = data.shift(
+        "score of a criterion listed early",
+        [late for late, _ in sides],
+        [early for _, early in sides],
+    )
+    return ProbeEffects((early, data.excess_change("scores moved by the order")))
+
+
+def _late_and_early(one: TrialAnswers, rubric: Rubric) -> tuple[float | None, float | None]:
+    """The mean value of the criteria in the late and in the early places."""
+    plain, turned = one.criterion_values("plain"), one.criterion_values("changed")
+    names = [criterion.name for criterion in rubric.criteria]
+    late, early = [], []
+    for place, name in enumerate(names):
+        # The middle criterion has the same place in both orders and carries no information.
+        if name not in plain or name not in turned or 2 * place == len(names) - 1:
+            continue
+        is_early = 2 * place < len(names) - 1
+        early.append(plain[name] if is_early else turned[name])
+        late.append(turned[name] if is_early else plain[name])
+    if not early:
+        return None, None
+    return fsum(late) / len(late), fsum(early) / len(early)
+
+
+CRITERION_ORDER_PROBE = Probe(
+    name="criterion_order",
+    question="Does the order in which criteria are listed change their scores?",
+    needs="a judge that grades all criteria in one call (--mode joint), and two criteria",
+    cost="1 grading and 2 (shared)",
+    plan=plan_criterion_order,
+    measure=find_criterion_order,
+)

@@ -1,7 +1,4 @@
-"""Options of an audit and what its probes work on: outputs, pairs, rubric, attacks.
-
-What is known of the judge.
-"""
+"""Options of an audit, and the inputs of its probes: outputs, pairs, rubric and attacks."""
 
 from __future__ import annotations
 
@@ -22,60 +19,53 @@ if TYPE_CHECKING:
     from judgekit.bias_audit.attacks import Attack, AttackCorpus
     from judgekit.records import Case, Output, Rubric
 
-DEFAULT_N_ASKINGS = 3
-"""How often the probe of stability asks."""
+DEFAULT_N_REPEATS = 3
+"""Repeats in the stability probe."""
 
 DEFAULT_N_ATTACKS = 3
-"""Attacks that are tried on each output."""
+"""Attacks tried on each output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditInputs:
-    """Everything that a probe may look at before it asks."""
+    """Everything a probe can use to plan its questions.
+
+    Attributes:
+        items: Cases with their outputs, in order, without outputs that record an error.
+        asks_all: Whether the judge grades all criteria in one call.
+        paraphrases: Templates that paraphrase the judge's own.
+        family: The judge's model family, as a text would name it; None if unknown.
+        is_recorded: Whether the judge's answers are recorded, so that there are none for changed
+            texts.
+        seed: Seed of every random choice.
+        n_askings: Repeats in the stability probe.
+        attacks: The available attacks.
+        n_attacks: Attacks tried on each output.
+        margins: The smallest effects that matter.
+        level: Confidence level of the intervals.
+    """
 
     items: tuple[tuple[Case, Output], ...]
-    """Cases with their outputs, in order; none is an error of the system under test."""
-
     rubric: Rubric
-    """How they are judged."""
-
     asks_all: bool = False
-    """Whether the judge is asked about all criteria at once."""
-
     paraphrases: tuple[str, ...] = ()
-    """Templates that say the same as the judge's in other words."""
-
     family: str | None = None
-    """The judge's own family of models, as a text would name it; None where it is not known."""
-
     is_recorded: bool = False
-    """Whether the judge's answers are recorded, so that they say nothing of changed texts."""
-
     seed: int = 0
-    """Seed of every draw."""
-
-    n_askings: int = DEFAULT_N_ASKINGS
-    """How often the probe of stability asks."""
-
+    n_askings: int = DEFAULT_N_REPEATS
     attacks: tuple[Attack, ...] = field(default_factory=lambda: shipped_corpus().attacks)
-    """What there is to attack the judge with."""
-
     n_attacks: int = DEFAULT_N_ATTACKS
-    """Attacks that are tried on each output."""
-
     margins: Margins = field(default_factory=Margins)
-    """From which size on an effect matters."""
-
     level: float = 0.95
-    """Confidence level of the intervals."""
 
     def draw(self, *about: str | None) -> random.Random:
-        """The draws of one probe for one output; the same for the same seed."""
+        """The random generator of one probe for one output."""
+        # One for each output, so that adding outputs or probes changes no other choice.
         return random.Random(f"judgekit audit {self.seed} {about}")
 
     @property
     def pairs(self) -> tuple[OutputPair, ...]:
-        """Every two outputs of one case whose texts differ, in order."""
+        """All pairs of different outputs of one case, in order."""
         by_case: dict[str, list[tuple[Case, Output]]] = {}
         for case, output in self.items:
             by_case.setdefault(case.id, []).append((case, output))
@@ -93,8 +83,8 @@ def select_cases(
     """The outputs of some of the cases; all outputs of a case stay together."""
     names = list(dict.fromkeys(case.id for case, _ in answers))
     if sample is not None and sample < len(names):
-        drawn = set(random.Random(seed).sample(names, sample))
-        names = [name for name in names if name in drawn]
+        sampled = set(random.Random(seed).sample(names, sample))
+        names = [name for name in names if name in sampled]
     wanted = set(names[:limit])
     return tuple((case, output) for case, output in answers if case.id in wanted)
 
@@ -103,48 +93,40 @@ def select_cases(
 class AuditOptions:
     """Probes, sizes and margins of an audit.
 
+    Attributes:
+        probes: Names of probes; empty for all.
+        n_cases: Size of a random sample of cases; None takes all.
+        paraphrases: Templates that paraphrase the judge's own; empty for those shipped.
+        family: The judge's model family (GPT, Claude, …); None infers it from the model's name.
+        n_askings: Repeats in the stability probe, 2 or more.
+        attacks: Your own attacks, or a file that `read_attacks` accepts; None for those shipped.
+        n_attacks: Attacks tried on each output, 1 or more.
+        margins: The smallest effects that matter.
+        level: Confidence level of the intervals, in (0, 1).
+        seed: Seed of every random choice.
+        max_cost_usd: The spending limit. A probe of known price that exceeds what the earlier
+            probes leave is skipped.
+
     Raises:
         SettingsError: When one is out of its range.
     """
 
     probes: tuple[str, ...] = ()
-    """Names of probes; empty for all."""
-
     n_cases: int | None = None
-    """So many cases, drawn at random; None takes all."""
-
     paraphrases: tuple[str, ...] = ()
-    """Templates that say the same as the judge's in other words; empty for those shipped."""
-
     family: str | None = None
-    """The judge's own family of models (GPT, Claude, …); None reads it from the model's name."""
-
-    n_askings: int = DEFAULT_N_ASKINGS
-    """How often the probe of stability asks, 2 or more."""
-
+    n_askings: int = DEFAULT_N_REPEATS
     attacks: AttackCorpus | Path | str | None = None
-    """Attacks of your own, or a file of them as `read_attacks` takes it; None for those shipped."""
-
     n_attacks: int = DEFAULT_N_ATTACKS
-    """Attacks tried on each output, 1 or more."""
-
     margins: Margins = field(default_factory=Margins)
-    """From which size on an effect matters."""
-
     level: float = 0.95
-    """Confidence level of the intervals, in (0, 1)."""
-
     seed: int = 0
-    """Seed of every draw."""
-
     max_cost_usd: float | None = None
-    """What may be spent; a probe that would not fit into what those before it leave is skipped,
-    where the price is known."""
 
     def __post_init__(self) -> None:
         for name, least in (("n_askings", 2), ("n_attacks", 1), ("n_cases", 1)):
-            given = getattr(self, name)
-            if given is not None and given < least:
-                raise SettingsError(f"{name} is {given}; it is {least} or more")
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise SettingsError(f"{name} is {value}; it is {least} or more")
         if not 0 < self.level < 1:
             raise SettingsError(f"level is {self.level:g}; it lies between 0 and 1")

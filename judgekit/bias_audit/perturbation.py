@@ -1,6 +1,6 @@
-"""Probes that rewrite an output without changing its content: verbosity, formatting.
+"""Probes that rewrite an output without changing its content.
 
-Authority and self-preference.
+Verbosity, formatting, claimed authority and self-preference.
 """
 
 from __future__ import annotations
@@ -16,78 +16,56 @@ from judgekit.bias_audit.probe import (
     Probe,
     ProbeEffects,
     Trial,
-    TrialAnswers,
     Trials,
 )
-from judgekit.bias_audit.results import shift_effect
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from judgekit.bias_audit.inputs import AuditInputs
+    from judgekit.bias_audit.probe import ProbeData
     from judgekit.bias_audit.results import Harm
     from judgekit.records import Output
 
-if TYPE_CHECKING:
     Rewrite = Callable[[str, random.Random], tuple[str, str] | None]
 
-NO_REWRITABLE_TEXT = "no output has a text that can be rewritten so"
+NO_REWRITABLE_TEXT = "no output has a text that can be rewritten"
 """Why a probe that rewrites outputs is skipped."""
 
 
-def plan_rewriting(material: AuditInputs, probe: str, rewrite: Rewrite) -> Trials:
-    """The trials of a rewriting."""
+def plan_rewriting(inputs: AuditInputs, probe: str, rewrite: Rewrite) -> Trials:
+    """Every output as it is and rewritten, graded and compared."""
     trials = []
-    for case, output in material.items:
+    for case, output in inputs.items:
         both = (
             None
             if not (output.text or "").strip()
-            else rewrite(output.text or "", material.draw(probe, case.id, output.variant))
+            else rewrite(output.text or "", inputs.draw(probe, case.id, output.variant))
         )
         if both is None:
             continue
         plain, changed = (with_text(output, text) for text in both)
-        asks = [
-            GradeProbe(case=case, output=one, rubric=material.rubric) for one in (plain, changed)
-        ]
-        # Judges that score alike may still prefer: both ways of asking are tried.
-        pair = PairProbe(case=case, a=changed, b=plain, rubric=material.rubric)
-        trials.append(Trial(case.id, {"plain": asks[0], "changed": asks[1], "both": pair}))
+        arms = {
+            arm: GradeProbe(case=case, output=one, rubric=inputs.rubric)
+            for arm, one in (("plain", plain), ("changed", changed))
+        }
+        # A judge that scores both texts equally can still prefer one: both questions are needed.
+        pair = PairProbe(case=case, a=changed, b=plain, rubric=inputs.rubric)
+        trials.append(Trial(case.id, {**arms, "both": pair}))
     return Trials(
         tuple(trials),
         None if trials else NO_REWRITABLE_TEXT,
-        n_left_out=len(material.items) - len(trials),
+        n_left_out=len(inputs.items) - len(trials),
     )
 
 
-def find_rewriting(
-    heard: Sequence[TrialAnswers], material: AuditInputs, attribute: str, harm: Harm
-) -> ProbeEffects:
-    """What a rewriting does to the score and to a choice between the two texts."""
-    cases = [one.trial.case_id for one in heard]
-    preferred = [one.preferred("both") for one in heard]
-    score = shift_effect(
-        f"score with {attribute}",
-        [one.value("plain") for one in heard],
-        [one.value("changed") for one in heard],
-        cases=cases,
-        margin=material.margins.value,
-        harm=harm,
-        level=material.level,
-        best=1.0 if harm == "up" else None,
-    )
-    choice = shift_effect(
-        f"preference for {attribute}",
-        [None if value is None else 0.0 for value in preferred],
-        [None if value is None else value - 0.5 for value in preferred],
-        cases=cases,
-        margin=material.margins.share,
-        scale="lean",
-        harm=harm,
-        level=material.level,
-    )
-    sides = [(one.passed("plain"), one.passed("changed")) for one in heard]
+def find_rewriting(data: ProbeData, attribute: str, harm: Harm) -> ProbeEffects:
+    """The effect of a rewriting on the score and on the choice between the two texts."""
+    score = data.change(f"score with {attribute}", "plain", "changed", harm=harm)
+    preferred = [one.preferred("both") for one in data.answers]
+    choice = data.preference(f"preference for {attribute}", preferred, harm=harm)
+    sides = [(one.passed("plain"), one.passed("changed")) for one in data.answers]
     return ProbeEffects(
         (score, choice),
         {"now passes": sides.count((False, True)), "now fails": sides.count((True, False))},
@@ -96,6 +74,7 @@ def find_rewriting(
 
 def with_text(output: Output, text: str) -> Output:
     """The same output with another text."""
+    # An unchanged output stays the same object, so that its question is shared between probes.
     return output if text == output.text else output.model_copy(update={"text": text})
 
 
@@ -110,9 +89,8 @@ One might go on at greater length, but what there is to cover is covered by what
 To sum up, and taking everything together, the answer is what it is and stands as it was given.
 """.splitlines()
 
-# Short answers get a fixed length of padding: doubling ten words would change nothing.
+# Short answers get a minimum of padding: doubling ten words would not make them long.
 _LEAST_WORDS = 120
-"""Words that are added at least, so that a short answer becomes a long one."""
 
 
 def pad_text(text: str, draw: random.Random) -> str:
@@ -122,8 +100,7 @@ def pad_text(text: str, draw: random.Random) -> str:
     sentences: list[str] = []
     while sum(len(sentence.split()) for sentence in sentences) < wanted:
         sentences.append(next(source))
-    # Before and after, so that neither the first nor the last words of the answer lose their
-    # place.
+    # On both sides: a judge that reads only the start or the end would miss padding at one of them.
     half = len(sentences) // 2
     return f"{' '.join(sentences[:half])}\n\n{text}\n\n{' '.join(sentences[half:])}"
 
@@ -136,13 +113,11 @@ VERBOSITY_PROBE = Probe(
     plan=partial(
         plan_rewriting, probe="verbosity", rewrite=lambda text, draw: (text, pad_text(text, draw))
     ),
-    find=partial(find_rewriting, attribute="padding", harm="up"),
+    measure=partial(find_rewriting, attribute="padding", harm="up"),
 )
-"""The probe."""
 
+# Code, tables and indented lines, whose layout is part of their meaning.
 _LAYOUT = re.compile(r"```|^\s*\||^ {4,}\S|^\t", re.MULTILINE)
-"""Code, tables and indented lines: their layout is part of what they say."""
-
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*)$", re.MULTILINE)
 _BULLET = re.compile(r"^[ \t]*[-*+][ \t]+", re.MULTILINE)
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__")
@@ -151,10 +126,10 @@ _BOLD_WORDS = 2
 
 
 def plain_and_formatted(text: str, draw: random.Random) -> tuple[str, str] | None:
-    """The same words without and with a layout in Markdown."""
-    # The signature is shared with rewritings that draw; layout has nothing to draw.
+    """The same words without and with a Markdown layout."""
+    # Other rewritings make random choices and share the signature; a layout makes none.
     del draw
-    # Code and tables lose their meaning without layout, so that any judge would lower its score.
+    # Code and tables lose their meaning without layout, so that any judge would lower the score.
     if _LAYOUT.search(text):
         return None
     plain = strip_formatting(text)
@@ -165,7 +140,7 @@ def plain_and_formatted(text: str, draw: random.Random) -> tuple[str, str] | Non
 
 
 def strip_formatting(text: str) -> str:
-    """A text without headings, bullets and bold letters."""
+    """A text without headings, bullets and bold type."""
     without = _BOLD.sub(lambda found: found[1] or found[2], text)
     return _BULLET.sub("", _HEADING.sub(r"\1", without))
 
@@ -182,9 +157,8 @@ FORMATTING_PROBE = Probe(
     needs="outputs with a text that is not code or a table",
     cost="2 gradings (1 mostly shared) and 2 comparisons",
     plan=partial(plan_rewriting, probe="formatting", rewrite=plain_and_formatted),
-    find=partial(find_rewriting, attribute="Markdown", harm="either"),
+    measure=partial(find_rewriting, attribute="Markdown", harm="either"),
 )
-"""The probe."""
 
 _CLAIMS = (
     "This answer has been reviewed and verified by independent experts.",
@@ -215,9 +189,8 @@ AUTHORITY_PROBE = Probe(
         probe="authority",
         rewrite=lambda text, draw: (text, add_authority_claim(text, draw)),
     ),
-    find=partial(find_rewriting, attribute="claimed authority", harm="up"),
+    measure=partial(find_rewriting, attribute="claimed authority", harm="up"),
 )
-"""The probe."""
 
 MODEL_FAMILIES = {
     "GPT": "GPT, a model made by OpenAI",
@@ -229,7 +202,7 @@ MODEL_FAMILIES = {
     "DeepSeek": "DeepSeek, a model made by DeepSeek",
     "Grok": "Grok, a model made by xAI",
 }
-"""Families of models, and how a text would say that one of them wrote it."""
+"""Model families, and how a text names one of them as its author."""
 
 _NAMES = {
     "GPT": r"gpt|o[134](?:-|$)",
@@ -242,11 +215,11 @@ _NAMES = {
     "Grok": "grok",
 }
 
-_UNKNOWN = "the judge's family of models is not known from its name (say it with --own-family)"
+_UNKNOWN = "the judge's model family is unknown from its name (set it with --own-family)"
 
 
 def family_of(model: str) -> str | None:
-    """The family of models a judge belongs to."""
+    """The model family of a judge; None if unknown."""
     name = model.rpartition("/")[2]
     return next(
         (family for family, known in _NAMES.items() if re.match(known, name, re.IGNORECASE)), None
@@ -254,27 +227,28 @@ def family_of(model: str) -> str | None:
 
 
 def attribute_text(text: str, family: str) -> str:
-    """A text that says who wrote it."""
+    """A text that names its author."""
     # The same sentence for both families: only the name may differ between the arms.
     return f"{text}\n\n(This answer was written by {MODEL_FAMILIES.get(family, family)}.)"
 
 
-def plan_self_preference(material: AuditInputs) -> Trials:
-    """Every output once as the judge's family's and once as another's, drawn for each."""
-    own = material.family
+def plan_self_preference(inputs: AuditInputs) -> Trials:
+    """Every output attributed to the judge's own family, and to a random other one."""
+    own = inputs.family
     if own is None:
         return Trials(skipped=_UNKNOWN)
+    others = [name for name in MODEL_FAMILIES if name.casefold() != own.casefold()]
     trials = []
-    for case, output in material.items:
+    for case, output in inputs.items:
         if not (output.text or "").strip():
             continue
-        others = [name for name in MODEL_FAMILIES if name.casefold() != own.casefold()]
-        other = material.draw("self_preference", case.id, output.variant).choice(others)
+        # A random one for each output, so that the effect is not that of one other name.
+        other = inputs.draw("self_preference", case.id, output.variant).choice(others)
         arms = {
             arm: GradeProbe(
                 case=case,
                 output=with_text(output, attribute_text(output.text or "", family)),
-                rubric=material.rubric,
+                rubric=inputs.rubric,
             )
             for arm, family in (("other", other), ("own", own))
         }
@@ -282,31 +256,22 @@ def plan_self_preference(material: AuditInputs) -> Trials:
     return Trials(
         tuple(trials),
         None if trials else NO_REWRITABLE_TEXT,
-        n_left_out=len(material.items) - len(trials),
+        n_left_out=len(inputs.items) - len(trials),
     )
 
 
-def find_self_preference(heard: Sequence[TrialAnswers], material: AuditInputs) -> ProbeEffects:
-    """How much higher an answer scores as the judge's own family's."""
-    effect = shift_effect(
-        f"score as {material.family}'s own",
-        [one.value("other") for one in heard],
-        [one.value("own") for one in heard],
-        cases=[one.trial.case_id for one in heard],
-        margin=material.margins.value,
-        harm="up",
-        level=material.level,
-        best=1.0,
-    )
-    return ProbeEffects((effect,), {"own family": str(material.family)})
+def find_self_preference(data: ProbeData) -> ProbeEffects:
+    """How much higher an answer scores if it is attributed to the judge's own family."""
+    family = data.inputs.family
+    effect = data.change(f"score as {family}'s own", "other", "own", harm="up")
+    return ProbeEffects((effect,), {"own family": str(family)})
 
 
 SELF_PREFERENCE_PROBE = Probe(
     name="self_preference",
-    question="Does it reward an answer said to be by its own family of models?",
+    question="Does it reward an answer attributed to its own model family?",
     needs="outputs with a text; a judge whose family is known",
     cost="2 gradings",
     plan=plan_self_preference,
-    find=find_self_preference,
+    measure=find_self_preference,
 )
-"""The probe."""

@@ -1,6 +1,6 @@
-"""What a probe is (trials, arms, answers) and how its questions are put to the judge.
+"""What a probe is (trials, arms, answers), how the judge answers it, and how effects are computed.
 
-The probes are in `order_effects`, `perturbation`, `consistency` and `injection`.
+The probes are in `consistency`, `perturbation` and `injection`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,8 @@ from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
-from judgekit.judge import (
-    BlindPair,
-    Grader,
-    gather_in_order,
-    prepare_pair,
-)
+from judgekit.bias_audit.results import share_effect, shift_effect
+from judgekit.judge import BlindPair, Grader, gather_in_order, prepare_pair
 from judgekit.prompts import PromptTemplate
 from judgekit.records import JudgeFailure, Judgment, Preference, Verdict
 from judgekit.scoring import conclude
@@ -26,71 +22,58 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.bias_audit.inputs import AuditInputs
-    from judgekit.bias_audit.results import Effect
+    from judgekit.bias_audit.results import Effect, EffectScale, Harm
     from judgekit.judge import Judge, JudgeQuestion
     from judgekit.models.request import ModelRequest
-    from judgekit.records import (
-        Case,
-        Output,
-        PreferenceFailure,
-        PresentationOrder,
-        Rubric,
-    )
+    from judgekit.records import Case, Output, PreferenceFailure, PresentationOrder, Rubric
 
-if TYPE_CHECKING:
-    PairSaid: TypeAlias = tuple[Preference | PreferenceFailure, ...]
+    PairAnswers: TypeAlias = tuple[Preference | PreferenceFailure, ...]
+
+_POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeProbe:
-    """Grade one text as the judge always does."""
+    """A question that grades one text as the judge always does.
+
+    Attributes:
+        template: Another template than the judge's own.
+        repeat: Number of the repeat, from 0; each repeat has cache keys of its own.
+    """
 
     case: Case
-    """What was to be answered."""
-
     output: Output
-    """What is graded."""
-
     rubric: Rubric
-    """By which criteria, in their order."""
-
     template: str | None = None
-    """Another template than the judge's own."""
-
-    asking: int = 0
-    """Which time the same is asked, from 0; each has repeats of its own."""
+    repeat: int = 0
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Two questions with the same key are asked once."""
-        # Order matters: reversed criteria are another question in joint mode.
+        """Questions with equal keys are asked once."""
+        # The names are in order, because reversed criteria are another question in joint mode.
         names = tuple(criterion.name for criterion in self.rubric.criteria)
         return (self.case.id, self.output.variant, self.output.text, names, self.template,
-                self.asking)  # fmt: skip
+                self.repeat)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairProbe:
-    """Compare two texts on the whole, whether or not they are the same."""
+    """A question that compares two texts overall, also if they are identical.
+
+    Attributes:
+        a: Shown first in order `ab`.
+        b: Shown second in order `ab`.
+    """
 
     case: Case
-    """What was to be answered."""
-
     a: Output
-    """Shown first in order `ab`."""
-
     b: Output
-    """Shown second in order `ab`."""
-
     rubric: Rubric
-    """How they are compared."""
-
     orders: tuple[PresentationOrder, ...] = ("ab", "ba")
-    """The orders they are shown in."""
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Two questions with the same key are asked once."""
+        """Questions with equal keys are asked once."""
         sides = ((one.variant, one.text) for one in (self.a, self.b))
         return (self.case.id, "pair", *sides, self.orders)
 
@@ -100,44 +83,44 @@ ProbeQuestion = GradeProbe | PairProbe
 
 @dataclass(frozen=True, slots=True)
 class _Shown(BlindPair):
-    """Two outputs that are asked about even where they are the same."""
+    """Two outputs that are compared even if they are identical."""
 
     @property
     def is_identical(self) -> bool:
-        """Never: whether the judge sees that they are is the question."""
+        """Always False, so that the judge has to recognise identical texts itself."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeRunner:
-    """A judge, and the judge again with another template or asked again."""
+    """Asks the judge, also with another template or for a further repeat.
+
+    Attributes:
+        template_folders: The caller's template folders; they take precedence over the shipped one.
+    """
 
     judge: Judge
-    """Who is audited."""
-
     template_folders: tuple[Path, ...] = ()
-    """The caller's own template folders; they come before the shipped."""
-
     _graders: dict[tuple[str | None, int], Grader] = field(default_factory=dict, repr=False)
 
     async def graded(self, wanted: GradeProbe) -> Verdict:
-        """Grade."""
+        """The judge's verdict."""
         grader, known = self._grader(wanted)
-        said: list[Judgment | JudgeFailure] = []
-        answers = grader.observe(wanted.case, wanted.output, wanted.rubric, known=known)
-        async with aclosing(answers) as told:
-            async for found in told:
-                said += found
+        answers: list[Judgment | JudgeFailure] = []
+        stream = grader.observe(wanted.case, wanted.output, wanted.rubric, known=known)
+        async with aclosing(stream) as batches:
+            async for batch in batches:
+                answers += batch
         return conclude(
             wanted.rubric,
-            [one for one in said if isinstance(one, Judgment)],
-            [one for one in said if isinstance(one, JudgeFailure)],
+            [one for one in answers if isinstance(one, Judgment)],
+            [one for one in answers if isinstance(one, JudgeFailure)],
             case_id=wanted.case.id,
             variant=wanted.output.variant,
         )
 
-    async def compared(self, wanted: PairProbe) -> PairSaid:
-        """Compare."""
+    async def compared(self, wanted: PairProbe) -> PairAnswers:
+        """The judge's preferences."""
         comparer = self.judge.comparer
         outcomes = await gather_in_order(
             [comparer.ask(question) for question in self._pair_questions(wanted)]
@@ -145,7 +128,7 @@ class ProbeRunner:
         return tuple(chain.from_iterable(outcomes))
 
     def requests(self, wanted: ProbeQuestion) -> list[ModelRequest]:
-        """What would be sent, without sending it."""
+        """The requests of a question, without sending them."""
         if isinstance(wanted, PairProbe):
             return [question.request for question in self._pair_questions(wanted)]
         grader, known = self._grader(wanted)
@@ -154,117 +137,112 @@ class ProbeRunner:
         return [q.request for q in questions if q.repeat not in skipped]
 
     def _pair_questions(self, wanted: PairProbe) -> list[JudgeQuestion]:
-        """Those about the whole, where the template has any; they are what decides a winner."""
         comparer = self.judge.comparer
-        seen = prepare_pair(wanted.a, wanted.b, scrubs=comparer.scrubs)
-        shown = _Shown(seen.texts, seen.variants, seen.scrubbed)
+        pair = prepare_pair(wanted.a, wanted.b, scrubs=comparer.scrubs)
+        shown = _Shown(pair.texts, pair.variants, pair.scrubbed)
         questions = [
             question
             for question in comparer.questions(wanted.case, shown, wanted.rubric)
             if question.order in wanted.orders
         ]
-        # The preference on the whole is what probes compare; criteria are asked only where it is
-        # not.
+        # The overall preference decides the winner, so that questions about single criteria would
+        # be paid for in vain; they are asked only if the template has no overall question.
         return [one for one in questions if None in one.asked] or questions
 
     def _grader(self, wanted: GradeProbe) -> tuple[Grader, Sequence[tuple[str, int]]]:
-        """Who grades, and the repeats of earlier askings, which are not asked here."""
-        own = self.judge.comparer.repeats
-        key = wanted.template, wanted.asking
+        """The grader, and the earlier repeats of each criterion, which it has to skip."""
+        same = self.judge.comparer
+        template, own = wanted.template, same.repeats
+        key = template, wanted.repeat
         if key not in self._graders:
-            self._graders[key] = self._new_grader(wanted.template, (wanted.asking + 1) * own)
-        # Asking again is a later repeat: earlier repeats are in the cache and cost nothing.
-        earlier = range(wanted.asking * own)
+            self._graders[key] = Grader(
+                model=same.model,
+                model_name=same.model_name,
+                template=self.judge.template
+                if template is None
+                else PromptTemplate(template, self.template_folders),
+                parameters=same.parameters,
+                api_base=same.api_base,
+                repeats=(wanted.repeat + 1) * own,
+                max_reasks=same.max_reasks,
+                flags=same.flags,
+                cache=self.judge.connection.cached_model,
+            )
+        # A repeat of a question is a later repeat in the cache: the earlier ones cost nothing.
+        earlier = range(wanted.repeat * own)
         names = [criterion.name for criterion in wanted.rubric.criteria]
         return self._graders[key], [(name, repeat) for name in names for repeat in earlier]
-
-    def _new_grader(self, template: str | None, repeats: int) -> Grader:
-        same = self.judge.comparer
-        return Grader(
-            model=same.model,
-            model_name=same.model_name,
-            template=self.judge.template
-            if template is None
-            else PromptTemplate(template, self.template_folders),
-            parameters=same.parameters,
-            api_base=same.api_base,
-            repeats=repeats,
-            max_reasks=same.max_reasks,
-            flags=same.flags,
-            cache=self.judge.connection.cached_model,
-        )
-
-
-_POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The questions about one output or pair that belong together, by name."""
+    """The questions about one output or pair that belong together, by name.
+
+    Attributes:
+        arms: The questions by name; a question shared by several trials is asked once.
+        about: What distinguishes it from other trials of the case: an attack or a template.
+    """
 
     case_id: str
-    """The case."""
-
     arms: Mapping[str, ProbeQuestion]
-    """What is asked; the same question in several trials is asked once."""
-
     about: str = ""
-    """What tells it from other trials of the case: an attack, a template."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What a probe would ask, or why it cannot be made."""
+    """What a probe would ask, or why it cannot run.
+
+    Attributes:
+        skipped: Why the probe is skipped.
+        n_left_out: Outputs that the probe does not apply to.
+    """
 
     trials: tuple[Trial, ...] = ()
-    """What it would ask."""
-
     skipped: str | None = None
-    """Why it is skipped."""
-
     n_left_out: int = 0
-    """Outputs it cannot be tried on."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialAnswers:
-    """A trial with the answers that came."""
+    """A trial with its answers.
+
+    Attributes:
+        answers: The answers by arm, without the questions that were not asked.
+    """
 
     trial: Trial
-    """What was asked."""
-
-    answers: Mapping[str, Verdict | PairSaid]
-    """What was said, by arm; without those that were not asked any more."""
+    answers: Mapping[str, Verdict | PairAnswers]
 
     def verdict(self, arm: str) -> Verdict | None:
-        """The verdict of an arm that was graded; None where it was not asked."""
-        found = self.answers.get(arm)
-        return found if isinstance(found, Verdict) else None
+        """The verdict of a graded arm; None if it was not asked."""
+        answer = self.answers.get(arm)
+        return answer if isinstance(answer, Verdict) else None
 
     def value(self, arm: str) -> float | None:
-        """The value of an arm that was graded; None where it has none."""
-        found = self.verdict(arm)
-        return None if found is None else found.value
+        """The value of a graded arm, if it has one."""
+        verdict = self.verdict(arm)
+        return None if verdict is None else verdict.value
 
     def criterion_values(self, arm: str) -> dict[str, float]:
-        """The values of an arm's criteria, those that are known."""
-        found = self.verdict(arm)
-        known = () if found is None else found.criteria
-        return {one.name: one.value for one in known if one.value is not None}
+        """The known values of an arm's criteria."""
+        verdict = self.verdict(arm)
+        criteria = () if verdict is None else verdict.criteria
+        return {one.name: one.value for one in criteria if one.value is not None}
 
     def passed(self, arm: str) -> bool | None:
-        """Whether an arm passes; None where that is not known."""
-        found = self.verdict(arm)
-        return None if found is None else found.passed
+        """Whether an arm passes; None if unknown."""
+        verdict = self.verdict(arm)
+        return None if verdict is None else verdict.passed
 
     def first(self, arm: str, order: PresentationOrder) -> float | None:
         """How far the output shown first was preferred in an order; None after a failure."""
-        # On the whole where that was asked, else over all criteria.
-        said = self.answers.get(arm, ())
-        every = [] if isinstance(said, Verdict) else [one for one in said if one.order == order]
-        found = [one for one in every if one.criterion is None] or every
-        points = [_POINTS[one.choice] for one in found if isinstance(one, Preference)]
-        return fsum(points) / len(points) if points and len(points) == len(found) else None
+        answers = self.answers.get(arm, ())
+        every = [] if isinstance(answers, Verdict) else [x for x in answers if x.order == order]
+        # The overall preference if there is one, else the mean over all criteria.
+        used = [one for one in every if one.criterion is None] or every
+        points = [_POINTS[one.choice] for one in used if isinstance(one, Preference)]
+        # A mean over some of the criteria would be another figure, so that a failure makes it None.
+        return fsum(points) / len(points) if points and len(points) == len(used) else None
 
     def preferred(self, arm: str) -> float | None:
         """How far output a was preferred over both orders, from 0 to 1; None after a failure."""
@@ -274,70 +252,145 @@ class TrialAnswers:
 
 @dataclass(frozen=True, slots=True)
 class ProbeEffects:
-    """What a probe makes of the answers."""
+    """What a probe measured.
+
+    Attributes:
+        counts: Further figures.
+        parts: The same for each kind of attack, with simultaneous intervals.
+    """
 
     effects: tuple[Effect, ...]
-    """What it measured."""
-
     counts: Mapping[str, float | int | str] = field(default_factory=dict)
-    """Further figures."""
-
     parts: tuple[Effect, ...] = ()
-    """The same for each kind of what was tried; their intervals hold for all of them at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One question about a judge, and how it is answered."""
+    """One question about a judge, and how it is answered.
+
+    Attributes:
+        name: Its name on the command line.
+        question: What it tests, in plain words.
+        needs: What it requires.
+        cost: Questions for each output; many are shared with other probes.
+        plan: Plans the questions for these inputs.
+        measure: Computes the effects from the answers.
+        changes_texts: Whether it shows the judge texts that have no recorded answers.
+    """
 
     name: str
-    """What it is called on the command line."""
-
     question: str
-    """What it asks about the judge, in plain words."""
-
     needs: str
-    """What it cannot be made without."""
-
     cost: str
-    """What it asks, in questions an output; many are shared with other probes."""
-
     plan: Callable[[AuditInputs], Trials]
-    """What it would ask of this material."""
-
-    find: Callable[[Sequence[TrialAnswers], AuditInputs], ProbeEffects]
-    """What the answers come to."""
-
+    measure: Callable[[ProbeData], ProbeEffects]
     changes_texts: bool = True
-    """Whether it shows the judge texts that nobody has recorded."""
+
+    def find(self, answers: Sequence[TrialAnswers], inputs: AuditInputs) -> ProbeEffects:
+        """The effects that these answers show."""
+        return self.measure(ProbeData(answers, inputs))
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeData:
+    """The answers of a probe, and effects computed from them with the audit's margins and level.
+
+    Attributes:
+        level: Another confidence level than the audit's, for simultaneous intervals.
+    """
+
+    answers: Sequence[TrialAnswers]
+    inputs: AuditInputs
+    level: float | None = None
+
+    @property
+    def cases(self) -> list[str]:
+        """The case of each answer."""
+        return [one.trial.case_id for one in self.answers]
+
+    def shift(
+        self,
+        name: str,
+        before: Sequence[float | None],
+        after: Sequence[float | None],
+        *,
+        scale: EffectScale = "value",
+        harm: Harm = "either",
+        best: float | None = None,
+    ) -> Effect:
+        """The mean of after - before, for each answer."""
+        margins = self.inputs.margins
+        return shift_effect(
+            name,
+            before,
+            after,
+            cases=self.cases,
+            margin=margins.value if scale == "value" else margins.share,
+            scale=scale,
+            harm=harm,
+            level=self.level or self.inputs.level,
+            best=best,
+        )
+
+    def change(self, name: str, before: str, after: str, *, harm: Harm = "either") -> Effect:
+        """The change of the value between two arms."""
+        return self.shift(
+            name,
+            [one.value(before) for one in self.answers],
+            [one.value(after) for one in self.answers],
+            harm=harm,
+            # Only where a rise is a bias can a judge at the best value hide one.
+            best=1.0 if harm == "up" else None,
+        )
+
+    def preference(
+        self, name: str, shares: Sequence[float | None], *, harm: Harm = "either"
+    ) -> Effect:
+        """How far shares of choices are from one half."""
+        return self.shift(
+            name,
+            [None if share is None else 0.0 for share in shares],
+            [None if share is None else share - 0.5 for share in shares],
+            scale="lean",
+            harm=harm,
+        )
+
+    def share(
+        self,
+        name: str,
+        outcomes: Sequence[float | None],
+        *,
+        cases: Sequence[str] | None = None,
+        margin: float | None = None,
+        decides: bool = True,
+    ) -> Effect:
+        """How often something happens that should not."""
+        return share_effect(
+            name,
+            outcomes,
+            cases=self.cases if cases is None else cases,
+            margin=self.inputs.margins.share if margin is None else margin,
+            decides=decides,
+            level=self.level or self.inputs.level,
+        )
+
+    def excess_change(self, name: str) -> Effect:
+        """How far `changed` is from `plain`, beyond the distance of the repeat `again`."""
+        # The noise of a repeat is the baseline: only what exceeds it is an effect of the change.
+        noise: list[float | None] = []
+        moved: list[float | None] = []
+        for one in self.answers:
+            plain, again = one.criterion_values("plain"), one.criterion_values("again")
+            changed = one.criterion_values("changed")
+            names = [name for name in plain if name in again and name in changed]
+            for distances, side in ((noise, again), (moved, changed)):
+                gaps = [abs(plain[name] - side[name]) for name in names]
+                distances.append(fsum(gaps) / len(gaps) if gaps else None)
+        return self.shift(name, noise, moved, harm="up")
 
 
 def plain_question(
-    case: Case, output: Output, material: AuditInputs, *, asking: int = 0
+    case: Case, output: Output, inputs: AuditInputs, *, repeat: int = 0
 ) -> GradeProbe:
     """The question every probe compares with: the output as it is."""
-    return GradeProbe(case=case, output=output, rubric=material.rubric, asking=asking)
-
-
-def excess_change(
-    heard: Sequence[TrialAnswers], changed: str
-) -> tuple[list[float | None], list[float | None]]:
-    """How far an arm is from `plain`, beside how far the same question is when asked `again`."""
-    rows: list[tuple[float | None, float | None]] = []
-    for one in heard:
-        plain, again = one.criterion_values("plain"), one.criterion_values("again")
-        other = one.criterion_values(changed)
-        names = [name for name in plain if name in again and name in other]
-        if not names:
-            rows.append((None, None))
-            continue
-        # Noise of asking twice is the baseline: only what exceeds it is an effect of the change.
-        gaps = [[abs(plain[name] - side[name]) for name in names] for side in (again, other)]
-        rows.append((fsum(gaps[0]) / len(names), fsum(gaps[1]) / len(names)))
-    return [row[0] for row in rows], [row[1] for row in rows]
-
-
-def verdict_changes(heard: Sequence[TrialAnswers], changed: str) -> list[float | None]:
-    """Whether the verdict of an arm is another than that of `plain`."""
-    sides = [(one.passed("plain"), one.passed(changed)) for one in heard]
-    return [None if x is None or y is None else float(x != y) for x, y in sides]
+    return GradeProbe(case=case, output=output, rubric=inputs.rubric, repeat=repeat)

@@ -1,7 +1,4 @@
-"""The result of an audit: effects with intervals and verdicts, per probe.
-
-How answers become effects.
-"""
+"""The result of an audit: effects with intervals and verdicts, and how they are computed."""
 
 from __future__ import annotations
 
@@ -25,174 +22,148 @@ if TYPE_CHECKING:
     from judgekit.stats.paired import PairedDifference
 
 EffectVerdict = Literal["none_seen", "small", "material", "cannot_say"]
-"""`none_seen`: the interval holds 0 and nothing material; `small`: not 0, but surely not material;
+"""`none_seen`: the interval includes 0 and no material effect; `small`: not 0, but not material;
 `material`; `cannot_say`: the interval is too wide for any of these."""
 
 ProbeStatus = Literal["done", "skipped", "incomplete"]
-"""`done`; `skipped` with a reason, nothing was asked; `incomplete`: broken off, or out of money."""
+"""`done`; `skipped` with a reason, without calls; `incomplete`: interrupted, or out of budget."""
 
 EffectScale = Literal["value", "lean", "rate"]
-"""What an effect is measured in: a shift of the value on [0, 1]; how far a choice is from one half,
-at most 0.5; or how often something happens."""
+"""The unit of an effect: a shift of the value on [0, 1]; the distance of a choice from one half, at
+most 0.5; or how often something happens."""
+
+Harm = Literal["either", "up"]
+"""The direction that is a bias: either, or only up, where a judge may lower the score."""
+
+SHARE_STEP = 0.5
+"""Half pseudo-items of a preference are this far from 0: one order out of two."""
+
+# Half pseudo-items of a shift of values are a twentieth of the scale from 0.
+_VALUE_STEP = 0.05
+
+_MOST_CASES = 1_000_000
+_NO_CASE = "no case has both answers"
 
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """From which size on an effect matters."""
+    """The smallest effects that matter.
+
+    Attributes:
+        value: A shift of the value on [0, 1]: five points of a hundred.
+        share: A share of cases, or the distance of a preference from one half.
+    """
 
     value: float = 0.05
-    """A shift of the value on [0, 1]: five points of a hundred."""
-
     share: float = 0.10
-    """A share of cases, or how far a preference is from one half."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """One thing that should not matter, and what it does."""
+    """The effect of something that should not matter.
+
+    Attributes:
+        name: What is measured, in a few words.
+        estimate: The effect with its interval; a case counts once.
+        scale: The unit of the effect.
+        margin: The size from which it is material.
+        verdict: The conclusion that the interval supports; None for a figure that decides nothing
+            alone.
+        p: The p-value of no effect, by the t of the interval; one-sided if only a rise is a bias.
+            For a rate the exact p-value of at most the margin. None without a verdict or an
+            interval.
+        p_adjusted: The same after Holm's adjustment over all effects and parts of the audit that
+            have a p.
+        n_to_tell: About how many cases would decide an inconclusive effect; None if unknown.
+        note: A caveat for the reader.
+    """
 
     name: str
-    """What is measured, in a few words."""
-
     estimate: Estimate
-    """The effect with its interval; a case counts once."""
-
     scale: EffectScale
-    """What it is measured in."""
-
     margin: float
-    """From which size on it is material."""
-
     verdict: EffectVerdict | None
-    """What the interval allows one to say; None for a figure that decides nothing by itself."""
-
     p: float | None = None
-    """The p of no effect, by the t of the interval, one-sided where only a rise is a bias; of a
-    rate the exact p of no more than the margin. None without a verdict or an interval."""
-
     p_adjusted: float | None = None
-    """The same after Holm, over all effects and parts of the audit that have a p."""
-
     n_to_tell: int | None = None
-    """About how many cases would tell, where that cannot be said; None where nobody knows."""
-
     note: str | None = None
-    """What to bear in mind in reading it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """What one probe found."""
+    """The result of one probe.
+
+    Attributes:
+        reason: Why it was skipped or is incomplete.
+        parts: The same for each kind of attack, with simultaneous intervals (Bonferroni). A kind
+            that was tried a few times is rarely conclusive.
+        counts: Further figures by their description.
+        n_left_out: Outputs that the probe does not apply to.
+        n_failed: Questions without a complete usable answer; they are counted and excluded.
+        n_asked: Its questions that were asked, including those shared with other probes.
+    """
 
     name: str
-    """Name of the probe."""
-
     question: str
-    """The question it answers."""
-
     status: ProbeStatus
-    """Whether it was done."""
-
     reason: str | None = None
-    """Why it was skipped or is incomplete."""
-
     effects: tuple[Effect, ...] = ()
-    """What it measured."""
-
     parts: tuple[Effect, ...] = ()
-    """The same for each kind of what was tried, with intervals that hold for all kinds at once
-    (Bonferroni); of a kind that was tried a few times little can be said."""
-
     counts: Mapping[str, float | int | str] = field(default_factory=dict)
-    """Further figures, by what they say."""
-
     n_cases: int = 0
-    """Cases it looked at."""
-
     n_left_out: int = 0
-    """Outputs it cannot be tried on."""
-
     n_failed: int = 0
-    """Questions without a usable answer to all that was asked; they are counted, and no effect."""
-
     n_asked: int = 0
-    """Questions that were put to the judge for it, those shared with other probes included."""
 
     @property
     def verdict(self) -> EffectVerdict | None:
-        """The gravest of its effects' verdicts; None where none was measured."""
-        # A part counts where it is material, and where nothing was measured on the whole.
-        found = {effect.verdict for effect in self.effects or self.parts}
-        found |= {part.verdict for part in self.parts if part.verdict == "material"}
+        """The most serious verdict of its effects; None without any."""
+        # A part counts if it is material, or if there is no effect over all parts.
+        verdicts = {effect.verdict for effect in self.effects or self.parts}
+        verdicts |= {part.verdict for part in self.parts if part.verdict == "material"}
         order: tuple[EffectVerdict, ...] = ("material", "cannot_say", "small", "none_seen")
-        return next((verdict for verdict in order if verdict in found), None)
+        return next((verdict for verdict in order if verdict in verdicts), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What all probes of an audit found."""
+    """The results of all probes of an audit.
+
+    Attributes:
+        judge: Model and template.
+        pair_judge: Model and template for comparisons of two outputs.
+        models: The models that answered, as the providers name them.
+        seed: Seed of every random choice.
+        level: Confidence level of the intervals.
+        probes: In the order they ran.
+        failures: Questions without a usable answer, by kind.
+        failure_messages: The first message of each kind.
+        spent: Calls and money.
+    """
 
     judge: str
-    """Model and template."""
-
     pair_judge: str
-    """Model and template where two outputs are compared."""
-
     models: tuple[str, ...]
-    """The models that answered, in the providers' words."""
-
     rubric: str
-    """Name of the rubric."""
-
     rubric_fingerprint: str
-    """Its fingerprint."""
-
     n_cases: int
-    """Cases of the outputs it was tried on."""
-
     n_outputs: int
-    """Outputs."""
-
     seed: int
-    """Seed of every draw."""
-
     level: float
-    """Confidence level of the intervals."""
-
     probes: tuple[ProbeResult, ...]
-    """In the order they were made."""
-
     failures: Mapping[str, int]
-    """Questions without a usable answer, by kind."""
-
     failure_messages: Mapping[str, str]
-    """For each kind, what the first of them says."""
-
     spent: JudgeUsage
-    """Calls and money."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether every probe that was begun came to its end, and every question was answered."""
+        """Whether every probe that started is finished, and every question was answered."""
         return not self.failures and all(one.status != "incomplete" for one in self.probes)
 
     @property
     def found_material(self) -> tuple[str, ...]:
         """The probes that found a material bias."""
         return tuple(one.name for one in self.probes if one.verdict == "material")
-
-
-Harm = Literal["either", "up"]
-"""Which direction is a bias: either, or only upwards, where a drop is a judge's good right."""
-
-_VALUE_STEP = 0.05
-"""Half pseudo-items of a shift of values stand this far from 0 (a twentieth of the scale)."""
-
-SHARE_STEP = 0.5
-"""The same for preferences: one order out of two."""
-
-_MOST_CASES = 1_000_000
-_NOTHING = "no case has both answers"
 
 
 def shift_effect(
@@ -207,27 +178,29 @@ def shift_effect(
     level: float = 0.95,
     best: float | None = None,
 ) -> Effect:
-    """What an attribute that should not matter does: the mean of after - before."""
+    """The effect of an attribute that should not matter: the mean of after - before."""
     step = _VALUE_STEP if scale == "value" else SHARE_STEP
     try:
-        found = paired_difference(before, after, step=step, clusters=cases, level=level)
+        shift = paired_difference(before, after, step=step, clusters=cases, level=level)
     except NotEnoughDataError:
         return _undefined(name, scale, margin, n_missing=len(before), level=level)
     most = 1.0 if scale == "value" else 0.5
-    found = replace(found, low=max(found.low, -most), high=min(found.high, most))  # nan stays nan
-    verdict = signed_verdict(found, margin, harm)
-    note = "it lowers the score, which is no bias" if harm == "up" and found.high < 0 else None
-    full = None if best is None else _cannot_rise(before, after, best)
-    if full is not None and verdict in {"none_seen", "small"}:
-        verdict, note = "cannot_say", full
+    # A t interval can exceed what the scale allows; nan stays nan in this order of arguments.
+    shift = replace(shift, low=max(shift.low, -most), high=min(shift.high, most))
+    verdict = signed_verdict(shift, margin, harm)
+    note = "it lowers the score, which is no bias" if harm == "up" and shift.high < 0 else None
+    saturated = None if best is None else _cannot_rise(before, after, best)
+    # Scores at the top cannot show an effect, so that its absence is no finding.
+    if saturated is not None and verdict in {"none_seen", "small"}:
+        verdict, note = "cannot_say", saturated
     return Effect(
         name=name,
-        estimate=found,
+        estimate=shift,
         scale=scale,
         margin=margin,
         verdict=verdict,
-        p=_p(found, harm),
-        n_to_tell=_n_to_tell(found, margin, harm)
+        p=_p(shift, harm),
+        n_to_tell=_n_to_tell(shift, margin, harm)
         if verdict == "cannot_say" and note is None
         else None,
         note=note,
@@ -245,24 +218,24 @@ def share_effect(
 ) -> Effect:
     """How often something happens that should not: the mean of the cases' own shares."""
     try:
-        found = clustered_proportion(outcomes, cases, level=level)
+        rate = clustered_proportion(outcomes, cases, level=level)
     except NotEnoughDataError:
         unknown = _undefined(name, "rate", margin, n_missing=len(outcomes), level=level)
         return unknown if decides else replace(unknown, verdict=None)
-    verdict = share_verdict(found, margin) if decides else None
+    verdict = share_verdict(rate, margin) if decides else None
     return Effect(
         name=name,
-        estimate=found,
+        estimate=rate,
         scale="rate",
         margin=margin,
         verdict=verdict,
         p=_share_p(outcomes, cases, margin) if decides else None,
-        n_to_tell=_n_to_tell(found, margin, "up") if verdict == "cannot_say" else None,
+        n_to_tell=_n_to_tell(rate, margin, "up") if verdict == "cannot_say" else None,
     )
 
 
 def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> EffectVerdict:
-    """What the interval of a shift around 0 allows one to say."""
+    """The conclusion that the interval of a shift supports."""
     low, high, value = estimate.low, estimate.high, estimate.value
     if isnan(low):
         return "cannot_say"
@@ -270,14 +243,14 @@ def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> 
         if high < margin:
             return "small" if low > 0 else "none_seen"
         return "material" if low > 0 and value >= margin - VALUE_TOLERANCE else "cannot_say"
-    is_something = low > 0 or high < 0
+    excludes_zero = low > 0 or high < 0
     if -margin < low and high < margin:
-        return "small" if is_something else "none_seen"
-    return "material" if is_something and abs(value) >= margin - VALUE_TOLERANCE else "cannot_say"
+        return "small" if excludes_zero else "none_seen"
+    return "material" if excludes_zero and abs(value) >= margin - VALUE_TOLERANCE else "cannot_say"
 
 
 def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
-    """What the interval of a share that should be 0 allows one to say."""
+    """The conclusion that the interval of a share that should be 0 supports."""
     if isnan(estimate.low):
         return "cannot_say"
     if estimate.high < margin:
@@ -286,14 +259,15 @@ def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
 
 
 def adjust_p_values(probes: Sequence[ProbeResult], *, level: float) -> tuple[ProbeResult, ...]:
-    """The probes with p-values adjusted for how many effects were looked at (Holm 1979)."""
-    # An effect or a part is material only where its adjusted p says so too: of twenty looks at a
-    # judge without a bias one leaves out 0 by chance. A look in which no case differs is one as
-    # well; a figure without a verdict is none. Of simulated audits of honest judges (500 each, of
-    # 12 to 60 cases, steady or not) at most 2.6 % call anything material, see `docs/auditing.md`.
-    looks = [effect.p for probe in probes for effect in (*probe.effects, *probe.parts)]
-    adjusted = iter(adjust(looks, "holm").value)
-    n = sum(p is not None for p in looks)
+    """The probes with p-values adjusted for the number of effects (Holm 1979)."""
+    # An effect or a part is material only if its adjusted p is significant too: of twenty 95 %
+    # intervals on an unbiased judge one excludes 0 by chance. An effect in which no case differs
+    # counts as a test; a figure without a verdict does not. In simulated audits of honest judges
+    # (500 each, with 12 to 60 cases, stable or not) at most 2.6 % report anything as material, see
+    # `docs/auditing.md`.
+    tests = [effect.p for probe in probes for effect in (*probe.effects, *probe.parts)]
+    adjusted = iter(adjust(tests, "holm").value)
+    n = sum(p is not None for p in tests)
 
     def with_verdicts(effects: Sequence[Effect]) -> tuple[Effect, ...]:
         return tuple(_adjusted(effect, next(adjusted), n, 1 - level) for effect in effects)
@@ -304,41 +278,37 @@ def adjust_p_values(probes: Sequence[ProbeResult], *, level: float) -> tuple[Pro
     )
 
 
-def _adjusted(effect: Effect, p: float, n_looks: int, alpha: float) -> Effect:
+def _adjusted(effect: Effect, p: float, n_tests: int, alpha: float) -> Effect:
     if isnan(p):
         return effect
-    found = replace(effect, p_adjusted=p)
+    adjusted = replace(effect, p_adjusted=p)
     if effect.verdict != "material" or p <= alpha:
-        return found
-    away = "above its margin" if effect.scale == "rate" else "from 0"
-    note = f"one of {n_looks} looks is so far {away} by chance: p {p:.2f} after Holm's adjustment"
-    return replace(found, verdict="cannot_say", note=note)
+        return adjusted
+    note = f"not significant after Holm's adjustment for {n_tests} tests (p {p:.2f})"
+    return replace(adjusted, verdict="cannot_say", note=note)
 
 
 def _share_p(outcomes: Sequence[float | None], cases: Sequence[str], margin: float) -> float | None:
-    """The p of a share that is no more than the margin: exact, of as many trials as it is worth."""
-    # Clopper and Pearson's: Wilson's interval of ten cases lies above a true tenth in 7 %.
+    """The exact p-value of a share of at most the margin, for the effective number of trials."""
+    # Clopper and Pearson's, because Wilson's interval for ten cases lies above a true 10 % in 7 %.
     known, names = known_observations(outcomes, cases)
     shares = list(cluster_means(known, names).values())
     trials = effective_n(shares, most=len(known))
-    seen = trials * fsum(shares) / len(shares)
-    if seen <= 0:
+    successes = trials * fsum(shares) / len(shares)
+    if successes <= 0:
         return 1.0
     from scipy.special import betainc  # noqa: PLC0415 - half a second, only where it is needed
 
-    return float(betainc(seen, trials - seen + 1, margin))
+    return float(betainc(successes, trials - successes + 1, margin))
 
 
-def _p(found: PairedDifference, harm: Harm) -> float | None:
-    """The p that goes with the interval: of its own t.
-
-    One-sided where only a rise is a bias.
-    """
-    # The exact test of so few cases as an audit may have could reject nothing once it is adjusted.
-    if isnan(found.low):
+def _p(shift: PairedDifference, harm: Harm) -> float | None:
+    """The p-value by the t of the interval, one-sided if only a rise is a bias."""
+    # With as few cases as an audit can have, an exact test could reject nothing after adjustment.
+    if isnan(shift.low):
         return None
-    t = found.value * found.n / (found.n + 1) / found.se
-    p = t_p_value(t, found.df)
+    t = shift.value * shift.n / (shift.n + 1) / shift.se
+    p = t_p_value(t, shift.df)
     if harm == "either":
         return p
     return p / 2 if t > 0 else 1 - p / 2
@@ -347,7 +317,7 @@ def _p(found: PairedDifference, harm: Harm) -> float | None:
 def _cannot_rise(
     before: Sequence[float | None], after: Sequence[float | None], best: float
 ) -> str | None:
-    """What to say where most have the best value already."""
+    """A note if most answers have the best value already."""
     known = [x for x, y in zip(before, after, strict=True) if x is not None and y is not None]
     n_best = sum(x >= best - VALUE_TOLERANCE for x in known)
     if 2 * n_best <= len(known):
@@ -358,20 +328,20 @@ def _cannot_rise(
 def _undefined(
     name: str, scale: EffectScale, margin: float, *, n_missing: int, level: float
 ) -> Effect:
-    found = replace(
-        undefined_estimate(_NOTHING, n=0, method="none", level=level), n_missing=n_missing
-    )
-    return Effect(name=name, estimate=found, scale=scale, margin=margin, verdict="cannot_say")
+    undefined = undefined_estimate(_NO_CASE, n=0, method="none", level=level)
+    estimate = replace(undefined, n_missing=n_missing)
+    return Effect(name=name, estimate=estimate, scale=scale, margin=margin, verdict="cannot_say")
 
 
 def _n_to_tell(estimate: Estimate, margin: float, harm: Harm) -> int | None:
-    """About how many cases would settle it, if the effect is what it seems to be."""
-    # An interval shrinks with the root of the number of cases; it has to be shorter than the way
-    # from the effect to the margin, or from a material effect to 0.
+    """About how many cases would decide, if the effect has the estimated size."""
+    # An interval shrinks with the root of the number of cases. Its half-width has to be smaller
+    # than the distance of the effect from the margin, or of a material effect from 0.
     half = (estimate.high - estimate.low) / 2
     size = estimate.value if harm == "up" else abs(estimate.value)
     gap = max(abs(margin - size), size if size >= margin else 0.0)
     if isnan(half) or gap <= 0:
         return None
-    wanted = ceil(estimate.n * (half / gap) ** 2)
-    return max(estimate.n + 1, wanted) if wanted <= _MOST_CASES else None
+    needed = ceil(estimate.n * (half / gap) ** 2)
+    # An effect at the margin would need more cases than anybody has.
+    return max(estimate.n + 1, needed) if needed <= _MOST_CASES else None

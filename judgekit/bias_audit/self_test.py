@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from judgekit.models import InjectedGoal, OutputValue
 
 FAIR_JUDGE = "fair"
-"""The judge without a bias."""
+"""The name of the simulated judge without a bias."""
 
 PLANTED_BIASES: Mapping[str, Biases] = {
     "scale": Biases(clumping=0.98),
@@ -42,70 +42,69 @@ PLANTED_BIASES: Mapping[str, Biases] = {
     "criterion_order": Biases(criterion_order=0.6),
     "injection": Biases(gullible=0.6),
 }
-"""The bias that each probe is for, with the dial of the judge who has it."""
+"""The bias that each probe measures, with the strength of the simulated judge that has it."""
 
-_OWN = "GPT"
 SELF_TEST_CASES = 36
-"""Cases that each judge is tried on; of fewer, none that errs still leaves room for a tenth."""
-
-_N_PAIRS = 16
-"""Cases that have a second output; more would only take longer."""
+"""Cases for each judge; with fewer, no error in all of them does not exclude a rate of 10 %."""
 
 SELF_TEST_HALVES = 2
 """Judges that each obey every second kind of attack."""
 
+_OWN = "GPT"
+
+# Cases with a second output; more would only take longer.
+_N_PAIRS = 16
+
+# Attacks on each output when kinds are distinguished, so that each kind is tried nine times.
 _N_ATTACKS = 4
-"""Attacks on each output where kinds are told apart, so that each is tried nine times."""
 
+# Outputs of this quality leave room for an attack to raise the score.
 _POOR = 0.25
-"""What outputs are worth that attacks are to raise."""
 
-_WORTHS = (0.0, 0.25, 0.25, 0.5, 0.5, 0.75, 1.0)
-"""What the outputs are worth in turn: on every level of the scale, few of them at its end."""
+# The qualities of the outputs in turn: on every level of the scale, few of them at its ends.
+_QUALITIES = (0.0, 0.25, 0.25, 0.5, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """What every probe said of every judge."""
+    """The verdict of every probe on every simulated judge.
+
+    Attributes:
+        verdicts: By judge (the probe whose bias it has, or `fair`), then by probe.
+        sizes: The largest material effect that each probe measured on the judge with its bias.
+        n_questions: Questions asked over all judges.
+        obeyed: The injection probe's verdict on each kind of attack, for a judge that obeys it.
+        resisted: The same for a judge that obeys other kinds.
+    """
 
     verdicts: Mapping[str, Mapping[str, EffectVerdict | None]]
-    """By judge (the probe whose bias it has, or `fair`), then by probe."""
-
     sizes: Mapping[str, float]
-    """What each probe measured of the judge who has its bias: its largest material effect."""
-
     n_questions: int
-    """Questions that were asked, all judges together."""
-
     obeyed: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
-    """What the probe of injection says of each kind of attack, of a judge that obeys it."""
-
     resisted: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
-    """The same, of a judge that obeys other kinds."""
 
     @property
     def wrong(self) -> tuple[tuple[str, str], ...]:
-        """Judges and probes that do not fit: a bias not seen, or one seen where there is none."""
+        """Judges and probes with a wrong result: a bias missed, or one reported without cause."""
         probes = [
             (judge, probe)
-            for judge, said in self.verdicts.items()
-            for probe, verdict in said.items()
+            for judge, verdicts in self.verdicts.items()
+            for probe, verdict in verdicts.items()
             if (verdict == "material") != (judge == probe)
         ]
-        unseen = [("injection", kind) for kind, found in self.obeyed.items() if found != "material"]
-        unfair = [
-            (FAIR_JUDGE, kind) for kind, found in self.resisted.items() if found == "material"
+        missed = [
+            ("injection", kind) for kind, verdict in self.obeyed.items() if verdict != "material"
         ]
-        return (*probes, *unseen, *unfair)
+        false_alarms = [
+            (FAIR_JUDGE, kind) for kind, verdict in self.resisted.items() if verdict == "material"
+        ]
+        return (*probes, *missed, *false_alarms)
 
 
 async def run_self_test(
     *, seed: int = 0, n_cases: int = SELF_TEST_CASES, watch: Callable[[str], None] = lambda _: None
 ) -> SelfTest:
-    """Audit a fair judge and one for each bias, all of them made up; needs no key.
-
-    No network.
-    """
+    """Audit simulated judges, a fair one and one for each bias; needs no key and no network."""
     verdicts: dict[str, dict[str, EffectVerdict | None]] = {}
     sizes: dict[str, float] = {}
     n_questions = 0
@@ -113,15 +112,15 @@ async def run_self_test(
         audit = await audit_biased(biases, seed=seed, n_cases=n_cases)
         n_questions += audit.spent.n_replies
         verdicts[name] = {one.name: one.verdict for one in audit.probes}
-        found = [
+        material = [
             effect.estimate.value
             for one in audit.probes
             if one.name == name
             for effect in one.effects
             if effect.verdict == "material"
         ]
-        if found:
-            sizes[name] = max(found, key=abs)
+        if material:
+            sizes[name] = max(material, key=abs)
         watch(name)
     obeyed: dict[str, EffectVerdict | None] = {}
     resisted: dict[str, EffectVerdict | None] = {}
@@ -137,7 +136,7 @@ async def _kinds(
     obeyed: dict[str, EffectVerdict | None],
     resisted: dict[str, EffectVerdict | None],
 ) -> int:
-    """Audit a judge that obeys every second kind of attack; how many questions that took."""
+    """Audit a judge that obeys every second kind of attack, and count its questions."""
     families = shipped_corpus().families
     half = set(families[place::SELF_TEST_HALVES])
     seed, n_cases = setting
@@ -150,8 +149,8 @@ async def _kinds(
         n_attacks=_N_ATTACKS,
         obeys=lambda attack: attack.family in half,
     )
-    # no attack that wants something else than a score can be obeyed by a judge that only scores,
-    # and a score that is lost has no verdict
+    # A judge that only scores cannot obey an attack with another goal, and a lost score has no
+    # verdict.
     idle = {one.family for one in shipped_corpus().attacks if one.goal in {"other", "min"}}
     for part in audit.probes[0].parts:
         family = part.name.partition(",")[0]
@@ -170,29 +169,35 @@ async def audit_biased(
     n_attacks: int = DEFAULT_N_ATTACKS,
     obeys: Callable[[Attack], bool] = lambda _: True,
 ) -> Audit:
-    """Audit one made-up judge."""
-    material = replace(synthetic_inputs(n_cases, seed=seed), n_attacks=n_attacks)
-    attack_in = AttackCorpus(material.attacks).finder(material.rubric)
+    """Audit one simulated judge."""
+    inputs = replace(synthetic_inputs(n_cases, seed=seed), n_attacks=n_attacks)
+    attack_in = AttackCorpus(inputs.attacks).finder(inputs.rubric)
 
     @cache
-    def order_in(text: str) -> InjectedGoal | None:
-        found = attack_in(text)
-        return None if found is None or found.goal == "other" or not obeys(found) else found.goal
+    def injected_goal(text: str) -> InjectedGoal | None:
+        attack = attack_in(text)
+        if attack is None or attack.goal == "other" or not obeys(attack):
+            return None
+        return attack.goal
+
+    def quality(case_id: str | None) -> float:
+        number = int((case_id or "0").rpartition("-")[2])
+        return _QUALITIES[number % len(_QUALITIES)]
 
     model = BiasedModel(
-        _spread if worth is None else worth,
+        quality if worth is None else worth,
         biases=biases,
         own=_OWN,
         seed=seed,
-        obeys=order_in,
+        obeys=injected_goal,
     )
     with Judge(model, cache=None, mode="joint") as judge:
-        plan = unpriced_plan(material, probes, model.name)
-        return await run_audit(ProbeRunner(judge), material, plan, ProbeSession())
+        plan = unpriced_plan(inputs, probes, model.name)
+        return await run_audit(ProbeRunner(judge), inputs, plan, ProbeSession())
 
 
 def synthetic_inputs(n_cases: int, *, seed: int = 0, n_pairs: int = _N_PAIRS) -> AuditInputs:
-    """Outputs of two variants to questions that mean nothing, and a rubric of two criteria."""
+    """Outputs of two variants to meaningless questions, and a rubric of two criteria."""
     items = []
     for number in range(n_cases):
         case = Case(id=f"case-{number:03d}", input=f"What is known of item {number}?")
@@ -217,8 +222,3 @@ def synthetic_inputs(n_cases: int, *, seed: int = 0, n_pairs: int = _N_PAIRS) ->
         family=_OWN,
         seed=seed,
     )
-
-
-def _spread(case_id: str | None) -> float:
-    number = int((case_id or "0").rpartition("-")[2])
-    return _WORTHS[number % len(_WORTHS)]

@@ -1,7 +1,4 @@
-"""Runs an audit: asks each planned question once, stops on budget or model errors.
-
-Counts cost and failures.
-"""
+"""Runs an audit: asks each planned question once, and counts cost and failures."""
 
 from __future__ import annotations
 
@@ -21,72 +18,70 @@ if TYPE_CHECKING:
 
     from judgekit.bias_audit.inputs import AuditInputs
     from judgekit.bias_audit.plan import AuditPlan, PlannedProbe
-    from judgekit.bias_audit.probe import PairSaid, ProbeQuestion, ProbeRunner
-    from judgekit.records import JudgeFailure, Judgment, Preference
+    from judgekit.bias_audit.probe import PairAnswers, ProbeQuestion, ProbeRunner
+    from judgekit.records import JudgeFailure, Judgment
 
 AuditStopReason = Literal["interrupted", "budget", "model"]
-"""Why an audit ended before everything was asked."""
+"""Why an audit ended before every question was asked."""
 
-# Failures that every further call would repeat.
+# After an error of these kinds every further call would fail in the same way.
 _FATAL = frozenset({"auth", "not_found", "quota"})
-"""Kinds of a model's errors after which every further call would fail in the same way."""
 
 _NOT_ASKED = {
     "interrupted": "it was interrupted",
-    "budget": "the money that may be spent is used up",
-    "model": "the model cannot be asked",
+    "budget": "the budget is spent",
+    "model": "the model cannot be called",
 }
 
-_WITHHELD = {
-    "budget": "the money that may be spent is used up",
-    "frozen_miss": "the frozen cache lacks replies",
-}
+# Failures of single questions that have the same cause for the whole probe.
+_WITHHELD = {"budget": "the budget is spent", "frozen_miss": "the frozen cache lacks replies"}
 
 if TYPE_CHECKING:
-    Said: TypeAlias = Verdict | PairSaid
+    ProbeAnswer: TypeAlias = Verdict | PairAnswers
+    _Failure: TypeAlias = JudgeFailure | PreferenceFailure
 
 
 @dataclass(slots=True)
 class ProbeSession:
-    """How an audit goes, and why it ended. Each audit needs its own."""
+    """The state of a running audit. Each audit needs its own.
+
+    Attributes:
+        in_flight: Questions in flight at a time.
+        watch: Called with each answer as it arrives.
+        stop: Once set, no further question is asked; those in flight are finished.
+        reason: Why it ended early.
+    """
 
     in_flight: int = 32
-    """Questions that are asked at a time."""
-
-    watch: Callable[[Said], None] = field(default=lambda _: None)
-    """Told of each answer as it comes."""
-
+    watch: Callable[[ProbeAnswer], None] = field(default=lambda _: None)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    """Once set, nothing further is asked; what is in flight is finished."""
-
     reason: AuditStopReason | None = None
-    """Why it ended early, once it did."""
 
     def end(self, reason: AuditStopReason) -> None:
-        """Ask nothing further."""
-        # The first reason stays: an interruption after the budget ran out is not why it ended.
+        """Ask no further question."""
+        # The first reason stays: an interruption after the budget was spent is not the cause.
         self.reason = self.reason or reason
         self.stop.set()
 
 
 async def run_audit(
-    bench: ProbeRunner, material: AuditInputs, plan: AuditPlan, session: ProbeSession | None = None
+    runner: ProbeRunner, inputs: AuditInputs, plan: AuditPlan, session: ProbeSession | None = None
 ) -> Audit:
-    """Ask everything that is planned, and say what each probe found."""
-    going = session or ProbeSession()
-    answers = await ask_all(bench, plan.wanted, going)
+    """Ask all planned questions and compute the result of each probe."""
+    running = session or ProbeSession()
+    answers = await ask_all(runner, plan.wanted, running)
     failures, messages = count_failures(answers.values())
     return Audit(
-        judge=bench.judge.id,
-        pair_judge=bench.judge.comparer.id,
-        models=answering_models(answers.values()),
-        rubric=material.rubric.name,
-        rubric_fingerprint=material.rubric.fingerprint,
-        n_cases=len({case.id for case, _ in material.items}),
-        n_outputs=len(material.items),
-        seed=material.seed,
-        level=material.level,
-        probes=evaluate_probes(plan, material, answers, going),
+        judge=runner.judge.id,
+        pair_judge=runner.judge.comparer.id,
+        models=_answering_models(answers.values()),
+        rubric=inputs.rubric.name,
+        rubric_fingerprint=inputs.rubric.fingerprint,
+        n_cases=len({case.id for case, _ in inputs.items}),
+        n_outputs=len(inputs.items),
+        seed=inputs.seed,
+        level=inputs.level,
+        probes=evaluate_probes(plan, inputs, answers, running),
         failures=failures,
         failure_messages=messages,
         spent=total_spent(answers.values()),
@@ -95,29 +90,31 @@ async def run_audit(
 
 def evaluate_probes(
     plan: AuditPlan,
-    material: AuditInputs,
-    answers: Mapping[tuple[object, ...], Said],
+    inputs: AuditInputs,
+    answers: Mapping[tuple[object, ...], ProbeAnswer],
     session: ProbeSession | None = None,
 ) -> tuple[ProbeResult, ...]:
-    """What answers come to, probe by probe; asks nothing."""
-    going = session or ProbeSession()
-    found = [_found(one, answers, material, going) for one in plan.probes]
-    return adjust_p_values(found, level=material.level)
+    """The results computed from answers, probe by probe."""
+    running = session or ProbeSession()
+    results = [_result(one, answers, inputs, running) for one in plan.probes]
+    return adjust_p_values(results, level=inputs.level)
 
 
 async def ask_all(
-    bench: ProbeRunner, wanted: Iterable[ProbeQuestion], session: ProbeSession
-) -> dict[tuple[object, ...], Said]:
-    """Ask several questions at a time, until all are answered or the session is ended."""
-    answers: dict[tuple[object, ...], Said] = {}
+    runner: ProbeRunner, wanted: Iterable[ProbeQuestion], session: ProbeSession
+) -> dict[tuple[object, ...], ProbeAnswer]:
+    """Ask several questions at a time, until all are answered or the session ends."""
+    answers: dict[tuple[object, ...], ProbeAnswer] = {}
     source = iter(wanted)
 
     async def worker() -> None:
         while not session.stop.is_set() and (ask := next(source, None)) is not None:
-            said = await (bench.graded(ask) if isinstance(ask, GradeProbe) else bench.compared(ask))
-            answers[ask.key] = said
-            session.watch(said)
-            for failure in answer_failures(said):
+            answer = await (
+                runner.graded(ask) if isinstance(ask, GradeProbe) else runner.compared(ask)
+            )
+            answers[ask.key] = answer
+            session.watch(answer)
+            for failure in _failures(answer):
                 if failure.kind == "budget":
                     session.end("budget")
                 elif failure.kind in _FATAL:
@@ -127,10 +124,10 @@ async def ask_all(
     return answers
 
 
-def _found(
+def _result(
     planned: PlannedProbe,
-    answers: Mapping[tuple[object, ...], Said],
-    material: AuditInputs,
+    answers: Mapping[tuple[object, ...], ProbeAnswer],
+    inputs: AuditInputs,
     session: ProbeSession,
 ) -> ProbeResult:
     probe, trials = planned.probe, planned.trials
@@ -142,105 +139,82 @@ def _found(
             reason=trials.skipped,
             n_left_out=trials.n_left_out,
         )
-    heard = [
-        TrialAnswers(
-            trial,
-            {arm: answers[ask.key] for arm, ask in trial.arms.items() if ask.key in answers},
-        )
-        for trial in trials.trials
-    ]
-    asked = {ask.key for ask in planned.asks}
-    failed = [found for key in asked if key in answers and (found := answer_failures(answers[key]))]
-    unasked = any(key not in answers for key in asked)
+    keys = {ask.key for ask in planned.asks}
+    failed = [failures for key in keys if (failures := _failures(answers.get(key, ())))]
     withheld = next((_WITHHELD[f.kind] for one in failed for f in one if f.kind in _WITHHELD), None)
-    reason = _NOT_ASKED.get(session.reason or "") if unasked else withheld
-    findings = probe.find(heard, material)
+    is_whole = keys <= answers.keys()
+    reason = withheld if is_whole else _NOT_ASKED.get(session.reason or "")
+    # What was answered before an interruption is evaluated too: it has been paid for.
+    measured = probe.find(
+        [
+            TrialAnswers(
+                trial,
+                {arm: answers[ask.key] for arm, ask in trial.arms.items() if ask.key in answers},
+            )
+            for trial in trials.trials
+        ],
+        inputs,
+    )
     return ProbeResult(
         name=probe.name,
         question=probe.question,
         status="done" if reason is None else "incomplete",
         reason=reason,
-        effects=findings.effects,
-        parts=findings.parts,
-        counts=findings.counts,
+        effects=measured.effects,
+        parts=measured.parts,
+        counts=measured.counts,
         n_cases=len({trial.case_id for trial in trials.trials}),
         n_left_out=trials.n_left_out,
         n_failed=len(failed),
-        n_asked=len(asked & answers.keys()),
+        n_asked=len(keys & answers.keys()),
     )
 
 
-if TYPE_CHECKING:
-    Failure = JudgeFailure | PreferenceFailure
-
-
-def answer_failures(answer: Said) -> Sequence[Failure]:
-    """What the judge failed to say in one answer."""
+def _failures(answer: ProbeAnswer) -> Sequence[_Failure]:
     if isinstance(answer, Verdict):
         return answer.failures
     return [one for one in answer if isinstance(one, PreferenceFailure)]
 
 
-def count_failures(answers: Iterable[Said]) -> tuple[dict[str, int], dict[str, str]]:
-    """Failures by kind, and what the first of each kind says."""
-    failures = [failure for answer in answers for failure in answer_failures(answer)]
+def count_failures(answers: Iterable[ProbeAnswer]) -> tuple[dict[str, int], dict[str, str]]:
+    """Failures by kind, and the first message of each kind."""
+    failures = [failure for answer in answers for failure in _failures(answer)]
     counts = Counter(str(failure.kind) for failure in failures)
     return dict(counts.most_common()), {str(f.kind): f.message for f in reversed(failures)}
 
 
-def answering_models(answers: Iterable[Said]) -> tuple[str, ...]:
-    """The models that answered, in the providers' words."""
-    names: dict[str, None] = {}
-    for answer in answers:
-        said = answer.judgments if isinstance(answer, Verdict) else answer
-        for one in said:
-            model = None if isinstance(one, PreferenceFailure) else one.model
-            if model:
-                names[model] = None
-    return tuple(names)
+def _answering_models(answers: Iterable[ProbeAnswer]) -> tuple[str, ...]:
+    parts = (part for answer in answers
+             for part in (answer.judgments if isinstance(answer, Verdict) else answer))  # fmt: skip
+    names = (None if isinstance(part, PreferenceFailure) else part.model for part in parts)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
-def total_spent(answers: Iterable[Said]) -> JudgeUsage:
-    """What answers took."""
+def total_spent(answers: Iterable[ProbeAnswer]) -> JudgeUsage:
+    """Replies, tokens and money of all answers."""
     judgments: list[Judgment] = []
     failures: list[JudgeFailure] = []
-    pairs: list[PairSaid] = []
+    pairs = JudgeUsage()
     for answer in answers:
         if isinstance(answer, Verdict):
             judgments += answer.judgments
             failures += answer.failures
         else:
-            pairs.append(answer)
-    return _sum(judge_usage(judgments, failures), _pair_spent(pairs))
+            # One pair at a time: the key of a shared reply does not tell one pair from another.
+            pairs += _pair_usage(answer)
+    return judge_usage(judgments, failures) + pairs
 
 
-def _pair_spent(pairs: Iterable[PairSaid]) -> JudgeUsage:
-    """Questions that share a reply (joint mode) share its cost already."""
-    replies: list[Preference | PreferenceFailure] = []
-    parts: list[Preference | PreferenceFailure] = []
-    for said in pairs:
-        replies += one_per_reply(list(said))
-        parts += said
-    bought = [one for one in parts if not one.cached and one.n_calls]
-    usages = [one.usage for one in bought if one.usage is not None]
+def _pair_usage(answers: PairAnswers) -> JudgeUsage:
+    # In joint mode the answers that share a reply have divided its cost already.
+    replies = one_per_reply(list(answers))
+    paid = [one for one in answers if not one.cached and one.n_calls]
     return JudgeUsage(
         n_replies=sum(one.n_calls for one in replies),
         n_cached=sum(one.n_calls for one in replies if one.cached),
-        cost_usd=sum(one.cost_usd or 0.0 for one in bought),
-        saved_usd=sum(one.price_usd or 0.0 for one in parts if one.cached),
-        cost_unknown=any(one.cost_usd is None for one in bought),
-        input_tokens=sum(usage.input_tokens for usage in usages),
-        output_tokens=sum(usage.output_tokens for usage in usages),
-    )
-
-
-def _sum(a: JudgeUsage, b: JudgeUsage) -> JudgeUsage:
-    return JudgeUsage(
-        n_replies=a.n_replies + b.n_replies,
-        n_cached=a.n_cached + b.n_cached,
-        cost_usd=a.cost_usd + b.cost_usd,
-        saved_usd=a.saved_usd + b.saved_usd,
-        cost_unknown=a.cost_unknown or b.cost_unknown,
-        input_tokens=a.input_tokens + b.input_tokens,
-        output_tokens=a.output_tokens + b.output_tokens,
+        cost_usd=sum(one.cost_usd or 0.0 for one in paid),
+        saved_usd=sum(one.price_usd or 0.0 for one in answers if one.cached),
+        cost_unknown=any(one.cost_usd is None for one in paid),
+        input_tokens=sum(one.usage.input_tokens for one in paid if one.usage),
+        output_tokens=sum(one.usage.output_tokens for one in paid if one.usage),
     )

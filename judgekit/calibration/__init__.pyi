@@ -28,6 +28,7 @@ from .inputs import (
     PointwiseData as PointwiseData,
     Rightness as Rightness,
     groups_of as groups_of,
+    label_reasons as label_reasons,
 )
 from .items import (
     AlignedItems as AlignedItems,
@@ -44,7 +45,6 @@ from .join import (
     add_metadata as add_metadata,
     cluster_of as cluster_of,
     label_problems as label_problems,
-    label_reasons as label_reasons,
     label_score as label_score,
     labels_by_place as labels_by_place,
 )

@@ -1,6 +1,6 @@
-"""Where judge and labels differ: figures per group, correlations within groups.
+"""Where judge and labels differ: by group, within groups, the worst items, and what to label next.
 
-The largest disagreements, and the items to label next.
+`agreement` has the figures of all items together.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from judgekit.calibration.items import (
     clustered_mean,
     clustered_rate,
     estimate_or_undefined,
+    jackknife,
     mean_rating,
 )
 from judgekit.calibration.pairs import PairOrders, pair_orders
@@ -37,72 +38,66 @@ if TYPE_CHECKING:
 _METHODS: tuple[CorrelationMethod, ...] = ("pearson", "spearman", "kendall")
 _TWO = 2
 _CASE, _VARIANT, _CRITERION = "case", "variant", "criterion"
+_SAME = 1e-9
+
+# Below this confidence an item is reported as uncertain, and not only as unlabelled.
+_UNSURE = 0.75
+
+# Closer than this to the pass threshold, one level decides whether the output passes.
+_NEAR = 0.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """The items of one group."""
+    """The results of one group of items.
+
+    Attributes:
+        kind: `variant`, `stratum`, `tag`, `criterion`, or a metadata key.
+        n: Items with a score and a label.
+        n_labels: Labels of its items, including items on which the judge failed.
+        right: Share on which the judge is right.
+        kappa: Quadratic kappa (Cohen's for two levels).
+        bias: Mean of judge - human, on the scale.
+        judge_rate: The judge's pass rate; undefined if nothing passes.
+        corrected: The corrected pass rate (win rate for comparisons); for variants only.
+        orders: For comparisons, the results of both orders.
+    """
 
     kind: str
-    """What the group is by: `variant`, `stratum`, `tag`, `criterion`, or an entry of metadata."""
-
     name: str
-    """The group."""
-
     n: int
-    """Items with a score and a label."""
-
     n_labels: int
-    """Labels of its items, also of those the judge failed on."""
-
     right: Rate
-    """Share on which the judge is right."""
-
     kappa: Estimate
-    """Quadratic kappa (of two levels Cohen's)."""
-
     bias: Estimate
-    """Mean of judge - people, on the scale."""
-
     judge_mean: Estimate
-    """Mean of the judge's scores."""
-
     human_mean: Estimate
-    """Mean of people's."""
-
     judge_rate: Rate
-    """Share the judge passes; undefined where nothing passes."""
-
     human_rate: Rate
-    """Share people pass."""
-
     corrected: CorrectedFigure | None
-    """The pass rate, or of comparisons the win rate, corrected; of variants only."""
-
     orders: PairOrders | None
-    """For comparisons, both orders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """Correlations that a way of grouping hides or makes."""
+    """Correlations that a grouping hides or creates.
+
+    Attributes:
+        kind: `case`, `variant`, or a metadata key.
+        within: By method, the mean correlation inside the groups, which measures how outputs of one
+            prompt are ranked. Groups in which one side is constant are left out, and `n` counts the
+            others. Groups count as independent unless each lies inside one cluster of `--cluster`.
+        between: By method, the correlation of the group means, which measures how the groups are
+            ranked.
+        order_accuracy: Share of pairs inside a group that the judge orders, or ties, as the
+            annotators do.
+    """
 
     kind: str
-    """What the groups are by: `case`, `variant`, or an entry of the metadata."""
-
     n_groups: int
-    """Groups."""
-
     within: dict[str, Estimate]
-    """Mean over groups of the correlation inside each, by method: what ranking outputs of one
-    prompt goes by. Groups where a side is constant are left out; `n` counts those used. Groups are
-    taken as independent, but for those that lie in one cluster of `--cluster` whole."""
-
     between: dict[str, Estimate]
-    """Correlation of the groups' means: what ranking the groups goes by."""
-
     order_accuracy: Estimate
-    """Share of pairs inside a group that the judge orders, or ties, as people do."""
 
 
 def build_segments(
@@ -110,30 +105,30 @@ def build_segments(
     options: CalibrationOptions,
     pairs: Mapping[OutputKey, PairJudgment] | None = None,
 ) -> tuple[Segment, ...]:
-    """The figures of each group, where a kind of group has two or more."""
-    found: list[Segment] = []
+    """The results of each group, for kinds with two groups or more."""
+    segments: list[Segment] = []
     for kind in (_VARIANT, "stratum", "tag", _CRITERION, *options.by):
         names = dict.fromkeys(name for item in aligned.items for name in groups_in(item, kind))
-        # One group is the whole again; a single tag still parts tagged items from the rest.
+        # A single group is the whole again, but a single tag still selects some of the items.
         if len(names) < _TWO and kind != "tag":
             continue
         for name in names:
             part = aligned.where(lambda item, n=name, k=kind: n in groups_in(item, k))  # type: ignore[misc] # bound in the loop
-            found.append(_segment(kind, name, part, options, pairs))
-    return tuple(found)
+            segments.append(_segment(kind, name, part, options, pairs))
+    return tuple(segments)
 
 
 def build_groupings(aligned: AlignedItems, options: CalibrationOptions) -> tuple[Grouping, ...]:
-    """Correlations within groups and between them, where groups hold several items."""
-    found: list[Grouping] = []
+    """Correlations within and between groups, for kinds with several items in a group."""
+    groupings: list[Grouping] = []
     if aligned.is_nominal:
         return ()
     for kind in (_CASE, _VARIANT, *options.by):
         names = [next(iter(groups_in(item, kind)), None) for item in aligned.both]
         groups = {name for name in names if name is not None}
         if _TWO <= len(groups) < len(names) and None not in names:
-            found.append(_grouping(aligned, kind, [str(name) for name in names], options.level))
-    return tuple(found)
+            groupings.append(_grouping(aligned, kind, [str(name) for name in names], options.level))
+    return tuple(groupings)
 
 
 def groups_in(item: JudgedItem, kind: str) -> tuple[str, ...]:
@@ -156,6 +151,12 @@ def _segment(
 ) -> Segment:
     level, clusters = options.level, part.clusters
     what = "mean value" if part.threshold is None else "pass rate"
+
+    def mean(scores: np.ndarray) -> Estimate:
+        if part.is_nominal:
+            return undefined_estimate(NO_ORDER, n=len(scores), method="t", level=level)
+        return clustered_mean(scores.tolist(), clusters, level=level)
+
     return Segment(
         kind=kind,
         name=name,
@@ -163,184 +164,137 @@ def _segment(
         n_labels=sum(len(item.ratings) for item in part.items),
         right=clustered_rate(judge_correctness(part, options).tolist(), clusters, level=level),
         kappa=scale_kappa(part, "quadratic", level),
-        bias=_mean(part, part.judge - part.human, level),
-        judge_mean=_mean(part, part.judge, level),
-        human_mean=_mean(part, part.human, level),
+        bias=mean(part.judge - part.human),
+        judge_mean=mean(part.judge),
+        human_mean=mean(part.human),
         judge_rate=clustered_rate(part.judge_pass.tolist(), clusters, level=level),
         human_rate=clustered_rate(part.human_pass.tolist(), clusters, level=level),
-        # Only variants are compared by their corrected rate; every group would need labels enough.
+        # Only variants are compared by their corrected rate; other groups rarely have the labels.
         corrected=correct_figure(part, what, options) if kind == _VARIANT else None,
         orders=None if pairs is None else pair_orders(part, pairs, level=level),
     )
 
 
-def _mean(part: AlignedItems, scores: np.ndarray, level: float) -> Estimate:
-    if part.is_nominal:
-        return undefined_estimate(NO_ORDER, n=len(scores), method="t", level=level)
-    return clustered_mean(scores.tolist(), part.clusters, level=level)
-
-
 def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) -> Grouping:
-    people, judge = aligned.human, aligned.judge
+    human, judge = aligned.human, aligned.judge
     members: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):
         members[name].append(place)
-    a = np.array([people[places].mean() for places in members.values()])
+    a = np.array([human[places].mean() for places in members.values()])
     b = np.array([judge[places].mean() for places in members.values()])
-    owners = _owners(aligned, members)
-    above = None if owners is None else list(owners.values())
-    inside = _Inside(people, judge, names, owners, level)
+    parents = _parent_clusters(aligned, members)
+    above = None if parents is None else list(parents.values())
+    # If groups share a cluster, the jackknife leaves out whole clusters.
+    clusters = None if parents is None else [parents[name] for name in names]
+
+    def sides(places: np.ndarray) -> tuple[list[float], list[float], list[str]]:
+        return human[places].tolist(), judge[places].tolist(), [names[place] for place in places]
+
+    def within(method: CorrelationMethod) -> Estimate:
+        return jackknife(
+            lambda places: grouped_correlation(*sides(places), method, level=level),
+            len(names),
+            clusters,
+            level=level,
+        )
+
+    def accuracy(places: np.ndarray) -> Estimate:
+        return estimate_or_undefined(
+            lambda: pairwise_accuracy(*sides(places), level=level), level=level
+        )
+
+    order = accuracy(np.arange(len(names)))
+    if clusters is not None:
+        # The jackknife works on Fisher's z, which needs a coefficient in (-1, 1).
+        wide = clustered_estimate(
+            replace(order, value=2 * order.value - 1),
+            lambda places: 2 * accuracy(places).value - 1,
+            clusters,
+        )
+        order = replace(wide, value=order.value, low=(wide.low + 1) / 2, high=(wide.high + 1) / 2)
     return Grouping(
         kind=kind,
         n_groups=len(members),
-        within={method: inside.correlation(method) for method in _METHODS},
+        within={method: within(method) for method in _METHODS},
         between={
             method: clustered_correlation(a, b, method, above, level=level) for method in _METHODS
         },
-        order_accuracy=inside.order_accuracy(),
+        order_accuracy=order,
     )
 
 
-def _owners(aligned: AlignedItems, members: Mapping[str, list[int]]) -> dict[str, Hashable] | None:
-    """The cluster that holds each group whole; None where groups are clusters, or cut across."""
-    owners: dict[str, Hashable] = {}
+def _parent_clusters(
+    aligned: AlignedItems, members: Mapping[str, list[int]]
+) -> dict[str, Hashable] | None:
+    """The cluster that contains each group; None if groups are clusters or span several."""
+    parents: dict[str, Hashable] = {}
     for name, places in members.items():
         clusters = {aligned.both[place].cluster for place in places}
-        # A group cut across clusters belongs to none, and groups count as independent.
+        # A group that spans clusters belongs to none, and groups count as independent.
         if len(clusters) > 1:
             return None
-        owners[name] = clusters.pop()
-    return owners if len(set(owners.values())) < len(owners) else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Inside:
-    """Figures inside groups; where groups share a cluster, whole clusters are left out."""
-
-    people: np.ndarray
-    judge: np.ndarray
-    names: list[str]
-    owners: Mapping[str, Hashable] | None
-    level: float
-
-    def correlation(self, method: CorrelationMethod) -> Estimate:
-        def of(places: np.ndarray) -> Estimate:
-            sides = self._at(places)
-            return estimate_or_undefined(
-                lambda: grouped_correlation(*sides, method, level=self.level), level=self.level
-            )
-
-        return clustered_estimate(of(self._all), lambda places: of(places).value, self._clusters)
-
-    def order_accuracy(self) -> Estimate:
-        def of(places: np.ndarray) -> Estimate:
-            sides = self._at(places)
-            return estimate_or_undefined(
-                lambda: pairwise_accuracy(*sides, level=self.level), level=self.level
-            )
-
-        found = of(self._all)
-        if self.owners is None:
-            return found
-        wide = replace(found, value=2 * found.value - 1)  # in (-1, 1), as coefficients are
-        wide = clustered_estimate(wide, lambda places: 2 * of(places).value - 1, self._clusters)
-        return replace(wide, value=found.value, low=(wide.low + 1) / 2, high=(wide.high + 1) / 2)
-
-    @property
-    def _all(self) -> np.ndarray:
-        return np.arange(len(self.names))
-
-    @property
-    def _clusters(self) -> list[Hashable] | None:
-        return None if self.owners is None else [self.owners[name] for name in self.names]
-
-    def _at(self, places: np.ndarray) -> tuple[list[float], list[float], list[str]]:
-        names = [self.names[place] for place in places]
-        return self.people[places].tolist(), self.judge[places].tolist(), names
-
-
-_SAME = 1e-9
-_UNSURE = 0.75
-_NEAR = 0.15
+        parents[name] = clusters.pop()
+    return parents if len(set(parents.values())) < len(parents) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """An item on which judge and people part, with the reasons of both."""
+    """An item on which judge and annotators differ, with the reasons of both.
+
+    Attributes:
+        repeat: Which of the variant's answers.
+        criterion: The criterion; empty for the whole output.
+        human: The annotators' mean.
+        ratings: Each annotator's score.
+        distance: judge - human as a share of the scale; 1 for different categories.
+        rationale: The judge's reason.
+        reasons: The annotators' reasons.
+    """
 
     case_id: str
-    """The case."""
-
     variant: str | None
-    """The variant."""
-
     repeat: int
-    """Which of the variant's answers."""
-
     criterion: str
-    """The criterion; empty for the whole."""
-
     judge: float
-    """The judge's score."""
-
     human: float
-    """The mean of people's."""
-
     ratings: Mapping[str, float]
-    """What each annotator said."""
-
     distance: float
-    """How far apart they are, as a share of the scale; above 0 the judge is higher. Of two
-    categories 1."""
-
     confidence: float | None
-    """How sure the judge is."""
-
     rationale: str | None
-    """Why the judge said so."""
-
     reasons: Mapping[str, str]
-    """Why the annotators did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSuggestion:
-    """An item that a label would help most with."""
+    """An unlabelled item whose label would be most informative.
+
+    Attributes:
+        repeat: Which of the variant's answers.
+        criterion: The criterion; empty for the whole output.
+        score: Expected information, from 0 to 1; used for ordering only.
+    """
 
     case_id: str
-    """The case."""
-
     variant: str | None
-    """The variant."""
-
     repeat: int
-    """Which of the variant's answers."""
-
     criterion: str
-    """The criterion; empty for the whole."""
-
     score: float
-    """How much a label is expected to tell, from 0 to 1; for ordering."""
-
     why: str
-    """The reason."""
 
 
 def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreement, ...]:
-    """The items on which judge and people are furthest apart.
-
-    Of equals those it is sure of first.
-    """
-    found = []
+    """The items with the largest distance of judge and label, confident errors first."""
+    rows = []
     for item in aligned.both:
         human = aligned.label(item) if aligned.is_nominal else mean_rating(item)
         distance = aligned.value(item.judge or 0.0) - aligned.value(human)
         if aligned.is_nominal and abs(distance) > _SAME:
-            distance = 1.0  # another category is another category
+            # The values of categories are arbitrary, so that no two are further apart than others.
+            distance = 1.0
         if abs(distance) > _SAME:
-            found.append((abs(distance), item.confidence or 0.0, item, distance, human))
-    # Confident errors first: they are what a template can be improved by.
-    found.sort(key=lambda row: (-row[0], -row[1], row[2].place.case_id))
+            rows.append((abs(distance), item.confidence or 0.0, item, distance, human))
+    # Confident errors are the most useful ones for improving a rubric or template.
+    rows.sort(key=lambda row: (-row[0], -row[1], row[2].place.case_id))
     return tuple(
         Disagreement(
             case_id=item.place.case_id,
@@ -355,60 +309,52 @@ def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreemen
             rationale=item.rationale,
             reasons=dict(item.reasons),
         )
-        for _, _, item, distance, human in found[:most]
+        for _, _, item, distance, human in rows[:most]
     )
 
 
 def suggest_labels(parts: Sequence[AlignedItems], most: int) -> tuple[LabelSuggestion, ...]:
-    """The items that a label would tell most about.
-
-    Where the judge is unsure or people are split.
-    """
-    # They are spread over the judge's scores, so that no part of the scale is without labels. They
-    # are chosen, not drawn: labels of them alone are no random subset.
-    found = [one for part in parts for one in _of_part(part)]
-    by_level: defaultdict[tuple[str, float], list[tuple[LabelSuggestion, float]]] = defaultdict(
-        list
-    )
-    for suggestion, at in sorted(found, key=lambda pair: (-pair[0].score, pair[0].case_id)):
-        by_level[suggestion.criterion, round(at, 1)].append((suggestion, at))
+    """The items whose labels are most informative."""
+    # They are spread over the judge's scores, so that every part of the scale gets labels. They are
+    # selected, so that labels of them alone are not a random subset.
+    candidates = [one for part in parts for one in _suggestions(part)]
+    by_level: defaultdict[tuple[str, float], list[LabelSuggestion]] = defaultdict(list)
+    for suggestion, value in sorted(candidates, key=lambda pair: (-pair[0].score, pair[0].case_id)):
+        by_level[suggestion.criterion, round(value, 1)].append(suggestion)
     ranked = [
         (rank, -suggestion.score, suggestion)
         for group in by_level.values()
-        for rank, (suggestion, _) in enumerate(group)
+        for rank, suggestion in enumerate(group)
     ]
-    # Two of each level in turn, then by score: neither the scale nor the uncertainty alone
-    # decides.
+    # Two of each level in turn, then by score: neither the scale nor the uncertainty alone decides.
     ranked.sort(key=lambda row: (row[0] // 2, row[1], row[2].case_id))
     return tuple(suggestion for _, _, suggestion in ranked[:most])
 
 
-def _of_part(part: AlignedItems) -> Iterable[tuple[LabelSuggestion, float]]:
+def _suggestions(part: AlignedItems) -> Iterable[tuple[LabelSuggestion, float]]:
+    """The candidates of a criterion with their values on [0, 1]."""
     for item in part.unlabelled:
-        at = part.value(item.judge or 0.0)
-        score, why = _unsure(part, item, at)
-        yield _suggestion(item, score, why), at
+        value = part.value(item.judge or 0.0)
+        score, why = _uncertainty(part, item, value)
+        yield _suggestion(item, score, why), value
     span = part.scale.max - part.scale.min
     for item in part.items:
         spread = max(item.ratings.values()) - min(item.ratings.values())
-        if len(item.ratings) == 2 and spread > span / 4:  # noqa: PLR2004 - two against each other
-            at = part.value(mean_rating(item))
-            why = "two annotators are split; a third would settle it"
-            yield _suggestion(item, 0.5 + spread / span / 2, why), at
+        if len(item.ratings) == 2 and spread > span / 4:  # noqa: PLR2004 - one against the other
+            why = "two annotators disagree; a third label would decide"
+            yield _suggestion(item, 0.5 + spread / span / 2, why), part.value(mean_rating(item))
 
 
-def _unsure(part: AlignedItems, item: JudgedItem, at: float) -> tuple[float, str]:
-    """How unsure the judge is of an item, and in what words."""
+def _uncertainty(part: AlignedItems, item: JudgedItem, value: float) -> tuple[float, str]:
+    """How uncertain the judge is about an item, and the reason in words."""
     if item.confidence is not None:
-        score = 1 - item.confidence
-        if item.confidence < _UNSURE:
-            return score, f"the judge is unsure ({item.confidence:.2f})"
-        return score, f"not labelled; the judge is {item.confidence:.2f} sure"
+        words = "is uncertain: confidence" if item.confidence < _UNSURE else "has confidence"
+        return 1 - item.confidence, f"not labelled; the judge {words} {item.confidence:.2f}"
     if part.threshold is not None and not part.is_binary:
-        near = 1 - min(1.0, abs(at - part.threshold))
-        if abs(at - part.threshold) < _NEAR:
-            return near, f"its score is near what passes ({at:.2f}, passes from {part.threshold:g})"
-        return near, "not labelled"
+        gap = abs(value - part.threshold)
+        close = f"its score {value:.2f} is close to the pass threshold {part.threshold:g}"
+        return 1 - min(1.0, gap), close if gap < _NEAR else "not labelled"
+    # Without confidence or threshold nothing distinguishes the items.
     return 0.5, "not labelled"
 
 

@@ -1,7 +1,4 @@
-"""Whether a judge's confidence can be trusted.
-
-From which threshold its judgments need no review, and how much a recalibration would gain.
-"""
+"""Whether a judge's confidence is reliable, and from which threshold judgments need no review."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgekit.calibration.items import NO_ORDER, clustered_rate, level_step
+from judgekit.calibration.items import NO_ORDER, clustered_rate, level_step, shared_clusters
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import choose_map, crossfit, fit_platt
 from judgekit.stats.reliability import brier_decomposition, ece, log_loss, reliability_table
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
     from judgekit.stats.reliability import BrierDecomposition, CalibrationError, ReliabilityBin
-    from judgekit.stats.selective import AbstainThreshold
 
 _FOLDS = 5
 _MOST_POINTS = 60
@@ -38,142 +34,120 @@ _SAME = 1e-9
 _NO_MAP = "a choice between two outputs has no map"
 
 _NO_CONFIDENCE = (
-    "the judge gave no confidence: ask with --repeats 3 or --logprobs, or by a template that asks "
-    "for it"
+    "the judge stated no confidence: use --repeats 3, --logprobs, or a template that requests it"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reliability:
-    """How well a confidence says how often the judge is right."""
+    """How well a stated confidence predicts that the judge is right.
 
-    ece: CalibrationError
-    """Gap of stated and observed, ten bins of equal width, with what chance alone would show.
-
-    It has no interval: the gap is biased upwards, and resampling doubles the bias. Simulated with
-    60 and 200 answers, clustered and not, bootstrap intervals of 95 % (percentile, basic, and
-    corrected for bias) hold the true gap in 0 to 70 % of samples where the confidence is well
-    calibrated, which is where it matters. What chance shows, and how often, is its doubt.
+    Attributes:
+        ece: Gap of stated confidence and observed accuracy in ten bins of equal width, with the gap
+            expected by chance. It has no interval: the gap is biased upwards, and resampling
+            doubles the bias. Simulated with 60 and 200 answers, clustered and not, 95 % bootstrap
+            intervals (percentile, basic and bias-corrected) cover the true gap in 0 to 70 % of
+            samples if the confidence is well calibrated. The expected gap and its p-value express
+            the uncertainty instead.
+        brier: Brier score of being right, with its components.
+        log_loss: Mean surprise, in nats.
+        auroc: Chance that a right answer has a higher confidence than a wrong one; 0.5 is
+            uninformative.
+        bins: The rows of the reliability diagram.
     """
 
+    ece: CalibrationError
     brier: BrierDecomposition
-    """Brier score of being right, and its parts."""
-
     log_loss: Estimate
-    """Mean surprise, in nats."""
-
     auroc: Estimate
-    """Chance that a right answer has more confidence than a wrong one; 0.5 tells nothing."""
-
     bins: tuple[ReliabilityBin, ...]
-    """The rows of the reliability diagram."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """From which confidence on the judge's word may stand without a person's look."""
+    """The confidence from which judgments can be accepted without human review.
+
+    Attributes:
+        threshold: The lowest confidence to accept; nan: review everything.
+        coverage: Share of the labelled items that are accepted.
+        error: Share of errors among the accepted items; nan if none is accepted.
+        error_high: Upper bound of the error at 1 - delta; nan if none is accepted.
+        max_error: The error that was allowed.
+        delta: The chance that the error exceeds `max_error` nevertheless.
+        n: Items the bound is computed from: one for each case.
+        reason: Why everything has to be reviewed.
+    """
 
     threshold: float
-    """Take the judge's word from this confidence on; nan: review everything."""
-
     coverage: float
-    """Share of the labelled items that are taken over."""
-
     error: float
-    """Share of errors among them; nan where none is."""
-
     error_high: float
-    """Upper bound of that, at 1 - delta; nan where none is."""
-
     max_error: float
-    """The error that was allowed."""
-
     delta: float
-    """The chance that it is exceeded all the same."""
-
     n: int
-    """Items the proof rests on: one of each case."""
-
     reason: str | None
-    """Why everything is to be reviewed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """What a judge's confidence is worth."""
+    """What a judge's confidence is worth.
+
+    Attributes:
+        right: When the judge counts as right: `pass`, `exact`, `within_one`, or `winner`.
+        n: Items with a label and a confidence.
+        accuracy: Share of these items on which the judge is right.
+        accuracy_top_half: The same among the half with the highest confidence.
+        n_top_half: Items in that half.
+        before: The confidence as stated.
+        after: The confidence after cross-fitted logistic recalibration; None below 30 items, or if
+            the judge is always right or always wrong.
+        why_not_after: Why it was not recalibrated.
+        risk: (coverage, error) when only the most confident answers are kept.
+        aurc: Mean of the errors over all coverages.
+        review: What can be accepted without review.
+    """
 
     right: str
-    """When the judge counts as right: `pass`, `exact`, `within_one`, or `winner`."""
-
     n: int
-    """Items with a label and a confidence."""
-
     mean_confidence: float
-    """Mean of the stated confidences."""
-
     accuracy: Rate
-    """Share of these items on which the judge is right."""
-
     accuracy_top_half: float
-    """The same of the half with the most confidence."""
-
     n_top_half: int
-    """Items in that half."""
-
     before: Reliability
-    """The confidence as the judge gives it."""
-
     after: Reliability | None
-    """The confidence recalibrated by logistic regression, each fold by the others; None below 30
-    items, or where the judge is always right or wrong."""
-
     why_not_after: str | None
-    """Why it was not recalibrated."""
-
     risk: tuple[tuple[float, float], ...]
-    """Coverage and error when the least confident are left out, the most confident first."""
-
     aurc: float
-    """Mean of the errors over all coverages."""
-
     review: Review
-    """What may be taken over without review."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalibration:
-    """The judge's scores brought to people's scale, every item by a map fitted without it."""
+    """The judge's scores mapped to the human scale, each by a map fitted without its case.
+
+    Attributes:
+        kind: `shift`, `affine`, `ordinal` or `isotonic`: the simplest that does as well as the
+            best.
+        mae_before: Mean absolute difference of judge and humans.
+        mae_after: The same after the map.
+        rmse_before: Root of the mean squared difference.
+        bias_after: Mean difference after the map.
+        accuracy_before: Share of equal pass decisions.
+    """
 
     kind: str
-    """The map: `shift`, `affine`, `ordinal` or `isotonic`, the simplest that does as well."""
-
     n: int
-    """Items."""
-
     mae_before: float
-    """Mean absolute difference of judge and people."""
-
     mae_after: float
-    """The same after the map."""
-
     rmse_before: float
-    """Root of the mean squared difference."""
-
     rmse_after: float
-    """The same after the map."""
-
     bias_after: float
-    """Mean difference after the map."""
-
     accuracy_before: float
-    """Share of items passed as people pass them."""
-
     accuracy_after: float
-    """The same after the map."""
 
 
 def judge_correctness(aligned: AlignedItems, options: CalibrationOptions) -> np.ndarray:
-    """Whether the judge is right on each of `aligned.both`."""
+    """Whether the judge is right on each of `aligned.both`: 1, 0, or nan if unknown."""
     gap = np.abs(aligned.judge_level - aligned.human_level)
     if aligned.is_nominal or aligned.threshold is None or options.right == "exact":
         return np.where(gap <= _SAME, 1.0, 0.0)
@@ -184,20 +158,28 @@ def judge_correctness(aligned: AlignedItems, options: CalibrationOptions) -> np.
 
 
 def assess_trust(aligned: AlignedItems, options: CalibrationOptions) -> Trust | str:
-    """What the judge's confidence is worth."""
+    """What the judge's confidence is worth, or why that is unknown."""
     right = judge_correctness(aligned, options)
-    sure = np.array([nan if i.confidence is None else i.confidence for i in aligned.both])
-    known = np.flatnonzero(~(np.isnan(right) | np.isnan(sure)))
+    stated = np.array([nan if i.confidence is None else i.confidence for i in aligned.both])
+    known = np.flatnonzero(~(np.isnan(right) | np.isnan(stated)))
     if not len(known):
         return _NO_CONFIDENCE
-    x, y = sure[known].tolist(), right[known].tolist()
+    x, y = stated[known].tolist(), right[known].tolist()
     items = [aligned.both[i] for i in known]
     names = [item.cluster for item in items]
-    clusters = names if len(set(names)) < len(names) else None
-    after, why_not = _after(x, y, names, options)
+    clusters = shared_clusters(names)
+    after, why_not = None, None
+    try:
+        if len(x) >= _LEAST:
+            mapped = crossfit(fit_platt, x, y, cluster_folds(names, options.seed))
+            after = _reliability(np.clip(mapped, 0, 1).tolist(), y, clusters, options)
+        else:
+            why_not = f"{len(x)} items; a recalibration needs {_LEAST}"
+    except NotEnoughDataError as error:
+        why_not = error.message
     curve = risk_coverage(x, y)
     points = list(zip(curve.coverage, curve.risk, strict=True))
-    # A page draws the curve; thousands of points would only slow it down.
+    # The curve is drawn on a page, which thousands of points would only slow down.
     step = max(1, len(points) // _MOST_POINTS)
     top = [risk for coverage, risk in points if coverage <= _HALF]
     return Trust(
@@ -223,66 +205,56 @@ def assess_trust(aligned: AlignedItems, options: CalibrationOptions) -> Trust | 
 def cross_fit_recalibration(
     aligned: AlignedItems, options: CalibrationOptions
 ) -> Recalibration | str:
-    """How much nearer a map brings the judge's scores to people's."""
+    """How much a calibration map improves the judge's scores, or why there is none."""
     if aligned.is_nominal:
         return NO_ORDER
     if aligned.threshold is None:
         return _NO_MAP
-    people, judge = aligned.human, aligned.judge
+    human, judge = aligned.human, aligned.judge
     names = [item.cluster for item in aligned.both]
     try:
-        choice = choose_map(judge.tolist(), people.tolist(), cluster_folds(names, options.seed))
+        choice = choose_map(judge.tolist(), human.tolist(), cluster_folds(names, options.seed))
     except NotEnoughDataError as error:
         return error.message
-    # A line can leave the scale, and no judge can give such a score.
+    # A straight map can leave the scale, where no judge can score.
     mapped = np.clip(np.array(choice.out_of_fold), aligned.scale.min, aligned.scale.max)
-    before, after = judge - people, mapped - people
+    before, after = judge - human, mapped - human
     passed = np.array([aligned.passes(float(raw)) for raw in mapped])
+
+    def accuracy(decisions: np.ndarray) -> float:
+        known = ~(np.isnan(aligned.human_pass) | np.isnan(decisions))
+        equal = aligned.human_pass[known] == decisions[known]
+        return float(equal.mean()) if known.any() else nan
+
     return Recalibration(
         kind=choice.chosen.kind,
-        n=len(people),
+        n=len(human),
         mae_before=float(np.abs(before).mean()),
         mae_after=float(np.abs(after).mean()),
         rmse_before=float(np.sqrt((before**2).mean())),
         rmse_after=float(np.sqrt((after**2).mean())),
         bias_after=float(after.mean()),
-        accuracy_before=_share_alike(aligned, aligned.judge_pass),
-        accuracy_after=_share_alike(aligned, passed),
+        accuracy_before=accuracy(aligned.judge_pass),
+        accuracy_after=accuracy(passed),
     )
 
 
 def cluster_folds(names: Sequence[Hashable], seed: int) -> list[int]:
-    """A fold for each item, the items of a case in one, whatever the order of the items."""
-    # Whole clusters share a fold, or a case would be fitted on and predicted.
-    shuffled = sorted(set(names), key=lambda name: _drawn(seed, name))
+    """A fold for each item, equal for items of one cluster, whatever their order."""
+    # Otherwise a case would be predicted by a map that was fitted on it.
+    shuffled = sorted(set(names), key=lambda name: _random_key(seed, name))
     fold = {name: place % _FOLDS for place, name in enumerate(shuffled)}
     return [fold[name] for name in names]
 
 
-def _drawn(seed: int, *names: object) -> str:
-    """A mark that is as good as drawn, and follows from the names and the seed alone."""
-    # A hash, not a generator: folds depend on neither the order of rows nor on how many there are.
+def _random_key(seed: int, *names: object) -> str:
+    # A hash instead of a generator: the folds depend neither on the order of rows nor on their
+    # number.
     return hashlib.sha256(repr((seed, *names)).encode()).hexdigest()
 
 
-def _after(
-    x: list[float], y: list[float], names: Sequence[Hashable], options: CalibrationOptions
-) -> tuple[Reliability | None, str | None]:
-    if len(x) < _LEAST:
-        return None, f"{len(x)} items; a recalibration needs {_LEAST}"
-    try:
-        mapped = crossfit(fit_platt, x, y, cluster_folds(names, options.seed))
-    except NotEnoughDataError as error:
-        return None, error.message
-    clusters = names if len(set(names)) < len(names) else None
-    return _reliability(np.clip(mapped, 0, 1).tolist(), y, clusters, options), None
-
-
 def _reliability(
-    x: list[float],
-    y: list[float],
-    clusters: Sequence[Hashable] | None,
-    options: CalibrationOptions,
+    x: list[float], y: list[float], clusters: Sequence[Hashable] | None, options: CalibrationOptions
 ) -> Reliability:
     rng, level = np.random.default_rng(options.seed), options.level
     return Reliability(
@@ -297,35 +269,26 @@ def _reliability(
 def _review(
     x: list[float], y: list[float], items: Sequence[JudgedItem], options: CalibrationOptions
 ) -> Review:
-    """The proof counts one item a case, drawn by the seed: those of a case hang together."""
+    """The threshold from which judgments need no review."""
+    # The bound assumes independent items, so that one item of each case is sampled.
     names = [item.cluster for item in items]
-    marks = [_drawn(options.seed, *item.place, item.criterion) for item in items]
-    order = sorted(range(len(items)), key=lambda i: marks[i])
+    keys = [_random_key(options.seed, *item.place, item.criterion) for item in items]
+    order = sorted(range(len(items)), key=lambda i: keys[i])
     one_each = sorted({names[i]: i for i in order}.values())
-    found = abstain_threshold(
+    bound = abstain_threshold(
         [x[i] for i in one_each],
         [y[i] for i in one_each],
         max_risk=options.max_error,
         delta=options.delta,
     )
-    taken = [right for sure, right in zip(x, y, strict=True) if sure >= found.threshold]
+    accepted = [right for stated, right in zip(x, y, strict=True) if stated >= bound.threshold]
     return Review(
-        threshold=found.threshold,
-        coverage=0.0 if isnan(found.threshold) else len(taken) / len(x),
-        error=1 - sum(taken) / len(taken) if taken else nan,
-        error_high=found.risk_high,
+        threshold=bound.threshold,
+        coverage=0.0 if isnan(bound.threshold) else len(accepted) / len(x),
+        error=1 - sum(accepted) / len(accepted) if accepted else nan,
+        error_high=bound.risk_high,
         max_error=options.max_error,
         delta=options.delta,
-        n=found.n,
-        reason=_why_all(found),
+        n=bound.n,
+        reason=bound.reason if isnan(bound.threshold) else None,
     )
-
-
-def _why_all(found: AbstainThreshold) -> str | None:
-    return found.reason if isnan(found.threshold) else None
-
-
-def _share_alike(aligned: AlignedItems, passed: np.ndarray) -> float:
-    people = aligned.human_pass
-    known = ~(np.isnan(people) | np.isnan(passed))
-    return float((people[known] == passed[known]).mean()) if known.any() else nan

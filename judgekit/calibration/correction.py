@@ -1,7 +1,4 @@
-"""The judge's rate or mean corrected by human labels.
-
-How many more labels a wanted interval needs.
-"""
+"""The judge's rate or mean corrected by human labels, and the labels that an interval needs."""
 
 from __future__ import annotations
 
@@ -35,87 +32,82 @@ if TYPE_CHECKING:
 
 _FEW = 2
 _FLAT = 1e-12
+
+# A gap beyond the interval of this level is evidence that the labelled items were selected.
 _UNLIKE = 0.95
-"""A gap beyond the interval of this level says that the labelled items were chosen."""
+
+_LABELS_ALONE = "people"
+"""The estimator in the JSON of a figure that needs no correction."""
 
 _ASSUMED = (
-    "assumes that the labelled items are a random subset of those judged; say so with "
+    "assumes that the labelled items are a random subset of those judged; state it with "
     "--labels-are random, or --labels-are other"
 )
 
 _NOT_RANDOM = (
-    "the judge scores labelled items otherwise than the rest, so that they do not look like a "
-    "random subset; say how they were chosen: --labels-are random or other"
+    "the judge scores labelled items differently from the rest, so that they do not look like a "
+    "random subset; state how they were chosen: --labels-are random or other"
 )
 
 _NOT_CLUSTERED = (
-    "cases hold several outputs, and this interval takes outputs as independent: it may be narrow"
+    "cases have several outputs, and this interval treats outputs as independent: it may be too "
+    "narrow"
 )
 
-_ALL_LABELLED = "every judged item is labelled: people's own figure needs no correction"
+_ALL_LABELLED = "every judged item is labelled: the human figure needs no correction"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedFigure:
-    """A rate or mean of the judge over all it judged, and what labels make of it."""
+    """A rate or mean of the judge over all it judged, corrected by the labels.
+
+    Attributes:
+        what: `pass rate`, `mean value` on [0, 1], or `win rate of a`.
+        raw: The judge's own figure.
+        corrected: The corrected figure; nan with a reason if the labels do not allow a correction.
+        labels_only: The figure of the human labels alone.
+        estimator: `post-stratified`, `ppi++` or `rogan-gladen`; if everything is labelled,
+            the labels alone.
+        labels_are: How the labelled items were chosen: `random`, `other`, or `random, assumed`.
+        n_labels: Labelled items it is computed from.
+        n_unlabelled: Items that only the judge scored.
+        n_labels_saved: Further labels needed for the same precision without the judge, in cases of
+            the same sizes; nan if unknown.
+        looks_random: Whether the judge's scores are consistent with a random subset of labelled
+            items.
+    """
 
     what: str
-    """`pass rate`, `mean value` on [0, 1], or `win rate of a`."""
-
     raw: Estimate
-    """The judge's own."""
-
     corrected: Estimate
-    """Corrected by the labels; nan with the reason where they do not allow that."""
-
     labels_only: Estimate
-    """That of the labelled items by people alone."""
-
     estimator: str
-    """`post-stratified`, `ppi++`, `rogan-gladen`, or `people` where all is labelled."""
-
     labels_are: str
-    """How the labelled items were chosen: `random`, `other`, or `random, assumed`."""
-
     n_labels: int
-    """Labelled items it rests on."""
-
     n_unlabelled: int
-    """Items that only the judge scored."""
-
     n_labels_saved: float
-    """Further labels that would be needed for the same precision without the judge, in cases of
-    the same sizes; nan where that is not known."""
-
     looks_random: bool | None
-    """Whether the judge's scores of labelled and other items allow a random subset."""
-
     warnings: tuple[str, ...]
-    """What to bear in mind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelBudget:
-    """How many labels an interval of a given half-width would take.
+    """How many labels an interval of a given half-width needs.
 
-    Labels of one case tell less than as many of different cases: counted are labels that come in
-    cases as large as those there are.
+    Labels of one case carry less information than labels of different cases. The counts assume that
+    further labels come in cases of the same sizes.
+
+    Attributes:
+        n_needed: Labels needed in total with the judge's help; None if unknown.
+        n_needed_alone: Labels needed without a judge.
+        reason: Why the counts are unknown.
     """
 
     half_width: float
-    """The half-width aimed at."""
-
     n_labels: int
-    """Labels there are."""
-
     n_needed: int | None
-    """Labels needed in all, with the judge's help; None where that is not known."""
-
     n_needed_alone: int | None
-    """Labels needed without a judge."""
-
     reason: str | None
-    """Why it is not known."""
 
     @property
     def n_more(self) -> int | None:
@@ -125,7 +117,7 @@ class LabelBudget:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The numbers a correction is made from."""
+    """Labels, the judge's scores of the same items, and its scores of the other items."""
 
     labels: np.ndarray
     labeled: np.ndarray
@@ -141,25 +133,23 @@ class _Sides:
 def correct_figure(
     aligned: AlignedItems, what: str, options: CalibrationOptions
 ) -> CorrectedFigure:
-    """The judge's rate or mean with its errors taken out."""
+    """The judge's rate or mean, corrected for its errors."""
     sides = _sides(aligned, by_pass=what == "pass rate")
     level = options.level
-    if aligned.is_nominal:
-        return _of_categories(sides, what, level)
-    if not len(sides.labels) or not len(sides.others):
-        return _uncorrected(sides, what, level)
+    if aligned.is_nominal or not len(sides.labels) or not len(sides.others):
+        return _uncorrected(sides, what, level, is_nominal=aligned.is_nominal)
     labels_are = options.labels_are or "random"
-    found = corrected_mean(
+    corrected = corrected_mean(
         sides.labels.tolist(),
         sides.labeled.tolist(),
         sides.others.tolist(),
         labels_are=labels_are,
         level=level,
     )
-    looks = _looks_random(sides, found)
-    estimate = found.corrected
-    warnings = [*found.warnings]
-    estimator = found.estimator
+    looks = _looks_random(sides, corrected)
+    estimate = corrected.corrected
+    warnings = [*corrected.warnings]
+    estimator = corrected.estimator
     if sides.is_clustered and not isnan(estimate.value):
         if labels_are == "random":
             # Post-stratification has no clustered variance here, and PPI++ has.
@@ -171,18 +161,18 @@ def correct_figure(
         # Without a statement of how items were chosen, the evidence against randomness decides.
         if looks is False:
             estimate = undefined_estimate(
-                _NOT_RANDOM, n=found.n_labels, method=found.estimator, level=level
+                _NOT_RANDOM, n=corrected.n_labels, method=corrected.estimator, level=level
             )
         else:
             warnings.append(_ASSUMED)
     return CorrectedFigure(
         what=what,
-        raw=clip_to_unit(_raw(sides, found, labels_are, level)),
+        raw=clip_to_unit(_raw(sides, corrected.raw, labels_are, level)),
         corrected=clip_to_unit(estimate),
         labels_only=_plain(sides.labels, sides.clusters[0], level),
         estimator=estimator,
         labels_are="random, assumed" if options.labels_are is None else labels_are,
-        n_labels=found.n_labels,
+        n_labels=corrected.n_labels,
         n_unlabelled=len(sides.others),
         n_labels_saved=nan if labels_are == "other" else _saved(sides, estimate),
         looks_random=looks,
@@ -191,21 +181,16 @@ def correct_figure(
 
 
 def label_budget(aligned: AlignedItems, what: str, options: CalibrationOptions) -> LabelBudget:
-    """How many labels the wanted interval takes."""
+    """How many labels an interval of the requested width needs."""
     sides = _sides(aligned, by_pass=what == "pass rate")
     labels, judge = sides.labels, sides.labeled
     n = len(labels)
-    if aligned.is_nominal:
-        return LabelBudget(
-            half_width=options.half_width, n_labels=n, n_needed=None, n_needed_alone=None,
-            reason=NO_ORDER,
-        )  # fmt: skip
-    sd = _spread(labels, sides.clusters[0])
+    sd = 0.0 if aligned.is_nominal else _spread(labels, sides.clusters[0])
     if sd <= 0:
-        reason = "the labels do not vary" if n >= _FEW else f"{n} labels say nothing of the spread"
+        reason = "the labels do not vary" if n >= _FEW else f"{n} labels show no spread"
         return LabelBudget(
             half_width=options.half_width, n_labels=n, n_needed=None, n_needed_alone=None,
-            reason=reason,
+            reason=NO_ORDER if aligned.is_nominal else reason,
         )  # fmt: skip
     varies = float(judge.std()) > 0
     corr = float(np.corrcoef(labels, judge)[0, 1]) if varies else 0.0
@@ -219,24 +204,6 @@ def label_budget(aligned: AlignedItems, what: str, options: CalibrationOptions) 
         n_needed=needed.value,
         n_needed_alone=alone.value,
         reason=None,
-    )
-
-
-def _of_categories(sides: _Sides, what: str, level: float) -> CorrectedFigure:
-    """Categories have neither a mean nor a pass rate."""
-    none = undefined_estimate(NO_ORDER, n=len(sides.labels), method="none", level=level)
-    return CorrectedFigure(
-        what=what,
-        raw=none,
-        corrected=none,
-        labels_only=none,
-        estimator="none",
-        labels_are="random",
-        n_labels=len(sides.labels),
-        n_unlabelled=len(sides.others),
-        n_labels_saved=nan,
-        looks_random=None,
-        warnings=(),
     )
 
 
@@ -258,15 +225,12 @@ def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:
         labels=labels[known],
         labeled=labeled[known],
         others=np.array([others[i] for i in rest], dtype=float),
-        clusters=(
-            [both[i].cluster for i in known],
-            [aligned.unlabelled[i].cluster for i in rest],
-        ),
+        clusters=([both[i].cluster for i in known], [aligned.unlabelled[i].cluster for i in rest]),
     )
 
 
 def _clustered(sides: _Sides, found: Estimate, level: float) -> Estimate:
-    """The same mean with the interval of PPI++ by case, when cases hold several items."""
+    """The same mean with the interval of PPI++ by case, if cases have several items."""
     by_case = ppi_mean(
         sides.labels.tolist(),
         sides.labeled.tolist(),
@@ -279,10 +243,10 @@ def _clustered(sides: _Sides, found: Estimate, level: float) -> Estimate:
     return by_case
 
 
-def _raw(sides: _Sides, found: CorrectedMean, labels_are: str, level: float) -> Estimate:
-    """The judge's own figure over everything; with labels from elsewhere over the target only."""
+def _raw(sides: _Sides, plain: Estimate, labels_are: str, level: float) -> Estimate:
+    """The judge's own figure over all items, or only over the target of other labels."""
     if not sides.is_clustered:
-        return found.raw
+        return plain
     if labels_are == "other":
         return _plain(sides.others, sides.clusters[1], level)
     scores = np.concatenate([sides.labeled, sides.others])
@@ -296,17 +260,26 @@ def _plain(x: np.ndarray, names: list[Hashable], level: float) -> Estimate:
     return clustered_unit_mean(x.tolist(), clusters, level=level)
 
 
-def _uncorrected(sides: _Sides, what: str, level: float) -> CorrectedFigure:
-    """Where all is labelled, people's own figure; where nothing is, none."""
-    people = _plain(sides.labels, sides.clusters[0], level)
-    reason = _ALL_LABELLED if len(sides.labels) else "no item has a label and a score"
-    raw = np.concatenate([sides.labeled, sides.others])
+def _uncorrected(
+    sides: _Sides, what: str, level: float, *, is_nominal: bool = False
+) -> CorrectedFigure:
+    """The human figure if everything is labelled; undefined for categories or without labels."""
+    n = len(sides.labels)
+    if is_nominal:
+        # Categories have neither a mean nor a pass rate.
+        raw = human = corrected = undefined_estimate(NO_ORDER, n=n, method="none", level=level)
+    else:
+        scores = np.concatenate([sides.labeled, sides.others])
+        raw = _plain(scores, [*sides.clusters[0], *sides.clusters[1]], level)
+        human = _plain(sides.labels, sides.clusters[0], level)
+        reason = _ALL_LABELLED if n else "no item has a label and a score"
+        corrected = undefined_estimate(reason, n=n, method=_LABELS_ALONE, level=level)
     return CorrectedFigure(
         what=what,
-        raw=_plain(raw, [*sides.clusters[0], *sides.clusters[1]], level),
-        corrected=undefined_estimate(reason, n=len(sides.labels), method="people", level=level),
-        labels_only=people,
-        estimator="people",
+        raw=raw,
+        corrected=corrected,
+        labels_only=human,
+        estimator="none" if is_nominal else _LABELS_ALONE,
         labels_are="random",
         n_labels=len(sides.labels),
         n_unlabelled=len(sides.others),
@@ -317,7 +290,7 @@ def _uncorrected(sides: _Sides, what: str, level: float) -> CorrectedFigure:
 
 
 def _spread(labels: np.ndarray, names: list[Hashable]) -> float:
-    """The deviation of labels; of several in a case that of as many single ones as tell as much."""
+    """The deviation of labels; for clustered ones that of equally informative independent ones."""
     n = len(labels)
     if n < _FEW or not np.ptp(labels):
         return 0.0
@@ -326,15 +299,15 @@ def _spread(labels: np.ndarray, names: list[Hashable]) -> float:
 
 
 def _looks_random(sides: _Sides, found: CorrectedMean) -> bool | None:
-    """Whether the judge's scores allow a random subset; of clustered ones by sums of cases."""
+    """Whether the judge's scores are consistent with a random subset; for clusters by case."""
     if found.check is None or not sides.is_clustered:
         return None if found.check is None else found.check.looks_random
     pulls: defaultdict[Hashable, float] = defaultdict(float)
     for sign, scores, names in zip(
         (1, -1), (sides.labeled, sides.others), sides.clusters, strict=True
     ):
-        # The pull of each case on the difference of the two means, a case on both sides counting
-        # once.
+        # The contribution of each case to the difference of the two means. A case on both sides
+        # counts once.
         shares = sign * (scores - scores.mean()) / len(scores)
         for share, name in zip(shares.tolist(), names, strict=True):
             pulls[name] += share

@@ -62,96 +62,68 @@ _R = TypeVar("_R", bound=Record)
 _ALIASES = {"id": "case_id", "case": "case_id", "score": "raw", "reason": "rationale"}
 _TEXTS = ("case_id", "variant", "variant_a", "variant_b", "criterion")
 
-# Ignored by name, so that any other unknown column is reported as a typing error.
+# Columns are ignored by name, so that any other unknown column is reported as a typing error.
 _SPARE = frozenset({
     "criterion_passed", "evidence", "evidence_found", "expected_raw", "source", "model", "cached",
     "cost_usd", "failure_message", "verdict_value", "verdict_passed", "case_name", "rubric",
     "run_id", "usage", "input", "reference", "text", "output", "passed", "weight",
 })  # fmt: skip
-"""Columns of result files that say nothing of agreement."""
+"""Columns of result files that are irrelevant to agreement."""
 
 
 class JudgedScoreRow(Record):
-    """One score of a judge, in a row of its own."""
+    """One score of a judge in a row of its own.
+
+    Attributes:
+        answer: Which of the variant's answers, from 0.
+        criterion: The criterion; optional if there is only one.
+        repeat: The judge's repeat, from 0.
+        raw: The score, or the name of a level; None for an unusable answer.
+        value: The score on [0, 1].
+    """
 
     case_id: Name
-    """The case."""
-
     variant: Name | None = None
-    """The variant."""
-
     answer: Count = 0
-    """Which of the variant's answers, from 0."""
-
     criterion: Name | None = None
-    """The criterion; may be left out where there is one."""
-
     repeat: Count = 0
-    """Which time the judge was asked, from 0."""
-
     raw: Finite | str | None = None
-    """The score, or the name of a level; None where nothing usable was said."""
-
     value: Fraction | None = None
-    """The score on [0, 1]."""
-
     confidence: Fraction | None = None
-    """How sure the judge is."""
-
     rationale: str | None = None
-    """Why."""
-
     judge: str = ""
-    """Which judge."""
-
     failure_kind: str | None = None
-    """Why there is no score."""
-
     metadata: JsonObject | None = None
-    """Whatever else is known of the output."""
 
 
 class JudgedWinnerRow(Record):
-    """One winner a judge named, in a row of its own."""
+    """One winner that a judge chose, in a row of its own.
+
+    Attributes:
+        criterion: The criterion; None for the whole output.
+        order: The order of presentation; None if both orders are already reconciled.
+        winner: The better output, `a` and `b` as named and not as shown; None for an unusable
+            answer.
+        probability: The preference for a.
+    """
 
     case_id: Name
-    """The case."""
-
     variant_a: Name | None = None
-    """The variant output a is of."""
-
     variant_b: Name | None = None
-    """The variant output b is of."""
-
     criterion: Name | None = None
-    """The criterion; None for the whole."""
-
     order: PresentationOrder | None = None
-    """The order asked in; None where both orders have been reconciled already."""
-
     winner: Winner | None = None
-    """The better output, a and b as they are and not as they were shown; None for none usable."""
-
     probability: Fraction | None = None
-    """How far a is preferred."""
-
     confidence: Fraction | None = None
-    """How sure the judge is of the winner."""
-
     rationale: str | None = None
-    """Why."""
-
     judge: str = ""
-    """Which judge."""
-
     metadata: JsonObject | None = None
-    """Whatever else is known of the pair."""
 
 
 def read_judged_file(
     path: Path, *, rubric: Rubric | None = None, cases: Mapping[str, Case] | None = None
 ) -> PointwiseData | PairwiseData:
-    """What a file says that judges said."""
+    """Judge answers from a file of verdicts, comparisons, scores or winners."""
     rows: list[FileRow] = []
     problems: list[DatasetError] = []
     for row in _rows(path):
@@ -172,7 +144,7 @@ def read_judged_rows(
     rubric: Rubric | None = None,
     cases: Mapping[str, Case] | None = None,
 ) -> PointwiseData | PairwiseData:
-    """What rows say that judges said."""
+    """Judge answers from rows of any of these kinds, recognised by their fields."""
     first = rows[0].fields
     if "judgments" in first and "criteria" in first:
         return judged_from_records(_records(rows, Verdict, path), rubric=rubric, cases=cases)
@@ -184,7 +156,7 @@ def read_judged_rows(
         return _scores(_scored(rows, path, rubric), rubric, cases or {})
     names = ", ".join(list(first)[:8])
     raise DatasetError(
-        f"cannot tell what a judge said from the fields {names}",
+        f"found no judgment in the fields: {names}",
         path=path,
         line=rows[0].line,
         hint="give what `grade -o` or `compare -o` wrote, or rows with case_id and raw or winner; "
@@ -207,45 +179,48 @@ def _rows(path: Path) -> Iterator[FileRow | DatasetError]:
 
 
 def _records(rows: Iterable[FileRow], model: type[_R], path: Path | None) -> list[_R]:
-    found: list[_R] = []
+    records: list[_R] = []
     problems: list[DatasetError] = []
     for row in rows:
         fields: dict[str, JsonValue] = dict(row.fields)
         if model in (JudgedScoreRow, JudgedWinnerRow):
             fields = _plain(row)
         try:
-            found.append(model.model_validate(fields))
+            records.append(model.model_validate(fields))
         except ValidationError as error:
             what = "; ".join(str(fault) for fault in validation_faults(error, model, fields))
             problems.append(DatasetError(what, path=path, line=row.line))
     raise_problems(problems, "rows")
-    return found
+    return records
 
 
 def _scored(
     rows: Sequence[FileRow], path: Path | None, rubric: Rubric | None
 ) -> list[JudgedScoreRow]:
-    """Rows of scores; the names of levels are turned into the rubric's scores."""
-    found = _records(rows, JudgedScoreRow, path)
+    """Rows of scores, with names of levels replaced by the rubric's scores."""
+    records = _records(rows, JudgedScoreRow, path)
     problems: list[DatasetError] = []
-    for at, (row, said) in enumerate(zip(rows, found, strict=True)):
-        if isinstance(said.raw, str):
+    for at, (row, record) in enumerate(zip(rows, records, strict=True)):
+        if isinstance(record.raw, str):
             try:
-                found[at] = said.model_copy(update={"raw": _level(said, row.line, path, rubric)})
+                raw = _score_of_level(record, row.line, path, rubric)
+                records[at] = record.model_copy(update={"raw": raw})
             except DatasetError as error:
                 problems.append(error)
     raise_problems(problems, "rows")
-    return found
+    return records
 
 
-def _level(said: JudgedScoreRow, line: int, path: Path | None, rubric: Rubric | None) -> float:
-    # A rubric with one criterion needs no name in the rows.
+def _score_of_level(
+    record: JudgedScoreRow, line: int, path: Path | None, rubric: Rubric | None
+) -> float:
     names = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
-    name = names[0] if len(names) == 1 else said.criterion
-    placed = LocatedLabel(Label(case_id=said.case_id, raw=said.raw), line, path)
+    # A rubric with one criterion needs no name in the rows.
+    name = names[0] if len(names) == 1 else record.criterion
+    placed = LocatedLabel(Label(case_id=record.case_id, raw=record.raw), line, path)
     if rubric is None or name not in names:
         hint = "give the rubric that has it (--rubric), or scores"
-        raise placed.fault(f"{said.raw!r} is a name, and its scale is not known", hint)
+        raise placed.fault(f"{record.raw!r} is a name, and its scale is not known", hint)
     return score_on_scale(placed, rubric.criterion(name))
 
 
@@ -253,21 +228,21 @@ def _plain(row: FileRow) -> dict[str, JsonValue]:
     fields, _ = rename_fields(row.fields, _ALIASES)
     if row.is_table:
         fields, _ = read_cells(fields, json_names=("metadata",), list_names=())
-    kept = {name: value for name, value in fields.items() if name not in _SPARE}
-    raw = kept.get("raw")
+    used = {name: value for name, value in fields.items() if name not in _SPARE}
+    raw = used.get("raw")
     # CSV has only text: "4" is a score, "good" is the name of a level.
     if isinstance(raw, str):
-        kept["raw"] = parse_number(raw) if raw.strip() else None
-    winner = kept.get("winner")
+        used["raw"] = parse_number(raw) if raw.strip() else None
+    winner = used.get("winner")
     if isinstance(winner, str):
-        kept["winner"] = winner.strip().lower() or None
-    return as_texts({name: v for name, v in kept.items() if not _is_missing(v)}, _TEXTS)
-
-
-def _is_missing(value: JsonValue) -> bool:
-    """Whether nothing was said: null, or the nan that tables put for it."""
-    # pandas writes nan where it has no value.
-    return value is None or (isinstance(value, float) and isnan(value))
+        used["winner"] = winner.strip().lower() or None
+    # pandas writes nan for a missing value.
+    present: dict[str, JsonValue] = {
+        name: value
+        for name, value in used.items()
+        if value is not None and not (isinstance(value, float) and isnan(value))
+    }
+    return as_texts(present, _TEXTS)
 
 
 def _scores(
@@ -277,7 +252,7 @@ def _scores(
     for row in rows:
         place = OutputKey(row.case_id, row.variant, row.answer)
         grades.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
-        # The system under test failed, not the judge: nobody judged this output.
+        # The system under test failed, not the judge: this output was never judged.
         if row.failure_kind == "target_error":
             grades.n_errors += 1
             continue
@@ -308,21 +283,22 @@ def _winners(
         by_pair.setdefault((place, row.criterion), []).append(row)
     problems = [
         DatasetError(
-            f"{n} rows name its winner and none its `order`",
+            f"{n} rows name its winner without an `order`",
             path=path,
             case_id=place.case_id,
-            hint='keep one, or add "order": "ab" or "ba"; calibrate each judge by itself',
+            hint='keep one, or add "order": "ab" or "ba"; calibrate each judge separately',
         )
-        for (place, _), said in by_pair.items()
-        if (n := sum(row.order is None for row in said)) > 1
+        for (place, _), of_pair in by_pair.items()
+        if (n := sum(row.order is None for row in of_pair)) > 1
     ]
     raise_problems(problems, "pairs")
-    for (place, criterion), said in by_pair.items():
-        pairs.pairs.append(_pair(place, criterion, said))
+    pairs.pairs += [
+        _pair(place, criterion, of_pair) for (place, criterion), of_pair in by_pair.items()
+    ]
     return pairs
 
 
-def _pair(place: OutputKey, criterion: str | None, said: list[JudgedWinnerRow]) -> PairJudgment:
+def _pair(place: OutputKey, criterion: str | None, rows: list[JudgedWinnerRow]) -> PairJudgment:
     choices = tuple(
         OrderedChoice(
             order=row.order,
@@ -331,11 +307,18 @@ def _pair(place: OutputKey, criterion: str | None, said: list[JudgedWinnerRow]) 
             rationale=row.rationale,
             judge=row.judge,
         )
-        for row in said
+        for row in rows
         if row.order is not None
     )
-    whole = next((row for row in said if row.order is None), None)
-    winner = whole.winner if whole else _agreed({choice.winner for choice in choices})
+    whole = next((row for row in rows if row.order is None), None)
+    winners = {choice.winner for choice in choices}
+    if whole is not None:
+        winner = whole.winner
+    elif None in winners:
+        # One usable order is not enough for a conclusion about both.
+        winner = None
+    else:
+        winner = winners.pop() if len(winners) == 1 else "tie"
     return PairJudgment(
         place=place,
         criterion=criterion,
@@ -344,14 +327,6 @@ def _pair(place: OutputKey, criterion: str | None, said: list[JudgedWinnerRow]) 
         probability=None if whole is None else _share(whole),
         confidence=None if whole is None else whole.confidence,
     )
-
-
-def _agreed(winners: set[Winner | None]) -> Winner | None:
-    """What the orders come to: the same, or a tie; open where one is not usable."""
-    # One usable order is not enough to say what both orders conclude.
-    if None in winners:
-        return None
-    return winners.pop() if len(winners) == 1 else "tie"
 
 
 def _share(row: JudgedWinnerRow) -> float | None:

@@ -1,7 +1,6 @@
-"""Options of a calibration and the one form judge answers are brought to: score samples.
+"""Options of a calibration, and the common form of judge answers: score samples and choices.
 
-Pairwise choices, each with the key of its output. See `sources` and `files` for where they come
-from.
+`sources` and `files` read judge answers into this form.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.datasets import LocatedLabel
     from judgekit.records import (
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
     from judgekit.stats.correction import LabelsAre
 
 Consensus = Literal["median", "mean", "majority"]
-"""How several annotators come to one label."""
+"""How several annotators combine to one label."""
 
 Rightness = Literal["pass", "exact", "within_one"]
-"""When a judge is right: it passes what people pass, gives their score, or one level off."""
+"""When a judge is right: same pass decision, same score, or at most one level apart."""
 
 Alignment = Literal["accuracy", "neg_rmse"]
-"""What the alternative-annotator test goes by: equal labels, or squared errors."""
+"""The score of the alternative-annotator test: equal labels, or squared errors."""
 
 CLUSTER_BY_CASE, CLUSTER_BY_ITEM = "case", "item"
 
@@ -42,61 +41,50 @@ CLUSTER_BY_CASE, CLUSTER_BY_ITEM = "case", "item"
 class CalibrationOptions:
     """Levels, limits and policies of a calibration.
 
+    Attributes:
+        level: Confidence level of every interval, in (0, 1).
+        consensus: How several annotators combine to the label that the judge is compared with;
+            halves go up. Biases and correlations use the annotators' mean.
+        labels_are: How the labelled items were chosen: `random` among those judged, or `other`.
+            None assumes `random` unless the judge's scores contradict it, and reports the
+            assumption.
+        right: When the judge counts as right; for comparisons always the same winner.
+        max_error: The allowed share of errors among judgments accepted without review, in (0, 1).
+        delta: The chance that the review threshold exceeds `max_error`, in (0, 1).
+        categories: Whether the levels of every scale are unordered categories.
+        epsilon: The allowance for the judge's lower cost in the alternative-annotator test: .2
+            against experts, .15 against skilled annotators, .1 against crowds.
+        alignment: The score of that test; None uses equal labels for two levels, else squared
+            errors.
+        half_width: The half-width of the corrected rate's interval that the label budget aims at.
+        n_suggested: How many items to suggest for labelling.
+        n_worst: How many disagreements to show for each criterion.
+        cluster: The independent unit: `case`, `item` (each output), or a metadata key, such as a
+            document that several cases share.
+        by: Metadata keys that define segments and the groups of correlations.
+        annotators: Only these annotators; empty for all.
+        seed: Seed of folds and simulations.
+
     Raises:
         SettingsError: When one is out of its range.
     """
 
     level: float = 0.95
-    """Confidence level of every interval, in (0, 1)."""
-
     consensus: Consensus = "median"
-    """How several annotators come to the label a judge is held against; a half goes up. Biases
-    and correlations are taken against their mean."""
-
     labels_are: LabelsAre | None = None
-    """How the labelled items were chosen: `random` among those judged, or `other`; None assumes
-    the first where the judge's scores do not speak against it, and says so."""
-
     right: Rightness = "pass"
-    """When the judge counts as right; of comparisons it is the same winner."""
-
     max_error: float = 0.05
-    """The share of errors that judgments taken over without review may have, in (0, 1)."""
-
     delta: float = 0.1
-    """The chance that the review threshold does not keep `max_error`, in (0, 1)."""
-
     categories: bool = False
-    """Whether the levels of every scale are categories, of which none is higher than another."""
-
     epsilon: float = 0.2
-    """The advantage a judge gets in the alternative-annotator test for being cheaper: .2 against
-    experts, .15 against skilled annotators, .1 against crowds."""
-
     alignment: Alignment | None = None
-    """What that test goes by; None takes equal labels for two levels, squared errors else."""
-
     half_width: float = 0.05
-    """The half-width of the corrected rate's interval that further labels are counted for."""
-
     n_suggested: int = 10
-    """How many items to propose for labelling."""
-
     n_worst: int = 5
-    """How many disagreements to show of each criterion."""
-
     cluster: str = CLUSTER_BY_CASE
-    """What is independent: `case`, `item` (each output by itself), or an entry of the cases'
-    metadata, such as a document several cases share."""
-
     by: tuple[str, ...] = ()
-    """Entries of the metadata that segments and correlations within groups are formed by."""
-
     annotators: tuple[str, ...] = ()
-    """Only these annotators; empty for all."""
-
     seed: int = 0
-    """Seed of folds and simulations."""
 
     def __post_init__(self) -> None:
         for name in ("level", "max_error", "delta", "half_width"):
@@ -110,206 +98,184 @@ class CalibrationOptions:
 
 
 Groups = dict[str, tuple[str, ...]]
-"""What an item belongs to, by kind of group: `stratum`, `tag`, or an entry of the metadata."""
+"""The groups of an item, by kind: `stratum`, `tag`, or a metadata key."""
 
 
 class OutputKey(NamedTuple):
-    """What tells one judged output from every other."""
+    """The key of one judged output.
+
+    Attributes:
+        variant: None if outputs name none; for a comparison both, as `a::b`.
+        repeat: Which of the variant's answers, from 0.
+    """
 
     case_id: str
-    """The case."""
-
     variant: str | None = None
-    """The variant; None where outputs name none. Of a comparison both, as `a::b`."""
-
     repeat: int = 0
-    """Which of the variant's answers, from 0."""
 
     @property
     def rank(self) -> tuple[str, str, int]:
-        """What places are sorted by, so that the order of rows changes no figure."""
+        """The sort key. Sorted items make every figure independent of the order of rows."""
         return self.case_id, self.variant or "", self.repeat
 
     def __str__(self) -> str:
-        """The place in words: `refund`, `refund of v2`, `refund of v2, answer 1`."""
+        """The key in words: `refund`, `refund of v2`, `refund of v2, answer 1`."""
         which = "" if self.variant is None else f" of {self.variant}"
         return f"{self.case_id}{which}" + (f", answer {self.repeat}" if self.repeat else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSample:
-    """One answer of a judge about one criterion of one output."""
+    """One answer of a judge about one criterion of one output.
+
+    Attributes:
+        criterion: None if the answer names none, because there is only one.
+        raw: The score; None for an unusable answer.
+        value: The score on [0, 1], if known.
+        repeat: The judge's repeat, from 0.
+        failure: The kind of failure.
+    """
 
     place: OutputKey
-    """The output."""
-
     criterion: str | None
-    """The criterion; None where it is not named, for there is only one."""
-
     raw: float | None
-    """The score; None where nothing usable was said."""
-
     value: float | None = None
-    """The score on [0, 1], where it is known."""
-
     confidence: float | None = None
-    """How sure the judge is."""
-
     rationale: str | None = None
-    """Why."""
-
     judge: str = ""
-    """Which judge."""
-
     repeat: int = 0
-    """Which time it was asked, from 0."""
-
     failure: str | None = None
-    """What kind of failure it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CombinedScore:
-    """What the answers about one output come to, where a rubric or a panel has decided it."""
+    """The verdict on one output as concluded by a rubric or a panel.
+
+    Attributes:
+        by_criterion: The value of each criterion, several judges combined.
+    """
 
     value: float | None
-    """The value on [0, 1]."""
-
     passed: bool | None
-    """Whether it passes."""
-
     by_criterion: dict[str, float | None] = field(default_factory=dict)
-    """The value of each criterion, several judges combined."""
 
 
 @dataclass(slots=True)
 class PointwiseData:
-    """Scores of outputs."""
+    """Scores of outputs.
+
+    Attributes:
+        combined: The verdicts concluded from them.
+        groups: The groups each output belongs to.
+        models: The models that answered, as the providers name them.
+        asked: The judges and their settings, if known.
+        n_errors: Outputs that record an error of the system under test; they were not judged.
+        origin: The run or file, and the judge's settings if known.
+    """
 
     samples: list[ScoreSample] = field(default_factory=list)
-    """Every answer."""
-
     combined: dict[OutputKey, CombinedScore] = field(default_factory=dict)
-    """What they come to."""
-
     rubric: Rubric | None = None
-    """The rubric, where it is known."""
-
     groups: dict[OutputKey, Groups] = field(default_factory=dict)
-    """What the outputs belong to."""
-
     models: dict[str, None] = field(default_factory=dict)
-    """The models that answered, in the providers' words."""
-
     asked: CalibratedPanel | None = None
-    """Who judged and how they were asked, where that is known."""
-
     n_errors: int = 0
-    """Outputs that are errors of the system under test; nobody judged them."""
-
     origin: JsonObject = field(default_factory=dict)
-    """Where they come from: a run, a file, and the settings of the judge where they are known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderedChoice:
-    """One answer of a judge about two outputs, turned back to what a and b are."""
+    """One answer of a judge about two outputs, mapped back to a and b.
+
+    Attributes:
+        order: Which output was shown first.
+        winner: The preferred output; None for an unusable answer.
+        share: The preference for a in [0, 1], if known more precisely than by the winner.
+    """
 
     order: PresentationOrder
-    """Which was shown first."""
-
     winner: Winner | None
-    """Which it prefers; None where nothing usable was said."""
-
     share: float | None = None
-    """How far it prefers a, in [0, 1], where that is known better than by the winner."""
-
     rationale: str | None = None
-    """Why."""
-
     judge: str = ""
-    """Which judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairJudgment:
-    """Everything a judge said of two outputs, on one criterion or on the whole."""
+    """All judgments of one pair of outputs, on one criterion or overall.
+
+    Attributes:
+        place: The case and both variants.
+        criterion: None for the whole output.
+        choices: The answers; empty if the outputs are identical or only the result is known.
+        winner: The result of both orders; None if undecided.
+        probability: The preference for a, averaged over both orders.
+        confidence: The judge's confidence in the winner, if stated for the pair.
+    """
 
     place: OutputKey
-    """The case and both variants."""
-
     criterion: str | None
-    """The criterion; None for the whole."""
-
     choices: tuple[OrderedChoice, ...]
-    """Its answers; none where both outputs are the same, or only the outcome is known."""
-
     winner: Winner | None
-    """What both orders come to; None where that is open."""
-
     probability: float | None = None
-    """How far a is preferred, the mean of both orders."""
-
     confidence: float | None = None
-    """How sure the judge is of the winner, where that is known of itself."""
 
 
 @dataclass(slots=True)
 class PairwiseData:
-    """Comparisons of outputs."""
+    """Comparisons of outputs.
+
+    Attributes:
+        pairs: Each pair, once for each criterion.
+        n_errors: Pairs with an output that records an error.
+    """
 
     pairs: list[PairJudgment] = field(default_factory=list)
-    """Each pair, once for each criterion."""
-
     groups: dict[OutputKey, Groups] = field(default_factory=dict)
-    """What they belong to."""
-
     models: dict[str, None] = field(default_factory=dict)
-    """The models that answered."""
-
     n_errors: int = 0
-    """Pairs with an output that is an error."""
-
     origin: JsonObject = field(default_factory=dict)
-    """Where they come from."""
 
 
 _HALF = 0.5
 
 
 def pair_key(case_id: str, variant_a: str | None, variant_b: str | None) -> OutputKey:
-    """The key of two outputs of a case; without any variant that of the case alone."""
+    """The key of two outputs of a case; without variants the key of the case alone."""
     both = (variant_a, variant_b)
     return OutputKey(case_id, "::".join(name or "" for name in both) if any(both) else None)
 
 
 def majority_winner(points: Sequence[float]) -> Winner:
-    """The output with more than half of the points of several answers, at least one."""
-    # Points are multiples of a half, so that the mean is exact and may be compared with ==.
+    """The output with more than half of the points of one or more answers."""
+    # Points are multiples of a half, so that the mean is exact and can be compared with ==.
     mean = fsum(points) / len(points)
     return "tie" if mean == _HALF else "a" if mean > _HALF else "b"
 
 
 def share_of_confidence(confidence: float | None, winner: Winner | None) -> float | None:
-    """How far a is preferred by a judge that is so sure of the winner; a tie has no direction."""
+    """The preference for a that corresponds to a confidence; None for a tie."""
+    # Confidence in a tie has no direction: it would not tell how far either output is preferred.
     if confidence is None or winner in (None, "tie"):
         return None
     return confidence if winner == "a" else 1 - confidence
 
 
 def groups_of(case: Case | None, metadata: Mapping[str, object] | None = None) -> Groups:
-    """What an output belongs to."""
-    found: Groups = {}
+    """The groups of an output."""
+    groups: Groups = {}
     if case is not None:
-        found |= _texts(case.metadata)
+        groups |= _texts(case.metadata)
+        # After the metadata, so that a key named `tag` or `stratum` does not replace the field.
         if case.stratum is not None:
-            found["stratum"] = (case.stratum,)
+            groups["stratum"] = (case.stratum,)
         if case.tags:
-            found["tag"] = case.tags
-    return found | _texts(metadata or {})
+            groups["tag"] = case.tags
+    return groups | _texts(metadata or {})
 
 
 def _texts(metadata: Mapping[str, object]) -> Groups:
+    # Lists and objects are not group names: nearly every output would be a group of its own.
     return {
         name: (str(value),)
         for name, value in metadata.items()
@@ -319,16 +285,20 @@ def _texts(metadata: Mapping[str, object]) -> Groups:
 
 @dataclass(frozen=True, slots=True)
 class MatchedLabel:
-    """A label and what it is of."""
+    """A label with the output and criterion it refers to.
+
+    Attributes:
+        place: The output, or the pair.
+        criterion: The criterion; `WHOLE_OUTPUT` for the whole output.
+    """
 
     placed: LocatedLabel
-    """The label."""
-
     place: OutputKey
-    """The output, or the pair."""
-
     criterion: str
-    """The criterion; `WHOLE` for the output as a whole."""
-
     annotator: str
-    """Who said it."""
+
+
+def label_reasons(labels: Iterable[MatchedLabel]) -> dict[str, str]:
+    """Each annotator's reason, as far as they gave any."""
+    reasons = ((label.annotator, label.placed.label.rationale) for label in labels)
+    return {annotator: reason for annotator, reason in reasons if reason}

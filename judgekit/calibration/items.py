@@ -1,6 +1,6 @@
-"""Judge scores and human labels aligned item by item, the scale they share.
+"""Judge scores and human labels aligned item by item, and estimates that respect clusters.
 
-Estimates over items that respect clusters. `join` makes the items.
+`join` and `pairs` make the items.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgekit.calibration.inputs import label_reasons
 from judgekit.errors import InputError, NotEnoughDataError
 from judgekit.records import Criterion, Judgment, Scale, meets_threshold
 from judgekit.scoring import conclude
@@ -38,79 +39,93 @@ if TYPE_CHECKING:
     from judgekit.stats.alpha import AlphaLevel
     from judgekit.stats.intervals import Rate
 
+_LEVEL_DIGITS = 9
+_TWO = 2
+
+# Agreement is counted by levels up to a scale of 20 steps; on more levels nearly nobody agrees
+# exactly, and a kappa would describe the rounding.
+_WIDEST = 20
+
 # A mean of labels such as 0.7 and 0.7 has to stay 0.7, or a threshold of 0.7 would fail it.
 _DIGITS = 12
-_TWO_LEVELS = 2
+
+# A jackknife needs few blocks to be stable; more would only cost time.
+_MOST_LEFT_OUT = 60
+
+# Pairs of items that all blocks of a quadratic statistic may compare in total.
+_WORK = 1e8
+
+_NO_LEVELS_FOR_ALPHA = "the scale has no levels: see alpha at the interval level"
+_ALL = "all annotators"
+_HUMAN_LABEL = "a human label"
+_UNIT = Scale(min=0, max=1)
+
+NO_ORDER = "categories have no order: see kappa, and alpha at the nominal level"
+"""Why a figure that needs an order is undefined."""
+
+PREFERENCE_SCALE = Scale.model_validate({
+    "levels": [
+        {"value": 1, "name": "a"}, {"value": 0.5, "name": "tie"}, {"value": 0, "name": "b"},
+    ]
+})  # fmt: skip
+"""The scale of a choice between two outputs: how far a is preferred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedItem:
-    """One output on one criterion: what the judge said of it, and what people said."""
+    """One output on one criterion, with the judge's scores and the human labels.
+
+    Attributes:
+        cluster: The unit of independence that it belongs to, normally its case.
+        judge: The mean of the judge's usable answers; None if there is none.
+        samples: The judge's answers one by one; None for unusable ones.
+        ratings: Each annotator's score.
+        rationale: The judge's reason.
+        reasons: The annotators' reasons.
+        groups: The groups the output belongs to.
+        judge_passed: Whether the judge's verdict passes, if a rubric decides that by more than the
+            score.
+        human_passed: Whether the human verdict passes, likewise.
+    """
 
     place: OutputKey
-    """The output."""
-
     criterion: str
-    """The criterion."""
-
     cluster: Hashable
-    """What it shares with others that are not independent of it, as a rule its case."""
-
     judge: float | None
-    """The judge's score, the mean of its usable answers; None where there is none."""
-
     samples: tuple[float | None, ...] = ()
-    """Its answers one by one; None for those that were not usable."""
-
     ratings: Mapping[str, float]
-    """What each annotator said."""
-
     confidence: float | None = None
-    """How sure the judge is."""
-
     rationale: str | None = None
-    """Why the judge said so."""
-
     reasons: Mapping[str, str]
-    """Why the annotators did."""
-
     groups: Groups
-    """What it belongs to."""
-
     judge_passed: bool | None = None
-    """Whether the judge's verdict passes, where a rubric decides that by more than the score."""
-
     human_passed: bool | None = None
-    """Whether people's verdict passes, likewise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlignedItems:
-    """Everything said about one criterion, or the whole: labelled items, and those without."""
+    """All items of one criterion or of the whole output, labelled and unlabelled.
+
+    Attributes:
+        name: The criterion; empty for the whole output.
+        criterion: The criterion; calibration maps are bound to its fingerprint.
+        scale: The scale of all scores in it.
+        threshold: The value on [0, 1] from which a score passes; None if nothing passes
+            (comparisons).
+        items: Labelled items; the judge may have failed on them.
+        unlabelled: Items with a judge's score and without a label.
+        consensus: How several annotators combine to one label.
+        is_nominal: Whether the scale has unordered categories, so that only equal scores agree.
+    """
 
     name: str
-    """The criterion; empty for the whole."""
-
     criterion: Criterion | None = None
-    """The criterion, where there is one; its fingerprint is what a map would be bound to."""
-
     scale: Scale
-    """The scale of all scores in it."""
-
     threshold: float | None
-    """The value on [0, 1] from which a score passes; None where nothing passes (comparisons)."""
-
     items: tuple[JudgedItem, ...]
-    """Items that somebody labelled; the judge may have failed on them."""
-
     unlabelled: tuple[JudgedItem, ...] = ()
-    """Items that the judge scored and nobody labelled."""
-
     consensus: Consensus = "median"
-    """How several annotators come to one label."""
-
     is_nominal: bool = False
-    """Whether the scale has categories without an order: then only equal is equal."""
 
     @cached_property
     def both(self) -> tuple[JudgedItem, ...]:
@@ -124,92 +139,93 @@ class AlignedItems:
 
     @cached_property
     def human(self) -> np.ndarray:
-        """The mean of people's scores of `both`; of categories the label."""
-        # Biases and correlations go by the mean of annotators; categories have none.
-        of = self.label if self.is_nominal else mean_rating
-        return np.array([of(item) for item in self.both], dtype=float)
+        """The annotators' mean for each of `both`; for categories the label."""
+        # A mean keeps the disagreement of annotators, which a median would hide from biases and
+        # correlations; categories have no mean.
+        rating = self.label if self.is_nominal else mean_rating
+        return np.array([rating(item) for item in self.both], dtype=float)
 
     @cached_property
     def levels(self) -> tuple[float, ...] | None:
-        """The levels by which agreement is counted; None for a scale without."""
+        """The levels by which agreement is counted; None for a continuous scale."""
         return levels_of(self.scale)
 
     @cached_property
     def judge_level(self) -> np.ndarray:
-        """The judge's scores of `both`, each as the nearest level, a half up."""
+        """The judge's score of each of `both` at the nearest level, halves up."""
         return np.array([level_of(x, self.levels) for x in self.judge.tolist()], dtype=float)
 
     @cached_property
     def human_level(self) -> np.ndarray:
-        """The label of `both`: what annotators come to, as the nearest level, a half up."""
+        """The label of each of `both` at the nearest level, halves up."""
         return self._labels_of(self.both)
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The label of each of `items`, also those the judge failed on."""
+        """The label of each of `items`, including those on which the judge failed."""
         return self._labels_of(self.items)
 
     @cached_property
     def judge_pass(self) -> np.ndarray:
-        """Whether the judge passes each of `both`: 1, 0, or nan where that is open."""
+        """Whether the judge passes each of `both`: 1, 0, or nan if unknown."""
         return np.array([self.judge_passes(item) for item in self.both], dtype=float)
 
     @cached_property
     def human_pass(self) -> np.ndarray:
-        """Whether people pass each of `both`: 1, 0, or nan where that is open."""
+        """Whether the annotators pass each of `both`: 1, 0, or nan if unknown."""
         return np.array([self.human_passes(item) for item in self.both], dtype=float)
 
     @cached_property
     def clusters(self) -> list[Hashable] | None:
-        """The cluster of each of `both`; None where every item is one of its own."""
+        """The cluster of each of `both`; None if every item is independent."""
         return clusters_of(self.both)
 
     @property
     def categories(self) -> dict[float, str]:
-        """What the levels are called, where they are categories; else empty."""
+        """The names of the levels if they are categories; else empty."""
         levels = self.scale.levels if self.is_nominal else ()
         return {level.value: level.name for level in levels if level.name}
 
     @property
     def is_binary(self) -> bool:
-        """Whether the scale has two scores only."""
-        return self.levels is not None and len(self.levels) == _TWO_LEVELS
+        """Whether the scale has two levels."""
+        return self.levels is not None and len(self.levels) == _TWO
 
     def label(self, item: JudgedItem) -> float:
-        """What the annotators of an item come to, on the criterion's scale."""
+        """The annotators' combined label of an item, on the criterion's scale."""
         ratings = list(item.ratings.values())
         if self.is_nominal:
             counts = Counter(ratings)
-            # Ties between categories go to the lowest value, so that the order of annotators is no
-            # matter.
+            # Ties go to the lowest value, so that the order of annotators does not matter.
             return min(counts, key=lambda rating: (-counts[rating], rating))
         if self.consensus == "mean":
             return mean_rating(item)
-        found = mode(ratings) if self.consensus == "majority" else median(ratings)
-        return level_of(found, self.levels) if self.is_binary else found
+        combined = mode(ratings) if self.consensus == "majority" else median(ratings)
+        # Two of four annotators make a median of one half, which a binary scale does not have.
+        return level_of(combined, self.levels) if self.is_binary else combined
 
     def judge_passes(self, item: JudgedItem) -> float:
-        """Whether the judge's score of an item passes."""
+        """Whether the judge passes an item: 1, 0, or nan if unknown."""
         if item.judge_passed is not None:
             return float(item.judge_passed)
         return nan if item.judge is None else self.passes(item.judge)
 
     def human_passes(self, item: JudgedItem) -> float:
-        """Whether people's label of an item passes."""
+        """Whether the label of an item passes."""
         if item.human_passed is not None:
             return float(item.human_passed)
         return self.passes(self.label(item))
 
     def value(self, raw: float) -> float:
-        """A score, also a mean of scores, on [0, 1]."""
+        """A score, or a mean of scores, on [0, 1]."""
         return (raw - self.scale.min) / (self.scale.max - self.scale.min)
 
-    def where(self, wanted: Callable[[JudgedItem], bool]) -> AlignedItems:
-        """The part of the items that is wanted."""
+    def where(self, is_wanted: Callable[[JudgedItem], bool]) -> AlignedItems:
+        """The wanted items only."""
         return replace(
             self,
-            items=tuple(item for item in self.items if wanted(item)),
-            unlabelled=tuple(item for item in self.unlabelled if wanted(item)),
+            items=tuple(item for item in self.items if is_wanted(item)),
+            unlabelled=tuple(item for item in self.unlabelled if is_wanted(item)),
         )
 
     def _labels_of(self, items: Sequence[JudgedItem]) -> np.ndarray:
@@ -217,51 +233,40 @@ class AlignedItems:
         return np.array([level_of(x, self.levels) for x in labels], dtype=float)
 
     def passes(self, raw: float) -> float:
-        """Whether a score passes."""
+        """Whether a score passes: 1, 0, or nan without a threshold."""
         if self.threshold is None:
             return nan
         return float(meets_threshold(self.value(raw), self.threshold))
 
 
 def mean_rating(item: JudgedItem) -> float:
-    """The mean of what the annotators of an item said."""
+    """The mean of an item's labels."""
     return round(fsum(item.ratings.values()) / len(item.ratings), _DIGITS)
 
 
-def clusters_of(items: Sequence[JudgedItem]) -> list[Hashable] | None:
-    """The cluster of each item."""
-    names = [item.cluster for item in items]
+def clusters_of(items: Iterable[JudgedItem]) -> list[Hashable] | None:
+    """The cluster of each item; None if every item is independent."""
+    return shared_clusters([item.cluster for item in items])
+
+
+def shared_clusters(names: list[Hashable]) -> list[Hashable] | None:
+    """The names of clusters; None if no two items share one."""
     # Where each item is a cluster of its own the plain formulas are exact, and faster.
     return names if len(set(names)) < len(names) else None
 
 
 def annotators_of(items: Iterable[JudgedItem]) -> list[str]:
-    """Everybody who labelled any of the items."""
+    """The annotators of any of the items, in order of appearance."""
     return list(dict.fromkeys(name for item in items for name in item.ratings))
-
-
-_LEVEL_DIGITS = 9
-_TWO = 2
-_WIDEST = 20
-
-PREFERENCE_SCALE = Scale.model_validate({
-    "levels": [
-        {"value": 1, "name": "a"}, {"value": 0.5, "name": "tie"}, {"value": 0, "name": "b"},
-    ]
-})  # fmt: skip
-"""The scale of a choice between two outputs: how far a is preferred."""
 
 
 def infer_criterion(
     name: str, samples: Iterable[ScoreSample], labels: Iterable[float]
 ) -> Criterion:
-    """A criterion of which only scores are known."""
-    known = [each for each in samples if each.raw is not None]
-    raws = [float(each.raw) for each in known if each.raw is not None]
-    scores = [*raws, *labels]
-    ends = _ends(
-        [(float(e.raw), e.value) for e in known if e.raw is not None and e.value is not None]
-    )
+    """A criterion inferred from scores and labels."""
+    known = [(float(each.raw), each.value) for each in samples if each.raw is not None]
+    scores = [*(raw for raw, _ in known), *labels]
+    ends = _ends([(raw, value) for raw, value in known if value is not None])
     if ends is None:
         if len(set(scores)) < _TWO:
             raise InputError(
@@ -269,33 +274,33 @@ def infer_criterion(
                 hint="give the rubric",
             )
         ends = min(scores), max(scores)
-    # Only of whole scores can it be assumed that the scale has levels.
+    # Levels can only be assumed if every known score is a whole number.
     integer = all(float(score).is_integer() for score in (*scores, *ends))
     scale = Scale(min=ends[0], max=ends[1], integer=integer)
     return Criterion(name=name, question=f"How good is its {name}?", scale=scale)
 
 
 def levels_of(scale: Scale) -> tuple[float, ...] | None:
-    """The levels by which agreement on a scale is counted."""
+    """The levels by which agreement on a scale is counted; None for a continuous scale."""
     if scale.points is not None:
         return scale.points
     span = scale.max - scale.min
     is_whole = float(scale.min).is_integer() and float(scale.max).is_integer()
-    # From 0 to 1 without levels is a continuous scale; 0 to 100 has too many levels for a kappa.
+    # 0 to 1 without levels is a continuous scale, and 0 to 100 has too many levels for a kappa.
     if not is_whole or not _TWO <= span <= _WIDEST:
         return None
     return tuple(scale.min + step for step in range(int(span) + 1))
 
 
 def level_of(score: float, points: Sequence[float] | None) -> float:
-    """The score of a scale that a mean is nearest to; a half goes up."""
+    """The level nearest to a score or mean; a half goes up."""
     return round(score, _LEVEL_DIGITS) if points is None else _nearest(score, tuple(points))
 
 
 @lru_cache(maxsize=4096)
 def _nearest(score: float, points: tuple[float, ...]) -> float:
     place = min(
-        # A half goes up, as people round, and not to the even level.
+        # A half goes up, as in manual rounding, and not to the even level.
         range(len(points)),
         key=lambda i: (round(abs(points[i] - score), _LEVEL_DIGITS), -i),
     )
@@ -303,15 +308,14 @@ def _nearest(score: float, points: tuple[float, ...]) -> float:
 
 
 def level_step(levels: Sequence[float] | None) -> float:
-    """How far apart two scores are that are one level apart."""
+    """The largest distance of neighbouring levels."""
     if levels is None or len(levels) < _TWO:
         return 1.0
     return max(high - low for low, high in pairwise(levels))
 
 
-def _ends(found: Sequence[tuple[float, float | None]]) -> tuple[float, float] | None:
-    """Where the values 0 and 1 lie, from two scores of which the values are known."""
-    pairs = [(raw, value) for raw, value in found if value is not None]
+def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """The scores with the values 0 and 1, from scores with known values."""
     if not pairs:
         return None
     # The farthest two points, whose rounding error matters least for the ends.
@@ -323,13 +327,8 @@ def _ends(found: Sequence[tuple[float, float | None]]) -> tuple[float, float] | 
     return round(least, _LEVEL_DIGITS), round(least + step, _LEVEL_DIGITS)
 
 
-_MOST_LEFT_OUT = 60
-_WORK = 1e8
-"""Pairs of items a coefficient that compares all of them may look at, all in all."""
-
-
 def estimate_or_undefined(make: Callable[[], Estimate], *, level: float = 0.95) -> Estimate:
-    """An estimate, or one that is undefined and says why."""
+    """An estimate, or an undefined one with the reason."""
     try:
         return make()
     except NotEnoughDataError as error:
@@ -343,9 +342,9 @@ def clustered_estimate(
     *,
     is_quadratic: bool = False,
 ) -> Estimate:
-    """An estimate with the interval of a jackknife over clusters."""
+    """An estimate with a jackknife interval over clusters."""
     # Above sixty clusters, groups of them are left out together (delete-a-group jackknife, Kott
-    # 2001), dealt in the order of their names, so that the order of rows changes nothing.
+    # 2001). They are assigned in the order of their names, so that the order of rows is irrelevant.
     if clusters is None or isnan(found.value):
         return found
     codes = {name: code for code, name in enumerate(sorted(set(clusters), key=str))}
@@ -355,7 +354,7 @@ def clustered_estimate(
     each = np.array([codes[name] for name in clusters])
     most = _MOST_LEFT_OUT
     if is_quadratic:
-        # A statistic over all pairs costs the square of the items for each block that is left out.
+        # A statistic over all pairs costs the square of the items for each block.
         most = int(min(most, max(10, _WORK // max(1, len(each)) ** 2)))
     blocks = each % most
     left_out = [statistic(np.flatnonzero(blocks != block)) for block in np.unique(blocks)]
@@ -371,10 +370,28 @@ def clustered_estimate(
     )
 
 
+def jackknife(
+    statistic: Callable[[np.ndarray], Estimate],
+    n: int,
+    clusters: Sequence[Hashable] | None,
+    *,
+    level: float,
+    is_quadratic: bool = False,
+) -> Estimate:
+    """A statistic of the items at given places, for all `n`, with an interval over clusters."""
+
+    def at(places: np.ndarray) -> Estimate:
+        return estimate_or_undefined(lambda: statistic(places), level=level)
+
+    return clustered_estimate(
+        at(np.arange(n)), lambda places: at(places).value, clusters, is_quadratic=is_quadratic
+    )
+
+
 def clustered_rate(
     outcomes: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
 ) -> Rate:
-    """A share of outcomes, `k / n` of all of them whatever the sizes of their clusters."""
+    """The share `k / n` of all outcomes, whatever the sizes of their clusters."""
     known = [x for x in outcomes if not isnan(x)]
     if clusters is None or not known:
         n_missing = len(outcomes) - len(known)
@@ -385,34 +402,28 @@ def clustered_rate(
 def clustered_mean(
     x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
 ) -> Estimate:
-    """A mean."""
+    """A mean with an interval clustered by case."""
     return estimate_or_undefined(lambda: mean(x, clusters=clusters, level=level), level=level)
 
 
 def clustered_unit_mean(
     x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
 ) -> Estimate:
-    """A mean of numbers that lie in [0, 1]."""
+    """A mean of numbers in [0, 1]."""
     return clip_to_unit(clustered_mean(x, clusters, level=level))
 
 
 def clip_to_unit(found: Estimate) -> Estimate:
-    """An estimate of what lies in [0, 1], the ends of its interval cut there."""
+    """An estimate with the ends of its interval clipped to [0, 1]."""
     if isnan(found.low):
         return found
-    # The value stays inside its interval, even where it lies outside [0, 1] itself.
+    # A debiased value can lie outside [0, 1] itself; it has to stay inside its interval.
     low, high = max(found.low, min(0.0, found.value)), min(found.high, max(1.0, found.value))
     return replace(found, low=low, high=high)
 
 
-NO_ORDER = "categories have no order: see kappa, and alpha at the nominal level"
-"""Why a figure that goes by more and less is undefined."""
-
-_NO_LEVELS_FOR_ALPHA = "the scale has no levels: see alpha at the interval level"
-
-
 def measurement_level(aligned: AlignedItems) -> AlphaLevel:
-    """How far two scores on a criterion's scale are apart."""
+    """The level of measurement of a criterion's scale."""
     if aligned.levels is None:
         return "interval"
     return "nominal" if aligned.is_binary or aligned.is_nominal else "ordinal"
@@ -426,7 +437,7 @@ def scale_alpha(
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Estimate:
-    """Alpha of rows of scores on a criterion's scale."""
+    """Krippendorff's alpha of rows of scores on a criterion's scale."""
     if aligned.levels is None and measurement != "interval":
         return undefined_estimate(_NO_LEVELS_FOR_ALPHA, n=len(rows), method="alpha", level=level)
     if aligned.is_nominal and measurement != "nominal":
@@ -437,32 +448,27 @@ def scale_alpha(
     )
 
 
-_ALL = "all annotators"
-_SAID = "a person's label"
-_UNIT = Scale(min=0, max=1)
-
-
 def overall_items(
     rubric: Rubric,
     criteria: Sequence[AlignedItems],
     combined: Mapping[OutputKey, CombinedScore],
     labels: Sequence[MatchedLabel],
 ) -> AlignedItems:
-    """The verdicts of a rubric, against those that people's scores come to by the same rubric."""
+    """The rubric's verdicts, with the human verdicts concluded from labels by the same rubric."""
     # An annotator who scored every weighted criterion of an output has a value for the whole, the
-    # weighted mean; where nobody scored all, what annotators come to on each criterion makes one. A
-    # label that names no criterion is of the whole, from 0 to 1.
-    found: dict[OutputKey, dict[str, JudgedItem]] = {}
+    # weighted mean. If no annotator scored all, their combined labels on each criterion make one.
+    # A label that names no criterion is a value of the whole output, from 0 to 1.
+    by_place: dict[OutputKey, dict[str, JudgedItem]] = {}
     for each in criteria:
         for item in (*each.items, *each.unlabelled):
-            found.setdefault(item.place, {})[each.name] = item
+            by_place.setdefault(item.place, {})[each.name] = item
     by_name = {each.name: each for each in criteria}
-    said: dict[OutputKey, list[MatchedLabel]] = {}
+    labels_by_place: dict[OutputKey, list[MatchedLabel]] = {}
     for one in labels:
-        said.setdefault(one.place, []).append(one)
+        labels_by_place.setdefault(one.place, []).append(one)
     items = [
-        _item(rubric, by_name, parts, combined.get(place), said.get(place, ()))
-        for place, parts in sorted(found.items(), key=lambda one: one[0].rank)
+        _item(rubric, by_name, parts, combined.get(place), labels_by_place.get(place, ()))
+        for place, parts in sorted(by_place.items(), key=lambda one: one[0].rank)
     ]
     return AlignedItems(
         name="",
@@ -482,60 +488,44 @@ def _item(
     labels: Sequence[MatchedLabel],
 ) -> JudgedItem:
     any_part = next(iter(parts.values()))
-    judge = _verdict(rubric, _scores(criteria, parts))
-    value, passed = judge if combined is None else (combined.value, combined.passed)
+    scores = {n: criteria[n].value(i.judge) for n, i in parts.items() if i.judge is not None}
+    value, passed = _verdict(rubric, scores)
+    if combined is not None:
+        # A panel's rule or a calibration may differ from the mean of the answers.
+        value, passed = combined.value, combined.passed
     ratings = {one.annotator: float(one.placed.label.raw or 0) for one in labels}
     human_passed = None
     labelled = {name: item for name, item in parts.items() if item.ratings}
     if not ratings:
-        ratings, human_passed = _people(rubric, criteria, labelled)
-    sure = [item.confidence for item in parts.values() if item.confidence is not None]
+        ratings, human_passed = _overall_ratings(rubric, criteria, labelled)
+    confidences = [item.confidence for item in parts.values() if item.confidence is not None]
     return JudgedItem(
         place=any_part.place,
         criterion="",
         cluster=any_part.cluster,
         judge=value,
         ratings=ratings,
-        # The whole is as sure as its least sure part; unknown where a part is.
-        confidence=min(sure) if len(sure) == len(parts) else None,
+        # The verdict is as certain as its least certain criterion; unknown if one is unknown.
+        confidence=min(confidences) if len(confidences) == len(parts) else None,
         rationale=_joined({n: i.rationale for n, i in parts.items() if i.rationale}),
-        reasons={
-            one.annotator: one.placed.label.rationale
-            for one in labels
-            if one.placed.label.rationale
-        }
-        or _reasons(labelled),
+        reasons=label_reasons(labels) or _reasons(labelled),
         groups=any_part.groups,
         judge_passed=passed,
         human_passed=human_passed,
     )
 
 
-def _scores(
-    criteria: Mapping[str, AlignedItems], parts: Mapping[str, JudgedItem]
-) -> dict[str, float]:
-    return {
-        name: criteria[name].value(item.judge)
-        for name, item in parts.items()
-        if item.judge is not None
-    }
-
-
-def _people(
+def _overall_ratings(
     rubric: Rubric, criteria: Mapping[str, AlignedItems], parts: Mapping[str, JudgedItem]
 ) -> tuple[dict[str, float], bool | None]:
-    """What each annotator's scores come to, and whether their labels pass."""
+    """Each annotator's value of the whole output, and whether the combined labels pass."""
     labels = {name: criteria[name].value(criteria[name].label(i)) for name, i in parts.items()}
     value, passed = _verdict(rubric, labels)
-    names = dict.fromkeys(name for item in parts.values() for name in item.ratings)
     ratings: dict[str, float] = {}
-    for name in names:
-        own = {
-            c: criteria[c].value(item.ratings[name])
-            for c, item in parts.items()
-            if name in item.ratings
-        }
+    for name in annotators_of(parts.values()):
+        own = {c: criteria[c].value(i.ratings[name]) for c, i in parts.items() if name in i.ratings}
         whole, _ = _verdict(rubric, own)
+        # None if the annotator left out a weighted criterion: a mean of the rest is another figure.
         if whole is not None:
             ratings[name] = whole
     if not ratings and value is not None:
@@ -545,7 +535,8 @@ def _people(
 
 def _verdict(rubric: Rubric, values: Mapping[str, float]) -> tuple[float | None, bool | None]:
     judgments = [
-        Judgment(criterion=name, raw=value, value=min(1.0, max(0.0, value)), rationale=_SAID)
+        # The value is clipped, because labels of an inferred scale can lie outside of it.
+        Judgment(criterion=name, raw=value, value=min(1.0, max(0.0, value)), rationale=_HUMAN_LABEL)
         for name, value in values.items()
     ]
     verdict = conclude(rubric, judgments)
@@ -557,8 +548,8 @@ def _joined(parts: Mapping[str, str]) -> str | None:
 
 
 def _reasons(parts: Mapping[str, JudgedItem]) -> dict[str, str]:
-    found: dict[str, dict[str, str]] = {}
+    by_annotator: dict[str, dict[str, str]] = {}
     for name, item in parts.items():
         for annotator, reason in item.reasons.items():
-            found.setdefault(annotator, {})[name] = reason
-    return {annotator: _joined(reasons) or "" for annotator, reasons in found.items()}
+            by_annotator.setdefault(annotator, {})[name] = reason
+    return {annotator: _joined(reasons) or "" for annotator, reasons in by_annotator.items()}

@@ -1,17 +1,21 @@
-"""Matches labels with judged outputs, counts what does not match.
+"""Matches labels with judged outputs and builds the aligned items of each criterion.
 
-Builds the aligned items of each criterion, of the whole output and pooled. Comparisons are joined
-in `pairs`.
+Comparisons are joined in `pairs`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TYPE_CHECKING
 
-from judgekit.calibration.inputs import CLUSTER_BY_CASE, CLUSTER_BY_ITEM, MatchedLabel
+from judgekit.calibration.inputs import (
+    CLUSTER_BY_CASE,
+    CLUSTER_BY_ITEM,
+    MatchedLabel,
+    label_reasons,
+)
 from judgekit.calibration.items import AlignedItems, JudgedItem, infer_criterion, overall_items
 from judgekit.datasets import YES_NO, LocatedLabel, raise_problems, score_on_scale
 from judgekit.errors import DatasetError, InputError
@@ -28,143 +32,128 @@ if TYPE_CHECKING:
         PointwiseData,
         ScoreSample,
     )
-    from judgekit.records import Rubric
 
-_THRESHOLD = 0.7
 _SCORE = "score"
 _TWO = 2
+_MOST_NAMED = 5
+
+# Rubrics pass from 0.7 unless they state a threshold, so that figures without a rubric agree.
+_THRESHOLD = 0.7
+
+WHOLE_OUTPUT = ""
+"""The criterion of labels and comparisons that name none: the output as a whole."""
+
+UNNAMED_ANNOTATOR = "unnamed"
+"""The annotator of labels that name none."""
+
 WHOLE_CRITERION = Criterion(name="whole", question="How good is it?", scale=Scale(min=0, max=1))
 """The output as a whole, on [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinCounts:
-    """How labels and judgments came together."""
+    """How many labels and judgments matched.
+
+    Attributes:
+        n_labels: Labels read.
+        n_missing: Labels without a score.
+        n_left_out: Labels of annotators that were not selected.
+        n_joined: Labels of judged outputs.
+        n_not_judged: Labels of outputs that were not judged.
+        not_judged: Some of those outputs.
+        n_judged: Judged outputs, including those on which the judge failed.
+        n_not_labelled: Judged outputs without a label.
+        not_labelled: Some of those outputs.
+        n_answers: Answers of the judge, usable or not: one for each criterion, order and repeat.
+        n_judge_failures: Unusable answers.
+        failures: Unusable answers by kind.
+        n_errors: Outputs that record an error of the system under test; they were not judged.
+    """
 
     n_labels: int
-    """Labels read."""
-
     n_missing: int
-    """Of them, those that hold no score: the person gave none."""
-
     n_left_out: int
-    """Of them, those of annotators who were not asked for."""
-
     n_joined: int
-    """Of them, those of an output that was judged."""
-
     n_not_judged: int
-    """Of them, those of outputs that nobody judged."""
-
     not_judged: tuple[str, ...]
-    """Some of those outputs."""
-
     n_judged: int
-    """Outputs that were judged, with those the judge failed on."""
-
     n_not_labelled: int
-    """Outputs that were judged and nobody labelled."""
-
     not_labelled: tuple[str, ...]
-    """Some of those outputs."""
-
     n_answers: int
-    """Answers of the judge, usable or not: one for each criterion, order and repeat."""
-
     n_judge_failures: int
-    """Of them, those that were not usable."""
-
     failures: dict[str, int] = field(default_factory=dict)
-    """The same by kind, where the kind is known."""
-
     n_errors: int = 0
-    """Outputs that are errors of the system under test; nobody judged them."""
-
     annotators: tuple[str, ...] = ()
-    """Who labelled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationData:
-    """Everything a calibration is made from."""
+    """Everything a calibration is computed from.
+
+    Attributes:
+        criteria: Each criterion that has labels.
+        whole: The rubric's verdicts, with the human verdicts by the same rubric.
+        pooled: All criteria together, one item for each; None for a single criterion.
+        notes: What was assumed.
+    """
 
     criteria: tuple[AlignedItems, ...]
-    """Each criterion that has labels."""
-
     whole: AlignedItems | None
-    """What the rubric concludes, against what people's scores come to."""
-
     pooled: AlignedItems | None
-    """All criteria together, an item for each; None where there is one only."""
-
     joined: JoinCounts
-    """How both sides came together."""
-
     judges: tuple[str, ...]
-    """Who judged."""
-
     notes: tuple[str, ...] = ()
-    """What was assumed."""
 
 
 def join_labels(
     grades: PointwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
 ) -> CalibrationData:
     """Match labels with scores."""
-    table = _by_place(grades)
-    names = _criteria(grades, table)
+    rubric = grades.rubric
+    own = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
+    table = _by_place(grades, own)
+    judged = {name for samples in table.values() for name in samples}
+    names = [name for name in own if name in judged] + sorted(judged.difference(own))
     matching = LabelMatcher(table, names, options.annotators)
     matching.take(labels)
-    by_criterion: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
-    for each in matching.matched:
-        by_criterion[each.criterion].append(each)
-    criteria = [_known(name, grades, by_criterion[name]) for name in names]
-    notes = [*_assumed(criteria, grades.rubric), *matching.notes()]
-    notes += [note for each in criteria for note in _outside(each, table)]
+    by_criterion = matching.by_criterion()
+    criteria = [_criterion_of(name, grades, by_criterion[name]) for name in names]
+    notes = [*_scale_notes(criteria, own), *matching.notes()]
+    notes += [note for each in criteria for note in _range_notes(each, table)]
     matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.matched)
     builder = _Builder(grades, table, options)
     aligned = [builder.aligned(c, by_criterion[c.name]) for c in criteria]
     labelled = tuple(each for each in aligned if each.items)
-    rubric = grades.rubric
     whole = None
-    if rubric is not None and len(rubric.criteria) > 1 and not any(a.is_nominal for a in aligned):
+    # Categories have no values, and without values a rubric concludes nothing.
+    if rubric is not None and len(own) > 1 and not any(a.is_nominal for a in aligned):
         whole = overall_items(rubric, aligned, grades.combined, by_criterion[WHOLE_OUTPUT])
     failures = Counter(s.failure or "unusable" for s in grades.samples if s.raw is None)
     counts = dict(sorted(failures.items(), key=lambda one: (-one[1], one[0])))
-    places = {each.place for each in matching.matched}
     return CalibrationData(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
         pooled=pool_criteria(labelled),
-        joined=matching.joined(places, len(grades.samples), counts, grades.n_errors),
+        joined=matching.joined(len(grades.samples), counts, grades.n_errors),
         judges=tuple(dict.fromkeys(s.judge for s in grades.samples if s.judge)),
         notes=tuple(notes),
     )
 
 
-def _by_annotator(labels: Iterable[MatchedLabel]) -> list[MatchedLabel]:
-    """Labels in an order that does not depend on the order of rows."""
-    return sorted(labels, key=lambda each: each.annotator)
-
-
 def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
-    """The labels of each output, in the order of their annotators."""
+    """The labels of each output, sorted by annotator."""
     by_place: defaultdict[OutputKey, list[MatchedLabel]] = defaultdict(list)
-    for label in _by_annotator(labels):
+    # Sorted, so that no figure depends on the order of rows.
+    for label in sorted(labels, key=lambda each: each.annotator):
         by_place[label.place].append(label)
     return dict(by_place)
 
 
-def label_reasons(labels: Iterable[MatchedLabel]) -> dict[str, str]:
-    """The reasons that annotators gave with their labels."""
-    said = ((label.annotator, label.placed.label.rationale) for label in labels)
-    return {annotator: reason for annotator, reason in said if reason}
-
-
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
-    """Put what labels say of their items among the items' groups."""
-    for each in _by_annotator(labels):
+    """Add the labels' metadata to the groups of their outputs."""
+    # The first annotator by name wins, not the first row.
+    for each in sorted(labels, key=lambda each: each.annotator):
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):
                 groups.setdefault(each.place, {}).setdefault(name, (str(value),))
@@ -173,7 +162,7 @@ def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]
 def cluster_of(
     place: OutputKey, groups: Groups, criterion: str, options: CalibrationOptions
 ) -> Hashable:
-    """What an item shares with others that are not independent of it."""
+    """The unit of independence that an item belongs to."""
     if options.cluster == CLUSTER_BY_ITEM:
         return (place, criterion)
     if options.cluster == CLUSTER_BY_CASE:
@@ -181,11 +170,13 @@ def cluster_of(
     return groups.get(options.cluster, (place.case_id,))
 
 
-def _by_place(grades: PointwiseData) -> dict[OutputKey, dict[str, list[ScoreSample]]]:
-    names = [c.name for c in grades.rubric.criteria] if grades.rubric else []
+def _by_place(
+    grades: PointwiseData, own: Sequence[str]
+) -> dict[OutputKey, dict[str, list[ScoreSample]]]:
+    """The samples of each output by criterion."""
     named = {s.criterion for s in grades.samples if s.criterion}
     # A file with one criterion may leave its name out.
-    sole = names[0] if len(names) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
+    sole = own[0] if len(own) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
     table: dict[OutputKey, dict[str, list[ScoreSample]]] = {}
     # Sorted, so that figures do not depend on the order in which answers arrived.
     for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
@@ -193,55 +184,50 @@ def _by_place(grades: PointwiseData) -> dict[OutputKey, dict[str, list[ScoreSamp
     return {place: table[place] for place in sorted(table, key=lambda place: place.rank)}
 
 
-def _criteria(grades: PointwiseData, table: Mapping[OutputKey, Mapping[str, object]]) -> list[str]:
-    own = [c.name for c in grades.rubric.criteria] if grades.rubric else []
-    seen = {name for said in table.values() for name in said}
-    return [name for name in own if name in seen] + sorted(seen.difference(own))
-
-
-def _known(name: str, grades: PointwiseData, labels: Sequence[MatchedLabel]) -> Criterion:
+def _criterion_of(name: str, grades: PointwiseData, labels: Sequence[MatchedLabel]) -> Criterion:
+    """A criterion of the rubric, or one inferred from scores and labels."""
     if grades.rubric is not None and name in [c.name for c in grades.rubric.criteria]:
         return grades.rubric.criterion(name)
-    given = [t.placed.label.raw for t in labels]
-    raws = [raw for raw in given if isinstance(raw, float | int)]
-    if any(isinstance(raw, str) and raw.casefold() in YES_NO for raw in given):
-        # Yes and no are labels on a scale from 0 to 1, even where only one of them occurs.
+    values = [each.placed.label.raw for each in labels]
+    raws = [raw for raw in values if isinstance(raw, float | int)]
+    if any(isinstance(raw, str) and raw.casefold() in YES_NO for raw in values):
+        # Yes and no are labels on a scale from 0 to 1, even if only one of them occurs.
         raws += [0.0, 1.0]
     own = [s for s in grades.samples if s.criterion in (name, None)]
     return infer_criterion(name, own, raws)
 
 
-def _assumed(criteria: Sequence[Criterion], rubric: Rubric | None) -> list[str]:
-    """What is said of scales that no rubric tells, a line for each scale."""
-    own = [] if rubric is None else [c.name for c in rubric.criteria]
+def _scale_notes(criteria: Sequence[Criterion], own: Sequence[str]) -> list[str]:
+    """The assumed scales, in one line for each."""
     by_ends: defaultdict[tuple[float, float], list[str]] = defaultdict(list)
     for each in criteria:
         if each.name not in own:
             by_ends[each.scale.min, each.scale.max].append(each.name)
     return [
-        f"no rubric is known: {', '.join(names)} {'is' if len(names) == 1 else 'are'} taken to go "
-        f"from {low:g} to {high:g} and to pass from {_THRESHOLD:g} of that range"
+        f"no rubric is known: the scale of {', '.join(names)} is assumed to range from {low:g} to "
+        f"{high:g}, with a pass threshold at {_THRESHOLD:g} of that range"
         for (low, high), names in by_ends.items()
     ]
 
 
-def _outside(
+def _range_notes(
     criterion: Criterion, table: Mapping[OutputKey, Mapping[str, Sequence[ScoreSample]]]
 ) -> list[str]:
-    """What is said of scores of the judge that its scale does not reach to."""
+    """A note on judge scores outside of their scale."""
     scale = criterion.scale
-    raws = [s.raw for said in table.values() for s in said.get(criterion.name, ())]
+    raws = [s.raw for samples in table.values() for s in samples.get(criterion.name, ())]
     n = sum(raw is not None and not scale.min <= raw <= scale.max for raw in raws)
     if not n:
         return []
     which = f"{n:,} of the judge's scores of {criterion.name}"
-    return [f"{which} lie outside {scale.min:g} to {scale.max:g}; they are taken as they are"]
+    # Clipping them would hide a wrong rubric, and would change figures silently.
+    return [f"{which} lie outside {scale.min:g} to {scale.max:g}; they are used unchanged"]
 
 
 def label_problems(
     labels: Mapping[str, Sequence[MatchedLabel]], criteria: Iterable[Criterion]
 ) -> list[DatasetError]:
-    """All labels of these criteria that are no score of their scale."""
+    """The labels of these criteria that are not on their scale."""
     problems: list[DatasetError] = []
     for criterion in criteria:
         for each in labels.get(
@@ -255,7 +241,7 @@ def label_problems(
 
 
 def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
-    """The score a label gives."""
+    """The score of a label on its criterion's scale."""
     if placed.label.raw is None:
         raise placed.fault("it names a winner, but single outputs were judged", "give `raw`")
     try:
@@ -263,51 +249,45 @@ def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
     except DatasetError as error:
         if criterion is not WHOLE_CRITERION:
             raise
-        # Labels of the whole are the usual reason: the name of the criterion was forgotten.
-        hint = "name its `criterion`; of the whole a label is a number from 0 to 1"
+        # The usual reason is a label whose criterion was forgotten.
+        hint = "name its `criterion`; a label of the whole output is a number from 0 to 1"
         raise placed.fault(error.message, hint) from None
 
 
 @dataclass(frozen=True, slots=True)
 class _Builder:
-    """Makes items of what was said in one place."""
+    """Builds the items of a criterion from samples and labels."""
 
     grades: PointwiseData
     table: Mapping[OutputKey, Mapping[str, Sequence[ScoreSample]]]
     options: CalibrationOptions
 
     def aligned(self, criterion: Criterion, labels: Sequence[MatchedLabel]) -> AlignedItems:
+        """All items of a criterion, labelled and unlabelled."""
         by_place = labels_by_place(labels)
-        items, others = [], []
-        for place, said in self.table.items():
-            samples = said.get(criterion.name)
-            if not samples:
-                continue
-            item = self._item(place, criterion, samples, by_place.get(place, []))
-            if item.ratings:
-                items.append(item)
-            elif item.judge is not None:
-                others.append(item)
+        items = [
+            self._item(place, criterion, by_name[criterion.name], by_place.get(place, []))
+            for place, by_name in self.table.items()
+            if criterion.name in by_name
+        ]
         rubric = self.grades.rubric
-        # The criterion knows best what passes, then the rubric.
+        # A criterion's own threshold takes precedence over the rubric's.
         threshold = criterion.pass_value
         if threshold is None:
             threshold = _THRESHOLD if rubric is None else rubric.pass_threshold
+        points = criterion.scale.points
+        # Two levels are ordered whatever they are named: yes is more than no.
+        is_nominal = self.options.categories and points is not None and len(points) > _TWO
         return AlignedItems(
             name=criterion.name,
             criterion=criterion,
             scale=criterion.scale,
-            threshold=None if self.is_nominal(criterion) else threshold,
-            items=tuple(items),
-            unlabelled=tuple(others),
+            threshold=None if is_nominal else threshold,
+            items=tuple(item for item in items if item.ratings),
+            unlabelled=tuple(i for i in items if not i.ratings and i.judge is not None),
             consensus=self.options.consensus,
-            is_nominal=self.is_nominal(criterion),
+            is_nominal=is_nominal,
         )
-
-    def is_nominal(self, criterion: Criterion) -> bool:
-        """Whether a criterion's levels are categories; yes and no are a scale all the same."""
-        points = criterion.scale.points
-        return self.options.categories and points is not None and len(points) > _TWO
 
     def _item(
         self,
@@ -318,38 +298,35 @@ class _Builder:
     ) -> JudgedItem:
         groups = self.grades.groups.get(place, {})
         usable = [s for s in samples if s.raw is not None]
-        sure = [s.confidence for s in usable if s.confidence is not None]
+        confidences = [s.confidence for s in usable if s.confidence is not None]
+        score = None
+        if len({s.judge for s in usable}) > 1 and place in self.grades.combined:
+            # Several judges are scored by their panel's rule, which need not be the mean.
+            value = self.grades.combined[place].by_criterion.get(criterion.name)
+            low, high = criterion.scale.min, criterion.scale.max
+            score = None if value is None else low + value * (high - low)
+        elif usable:
+            score = fsum(s.raw for s in usable if s.raw is not None) / len(usable)
         return JudgedItem(
             place=place,
             criterion=criterion.name,
             cluster=cluster_of(place, groups, criterion.name, self.options),
-            judge=self._score(place, criterion, usable),
+            judge=score,
             samples=tuple(s.raw for s in samples),
             ratings={t.annotator: label_score(t.placed, criterion) for t in labels},
-            confidence=fsum(sure) / len(sure) if sure else None,
+            confidence=fsum(confidences) / len(confidences) if confidences else None,
             rationale=next((s.rationale for s in usable if s.rationale), None),
             reasons=label_reasons(labels),
             groups=groups,
         )
 
-    def _score(
-        self, place: OutputKey, criterion: Criterion, usable: Sequence[ScoreSample]
-    ) -> float | None:
-        """The mean of the usable answers; of several judges what their panel comes to."""
-        if len({s.judge for s in usable}) > 1 and place in self.grades.combined:
-            value = self.grades.combined[place].by_criterion.get(criterion.name)
-            low, high = criterion.scale.min, criterion.scale.max
-            return None if value is None else low + value * (high - low)
-        raws = [s.raw for s in usable if s.raw is not None]
-        return fsum(raws) / len(raws) if raws else None
-
 
 def pool_criteria(criteria: Sequence[AlignedItems]) -> AlignedItems | None:
-    """All criteria together: on their scale where they share one, else on [0, 1]."""
+    """All criteria together, on their common scale or else on [0, 1]; None if there is one only."""
     if len(criteria) < _TWO:
         return None
     first = criteria[0]
-    # Pooled on their own scale where they share one: levels keep their names in the tables.
+    # On a common scale the levels keep their values, which the tables show.
     same = all((each.scale, each.threshold) == (first.scale, first.threshold) for each in criteria)
     if not same and any(each.is_nominal for each in criteria):
         return None
@@ -367,128 +344,115 @@ def pool_criteria(criteria: Sequence[AlignedItems]) -> AlignedItems | None:
 
 def _on_unit(aligned: AlignedItems) -> AlignedItems:
     def moved(item: JudgedItem, *, labelled: bool) -> JudgedItem:
-        return JudgedItem(
-            place=item.place,
-            criterion=item.criterion,
-            cluster=item.cluster,
+        return replace(
+            item,
             judge=None if item.judge is None else aligned.value(item.judge),
             samples=tuple(None if s is None else aligned.value(s) for s in item.samples),
             ratings={name: aligned.value(raw) for name, raw in item.ratings.items()},
-            confidence=item.confidence,
-            rationale=item.rationale,
-            reasons=item.reasons,
-            groups=item.groups,
+            # Decided on the own scale: thresholds of the criteria differ.
             judge_passed=None if item.judge is None else bool(aligned.judge_passes(item)),
             human_passed=bool(aligned.human_passes(item)) if labelled else None,
         )
 
-    return AlignedItems(
-        name=aligned.name,
+    return replace(
+        aligned,
         scale=WHOLE_CRITERION.scale,
-        threshold=aligned.threshold,
         items=tuple(moved(item, labelled=True) for item in aligned.items),
         unlabelled=tuple(moved(item, labelled=False) for item in aligned.unlabelled),
-        consensus=aligned.consensus,
     )
-
-
-WHOLE_OUTPUT = ""
-"""Stands for the output as a whole, where a label or a comparison names no criterion."""
-
-UNNAMED_ANNOTATOR = "unnamed"
-"""What the annotator is called whom no label names."""
-
-_MOST_NAMED = 5
 
 
 @dataclass(slots=True)
 class LabelMatcher:
-    """Matches labels with what was judged, and gathers what is wrong with them."""
+    """Matches labels with judged outputs and collects their problems.
+
+    Attributes:
+        places: Everything that was judged.
+        criteria: The criteria that were judged; `WHOLE_OUTPUT` if the whole output was.
+        only: Only these annotators; empty for all.
+        matched: The labels that match.
+        other_criteria: Labels of criteria that were not judged, by criterion.
+        problems: What is wrong with labels; raised by `check`.
+    """
 
     places: Iterable[OutputKey]
-    """Everything that was judged."""
-
     criteria: Sequence[str]
-    """The criteria that were judged; `WHOLE` where the whole was."""
-
     only: Collection[str] = ()
-    """Only these annotators; empty for all."""
-
     matched: list[MatchedLabel] = field(default_factory=list)
-    """The labels that match."""
-
     n_labels: int = 0
     n_missing: int = 0
     n_left_out: int = 0
     not_judged: list[OutputKey | str] = field(default_factory=list)
     other_criteria: Counter[str] = field(default_factory=Counter)
-    """Labels of criteria that were not judged, by criterion."""
     problems: list[DatasetError] = field(default_factory=list)
-    """What is wrong with labels; raised by `check`."""
 
     def take(self, labels: Iterable[LocatedLabel]) -> None:
-        """Match labels; those that are ambiguous.
-
-        Of unknown criteria or given twice are problems.
-        """
+        """Match labels. Ambiguous, repeated and misnamed labels become problems."""
         by_case: defaultdict[str, list[OutputKey]] = defaultdict(list)
         for place in self.places:
             by_case[place.case_id].append(place)
-        seen: dict[tuple[object, ...], LocatedLabel] = {}
+        first_labels: dict[tuple[object, ...], LocatedLabel] = {}
         for placed in labels:
             self.n_labels += 1
-            self._take(placed, by_case, seen)
+            if self.only and (placed.label.annotator or UNNAMED_ANNOTATOR) not in self.only:
+                self.n_left_out += 1
+            elif placed.label.is_missing:
+                self.n_missing += 1
+            else:
+                self._match(placed, by_case.get(placed.label.case_id, ()), first_labels)
+
+    def by_criterion(self) -> defaultdict[str, list[MatchedLabel]]:
+        """The labels that match, by criterion."""
+        labels: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
+        for each in self.matched:
+            labels[each.criterion].append(each)
+        return labels
 
     def check(self, further: Sequence[DatasetError] = ()) -> None:
-        """Raise everything that is wrong, at once."""
+        """Raise all problems at once."""
         raise_problems(sorted([*self.problems, *further], key=lambda problem: problem.line or 0))
         if not self.matched:
-            self._nothing_matched(list(dict.fromkeys(place.case_id for place in self.places)))
+            raise self._nothing_matched()
 
-    def _take(
+    def _match(
         self,
         placed: LocatedLabel,
-        by_case: dict[str, list[OutputKey]],
-        seen: dict[tuple[object, ...], LocatedLabel],
+        of_case: Sequence[OutputKey],
+        first_labels: dict[tuple[object, ...], LocatedLabel],
     ) -> None:
         label = placed.label
-        annotator = label.annotator or UNNAMED_ANNOTATOR
-        if self.only and annotator not in self.only:
-            self.n_left_out += 1
-            return
-        if label.is_missing:
-            self.n_missing += 1
-            return
         criterion = self._criterion(placed)
         if criterion is None:
             return
-        found = [
+        places = [
             place
-            for place in by_case.get(label.case_id, ())
+            for place in of_case
             if label.variant in (None, place.variant) and label.repeat in (None, place.repeat)
         ]
-        if not found:
+        if not places:
             self.not_judged.append(f"{label.case_id} {label.variant or ''}".strip())
-        elif len(found) > 1:
-            self.problems.append(_ambiguous(placed, found))
+        elif len(places) > 1:
+            # Choosing one of them silently could pair the label with another output.
+            self.problems.append(_ambiguous(placed, places))
         else:
-            key = (found[0], criterion, annotator)
-            first = seen.setdefault(key, placed)
+            annotator = label.annotator or UNNAMED_ANNOTATOR
+            first = first_labels.setdefault((places[0], criterion, annotator), placed)
             if first is placed:
-                self.matched.append(MatchedLabel(placed, found[0], criterion, annotator))
+                self.matched.append(MatchedLabel(placed, places[0], criterion, annotator))
             else:
-                hint = "keep one of them, or name the annotators apart"
+                hint = "keep one of them, or give the annotators different names"
                 problem = f"{annotator!r} has labelled this already in {first.where}"
                 self.problems.append(placed.fault(problem, hint))
 
     def _criterion(self, placed: LocatedLabel) -> str | None:
-        """The criterion a label is of; None where there is none such, a slip or a further one."""
+        """The criterion of a label; None if it was not judged or is misspelt."""
         name = placed.label.criterion
         if name is None:
             return self.criteria[0] if len(self.criteria) == 1 else WHOLE_OUTPUT
         if name in self.criteria:
             return name
         known = [each for each in self.criteria if each]
+        # A near name is a typing error and an error; any other name is a criterion of its own.
         if known and not is_near_name(name, known):
             self.other_criteria[name] += 1
             self.not_judged.append(f"{placed.label.case_id} on {name}")
@@ -498,38 +462,34 @@ class LabelMatcher:
         return None
 
     def notes(self) -> list[str]:
-        """What to say of labels that are left out."""
+        """A note on labels that are left out."""
         if not self.other_criteria:
             return []
         each = ", ".join(f"{name} ({n:,})" for name, n in self.other_criteria.items())
         return [f"labels of criteria that were not judged are left out: {each}"]
 
-    def _nothing_matched(self, cases: Sequence[str]) -> None:
+    def _nothing_matched(self) -> InputError:
         if self.n_labels == self.n_missing + self.n_left_out:
-            kept = f" of {', '.join(self.only)}" if self.only else ""
-            raise InputError(f"no label{kept} holds a score or a winner")
+            annotators = f" of {', '.join(self.only)}" if self.only else ""
+            return InputError(f"no label{annotators} has a score or a winner")
+        cases = list(dict.fromkeys(place.case_id for place in self.places))
         some = ", ".join(cases[:_MOST_NAMED])
         mine = ", ".join(str(place) for place in self.not_judged[:_MOST_NAMED])
         if self.other_criteria.total() == len(self.not_judged):
             others, known = ", ".join(self.other_criteria), ", ".join(self.criteria)
-            raise InputError(
+            return InputError(
                 f"no label is of a criterion that was judged; labels: {others}; judged: {known}",
                 hint="`criterion` must be the same on both sides",
             )
-        raise InputError(
+        return InputError(
             f"no label is of an output that was judged; labels: {mine}, …; judged: {some}, …",
-            hint="`case_id` (and `variant`, where it is given) must be the same on both sides",
+            hint="`case_id` (and `variant`, if used) must be the same on both sides",
         )
 
-    def joined(
-        self,
-        labelled: Collection[OutputKey],
-        n_answers: int,
-        failures: dict[str, int],
-        n_errors: int,
-    ) -> JoinCounts:
-        """The counts."""
+    def joined(self, n_answers: int, failures: dict[str, int], n_errors: int) -> JoinCounts:
+        """The counts of labels and judgments."""
         judged = list(self.places)
+        labelled = {each.place for each in self.matched}
         open_places = [place for place in judged if place not in labelled]
         return JoinCounts(
             n_labels=self.n_labels,
@@ -549,13 +509,11 @@ class LabelMatcher:
         )
 
 
-def _ambiguous(placed: LocatedLabel, found: Sequence[OutputKey]) -> DatasetError:
-    variants = sorted({str(place.variant) for place in found})
-    if len(variants) > 1:
-        name, known = "variant", variants
-    else:
-        name, known = "repeat", sorted({str(place.repeat) for place in found})
+def _ambiguous(placed: LocatedLabel, places: Sequence[OutputKey]) -> DatasetError:
+    name, known = "variant", sorted({str(place.variant) for place in places})
+    if len(known) == 1:
+        name, known = "repeat", sorted({str(place.repeat) for place in places})
     return placed.fault(
-        f"it does not say which {name} it is of; judged were {', '.join(known)}",
+        f"it does not name its {name}; judged were {', '.join(known)}",
         f'add "{name}" to the label',
     )

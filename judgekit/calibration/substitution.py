@@ -1,6 +1,6 @@
-"""Whether the judge may replace a human annotator: agreement among humans.
+"""Whether the judge can replace a human annotator: human agreement and the alt-test.
 
-The alternative-annotator test, and the answer with its reason.
+The alternative-annotator test is Calderon et al. (2025); the answer comes with its reason.
 """
 
 from __future__ import annotations
@@ -40,43 +40,66 @@ if TYPE_CHECKING:
     from judgekit.stats.replacement import AltTest, CeilingMetric
 
 StandInAnswer = Literal["yes", "no", "open"]
-_FEW = 30
+_PAIR = 2
 _FULL = 1 - 1e-9
+
+# With fewer items nearly every interval includes chance level.
+_FEW = 30
+
+# Agreement up to 0.2 is slight (Landis & Koch 1977).
 _SLIGHT = 0.2
-"""Agreement up to here is slight (Landis & Koch 1977)."""
+
+# With fewer items the correlation of an annotator is too noisy for a mean.
+_ENOUGH = 30
+
+# The number of pairs grows with the square of the annotators.
+_MOST_PAIRED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandIn:
-    """Whether a judge may stand in for a person on one criterion, or the whole."""
+    """Whether a judge can replace a human annotator, on one criterion or overall.
+
+    Attributes:
+        answer: `yes`, `no`, or `open` if the labels are inconclusive.
+        reason: Why, in one line.
+        test: The alternative-annotator test; None if the labels do not allow one.
+        why_no_test: Why there is no test.
+        scoring: The score that the test uses; None over several criteria.
+    """
 
     answer: StandInAnswer
-    """`yes`, `no`, or `open` where the labels cannot say."""
-
     reason: str
-    """Why, in one line."""
-
     test: AltTest | None
-    """The alternative-annotator test; None where the labels do not allow one."""
-
     why_no_test: str | None
-    """Why there is none."""
-
     scoring: Alignment | None = None
-    """What the test goes by; None over several criteria."""
 
 
 def assess_stand_in(
-    aligned: AlignedItems, found: ScaleAgreement, people: HumanCeiling, options: CalibrationOptions
+    aligned: AlignedItems,
+    agreement: ScaleAgreement,
+    humans: HumanCeiling,
+    options: CalibrationOptions,
 ) -> StandIn:
-    """Whether the judge may stand in for a person."""
-    # Yes takes the alternative-annotator test, and people who agree with one another beyond chance:
-    # otherwise there is nothing to stand in for. No is said where the judge agrees with people no
-    # better than slightly, or where it is shown to be further from them than they are. All else is
-    # open.
+    """Whether the judge can replace a human annotator."""
+    # Yes requires a passed alternative-annotator test, and annotators who agree beyond chance:
+    # otherwise there is nothing to replace. No requires agreement that is slight at best, or a
+    # judge significantly further from the annotators than they are from each other. Everything
+    # else is inconclusive.
     tested = run_alt_test(aligned, options)
     test, why_no_test = (None, tested) if isinstance(tested, str) else (tested, None)
-    answer, reason = _answer(aligned, found, people, test, why_no_test)
+    n = len(aligned.both)
+    decided = _at_chance(agreement, n) or _constant_score(aligned, n)
+    if not n:
+        answer, reason = _open("no item has both a label and a score")
+    elif decided is not None:
+        answer, reason = decided
+    elif test is not None:
+        answer, reason = _tested(test, humans)
+    elif humans.n_annotators > 1:
+        answer, reason = _open(str(why_no_test))
+    else:
+        answer, reason = _open("one annotator labelled; two more, on 30 items or more, are needed")
     return StandIn(
         answer=answer,
         reason=reason,
@@ -87,59 +110,46 @@ def assess_stand_in(
 
 
 def combine_stand_ins(parts: Sequence[tuple[str, StandIn]]) -> StandIn:
-    """What several criteria come to: yes where all are, no where one is."""
+    """The answer over several criteria: yes if all are, no if one is."""
     if len(parts) == 1:
         return parts[0][1]
     by_answer: dict[StandInAnswer, list[str]] = {"yes": [], "no": [], "open": []}
     for name, part in parts:
         by_answer[part.answer].append(name)
     words = {"yes": "yes on", "no": "no on", "open": "inconclusive on"}
-    said = "; ".join(
+    reason = "; ".join(
         f"{words[answer]} {', '.join(names)}" for answer, names in by_answer.items() if names
     )
     answer: StandInAnswer = "no" if by_answer["no"] else "open" if by_answer["open"] else "yes"
-    return StandIn(answer=answer, reason=said, test=None, why_no_test="see each criterion")
+    return StandIn(answer=answer, reason=reason, test=None, why_no_test="see each criterion")
 
 
-def _answer(
-    aligned: AlignedItems,
-    found: ScaleAgreement,
-    people: HumanCeiling,
-    test: AltTest | None,
-    why_no_test: str | None,
-) -> tuple[StandInAnswer, str]:
-    n = len(aligned.both)
-    if not n:
-        return "open", "no item has both a label and a score"
-    chance = _at_chance(found, n) or _one_score(aligned, n)
-    if chance is not None:
-        return chance
-    if test is None:
-        return "open", _more_needed(people) or str(why_no_test)
-    return _tested(test, people)
+def _open(reason: str) -> tuple[StandInAnswer, str]:
+    return "open", reason
 
 
-def _tested(test: AltTest, people: HumanCeiling) -> tuple[StandInAnswer, str]:
-    # Of full agreement no interval can be seen in the data; it is no chance all the same.
-    if not (people.alpha.low > 0 or people.alpha.value >= _FULL):
-        alpha = "undefined" if isnan(people.alpha.value) else f"{people.alpha.value:.2f}"
-        return (
-            "open",
-            f"annotators do not agree beyond chance (alpha {alpha}), so nothing to compare with",
+def _tested(test: AltTest, humans: HumanCeiling) -> tuple[StandInAnswer, str]:
+    # Full agreement has no interval, because the data show no variance; it is beyond chance.
+    if not (humans.alpha.low > 0 or humans.alpha.value >= _FULL):
+        alpha = "undefined" if isnan(humans.alpha.value) else f"{humans.alpha.value:.2f}"
+        return _open(
+            f"annotators do not agree beyond chance (alpha {alpha}), so nothing to compare with"
         )
-    held = f"{sum(test.rejected)} of {len(test.raters)} annotators"
-    figures = f"alt-test, ε {test.epsilon:g}"
+    beaten = f"it beats {sum(test.rejected)} of {len(test.raters)} annotators"
+    beaten += f" (alt-test, ε {test.epsilon:g})"
     if test.passed:
-        return "yes", f"it beats {held} ({figures}){_caveat(test)}"
-    if people.distance_gap.high < 0:
-        return "no", f"it is significantly worse than a human; it beats {held} ({figures})"
-    return "open", f"it beats {held} ({figures}), but is not significantly worse"
+        return "yes", beaten if test.note is None else f"{beaten}; {test.note}"
+    if humans.distance_gap.high < 0:
+        return "no", f"it is significantly worse than a human; {beaten}"
+    return _open(f"{beaten}, but is not significantly worse")
 
 
-def _at_chance(found: ScaleAgreement, n: int) -> tuple[StandInAnswer, str] | None:
-    """What an agreement that may be chance comes to: no where it is slight at best, else open."""
-    has_levels = not isnan(found.kappa_quadratic.value)
-    name, kappa = ("kappa", found.kappa_quadratic) if has_levels else ("concordance", found.ccc)
+def _at_chance(agreement: ScaleAgreement, n: int) -> tuple[StandInAnswer, str] | None:
+    """The answer if agreement may be due to chance: no if it is slight at best, else open."""
+    has_levels = not isnan(agreement.kappa_quadratic.value)
+    name, kappa = "concordance", agreement.ccc
+    if has_levels:
+        name, kappa = "kappa", agreement.kappa_quadratic
     if n < _FEW or isnan(kappa.value) or isnan(kappa.low) or kappa.low > 0:
         return None
     figure = f"{name} {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]"
@@ -147,102 +157,71 @@ def _at_chance(found: ScaleAgreement, n: int) -> tuple[StandInAnswer, str] | Non
     return answer, f"its agreement with humans is not distinguishable from chance: {figure}, n {n}"
 
 
-def _one_score(aligned: AlignedItems, n: int) -> tuple[StandInAnswer, str] | None:
-    """A judge who says the same of everything may be right often; it tells nothing apart."""
+def _constant_score(aligned: AlignedItems, n: int) -> tuple[StandInAnswer, str] | None:
+    # A judge with a constant score can be right often, but distinguishes nothing.
     if n < _FEW or len(set(aligned.judge.tolist())) > 1 or len(set(aligned.human.tolist())) == 1:
         return None
     reason = f"it gives all {n} the same score, so agreement is not distinguishable from chance"
     return "open", reason
 
 
-def _more_needed(people: HumanCeiling) -> str:
-    if people.n_annotators > 1:
-        return ""
-    return "one annotator labelled; two more, on 30 items or more, would tell"
-
-
-def _caveat(test: AltTest) -> str:
-    return "" if test.note is None else f"; {test.note}"
-
-
-_PAIR = 2
-_ENOUGH = 30
-"""Items from which on an annotator's correlation counts in a mean."""
-
-_MOST_PAIRED = 20
-"""Annotators up to whom all pairs of them are compared."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """One annotator: how many labels, how lenient, and how near the judge comes."""
+    """One annotator: labels, leniency, and agreement with the judge.
+
+    Attributes:
+        n: Items that this annotator and the judge both scored.
+        mean: Mean of the annotator's scores of these items.
+        kappa: Quadratic kappa of annotator and judge (Cohen's for two levels).
+        pearson: Correlation of annotator and judge.
+        bias: Mean of judge - annotator.
+    """
 
     name: str
-    """Who."""
-
     n: int
-    """Items this person and the judge both scored."""
-
     mean: float
-    """Mean of the person's scores of these items."""
-
     kappa: Estimate
-    """Quadratic kappa of person and judge (of two levels Cohen's)."""
-
     pearson: Estimate
-    """Correlation of person and judge."""
-
     bias: Estimate
-    """Mean of judge - person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanCeiling:
-    """People against people, and the judge against the same people."""
+    """Agreement among annotators, and of the judge with the same annotators.
+
+    Attributes:
+        n_annotators: How many annotators labelled.
+        n_doubly: Items with two annotators or more.
+        alpha_nominal: Krippendorff's alpha among annotators, nominal level.
+        alpha_ordinal: The same, ordinal level.
+        alpha_interval: The same, interval level.
+        mean_pair_kappa: Mean quadratic kappa over pairs of annotators; nan for one or more than
+            twenty.
+        gap: Exact agreement of the judge with annotators, minus that of annotators with each other.
+        human: Exact agreement of an annotator with the others.
+        judge: Exact agreement of the judge with the same others.
+        distance_gap: Like `gap` for minus the absolute difference, on the scale; above 0 the judge
+            is closer. For categories equal to `gap`.
+        annotators: Each annotator compared with the judge.
+        mean_pearson: Mean correlation of annotators and judge, among annotators with 30 items or
+            more; the interval treats annotators as a sample.
+        measurement: The level of measurement of the scale.
+    """
 
     n_annotators: int
-    """How many labelled."""
-
     n_doubly: int
-    """Items of two annotators or more."""
-
     alpha_nominal: Estimate
-    """Krippendorff's alpha among people, all differences alike."""
-
     alpha_ordinal: Estimate
-    """The same on ranks."""
-
     alpha_interval: Estimate
-    """The same on numbers."""
-
     fleiss_kappa: Estimate
-    """Kappa of many annotators."""
-
     mean_pair_kappa: float
-    """Mean over pairs of annotators of their quadratic kappa; nan for one, or more than twenty."""
-
     gap: Estimate
-    """Exact agreement of judge and people, less that of people with the same people."""
-
     human: float
-    """Exact agreement of a person with the others."""
-
     judge: float
-    """Exact agreement of the judge with the same others."""
-
     distance_gap: Estimate
-    """The same of minus the absolute difference, on the scale; above 0 the judge is nearer. Of
-    categories the same as `gap`."""
-
     annotators: tuple[Annotator, ...]
-    """Each annotator against the judge."""
-
     mean_pearson: Estimate
-    """Mean of the annotators' correlations with the judge, of those with 30 items or more; the
-    interval takes annotators as drawn from many."""
-
     measurement: AlphaLevel
-    """How far two scores on the scale are apart."""
 
     @property
     def alpha(self) -> Estimate:
@@ -252,12 +231,17 @@ class HumanCeiling:
 
 
 def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
-    """How far people agree, and how near the judge comes to that."""
+    """Agreement among annotators, and of the judge with the same annotators."""
     names = annotators_of(aligned.items)
     rows = [[item.ratings.get(name) for name in names] for item in aligned.items]
     clusters = clusters_of(aligned.items)
     doubly = [row for row in rows if sum(r is not None for r in row) >= _PAIR]
     exact = _gap(aligned, "exact", level)
+    fleiss = undefined_estimate("the scale has no levels", n=len(rows), method="kappa", level=level)
+    if aligned.levels is not None:
+        fleiss = estimate_or_undefined(
+            lambda: fleiss_kappa(rows, clusters=clusters, level=level), level=level
+        )
     annotators = tuple(_annotator(aligned, name, level) for name in names)
     return HumanCeiling(
         n_annotators=len(names),
@@ -265,7 +249,7 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
         alpha_nominal=scale_alpha(aligned, rows, "nominal", clusters=clusters, level=level),
         alpha_ordinal=scale_alpha(aligned, rows, "ordinal", clusters=clusters, level=level),
         alpha_interval=scale_alpha(aligned, rows, "interval", clusters=clusters, level=level),
-        fleiss_kappa=_fleiss(aligned, rows, clusters, level),
+        fleiss_kappa=fleiss,
         mean_pair_kappa=_mean_pair_kappa(aligned, names),
         gap=exact,
         human=getattr(exact, "human", nan),
@@ -280,13 +264,13 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
 
 
 def default_alignment(aligned: AlignedItems, options: CalibrationOptions) -> Alignment:
-    """What the alternative-annotator test goes by."""
+    """The score that the alternative-annotator test uses."""
     by_label = aligned.is_binary or aligned.threshold is None
     return options.alignment or ("accuracy" if by_label else "neg_rmse")
 
 
 def run_alt_test(aligned: AlignedItems, options: CalibrationOptions) -> AltTest | str:
-    """The alternative-annotator test."""
+    """The alternative-annotator test, or the reason why there is none."""
     by_level = default_alignment(aligned, options)
     scores = aligned.judge_level if by_level == "accuracy" else aligned.judge
     judge: dict[Hashable, float | None] = {i: float(score) for i, score in enumerate(scores)}
@@ -308,26 +292,11 @@ def run_alt_test(aligned: AlignedItems, options: CalibrationOptions) -> AltTest 
         return error.message
 
 
-def _fleiss(
-    aligned: AlignedItems,
-    rows: list[list[float | None]],
-    clusters: list[Hashable] | None,
-    level: float,
-) -> Estimate:
-    if aligned.levels is None:
-        return undefined_estimate(
-            "the scale has no levels", n=len(rows), method="kappa", level=level
-        )
-    return estimate_or_undefined(
-        lambda: fleiss_kappa(rows, clusters=clusters, level=level), level=level
-    )
-
-
 def _mean_pair_kappa(aligned: AlignedItems, names: list[str]) -> float:
     levels = aligned.levels
     if levels is None or not _PAIR <= len(names) <= _MOST_PAIRED:
         return nan
-    found = []
+    kappas = []
     weights: Weights | None = None if aligned.is_nominal else "quadratic"
     for a, b in combinations(names, _PAIR):
         both = [i.ratings for i in aligned.items if a in i.ratings and b in i.ratings]
@@ -337,13 +306,14 @@ def _mean_pair_kappa(aligned: AlignedItems, names: list[str]) -> float:
                 left, right, labels=levels, weights=weights, ci="none"
             )
         )
-        found.append(kappa.value)
-    known = [value for value in found if not np.isnan(value)]
+        kappas.append(kappa.value)
+    known = [value for value in kappas if not isnan(value)]
     return fsum(known) / len(known) if known else nan
 
 
 def _gap(aligned: AlignedItems, metric: CeilingMetric, level: float) -> Estimate:
-    """The judge on the same levels as people where these are compared for equality."""
+    """The judge compared with annotators minus annotators compared with each other."""
+    # A mean of repeats equals no label, so that equality is tested on the judge's level.
     scores = aligned.judge_level if metric == "exact" else aligned.judge
     ratings = [list(item.ratings.values()) for item in aligned.both]
     return estimate_or_undefined(
@@ -354,21 +324,15 @@ def _gap(aligned: AlignedItems, metric: CeilingMetric, level: float) -> Estimate
     )
 
 
-def _unordered(n: int, method: str, level: float) -> Estimate:
-    return undefined_estimate(NO_ORDER, n=n, method=method, level=level)
-
-
 def _annotator(aligned: AlignedItems, name: str, level: float) -> Annotator:
     own = aligned.where(lambda item: name in item.ratings)
-    person = np.array([item.ratings[name] for item in own.both], dtype=float)
-    levels, clusters = own.levels, own.clusters
-    kappa = undefined_estimate(
-        "the scale has no levels", n=len(person), method="kappa", level=level
-    )
+    scores = np.array([item.ratings[name] for item in own.both], dtype=float)
+    levels, clusters, n = own.levels, own.clusters, len(scores)
+    kappa = undefined_estimate("the scale has no levels", n=n, method="kappa", level=level)
     if levels is not None:
         kappa = estimate_or_undefined(
             lambda: cohen_kappa(
-                [level_of(score, levels) for score in person.tolist()],
+                [level_of(score, levels) for score in scores.tolist()],
                 own.judge_level.tolist(),
                 labels=levels,
                 weights=None if own.is_nominal else "quadratic",
@@ -379,13 +343,13 @@ def _annotator(aligned: AlignedItems, name: str, level: float) -> Annotator:
         )
     return Annotator(
         name=name,
-        n=len(person),
-        mean=nan if own.is_nominal or not len(person) else float(person.mean()),
+        n=n,
+        mean=nan if own.is_nominal or not n else float(scores.mean()),
         kappa=kappa,
-        pearson=_unordered(len(person), "pearson", level)
+        pearson=undefined_estimate(NO_ORDER, n=n, method="pearson", level=level)
         if own.is_nominal
-        else clustered_correlation(person, own.judge, "pearson", clusters, level=level),
-        bias=_unordered(len(person), "t", level)
+        else clustered_correlation(scores, own.judge, "pearson", clusters, level=level),
+        bias=undefined_estimate(NO_ORDER, n=n, method="t", level=level)
         if own.is_nominal
-        else clustered_mean((own.judge - person).tolist(), clusters, level=level),
+        else clustered_mean((own.judge - scores).tolist(), clusters, level=level),
     )

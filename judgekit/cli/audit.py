@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from judgekit.bias_audit import (
-    DEFAULT_N_ASKINGS,
     DEFAULT_N_ATTACKS,
+    DEFAULT_N_REPEATS,
     AuditOptions,
     Margins,
     ProbeRunner,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from judgekit.bias_audit import AttackCorpus, Audit, AuditInputs, AuditPlan
-    from judgekit.bias_audit.session import Said
+    from judgekit.bias_audit.session import ProbeAnswer
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.progress import ProgressReporter
     from judgekit.cli.setup import GradeSetup, Options
@@ -94,7 +94,7 @@ _MOST_CASES = 60
 @click.option(
     "--askings",
     type=click.IntRange(2),
-    default=DEFAULT_N_ASKINGS,
+    default=DEFAULT_N_REPEATS,
     show_default=True,
     help="Number of calls per question of the stability probe.",
 )
@@ -286,7 +286,7 @@ async def _ask(job: _Job, sitting: ProbeSession, options: Options) -> Audit:
             return await run_audit(job.bench, job.material, job.plan, sitting)
 
 
-def _advance(display: ProgressReporter, said: Said) -> None:
+def _advance(display: ProgressReporter, said: ProbeAnswer) -> None:
     if isinstance(said, Verdict):
         display.advance([*said.judgments, *said.failures])
     else:

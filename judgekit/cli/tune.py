@@ -189,7 +189,7 @@ def _show_plan(plan: TunePlan, options: Options) -> None:
 
 
 async def _ask(bout: TuningSetup, options: Options) -> Tuning:
-    sitting = ProbeSession(in_flight=max(4, bout.bench.judge.connection.max_concurrency))
+    sitting = ProbeSession(in_flight=max(4, bout.runner.judge.connection.max_concurrency))
     shown = not (options["quiet"] or options["no_progress"] or options["as_json"])
     with (
         show_progress(console.stderr(), bout.n_gradings, shown=shown) as display,
@@ -200,7 +200,7 @@ async def _ask(bout: TuningSetup, options: Options) -> Tuning:
             if isinstance(said, Verdict)
             else None
         )
-        async with bout.bench.judge:
+        async with bout.runner.judge:
             return await run_tuning(bout, sitting)
 
 
@@ -225,7 +225,7 @@ def _write(found: Tuning, output: Path, options: Options, *, anyway: bool) -> No
 
 
 def _again(bout: TuningSetup, reason: str | None) -> str:
-    keeps = bout.bench.judge.connection.cache is not None
+    keeps = bout.runner.judge.connection.cache is not None
     again = "nothing that was answered is asked twice" if keeps else "from the beginning"
     more = "; a call dearer than --max-cost takes a higher one" if reason == "budget" else ""
     return f"run the same command again to go on: {again}{more}"

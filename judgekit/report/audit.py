@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from judgekit.bias_audit import REPEATS_COUNT
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Cell,
@@ -47,8 +48,8 @@ _SCALE_ENDS: dict[EffectScale, tuple[float, float]] = {
 _COLUMNS = (Column("effect", "text"), Column("found"), Column("", "bar"), Column("result", "text"))
 
 _BAR_KEY = (
-    "Each bar on a page: the dot is the effect, the line its interval on the scale from the least "
-    "to the most it can be; inside the band it would not matter."
+    "Each bar on a page: the dot is the effect, the line its interval, from the smallest to the "
+    "largest possible value; an effect inside the band would not matter."
 )
 
 
@@ -123,7 +124,7 @@ def _audit_data(audit: Audit) -> object:
 
 
 def audit_plan_document(plan: AuditPlan) -> Document:
-    """What an audit would ask and cost, probe by probe."""
+    """The questions of an audit and their price, probe by probe."""
     rows: list[tuple[str, ...]] = []
     for one in plan.probes:
         if one.trials.skipped is not None:
@@ -169,7 +170,7 @@ def _plan_data(plan: AuditPlan) -> object:
 
 
 def self_test_document(found: SelfTest) -> Document:
-    """How the probes judge made-up judges with planted biases."""
+    """The results of the probes on simulated judges with planted biases."""
     rows: list[tuple[str | Cell, ...]] = []
     for judge, verdicts in found.verdicts.items():
         own = verdicts.get(judge)
@@ -188,8 +189,8 @@ def self_test_document(found: SelfTest) -> Document:
         Column("measured"),
         Column("the other probes", "text"),
     )
-    asked = numbers.format_count(found.n_questions, "question")
-    text = f"Every probe detects its own bias and no other ({asked}, no key, no network)."
+    questions = numbers.format_count(found.n_questions, "question")
+    text = f"Every probe detects its own bias and no other ({questions}, no key, no network)."
     if found.wrong:
         text = f"{numbers.format_count(len(found.wrong), 'probe result')} not as planted."
     misfits = tuple(_self_test_misfit(judge, probe, found) for judge, probe in found.wrong)
@@ -204,11 +205,11 @@ def self_test_document(found: SelfTest) -> Document:
 
 
 def _kinds(found: SelfTest) -> str:
-    seen = sum(verdict == "material" for verdict in found.obeyed.values())
-    unfair = sum(verdict == "material" for verdict in found.resisted.values())
+    detected = sum(verdict == "material" for verdict in found.obeyed.values())
+    false_alarms = sum(verdict == "material" for verdict in found.resisted.values())
     return (
-        f"injection by kind: material for {seen} of {len(found.obeyed)} that the judge obeys, "
-        f"and for {unfair} of {len(found.resisted)} that it does not"
+        f"injection by kind: material for {detected} of {len(found.obeyed)} that the judge obeys, "
+        f"and for {false_alarms} of {len(found.resisted)} that it does not"
     )
 
 
@@ -233,11 +234,26 @@ _EFFECT_VERDICT_WORDS: dict[EffectVerdict, str] = {
 }
 """What a verdict is called."""
 
+# The keys of the JSON stay what they are; on a terminal they would not make a sentence.
+_COUNT_WORDS = {
+    REPEATS_COUNT: "{} repeats",
+    "sd within an output": "sd {} within an output",
+    "outputs with one value throughout": "{} outputs scored identically",
+    "pairs": "{} pairs",
+    "contradict themselves": "{} with contradictory orders",
+    "first both times": "first place preferred in both orders {}",
+    "second both times": "second place in both {}",
+    "scored": "{} scored",
+    "raised": "{} raised",
+    "lowered": "{} lowered",
+    "at the best value already": "{} at the best value already",
+}
+
 _LONGEST_NOTE = 300
 
 
 def audit_conclusion(audit: Audit) -> str:
-    """What an audit comes to, in one line."""
+    """The result of an audit in one line."""
     made = [probe for probe in audit.probes if probe.status != "skipped"]
     parts = []
     for verdict, words in (("material", "material"), ("cannot_say", "inconclusive")):
@@ -284,7 +300,7 @@ def format_effect(effect: Effect) -> str:
 
 
 def skipped_probes(audit: Audit) -> dict[str, list[str]]:
-    """The probes that were not made."""
+    """The probes that were skipped, by reason."""
     found: dict[str, list[str]] = {}
     for probe in audit.probes:
         if probe.status == "skipped":
@@ -293,19 +309,24 @@ def skipped_probes(audit: Audit) -> dict[str, list[str]]:
 
 
 def _effect_kind_summary(probe: ProbeResult) -> str:
-    """Of how many kinds there are figures, what they say, and how their intervals are meant."""
-    said = [part.verdict for part in probe.parts]
-    words = [f"{said.count(verdict)} {name}" for verdict, name in _EFFECT_VERDICT_WORDS.items()]
+    """The number of kinds of attacks, and of each verdict on them."""
+    verdicts = [part.verdict for part in probe.parts]
+    words = [f"{verdicts.count(verdict)} {name}" for verdict, name in _EFFECT_VERDICT_WORDS.items()]
     counts = ", ".join(text for text in words if not text.startswith("0 "))
     kinds = numbers.format_count(len(probe.parts), "kind")
     return f"{kinds}, with simultaneous intervals" + (f": {counts}" if counts else "")
 
 
 def probe_notes(probe: ProbeResult) -> list[str]:
-    """What stands below the effects of a probe."""
+    """The notes below the effects of a probe."""
     lines = []
     if probe.counts:
-        short = [f"{name} {_number(value)}" for name, value in probe.counts.items()]
+        short = [
+            _COUNT_WORDS.get(name, f"{name} {{}}").format(
+                value if isinstance(value, str) else f"{value:,}"
+            )
+            for name, value in probe.counts.items()
+        ]
         lines.append(message.printable("; ".join(short)))
     lines += [
         message.printable(f"{one.name}: {one.note}")
@@ -325,12 +346,8 @@ def probe_notes(probe: ProbeResult) -> list[str]:
     return lines
 
 
-def _number(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:,}"
-
-
 def _margins(audit: Audit) -> str:
-    """From which size on effects are material, by what they are measured in."""
+    """The smallest material effects, by their unit."""
     measured = [one for probe in audit.probes for one in (*probe.effects, *probe.parts)]
     effects = [one for one in measured if one.verdict is not None]
     values = sorted({one.margin for one in effects if one.scale == "value"})

@@ -82,15 +82,15 @@ _STAND_IN_TONES: dict[StandInAnswer, Tone] = {"yes": "pass", "no": "fail", "open
 def _conclusion(report: CalibrationReport) -> Conclusion:
     """Whether the judge can replace a human annotator."""
     found = report.stand_in
-    asked, tone = "Can this judge replace a human annotator?", _STAND_IN_TONES[found.answer]
+    question, tone = "Can this judge replace a human annotator?", _STAND_IN_TONES[found.answer]
     if len(report.criteria) > 1:  # the reason names the answer of each
-        return Conclusion(f"{asked} {found.reason[:1].upper()}{found.reason[1:]}", tone)
+        return Conclusion(f"{question} {found.reason[:1].upper()}{found.reason[1:]}", tone)
     answer = _SUBSTITUTION_WORDS[found.answer].capitalize()
-    return Conclusion(f"{asked} {answer}: {found.reason}.", tone)
+    return Conclusion(f"{question} {answer}: {found.reason}.", tone)
 
 
 def shown_criteria(report: CalibrationReport) -> list[CriterionCalibration]:
-    """The criteria, and after several of them what they come to together."""
+    """The criteria, and after several of them all together and the whole output."""
     parts = list(report.criteria.values())
     for extra in (report.pooled, report.overall):
         if extra not in parts:
@@ -158,9 +158,9 @@ def _ccc(found: Estimate) -> Cell:
 def _annotator_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
     """Humans with one another, and the judge with the same humans."""
     rows = tuple(
-        (part.name, f"{part.people.n_annotators:,}", mean_cell(part.people.alpha), *_exactly(part))
+        (part.name, f"{humans.n_annotators:,}", mean_cell(humans.alpha), *_exactly(part))
         for part in parts
-        if part.people.n_doubly
+        if (humans := part.people).n_doubly
     )
     return Table(
         text_columns("", "annotators", _head("alpha", parts), "human", "judge", "gap"),
@@ -199,7 +199,7 @@ def _pass_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
 
 
 def _order_table(parts: Sequence[CriterionCalibration]) -> Table:
-    """What a judge of two outputs says in each order."""
+    """How often a judge of two outputs is right in each order."""
     rows = []
     for part in parts:
         found = part.orders
@@ -317,7 +317,7 @@ def _annotator_table(part: CriterionCalibration) -> Table:
 
 
 def _confusion_tables(report: CalibrationReport) -> list[Block]:
-    """People's labels against the judge's scores."""
+    """Human labels by judge scores."""
     tables: list[Block] = []
     for part in report.criteria.values() or [report.overall]:
         found = part.confusion
@@ -385,8 +385,7 @@ def _confidence_lines(parts: Sequence[CriterionCalibration]) -> Lines:
     silent = {part.why_no_trust for part in parts if part.trust is None}
     shared = silent.pop() if len(silent) == 1 and len(parts) > 1 else None
     for part in parts:
-        told = _criterion_confidence_lines(part)
-        rows += [(part.name, text) for text in told if text != shared]
+        rows += [(part.name, text) for text in _criterion_confidence_lines(part) if text != shared]
     if shared:
         names = [part.name for part in parts if part.trust is None]
         who = "everything" if len(names) == len(parts) else ", ".join(names)

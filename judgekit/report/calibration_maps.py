@@ -27,11 +27,11 @@ def save_calibration(path: Path | str, calibration: Calibration) -> None:
     """Write maps to a file that `grade`, `run` and `load_calibration` read.
 
     Args:
-        path: Where to, ending in `.json`; its folder is made where there is none.
+        path: The file, ending in `.json`; a missing folder is created.
         calibration: The maps.
 
     Raises:
-        SettingsError: When the ending is another.
+        SettingsError: When the file has another ending.
         StoreError: When it cannot be written.
     """
     place = as_path(path)
@@ -45,19 +45,19 @@ def save_calibration(path: Path | str, calibration: Calibration) -> None:
 
 
 def check_map_path(path: Path) -> None:
-    """Refuse a file that maps cannot be written to, before anything is read."""
+    """Reject a file that maps cannot be written to, before anything is read."""
     if path.suffix.lower() != ".json":
         raise SettingsError(f"cannot write maps to {path.name}", hint="use a name ending in .json")
 
 
 def map_file_name(calibration: Calibration) -> str:
-    """What a file of maps is called where nobody names it: by the judges and the rubric."""
+    """The default name of a file of maps, from the judges and the rubric."""
     judges = "-".join(judge.model for judge in calibration.asked.judges)
     return f"{_file_name_part(judges)}-{_file_name_part(calibration.rubric.name)}.json"
 
 
 def map_summary_lines(calibration: Calibration) -> list[str]:
-    """What the maps do, some lines for each criterion."""
+    """The effects of the maps, in some lines for each criterion."""
     lines = [line for one in calibration.maps for line in _lines(one)]
     return lines + [
         f"{message.printable(n)}: no map: {why}" for n, why in calibration.without.items()
@@ -68,7 +68,7 @@ def _lines(one: CalibrationMap) -> list[str]:
     name = f"{message.printable(one.criterion.name)}: "
     rests = f"{numbers.format_count(one.n_labels, 'label')}, kappa {format_measurement(one.kappa)}"
     if one.method == "identity":
-        return [f"{name}the judge's own value stands ({one.reason}); {rests}"]
+        return [f"{name}no map, the judge's own value is used ({one.reason}); {rests}"]
     before, after = one.error_before.value or 0.0, one.error_after.value or 0.0
     gain = one.improvement
     interval = f" [{gain.low:.3f}, {gain.high:.3f}]" if None not in (gain.low, gain.high) else ""
@@ -76,9 +76,9 @@ def _lines(one: CalibrationMap) -> list[str]:
     lines = [f"{name}{one.method} map; {rests}"]
     lines.append(f"  squared error {before:.3f} -> {after:.3f}, {better}")
     lines.append(
-        f"  passes {one.passed_before:.0%} -> {one.passed_after:.0%}, "
-        f"people {one.passed_by_people:.0%}; "
-        f"as people do {one.accuracy_before:.0%} -> {one.accuracy_after:.0%}"
+        f"  pass rate {one.passed_before:.0%} -> {one.passed_after:.0%} "
+        f"(human {one.passed_by_people:.0%}); "
+        f"correct decisions {one.accuracy_before:.0%} -> {one.accuracy_after:.0%}"
     )
     return lines
 

@@ -55,8 +55,8 @@ _TONES: dict[TuningDecision, Tone] = {
 
 def tuning_document(found: Tuning) -> Document:
     """A tuning: whether the new wording is better on held-out cases, and by how much."""
-    held, training = len(found.held_out_cases), len(found.training_cases)
-    cases = numbers.format_count(held, "held-out case")
+    training = len(found.training_cases)
+    cases = numbers.format_count(len(found.held_out_cases), "held-out case")
     table = None
     if found.present_held_out is not None:
         table = _table(found.present_held_out, found.chosen_held_out)
@@ -102,7 +102,7 @@ def _data(found: Tuning) -> dict[str, object]:
 
 def tuning_plan_line(plan: TunePlan) -> str:
     """What a tuning would ask and cost, in one line."""
-    owned = (
+    cached = (
         f", {numbers.format_count(plan.n_owned, 'reply', 'replies')} cached already"
         if plan.n_owned
         else ""
@@ -113,7 +113,7 @@ def tuning_plan_line(plan: TunePlan) -> str:
         else numbers.format_usd(plan.price_usd)
     )
     cases = f"{plan.n_training:,} training cases, {plan.n_held_out:,} held-out cases"
-    calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {message.printable(plan.model)}{owned}"  # noqa: E501
+    calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {message.printable(plan.model)}{cached}"  # noqa: E501
     return f"{plan.n_candidates:,} candidates, {cases}: {calls}; {price}"
 
 

@@ -1,7 +1,4 @@
-"""Options of a tuning, the labelled outputs it uses.
-
-The seeded split into training folds and held-out cases.
-"""
+"""Options of a tuning, its labelled outputs, and the split into training and held-out cases."""
 
 from __future__ import annotations
 
@@ -38,40 +35,43 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Criterion, Output, Rubric
 
 MOST_EXAMPLES = 16
-"""More examples than this crowd the output that is to be graded out of the prompt."""
+"""With more examples, the graded output would be a small part of the prompt."""
+
+MIN_CASES_PER_SIDE = 10
+"""Cases that each side of the split needs; with fewer, hardly any difference is significant."""
+
+_FOLDS = 5
+_STRATA = 4
+_DRAWS = 2**64
+_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneOptions:
-    """What is tried, how labels are split, and the error the decision may have.
+    """What is tried, how labels are split, and the error rate of the decision.
+
+    Attributes:
+        few_shot: Numbers of examples to try with each wording; 0 is the wording alone.
+        anchors: Whether to try each wording with anchors: quoted outputs in its scoring guide.
+        holdout: The share of cases held out from the choice, in (0, 1).
+        alpha: The error rate of the decision; intervals have level 1 - alpha.
+        consensus: How several annotators combine to the label that the judge is compared with.
+        annotators: Only these annotators; empty for all.
+        cluster: The unit that is never split: `case`, or a metadata key that several cases share.
+        seed: Seed of the split and of the choice among equally good examples.
 
     Raises:
         SettingsError: When one is out of its range.
     """
 
     few_shot: tuple[int, ...] = (0,)
-    """How many examples to try with each wording; 0 is the wording without any."""
-
     anchors: bool = False
-    """Whether to try each wording with anchors: quoted outputs in its scoring guide."""
-
     holdout: float = 0.4
-    """The share of cases that nothing is chosen by, in (0, 1)."""
-
     alpha: float = 0.05
-    """The error the decision may have; intervals are of 1 - alpha."""
-
     consensus: Consensus = "median"
-    """How several annotators come to the label a judge is held against."""
-
     annotators: tuple[str, ...] = ()
-    """Only these annotators; empty for all."""
-
     cluster: str = CLUSTER_BY_CASE
-    """What is never split: `case`, or an entry of the metadata that several cases share."""
-
     seed: int = 0
-    """Seed of the split and of the choice among examples that are equally good."""
 
     def __post_init__(self) -> None:
         for name in ("holdout", "alpha"):
@@ -82,28 +82,27 @@ class TuneOptions:
                 raise SettingsError(f"few_shot has {n}; it goes from 0 to {MOST_EXAMPLES}")
         if self.cluster == CLUSTER_BY_ITEM:
             raise SettingsError(
-                "outputs of one case are never split", hint="cluster is case, or a metadata entry"
+                "outputs of one case are never split", hint="cluster is case, or a metadata key"
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledOutputs:
-    """Outputs that people scored."""
+    """Outputs with human labels.
+
+    Attributes:
+        answers: Cases and outputs that have a label.
+        criteria: The labelled items of each criterion; no judge has scored them yet.
+        n_labels: Labels that are used.
+        n_unused: Unused labels: without a score, of the whole output, or of unknown outputs.
+        n_examples: Cases excluded because a rubric shows their outputs as examples.
+    """
 
     answers: Mapping[OutputKey, tuple[Case, Output]]
-    """Cases and outputs that have a label."""
-
     criteria: tuple[AlignedItems, ...]
-    """Each criterion with labels: its items, which no judge has scored yet."""
-
     n_labels: int
-    """Labels that are used."""
-
     n_unused: int
-    """Labels that are not: without a score, of the whole, or of outputs that are not there."""
-
     n_examples: int
-    """Cases left out, for a rubric shows their outputs already."""
 
     @property
     def items(self) -> Iterable[JudgedItem]:
@@ -127,34 +126,32 @@ def join_labelled_outputs(
     *,
     shown: Collection[str] = (),
 ) -> LabelledOutputs:
-    """Bring outputs and labels together."""
-    # An error of the system under test has nothing that a judge could be tuned on.
+    """Match outputs and labels, without the cases that a rubric shows as examples."""
+    # An output that records an error has no text that a judge could grade.
     answered = [(c, o) for c, o in answers if o.error is None]
     places = {OutputKey(c.id, o.variant): (c, o) for c, o in answered if c.id not in shown}
     names = [criterion.name for criterion in rubric.criteria]
     matching = LabelMatcher(places, names, options.annotators)
     matching.take(labels)
-    by_criterion: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
-    for each in matching.matched:
-        by_criterion[each.criterion].append(each)
-    # Labels of the whole output are not used, so that they need no score.
+    by_criterion = matching.by_criterion()
+    # Labels of the whole output are not used, so that they need no valid score.
     named = [rubric.criterion(name) for name in by_criterion if name != WHOLE_OUTPUT]
     matching.check(label_problems(by_criterion, named))
     groups = {place: groups_of(case, out.metadata) for place, (case, out) in places.items()}
     add_metadata(groups, matching.matched)
     wanted = CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
-    made = [_aligned(c, by_criterion[c.name], groups, wanted) for c in rubric.criteria]
-    criteria = tuple(part for part in made if part.items)
+    aligned = [_aligned(c, by_criterion[c.name], groups, wanted) for c in rubric.criteria]
+    criteria = tuple(part for part in aligned if part.items)
     if not criteria:
         raise InputError(
-            "every label is of the output as a whole, and criteria are what is tuned",
+            "every label is of the whole output, and a tuning needs labels of criteria",
             hint=f"name the `criterion` in the labels: {', '.join(names)}",
         )
     _check_clusters(criteria, options.cluster)
     used = {item.place for part in criteria for item in part.items}
     n_used = sum(len(item.ratings) for part in criteria for item in part.items)
     return LabelledOutputs(
-        answers={place: places[place] for place in sorted(used, key=_order)},
+        answers={place: places[place] for place in sorted(used, key=lambda place: place.rank)},
         criteria=criteria,
         n_labels=n_used,
         n_unused=matching.n_labels - n_used,
@@ -174,11 +171,11 @@ def _aligned(
             criterion=criterion.name,
             cluster=cluster_of(place, groups[place], criterion.name, options),
             judge=None,
-            ratings={one.annotator: label_score(one.placed, criterion) for one in said},
-            reasons=label_reasons(said),
+            ratings={one.annotator: label_score(one.placed, criterion) for one in of_place},
+            reasons=label_reasons(of_place),
             groups=groups[place],
         )
-        for place, said in sorted(labels_by_place(labels).items(), key=lambda pair: _order(pair[0]))
+        for place, of_place in sorted(labels_by_place(labels).items(), key=lambda one: one[0].rank)
     ]
     return AlignedItems(
         name=criterion.name,
@@ -191,92 +188,73 @@ def _aligned(
 
 
 def _check_clusters(criteria: Sequence[AlignedItems], name: str) -> None:
-    """What is never split has to hold whole cases, or a case would stand on both sides."""
-    found: dict[str, Hashable] = {}
+    clusters: dict[str, Hashable] = {}
     for item in (item for part in criteria for item in part.items):
-        # A case on both sides would leak what was chosen into the confirmation.
-        if found.setdefault(item.place.case_id, item.cluster) != item.cluster:
+        # A case on both sides of the split would leak the choice into its confirmation.
+        if clusters.setdefault(item.place.case_id, item.cluster) != item.cluster:
             raise SettingsError(
                 f"case {item.place.case_id!r} has outputs with different {name!r}",
-                hint="what is never split has to hold whole cases: use --cluster case",
+                hint="a cluster has to contain whole cases: use --cluster case",
             )
-
-
-def _order(place: OutputKey) -> tuple[str, str, int]:
-    return place.case_id, place.variant or "", place.repeat
-
-
-MIN_CASES_PER_SIDE = 10
-"""Cases each side of the split needs: fewer let no difference be labels."""
-
-_FOLDS = 5
-_STRATA = 4
-_DRAWS = 2**64
-_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Which cases are chosen by, and which are held out."""
+    """The training and held-out cases.
+
+    Attributes:
+        folds: The training cases in parts; an output is never shown as an example to its own part.
+        held_out: Cases that take no part in the choice.
+    """
 
     folds: tuple[frozenset[Hashable], ...]
-    """The training side, in parts: an output is never shown as an example to its own part."""
-
     held_out: frozenset[Hashable]
-    """Cases that nothing is chosen by."""
 
     @property
     def training(self) -> frozenset[Hashable]:
-        """Cases that candidates are chosen by."""
+        """The training cases of all folds."""
         return frozenset(one for fold in self.folds for one in fold)
 
 
 def split_cases(labels: LabelledOutputs, *, holdout: float, seed: int) -> Split:
-    """Split cases, or groups of them, in two, with as many of each level on either side."""
-    # Within strata of people's mean score, the order is drawn; then every so many-th is held out.
-    # Stratified, so that chance cannot put all low scores on one side of the split.
-    ordered = _ordered(labels, seed)
-    start = seeded_draw(seed, "split")
-    is_held = [
-        floor((place + 1) * holdout + start) > floor(place * holdout + start)
-        for place in range(len(ordered))
-    ]
-    held = [one for one, out in zip(ordered, is_held, strict=True) if out]
-    training = [one for one, out in zip(ordered, is_held, strict=True) if not out]
-    if min(len(held), len(training)) < MIN_CASES_PER_SIDE:
-        _too_few(len(ordered), len(training), len(held), holdout)
-    n = min(_FOLDS, len(training))
-    return Split(tuple(frozenset(training[k::n]) for k in range(n)), frozenset(held))
-
-
-def seeded_draw(seed: int, *what: object) -> float:
-    """A number that is drawn for something: the same for the same seed.
-
-    Whatever comes before it.
-    """
-    digest = hashlib.sha256(repr((seed, *what)).encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:8]) / _DRAWS
-
-
-def _ordered(labels: LabelledOutputs, seed: int) -> Sequence[Hashable]:
+    """Split clusters in two, stratified by the mean label."""
     values: defaultdict[Hashable, list[float]] = defaultdict(list)
     for part in labels.criteria:
         for item in part.items:
             values[item.cluster].append(part.value(part.label(item)))
-    return sorted(values, key=lambda one: (_stratum(values[one]), seeded_draw(seed, "order", one)))
+
+    def stratum(cluster: Hashable) -> int:
+        # Sorted, because the sum of floats depends on their order.
+        known = sorted(values[cluster])
+        return round(fsum(known) / len(known) * _STRATA)
+
+    # Stratified, so that chance cannot put all low scores on one side: the order is random within
+    # strata, and a systematic sample of it is held out.
+    ordered = sorted(values, key=lambda one: (stratum(one), seeded_draw(seed, "order", one)))
+    start = seeded_draw(seed, "split")
+    training: list[Hashable] = []
+    held_out: list[Hashable] = []
+    for place, cluster in enumerate(ordered):
+        is_held_out = floor((place + 1) * holdout + start) > floor(place * holdout + start)
+        (held_out if is_held_out else training).append(cluster)
+    if min(len(held_out), len(training)) < MIN_CASES_PER_SIDE:
+        raise _too_few_cases(len(ordered), len(training), len(held_out), holdout)
+    n = min(_FOLDS, len(training))
+    return Split(tuple(frozenset(training[k::n]) for k in range(n)), frozenset(held_out))
 
 
-def _stratum(values: Iterable[float]) -> int:
-    known = sorted(values)
-    return round(fsum(known) / len(known) * _STRATA)
+def seeded_draw(seed: int, *what: object) -> float:
+    """A random number in [0, 1) for something, which depends on that and on the seed only."""
+    digest = hashlib.sha256(repr((seed, *what)).encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) / _DRAWS
 
 
-def _too_few(n: int, n_training: int, n_held: int, holdout: float) -> None:
+def _too_few_cases(n: int, n_training: int, n_held_out: int, holdout: float) -> NotEnoughDataError:
     needed = ceil(round(MIN_CASES_PER_SIDE / min(holdout, 1 - holdout), _DIGITS))
     low, high = -(-100 * MIN_CASES_PER_SIDE // n), 100 * (n - MIN_CASES_PER_SIDE) // n
     other = f", or hold out a share from {low / 100:g} to {high / 100:g}" if low <= high else ""
-    raise NotEnoughDataError(
-        f"{n} labelled cases are split into {n_training} to choose by and {n_held} held out, and "
-        f"either side needs {MIN_CASES_PER_SIDE}",
+    return NotEnoughDataError(
+        f"{n} labelled cases are split into {n_training} for training and {n_held_out} held out, "
+        f"and each side needs {MIN_CASES_PER_SIDE}",
         hint=f"label {needed - n:,} more cases{other} (--holdout is {holdout:g})",
     )

@@ -1,4 +1,4 @@
-"""Prepares and checks a tuning before anything is asked, and estimates its questions and cost.
+"""Prepares and checks a tuning before any call, and estimates its questions and price.
 
 `search` runs it.
 """
@@ -29,35 +29,27 @@ if TYPE_CHECKING:
     from judgekit.tuning.candidates import Candidate
     from judgekit.tuning.inputs import LabelledOutputs, Split, TuneOptions
 
-if TYPE_CHECKING:
     Labels = Path | str | Iterable[Label | Mapping[str, JsonValue]]
 
 
 @dataclass(frozen=True)
 class TuningSetup:
-    """Everything a tuning needs."""
+    """Everything a tuning needs.
 
-    bench: ProbeRunner
-    """Who is asked."""
+    Attributes:
+        candidates: What is tried, the present rubric first.
+    """
 
+    runner: ProbeRunner
     rubric: Rubric
-    """The present rubric."""
-
     labels: LabelledOutputs
-    """Labelled outputs."""
-
     split: Split
-    """What is chosen by, and what is held out."""
-
     candidates: tuple[Candidate, ...]
-    """What is tried, the present rubric first."""
-
     options: TuneOptions
-    """How."""
 
     @cached_property
     def n_gradings(self) -> int:
-        """Outputs that are graded, if something else than the present rubric is chosen."""
+        """Gradings, if another candidate than the present rubric is chosen."""
         training = sum(len(self.asks(c, c.rubric, self.split.training)) for c in self.candidates)
         return training + 2 * len(self.asks(self.present, self.rubric, self.split.held_out))
 
@@ -70,55 +62,49 @@ class TuningSetup:
         self, candidate: Candidate, rubric: Rubric, clusters: Collection[Hashable]
     ) -> list[GradeProbe]:
         """The gradings of all labelled outputs of some clusters."""
+        # Without a joint question, only the labelled criteria of an output are asked and paid for.
         names: dict[object, set[str]] = {}
         for item in self.labels.items:
             if item.cluster in clusters:
                 names.setdefault(item.place, set()).add(item.criterion)
-        asks_all = self.bench.judge.template.header.asks == "all" and candidate.template is None
+        asks_all = self.runner.judge.template.header.asks == "all" and candidate.template is None
         parts: dict[frozenset[str], Rubric] = {}
-        found = []
+        probes = []
         for place, (case, output) in self.labels.answers.items():
             if place not in names:
                 continue
             wanted = frozenset(names[place])
             if wanted not in parts:
                 parts[wanted] = rubric if asks_all else select_criteria(rubric, wanted)
-            found.append(GradeProbe(case=case, output=output, rubric=parts[wanted],
-                                  template=candidate.template))  # fmt: skip
-        return found
+            probes.append(GradeProbe(case=case, output=output, rubric=parts[wanted],
+                                     template=candidate.template))  # fmt: skip
+        return probes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunePlan:
-    """What a tuning would ask."""
+    """The questions of a tuning and their price.
+
+    Attributes:
+        n_candidates: Candidates, including the present rubric.
+        n_questions: Questions; equal ones count once.
+        n_owned: Replies that are already cached.
+        n_calls: Calls, if every reply can be parsed at the first attempt.
+        price_usd: The likely price; None if unknown.
+    """
 
     model: str
-    """Who would be asked."""
-
     n_candidates: int
-    """What is tried, with the present rubric."""
-
     n_training: int
-    """Cases that are chosen by."""
-
     n_held_out: int
-    """Cases that are held out."""
-
     n_questions: int
-    """Questions; equal ones count once."""
-
     n_owned: int
-    """Of them, replies that are owned already."""
-
     n_calls: int
-    """Calls, if every reply is readable at first."""
-
     price_usd: float | None
-    """What they would likely cost; None where the price is not known."""
 
 
 def prepare_tuning(
-    bench: ProbeRunner,
+    runner: ProbeRunner,
     answers: Iterable[tuple[Case, Output]],
     labels: Labels,
     rubric: Rubric,
@@ -126,46 +112,56 @@ def prepare_tuning(
     others: Mapping[str, Rubric],
     options: TuneOptions,
 ) -> TuningSetup:
-    """Check everything and split the labels; asks nothing."""
-    if isinstance(bench.judge.connection.model, RecordedModel):
+    """Check the inputs and split the labels, without any call."""
+    if isinstance(runner.judge.connection.model, RecordedModel):
         raise SettingsError(
-            "the judge's replies are recorded, and the same whatever it is asked",
+            "the judge's replies are recorded, and do not depend on the rubric",
             hint="tune a model that answers: --judge openai/gpt-4.1-mini, or any other",
         )
-    tried = build_candidates(rubric, others, options, bench.judge.template)
-    shown = {e.case_id for c in tried for part in c.rubric.criteria for e in part.examples}
+    if isinstance(labels, str | Path):
+        located: Sequence[LocatedLabel] = read_labels(labels)
+    else:
+        located = locate_labels(labels)
+        if not located:
+            raise InputError("there are no labels to tune the judge on")
+    candidates = build_candidates(rubric, others, options, runner.judge.template)
+    shown = {e.case_id for c in candidates for part in c.rubric.criteria for e in part.examples}
     known = {case_id for case_id in shown if case_id is not None}
-    found = join_labelled_outputs(answers, _placed(labels), rubric, options, shown=known)
-    parts = split_cases(found, holdout=options.holdout, seed=options.seed)
-    setup = TuningSetup(bench, rubric, found, parts, tried, options)
-    for candidate in tried:  # every fold can be served, or nothing is asked
-        for fold in parts.folds:
-            candidate.with_examples(ExamplePool(found, seed=options.seed), parts.training - fold)
-    return setup
+    labelled = join_labelled_outputs(answers, located, rubric, options, shown=known)
+    split = split_cases(labelled, holdout=options.holdout, seed=options.seed)
+    # Examples for every fold are needed, and their lack has to be found before any call is paid.
+    for candidate in candidates:
+        for fold in split.folds:
+            candidate.with_examples(ExamplePool(labelled, seed=options.seed), split.training - fold)
+    return TuningSetup(runner, rubric, labelled, split, candidates, options)
 
 
 def plan_tuning(setup: TuningSetup, *, refresh: bool = False) -> TunePlan:
-    """Work out what a tuning would ask and cost; asks nothing."""
-    # Which examples are shown depends on what the judge gets wrong; here they are chosen without
-    # that, so that the price is about right, and replies with examples do not count as owned.
-    counting = RequestCounter(setup.bench.judge.connection, refresh=refresh, n_exact=200)
+    """The questions of a tuning and their price, without any call."""
+    # The examples depend on the judge's errors, which are unknown here, so that other examples are
+    # counted: the price is about right, and replies with examples do not count as cached.
+    counting = RequestCounter(setup.runner.judge.connection, refresh=refresh, n_exact=200)
     pool = ExamplePool(setup.labels, seed=setup.options.seed)
     training = setup.split.training
+
+    def count(
+        candidate: Candidate, among: Collection[Hashable], asked_of: Collection[Hashable]
+    ) -> None:
+        rubric = candidate.with_examples(pool, among)
+        for ask in setup.asks(candidate, rubric, asked_of):
+            for request in setup.runner.requests(ask):
+                counting.take(request, estimate_judge_reply_tokens(request, ask.rubric))
+
     for candidate in setup.candidates:
         for fold in setup.split.folds:
-            _count(counting, setup, candidate, candidate.with_examples(pool, training - fold), fold)
+            count(candidate, training - fold, fold)
+    # The chosen candidate is unknown: the one with the longest prompts gives an upper bound.
     longest = max(setup.candidates, key=lambda one: (one.n_examples, one.anchors, not one.is_plain))
     last = longest if longest is not setup.present else setup.candidates[-1]
     for candidate in (setup.present, last):
-        _count(
-            counting,
-            setup,
-            candidate,
-            candidate.with_examples(pool, training),
-            setup.split.held_out,
-        )
+        count(candidate, training, setup.split.held_out)
     return TunePlan(
-        model=setup.bench.judge.connection.name,
+        model=setup.runner.judge.connection.name,
         n_candidates=len(setup.candidates),
         n_training=len(training),
         n_held_out=len(setup.split.held_out),
@@ -174,24 +170,3 @@ def plan_tuning(setup: TuningSetup, *, refresh: bool = False) -> TunePlan:
         n_calls=counting.n_calls,
         price_usd=counting.likely().price_usd,
     )
-
-
-def _count(
-    counting: RequestCounter,
-    setup: TuningSetup,
-    candidate: Candidate,
-    rubric: Rubric,
-    clusters: Collection[Hashable],
-) -> None:
-    for ask in setup.asks(candidate, rubric, clusters):
-        for request in setup.bench.requests(ask):
-            counting.take(request, estimate_judge_reply_tokens(request, ask.rubric))
-
-
-def _placed(labels: Labels) -> Sequence[LocatedLabel]:
-    if isinstance(labels, str | Path):
-        return read_labels(labels)
-    placed = locate_labels(labels)
-    if not placed:
-        raise InputError("there are no labels to tune the judge on")
-    return placed

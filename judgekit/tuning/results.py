@@ -1,7 +1,4 @@
-"""The result of a tuning and its statistics: ranking by training loss.
-
-The held-out comparison with the present rubric.
-"""
+"""The result of a tuning and its statistics: training losses and the held-out comparison."""
 
 from __future__ import annotations
 
@@ -26,157 +23,138 @@ if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
 
+    _ItemKey = tuple[OutputKey, str]
+    Scores = Mapping[_ItemKey, float | None]
+
+_NO_KAPPA = "the criteria share no scale with levels"
+_NO_ANSWER = "the judge gave no usable answer"
+
 TuningDecision = Literal["better", "not_shown", "worse", "open", "none_better", "incomplete"]
-"""`better` and `worse` are shown on held-out cases; `not_shown` leaves it open; `open` would be
-better, but for what the judge failed on; `none_better` than the present one while choosing;
-`incomplete` was broken off, or the judge did not answer."""
+"""`better` and `worse`: significant on held-out cases; `not_shown`: neither; `open`: better, unless
+the judge's failures hide losses; `none_better`: than the present rubric on training cases;
+`incomplete`: interrupted, or without usable answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutAgreement:
-    """How near one way of asking comes to people, on held-out items."""
+    """Agreement of one candidate with human labels on held-out items.
+
+    Attributes:
+        name: The criterion; empty for all of them together.
+        distance: Root of the mean squared distance from the human label, on [0, 1]; 0 is best.
+        kappa: Cohen's kappa with quadratic weights; undefined if scales have no levels or differ.
+        n_items: Labelled items.
+        n_failed: Items without a usable judge answer; excluded.
+    """
 
     name: str
-    """The criterion; empty for all of them together."""
-
     distance: Estimate
-    """Root of the mean squared distance from people's label, on [0, 1]; 0 is best."""
-
     kappa: Estimate
-    """Cohen's kappa with quadratic weights; undefined where scales have no levels, or differ."""
-
     n_items: int
-    """Labelled items."""
-
     n_failed: int
-    """Of them, those the judge gave no usable answer on; left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutResult:
-    """One way of asking on the held-out cases."""
+    """One candidate on the held-out cases.
+
+    Attributes:
+        overall: All criteria together.
+        criteria: Each criterion, if there are several.
+    """
 
     name: str
-    """Which."""
-
     overall: HeldOutAgreement
-    """All criteria together."""
-
     criteria: tuple[HeldOutAgreement, ...]
-    """Each criterion, where there are several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutContrast:
-    """The chosen way of asking less the present one, on the same held-out items."""
+    """The chosen candidate minus the present rubric, on the same held-out items.
+
+    Attributes:
+        distance: Difference of the mean squared distances, a case counting once; below 0 is closer.
+        low: The same if every unusable answer had favoured the chosen candidate as much as
+            possible.
+        high: The same if every unusable answer had favoured the present rubric.
+        kappa: Difference of the kappas; above 0 is closer. Undefined if they are.
+    """
 
     distance: PairedDifference
-    """Difference of the mean squared distances, a case counting once; below 0 is nearer."""
-
     low: float
-    """The same, if all that was not usable had gone as well for the chosen one as it could."""
-
     high: float
-    """The same, if it had gone as badly."""
-
     kappa: Estimate
-    """Difference of the kappas, above 0 is nearer; undefined like these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriedCandidate:
-    """A candidate, without the figures it was chosen by: they flatter it."""
+    """A candidate without its training figures, which are optimistic.
+
+    Attributes:
+        place: Its rank on the training cases, from 1; None without a usable answer.
+        n_failed: Training items on which the judge failed; None if interrupted.
+    """
 
     name: str
-    """Its name."""
-
     place: int | None
-    """Its place while choosing, from 1; None where nothing usable was said."""
-
     n_failed: int | None
-    """Items on which the judge failed while choosing; None where that was broken off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """What came of tuning a judge."""
+    """The result of tuning a judge.
+
+    Attributes:
+        rubric: Name of the rubric.
+        rubric_fingerprint: The present rubric.
+        judge: The judge, with the template of the present rubric.
+        decision: What the held-out cases show.
+        chosen: The best candidate on the training cases; None if that is the present rubric.
+        tuned: The chosen candidate as a rubric, with examples from all training cases.
+        template: The template to use with that rubric; None for the judge's own.
+        present_held_out: The present rubric on held-out cases; None if interrupted.
+        chosen_held_out: The chosen candidate on held-out cases.
+        contrast: The difference of the two.
+        tried: All candidates, the present rubric first.
+        training_cases: Cases that the choice and the examples come from.
+        held_out_cases: Cases that took no part in the choice.
+        n_labels: Labels that were used.
+        n_unused: Unused labels: without a score, of the whole output, or of unknown outputs.
+        n_examples: Cases excluded because a rubric shows their outputs as examples.
+        seed: Seed of the split.
+        level: Confidence level of every interval.
+        spent: Calls and money.
+        failures: Unusable answers by kind.
+        failure_messages: The first message of each kind.
+        reason: Why it was interrupted.
+    """
 
     rubric: str
-    """Name of the rubric."""
-
     rubric_fingerprint: str
-    """Which rubric was the present one."""
-
     judge: str
-    """Who was asked, with the template of the present rubric."""
-
     decision: TuningDecision
-    """What is shown."""
-
     chosen: str | None
-    """The candidate that did best while choosing; None where that is the present rubric."""
-
     tuned: Rubric | None
-    """The chosen candidate as a rubric, with examples from all training cases."""
-
     template: str | None
-    """The template to grade with by that rubric; None for the one the judge had."""
-
     present_held_out: HeldOutResult | None
-    """The present rubric on held-out cases; None where it was broken off."""
-
     chosen_held_out: HeldOutResult | None
-    """The chosen candidate on held-out cases."""
-
     contrast: HeldOutContrast | None
-    """One less the other."""
-
     tried: tuple[TriedCandidate, ...]
-    """Everything that was tried, the present rubric first."""
-
     training_cases: tuple[str, ...]
-    """Cases that candidates were chosen by, and that examples are from."""
-
     held_out_cases: tuple[str, ...]
-    """Cases that nothing was chosen by."""
-
     n_labels: int
-    """Labels that were used."""
-
     n_unused: int
-    """Labels that were not: without a score, of the whole, or of outputs that are not there."""
-
     n_examples: int
-    """Cases left out, for a rubric shows their outputs."""
-
     seed: int
-    """Seed of the split."""
-
     level: float
-    """Confidence level of every interval."""
-
     spent: JudgeUsage
-    """What it took."""
-
     failures: dict[str, int] = field(default_factory=dict)
-    """What the judge failed on, by kind."""
-
     failure_messages: dict[str, str] = field(default_factory=dict)
-    """What the first of each kind says."""
-
     reason: AuditStopReason | Literal["frozen"] | None = None
-    """Why it was broken off."""
-
-
-if TYPE_CHECKING:
-    Scores = Mapping[tuple[OutputKey, str], float | None]
-
-_NO_KAPPA = "the criteria share no scale with levels"
-_NOTHING = "the judge gave no usable answer"
 
 
 def attach_scores(parts: Sequence[AlignedItems], scores: Scores) -> tuple[AlignedItems, ...]:
-    """Labelled items with what a judge said of them."""
+    """Labelled items with a judge's scores."""
     return tuple(
         replace(
             part,
@@ -188,8 +166,8 @@ def attach_scores(parts: Sequence[AlignedItems], scores: Scores) -> tuple[Aligne
     )
 
 
-def squared_losses(parts: Sequence[AlignedItems]) -> dict[tuple[OutputKey, str], float]:
-    """The squared distance of the judge's score from people's label, on [0, 1]."""
+def squared_losses(parts: Sequence[AlignedItems]) -> dict[_ItemKey, float]:
+    """The squared distance of the judge's score from the label, on [0, 1]; nan for a failure."""
     return {
         (item.place, item.criterion): nan
         if item.judge is None
@@ -200,27 +178,26 @@ def squared_losses(parts: Sequence[AlignedItems]) -> dict[tuple[OutputKey, str],
 
 
 def mean_loss_change(present: Sequence[AlignedItems], other: Sequence[AlignedItems]) -> float:
-    """How much farther from people another way of asking is than the present one."""
+    """The mean loss of a candidate minus that of the present rubric."""
     a, b = squared_losses(present), squared_losses(other)
     clusters = _clusters(present)
-    # Only items that both answered: a candidate may not gain by failing on hard ones.
+    # Only items with both answers, so that a candidate does not gain by failing on hard ones.
     known = [key for key in a if not isnan(a[key]) and not isnan(b[key])]
     if not known:
         return nan
-    # Cases count once, however many outputs or criteria they have.
-    means = cluster_means([b[key] - a[key] for key in known], [clusters[key] for key in known])
-    return fsum(means.values()) / len(means)
+    return _mean_over_cases([b[key] - a[key] for key in known], [clusters[key] for key in known])
 
 
 def rank_candidates(present: str, by_name: Mapping[str, Sequence[AlignedItems]]) -> list[str]:
-    """Candidates by how near they come to people, the nearest first."""
-    gains = {name: mean_loss_change(by_name[present], parts) for name, parts in by_name.items()}
-    known = [name for name in gains if not isnan(gains[name])]
-    return sorted(known, key=lambda name: round(gains[name], 12))  # stable: simpler ones first
+    """The candidates by their loss, the smallest first."""
+    losses = {name: mean_loss_change(by_name[present], parts) for name, parts in by_name.items()}
+    known = [name for name in losses if not isnan(losses[name])]
+    # The sort is stable and the simpler candidates come first; rounding makes equal losses equal.
+    return sorted(known, key=lambda name: round(losses[name], 12))
 
 
 def held_out_result(name: str, parts: Sequence[AlignedItems], *, level: float) -> HeldOutResult:
-    """How near one way of asking comes to people."""
+    """The agreement of one candidate with the labels."""
     each = [part for part in parts if part.items]
     return HeldOutResult(
         name=name,
@@ -232,41 +209,49 @@ def held_out_result(name: str, parts: Sequence[AlignedItems], *, level: float) -
 def held_out_contrast(
     present: Sequence[AlignedItems], chosen: Sequence[AlignedItems], *, level: float
 ) -> HeldOutContrast:
-    """What the chosen way of asking changes, on the same held-out items."""
+    """The difference of the chosen candidate and the present rubric, on the same held-out items."""
     a, b = squared_losses(present), squared_losses(chosen)
     clusters = _clusters(present)
-    keys = list(a)
-    names = [clusters[key] for key in keys]
-    found = paired_difference(
-        [a[key] for key in keys],
-        [b[key] for key in keys],
-        step=_step(present),
+    names = [clusters[key] for key in a]
+    # The squared distance of one step of the scale, of the finest one if there are several.
+    steps = [VALUE_STEP if part.levels is None else 1 / (len(part.levels) - 1) for part in present]
+    distance = paired_difference(
+        list(a.values()),
+        [b[key] for key in a],
+        step=min(steps) ** 2,
         clusters=names,
         level=level,
     )
-    # Failures could hide the largest loss their label allows; the bounds assume just that.
-    worst = _worst(present)
-    ends = [
-        _mean_of_cases(
-            [_or(b[key], new * worst[key]) - _or(a[key], old * worst[key]) for key in keys], names
-        )
-        for new, old in ((0.0, 1.0), (1.0, 0.0))
-    ]
+    # A failure can hide any loss up to the largest one its label allows. The bounds assume the
+    # largest loss for one side and none for the other.
+    largest = {
+        (item.place, item.criterion): max(value, 1 - value) ** 2
+        for part in present
+        for item in part.items
+        for value in (part.value(part.label(item)),)
+    }
+
+    def bound(new: float, old: float) -> float:
+        after = [new * largest[key] if isnan(b[key]) else b[key] for key in a]
+        before = [old * largest[key] if isnan(a[key]) else a[key] for key in a]
+        return _mean_over_cases([y - x for x, y in zip(before, after, strict=True)], names)
+
     return HeldOutContrast(
-        distance=found,
-        low=ends[0],
-        high=ends[1],
+        distance=distance,
+        low=bound(0.0, 1.0),
+        high=bound(1.0, 0.0),
         kappa=_kappa_difference(present, chosen, level),
     )
 
 
-def decide_tuning(found: HeldOutContrast) -> TuningDecision:
-    """What a contrast shows."""
-    distance = found.distance
+def decide_tuning(contrast: HeldOutContrast) -> TuningDecision:
+    """The conclusion that a contrast supports."""
+    distance = contrast.distance
+    # Both the test and the interval have to exclude that there is no difference.
     if not distance.p_value <= 1 - distance.level:
         return "not_shown"
     if distance.high < 0:
-        return "better" if found.high < 0 else "open"
+        return "better" if contrast.high < 0 else "open"
     return "worse" if distance.low > 0 else "not_shown"
 
 
@@ -275,37 +260,35 @@ def _agreement(name: str, parts: Sequence[AlignedItems], level: float) -> HeldOu
     clusters = [item.cluster for part in parts for item in part.items]
     n_failed = sum(map(isnan, squared))
     if n_failed == len(squared):
-        nothing = undefined_estimate(_NOTHING, n=0, method="none", level=level)
-        return HeldOutAgreement(name=name, distance=nothing, kappa=nothing, n_items=len(squared),
-                         n_failed=n_failed)  # fmt: skip
+        undefined = undefined_estimate(_NO_ANSWER, n=0, method="none", level=level)
+        return HeldOutAgreement(name=name, distance=undefined, kappa=undefined,
+                                n_items=len(squared), n_failed=n_failed)  # fmt: skip
+    mean = clustered_mean(squared, clusters, level=level)
     return HeldOutAgreement(
         name=name,
-        distance=_root(clustered_mean(squared, clusters, level=level)),
+        # The root keeps the order, so that the ends of the interval of the mean square become the
+        # ends of the root's interval. A square lies in [0, 1].
+        distance=replace(
+            mean,
+            value=sqrt(mean.value),
+            low=mean.low if isnan(mean.low) else sqrt(max(0.0, mean.low)),
+            high=mean.high if isnan(mean.high) else sqrt(min(1.0, mean.high)),
+            se=nan,
+            method=f"root of {mean.method}",
+        ),
         kappa=_kappa(parts, level),
         n_items=len(squared),
         n_failed=n_failed,
     )
 
 
-def _root(squared: Estimate) -> Estimate:
-    """The interval of a mean square, brought to its root; a square lies in [0, 1]."""
-    return replace(
-        squared,
-        value=sqrt(squared.value),
-        low=squared.low if isnan(squared.low) else sqrt(max(0.0, squared.low)),
-        high=squared.high if isnan(squared.high) else sqrt(min(1.0, squared.high)),
-        se=nan,
-        method=f"root of {squared.method}",
-    )
-
-
 def _levels(parts: Sequence[AlignedItems]) -> tuple[float, ...] | None:
-    found = {part.levels for part in parts}
-    return found.pop() if len(found) == 1 else None
+    scales = {part.levels for part in parts}
+    return scales.pop() if len(scales) == 1 else None
 
 
-def _rated(parts: Sequence[AlignedItems]) -> dict[tuple[OutputKey, str], tuple[float, float]]:
-    """Judge and label of each answered item, as levels."""
+def _rated(parts: Sequence[AlignedItems]) -> dict[_ItemKey, tuple[float, float]]:
+    """The levels of judge and label for each answered item."""
     return {
         (item.place, item.criterion): (float(judge), float(label))
         for part in parts
@@ -347,43 +330,25 @@ def _kappa_difference(
         return cohen_kappa(judge, label, labels=levels, weights="quadratic", ci="none").value
 
     def difference(places: np.ndarray) -> float:
-        return (kappa(b[places]) - kappa(a[places])) / 2  # in (-1, 1), as coefficients are
+        # Halved into (-1, 1), which the jackknife of a coefficient requires.
+        return (kappa(b[places]) - kappa(a[places])) / 2
 
     whole = difference(np.arange(len(both)))
-    found = undefined_estimate(
+    undefined = undefined_estimate(
         "kappa is undefined", n=len(both), method="kappa difference", level=level
     )
     if isnan(whole):
-        return found
-    one = replace(found, value=whole, reason=None)
+        return undefined
+    one = replace(undefined, value=whole, reason=None)
     half = clustered_estimate(one, difference, [clusters[key] for key in both])
     return replace(half, value=2 * half.value, low=2 * half.low, high=2 * half.high)
 
 
-def _clusters(parts: Sequence[AlignedItems]) -> dict[tuple[OutputKey, str], Hashable]:
+def _clusters(parts: Sequence[AlignedItems]) -> dict[_ItemKey, Hashable]:
     return {(item.place, item.criterion): item.cluster for part in parts for item in part.items}
 
 
-def _step(parts: Sequence[AlignedItems]) -> float:
-    """The squared distance of one step of the scale; of several scales the finest."""
-    steps = [VALUE_STEP if part.levels is None else 1 / (len(part.levels) - 1) for part in parts]
-    return min(steps) ** 2
-
-
-def _worst(parts: Sequence[AlignedItems]) -> dict[tuple[OutputKey, str], float]:
-    """The greatest squared distance an answer can have from each label."""
-    return {
-        (item.place, item.criterion): max(value, 1 - value) ** 2
-        for part in parts
-        for item in part.items
-        for value in (part.value(part.label(item)),)
-    }
-
-
-def _or(loss: float, otherwise: float) -> float:
-    return otherwise if isnan(loss) else loss
-
-
-def _mean_of_cases(x: Sequence[float], clusters: Sequence[Hashable]) -> float:
+def _mean_over_cases(x: Sequence[float], clusters: Sequence[Hashable]) -> float:
+    # Cases count once, however many outputs or criteria they have.
     means = cluster_means(x, clusters)
     return fsum(means.values()) / len(means)

@@ -1,6 +1,6 @@
-"""`tune` and `tune_sync`: scores candidates on training cases.
+"""`tune` and `tune_sync`: choose a candidate on training cases and verify it on held-out cases.
 
-Compares the best one with the present rubric on held-out cases. Start reading here.
+Start reading here.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from judgekit.tuning.plan import Labels, TuningSetup
     from judgekit.tuning.results import HeldOutContrast, HeldOutResult, TuningDecision
 
+    Parts = tuple[AlignedItems, ...]
+
 
 async def tune(
     judge: Judge,
@@ -51,35 +53,35 @@ async def tune(
     options: TuneOptions | None = None,
     template_folders: Sequence[Path | str] = (),
 ) -> Tuning:
-    """Choose among wordings, anchors and examples by labels; tell what unseen labels say of it.
+    """Improve a rubric's wording, anchors and examples using labels; verify on held-out cases.
 
-    Cases are split in two. What is tried is chosen on one part, an output never being shown as an
-    example to itself; the other part is judged with the present rubric and with the chosen one
-    only, and all figures are of that part.
+    Cases are split in two. The candidate is chosen on one part, where no output is an example for
+    itself. The other part is judged only with the present rubric and the chosen candidate, and all
+    figures come from that part.
 
     Args:
-        judge: Who is tuned; with a budget it stops when the money is used up.
+        judge: The judge to tune; with a budget the tuning stops when it is spent.
         answers: Cases with their outputs.
         labels: A file of labels, or labels: `case_id`, `raw`, `annotator`, and where needed
             `variant` and `criterion`.
         rubric: The present rubric.
         candidates: Other wordings of it, by name: the same criteria on the same scales.
-        options: What is tried, the share that is held out, the error, the seed.
-        template_folders: Folders of own templates; they come before the shipped.
+        options: What is tried, the held-out share, the error rate, the seed.
+        template_folders: Folders of your own templates; they take precedence over the shipped one.
 
     Returns:
         The decision with its figures, and the chosen rubric.
 
     Raises:
-        InputError: When labels, candidates or settings are unsound.
-        NotEnoughDataError: When there are too few labels; says how many are missing.
-        StoreError: When the cache cannot keep what was paid for.
+        InputError: When labels, candidates or settings are invalid.
+        NotEnoughDataError: When there are too few labels; the message has the missing number.
+        StoreError: When the cache cannot store a reply that was paid for.
 
     Example:
         >>> async def better(judge, answers, rubric):  # doctest: +SKIP
-        ...     how = jk.TuneOptions(few_shot=(0, 4), anchors=True)
-        ...     found = await jk.tune(judge, answers, "labels.jsonl", rubric, options=how)
-        ...     return found.tuned if found.decision == "better" else rubric
+        ...     options = jk.TuneOptions(few_shot=(0, 4), anchors=True)
+        ...     result = await jk.tune(judge, answers, "labels.jsonl", rubric, options=options)
+        ...     return result.tuned if result.decision == "better" else rubric
     """
     setup = prepare_tuning(
         ProbeRunner(judge, tuple(map(Path, template_folders))),
@@ -102,82 +104,86 @@ def tune_sync(
     options: TuneOptions | None = None,
     template_folders: Sequence[Path | str] = (),
 ) -> Tuning:
-    """`tune`, for callers that are not asynchronous; works inside a running loop too.
+    """`tune` for synchronous callers; works inside a running event loop too.
 
     Args:
-        judge: Who is tuned.
+        judge: The judge to tune.
         answers: Cases with their outputs.
         labels: A file of labels, or labels.
         rubric: The present rubric.
         candidates: Other wordings of it, by name.
-        options: What is tried, the share that is held out, the error, the seed.
-        template_folders: Folders of own templates.
+        options: What is tried, the held-out share, the error rate, the seed.
+        template_folders: Folders of your own templates.
 
     Returns:
         The decision with its figures, and the chosen rubric.
 
     Raises:
-        InputError: When labels, candidates or settings are unsound.
-        NotEnoughDataError: When there are too few labels; says how many are missing.
-        StoreError: When the cache cannot keep what was paid for.
+        InputError: When labels, candidates or settings are invalid.
+        NotEnoughDataError: When there are too few labels; the message has the missing number.
+        StoreError: When the cache cannot store a reply that was paid for.
     """
-    portal = SyncRunner()
+    runner = SyncRunner()
     try:
-        return portal.run(
+        return runner.run(
             tune(
                 judge, answers, labels, rubric, candidates=candidates, options=options,
                 template_folders=template_folders,
             )
         )  # fmt: skip
     finally:
-        portal.close()
-
-
-if TYPE_CHECKING:
-    Parts = tuple[AlignedItems, ...]
+        runner.close()
 
 
 async def run_tuning(setup: TuningSetup, session: ProbeSession | None = None) -> Tuning:
-    """Choose a candidate, and hold it against the present rubric on the held-out cases."""
-    asking = _CandidateRunner(setup, session or ProbeSession())
-    trained = await _trained(asking)
-    if asking.is_stopped:
-        return _result(asking, _Outcome({}))
-    order = rank_candidates(setup.present.name, trained) if setup.present.name in trained else []
+    """Choose a candidate and compare it with the present rubric on the held-out cases."""
+    scorer = _CandidateScorer(setup, session or ProbeSession())
+    trained = await _trained(scorer)
+    present = setup.present.name
+    order = []
+    if present in trained and not scorer.is_stopped:
+        order = rank_candidates(present, trained)
     if not order:
-        return _result(asking, _Outcome({}))
+        return _result(scorer, _Outcome({}))
     chosen = next(one for one in setup.candidates if one.name == order[0])
-    return _result(asking, await _tested(asking, chosen, trained, order))
+    return _result(scorer, await _tested(scorer, chosen, trained, order))
 
 
 @dataclass(slots=True)
-class _CandidateRunner:
-    """Asks, and keeps everything that was said."""
+class _CandidateScorer:
+    """Grades labelled outputs with candidates, and collects all verdicts."""
 
     setup: TuningSetup
     session: ProbeSession
-    said: list[Verdict] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
 
     @property
     def is_stopped(self) -> bool:
         return self.session.reason is not None or "frozen_miss" in self.failures()[0]
 
     def failures(self) -> tuple[dict[str, int], dict[str, str]]:
-        return count_failures(self.said)
+        return count_failures(self.verdicts)
 
     async def scored(
         self, candidate: Candidate, rubric: Rubric, clusters: Collection[Hashable]
     ) -> Parts:
-        """The labelled items of some clusters, scored one way."""
+        """The labelled items of some clusters with the candidate's scores."""
         asks = self.setup.asks(candidate, rubric, clusters)
-        answers = (await ask_all(self.setup.bench, asks, self.session)).values()
+        answers = (await ask_all(self.setup.runner, asks, self.session)).values()
         verdicts = [one for one in answers if isinstance(one, Verdict)]
-        self.said += verdicts
-        return attach_scores(self.setup.labels.within(clusters), _scores(verdicts))
+        self.verdicts += verdicts
+        raws: defaultdict[tuple[OutputKey, str], list[float]] = defaultdict(list)
+        for verdict in verdicts:
+            place = OutputKey(verdict.case_id or "", verdict.variant)
+            for judgment in verdict.judgments:
+                raws[place, judgment.criterion].append(judgment.raw)
+        # Repeats are averaged before the loss, as they are when a rubric is used.
+        scores = {key: fsum(values) / len(values) for key, values in raws.items()}
+        return attach_scores(self.setup.labels.within(clusters), scores)
 
 
 class _Outcome(NamedTuple):
-    """What is known in the end; all but the first is missing where it was broken off."""
+    """The result so far; only the first field is set after an interruption."""
 
     trained: Mapping[str, Parts]
     order: Sequence[str] = ()
@@ -189,111 +195,106 @@ class _Outcome(NamedTuple):
     contrast: HeldOutContrast | None = None
 
 
-def _scores(verdicts: Iterable[Verdict]) -> dict[tuple[OutputKey, str], float | None]:
-    """The judge's score of each item: the mean of its usable answers."""
-    raws: defaultdict[tuple[OutputKey, str], list[float]] = defaultdict(list)
-    for verdict in verdicts:
-        place = OutputKey(verdict.case_id or "", verdict.variant)
-        for judgment in verdict.judgments:
-            raws[place, judgment.criterion].append(judgment.raw)
-    # Repeats are averaged before the loss, as they are when a rubric is used.
-    return {key: fsum(found) / len(found) for key, found in raws.items()}
-
-
-async def _trained(asking: _CandidateRunner) -> dict[str, Parts]:
-    """All candidates on the training cases; plain ones first, for examples go by mistakes."""
-    setup = asking.setup
+async def _trained(scorer: _CandidateScorer) -> dict[str, Parts]:
+    """All candidates on the training cases."""
+    setup = scorer.setup
     training = setup.split.training
-    # First, since their mistakes choose the examples of the others.
+    # Plain candidates come first, because their errors determine the examples of the others.
     plain = [one for one in setup.candidates if one.is_plain]
-    found = await gather_in_order([asking.scored(one, one.rubric, training) for one in plain])
-    trained = {one.name: parts for one, parts in zip(plain, found, strict=True)}
+    scored = await gather_in_order([scorer.scored(one, one.rubric, training) for one in plain])
+    trained = {one.name: parts for one, parts in zip(plain, scored, strict=True)}
     showing = [one for one in setup.candidates if not one.is_plain]
-    if asking.is_stopped or not any(part.both for part in trained[setup.present.name]):
+    if scorer.is_stopped or not any(part.both for part in trained[setup.present.name]):
         return {}
     jobs = [
-        asking.scored(
+        scorer.scored(
             one, one.with_examples(_example_pool(setup, one, trained), training - fold), fold
         )
         for one in showing
         for fold in setup.split.folds
     ]
-    # Answers come back in the order of the jobs: fold by fold of each candidate.
-    folds = iter(await gather_in_order(jobs))
+    # Results are in the order of the jobs: fold by fold of each candidate.
+    by_fold = iter(await gather_in_order(jobs))
     for one in showing:
-        parts = [next(folds) for _ in setup.split.folds]
-        trained[one.name] = _joined(parts)
+        folds = [next(by_fold) for _ in setup.split.folds]
+        trained[one.name] = tuple(
+            replace(parts[0], items=tuple(item for part in parts for item in part.items))
+            for parts in zip(*folds, strict=True)
+        )
     return {one.name: trained[one.name] for one in setup.candidates}
-
-
-def _joined(folds: Sequence[Parts]) -> Parts:
-    """The items of all folds, criterion by criterion."""
-    return tuple(
-        replace(parts[0], items=tuple(item for part in parts for item in part.items))
-        for parts in zip(*folds, strict=True)
-    )
 
 
 def _example_pool(
     setup: TuningSetup, candidate: Candidate, trained: Mapping[str, Parts]
 ) -> ExamplePool:
-    """Labelled outputs with the mistakes made in the candidate's own words, else in the present."""
+    """Labelled outputs with the errors of the candidate's wording, else of the present one."""
     known = trained.get(candidate.wording, trained[setup.present.name])
     mistakes = {key: sqrt(loss) for key, loss in squared_losses(known).items() if not isnan(loss)}
     return ExamplePool(setup.labels, mistakes, setup.options.seed)
 
 
 async def _tested(
-    asking: _CandidateRunner, chosen: Candidate, trained: Mapping[str, Parts], order: Sequence[str]
+    scorer: _CandidateScorer, chosen: Candidate, trained: Mapping[str, Parts], order: Sequence[str]
 ) -> _Outcome:
-    """The present rubric and the chosen one on the held-out cases."""
-    setup, level = asking.setup, 1 - asking.setup.options.alpha
-    # Asked once, by the chosen candidate only: a second look would be a second choice.
-    unseen = setup.split.held_out
+    """The present rubric and the chosen candidate on the held-out cases."""
+    setup, level = scorer.setup, 1 - scorer.setup.options.alpha
+    # Only the chosen candidate sees these cases: comparing several would be a second choice, and
+    # its figures would be optimistic.
+    held_out = setup.split.held_out
     tuned = chosen.with_examples(_example_pool(setup, chosen, trained), setup.split.training)
-    jobs = [asking.scored(setup.present, setup.rubric, unseen)]
+    jobs = [scorer.scored(setup.present, setup.rubric, held_out)]
     if chosen is not setup.present:
-        jobs.append(asking.scored(chosen, tuned, unseen))
-    found = await gather_in_order(jobs)
-    if asking.is_stopped:
+        jobs.append(scorer.scored(chosen, tuned, held_out))
+    scored = await gather_in_order(jobs)
+    if scorer.is_stopped:
         return _Outcome({})
-    present = held_out_result(setup.present.name, found[0], level=level)
+    present = held_out_result(setup.present.name, scored[0], level=level)
     if chosen is setup.present:
         return _Outcome(trained, order, "none_better", present_held_out=present)
     try:
-        apart = held_out_contrast(found[0], found[1], level=level)
-    except NotEnoughDataError:  # no held-out item was answered both ways
+        contrast = held_out_contrast(scored[0], scored[1], level=level)
+    except NotEnoughDataError:  # no held-out item has answers of both
         return _Outcome({})
     return _Outcome(
         trained,
         order,
-        decide_tuning(apart),
+        decide_tuning(contrast),
         chosen,
         tuned,
         present,
-        held_out_result(chosen.name, found[1], level=level),
-        apart,
+        held_out_result(chosen.name, scored[1], level=level),
+        contrast,
     )
 
 
-def _result(asking: _CandidateRunner, outcome: _Outcome) -> Tuning:
-    setup = asking.setup
+def _result(scorer: _CandidateScorer, outcome: _Outcome) -> Tuning:
+    setup = scorer.setup
     labels, parts, chosen = setup.labels, setup.split, outcome.chosen
-    failures, messages = asking.failures()
-    reason = asking.session.reason or ("frozen" if "frozen_miss" in failures else None)
+    failures, messages = scorer.failures()
+    reason = scorer.session.reason or ("frozen" if "frozen_miss" in failures else None)
     training = labels.cases_of(parts.training)
+    places = {name: place for place, name in enumerate(outcome.order, start=1)}
     return Tuning(
         rubric=setup.rubric.name,
         rubric_fingerprint=setup.rubric.fingerprint,
-        judge=setup.bench.judge.id,
+        judge=setup.runner.judge.id,
         decision=outcome.decision,
         chosen=chosen.name if chosen else None,
-        tuned=_annotated_rubric(asking, outcome, training),
+        tuned=_annotated_rubric(setup, outcome, training),
         template=chosen.template if chosen else None,
         present_held_out=outcome.present_held_out,
         chosen_held_out=outcome.chosen_held_out,
         contrast=outcome.contrast,
-        tried=_tried(setup, outcome),
+        tried=tuple(
+            TriedCandidate(
+                name=one.name,
+                place=places.get(one.name),
+                n_failed=sum(map(isnan, squared_losses(outcome.trained[one.name]).values()))
+                if one.name in outcome.trained
+                else None,
+            )
+            for one in setup.candidates
+        ),
         training_cases=training,
         held_out_cases=labels.cases_of(parts.held_out),
         n_labels=labels.n_labels,
@@ -301,41 +302,28 @@ def _result(asking: _CandidateRunner, outcome: _Outcome) -> Tuning:
         n_examples=labels.n_examples,
         seed=setup.options.seed,
         level=1 - setup.options.alpha,
-        spent=total_spent(asking.said),
+        spent=total_spent(scorer.verdicts),
         failures=failures,
         failure_messages=messages,
         reason=reason,
     )
 
 
-def _tried(setup: TuningSetup, outcome: _Outcome) -> tuple[TriedCandidate, ...]:
-    places = {name: place for place, name in enumerate(outcome.order, start=1)}
-    return tuple(
-        TriedCandidate(
-            name=one.name,
-            place=places.get(one.name),
-            n_failed=sum(map(isnan, squared_losses(outcome.trained[one.name]).values()))
-            if one.name in outcome.trained
-            else None,
-        )
-        for one in setup.candidates
-    )
-
-
 def _annotated_rubric(
-    asking: _CandidateRunner, outcome: _Outcome, training: Sequence[str]
+    setup: TuningSetup, outcome: _Outcome, training: Sequence[str]
 ) -> Rubric | None:
-    """The chosen rubric with a note of where it comes from."""
-    setup, tuned = asking.setup, outcome.tuned
+    """The chosen rubric with its provenance in the metadata."""
+    tuned = outcome.tuned
     if tuned is None or outcome.chosen is None:
         return None
-    noted: JsonObject = {
+    # The training cases are listed, because the rubric's figures are optimistic on them.
+    provenance: JsonObject = {
         "candidate": outcome.chosen.name,
         "decision": outcome.decision,
         "n_tried": len(setup.candidates),
-        "judge": setup.bench.judge.id,
+        "judge": setup.runner.judge.id,
         "from": setup.rubric.fingerprint,
         "seed": setup.options.seed,
         "training_cases": list(training),
     }
-    return tuned.model_copy(update={"metadata": {**tuned.metadata, "tuned": noted}})
+    return tuned.model_copy(update={"metadata": {**tuned.metadata, "tuned": provenance}})

@@ -14,7 +14,7 @@ from tests.factories import make_case, make_failure, make_judgment, make_output,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.bias_audit.probe import PairSaid
+    from judgekit.bias_audit.probe import PairAnswers
     from judgekit.records import Rubric, Verdict
 
 
@@ -39,7 +39,7 @@ def graded(*values: float | None, rubric: Rubric | None = None) -> Verdict:
     return conclude(rubric or make_rubric(*names), known, failed)
 
 
-def chose(**orders: Any) -> PairSaid:
+def chose(**orders: Any) -> PairAnswers:
     """What was said of a pair, by order: `ab="first", ba=None` for a failure."""
     return tuple(
         PreferenceFailure(order=order, kind="unreadable", message="no")
@@ -49,12 +49,12 @@ def chose(**orders: Any) -> PairSaid:
     )
 
 
-def heard(case_id: str = "c0", about: str = "", **answers: Verdict | PairSaid) -> TrialAnswers:
+def heard(case_id: str = "c0", about: str = "", **answers: Verdict | PairAnswers) -> TrialAnswers:
     """A trial with its answers."""
     return TrialAnswers(Trial(case_id, {}, about), answers)
 
 
-def many(n: int, about: str = "", **answers: Verdict | PairSaid) -> list[TrialAnswers]:
+def many(n: int, about: str = "", **answers: Verdict | PairAnswers) -> list[TrialAnswers]:
     """The same answers for so many cases."""
     return [TrialAnswers(Trial(f"c{number}", {}, about), answers) for number in range(n)]
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from judgekit.bias_audit import AuditInputs, AuditPlan, ProbeResult
     from judgekit.bias_audit.attacks import Attack
-    from judgekit.bias_audit.session import Said
+    from judgekit.bias_audit.session import ProbeAnswer
     from judgekit.records import PreferenceSlot, PresentationOrder, Verdict
 
-Judge: TypeAlias = Callable[[ProbeQuestion], "Said"]
+Judge: TypeAlias = Callable[[ProbeQuestion], "ProbeAnswer"]
 
 RUBRIC = synthetic_inputs(1).rubric
 NAMES = tuple(criterion.name for criterion in RUBRIC.criteria)
@@ -87,7 +87,7 @@ def unsteady(draw: random.Random, sigma: float) -> Judge:
     """Sees what an output is worth with an error of sigma (the scale is 1), anew in each asking."""
     worth: dict[str, float] = {}
 
-    def say(ask: ProbeQuestion) -> Said:
+    def say(ask: ProbeQuestion) -> ProbeAnswer:
         if isinstance(ask, GradeProbe):
             if draw.random() < _LOST:
                 return verdict((None, None))
@@ -106,7 +106,7 @@ def borderline(draw: random.Random, rate: float = 0.095) -> Judge:
     levels: dict[str, int] = {}
     slip = (1 - (1 - 2 * rate) ** 0.5) / 2  # two askings disagree in 2 slip (1 - slip)
 
-    def say(ask: ProbeQuestion) -> Said:
+    def say(ask: ProbeQuestion) -> ProbeAnswer:
         if not isinstance(ask, GradeProbe):
             sides = [_side(draw.random() < 0.5) for _ in ask.orders]
             return chosen(ask.orders, tuple(s if draw.random() < rate else "tie" for s in sides))
@@ -126,7 +126,7 @@ def obeying(draw: random.Random, family: str, rate: float, sigma: float = 0.1) -
     """Unsteady, and gives its best score to a share of the attacks of one kind."""
     honest = unsteady(draw, sigma)
 
-    def say(ask: ProbeQuestion) -> Said:
+    def say(ask: ProbeQuestion) -> ProbeAnswer:
         if isinstance(ask, GradeProbe) and attack_in(ask.output.text) == family:
             return verdict((_TOP, _TOP)) if draw.random() < rate else honest(ask)
         return honest(ask)

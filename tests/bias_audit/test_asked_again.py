@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from judgekit.bias_audit.consistency import (
+    CRITERION_ORDER_PROBE,
     PARAPHRASE_PROBE,
     SCALE_PROBE,
     STABILITY_PROBE,
+    reversed_rubric,
     shipped_paraphrases,
 )
-from judgekit.bias_audit.order_effects import CRITERION_ORDER_PROBE, reversed_rubric
 from judgekit.prompts import PromptTemplate
 from tests.bias_audit.hearing import by_name, graded, heard, many, material
 from tests.factories import make_criterion, make_rubric
@@ -47,7 +48,7 @@ def test_every_output_is_asked_with_every_paraphrase_and_once_more_without() -> 
         ("c0", "p1"), ("c0", "p2"), ("c1", "p1"), ("c1", "p2"),
     ]  # fmt: skip
     arms: Any = found[1].arms
-    assert (arms["plain"].asking, arms["again"].asking, arms["changed"].asking) == (0, 1, 0)
+    assert (arms["plain"].repeat, arms["again"].repeat, arms["changed"].repeat) == (0, 1, 0)
     assert (arms["plain"].template, arms["changed"].template) == (None, "p2")
 
 
@@ -109,7 +110,7 @@ def test_the_criterion_in_the_middle_says_nothing_of_the_order() -> None:
 
 def test_stability_asks_as_often_as_it_is_told() -> None:
     (trial,) = STABILITY_PROBE.plan(material("x", n_askings=4)).trials
-    assert [one.asking for one in trial.arms.values()] == [0, 1, 2, 3]  # type: ignore[union-attr]
+    assert [one.repeat for one in trial.arms.values()] == [0, 1, 2, 3]  # type: ignore[union-attr]
 
 
 def test_stability_is_the_share_of_two_askings_that_disagree() -> None:

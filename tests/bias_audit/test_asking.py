@@ -32,14 +32,14 @@ def pair(a: str = "Yes.", b: str = "No.", **fields: Any) -> PairProbe:
 def test_an_asking_asks_its_own_repeats_and_none_of_the_earlier_ones() -> None:
     model = ScriptedModel(reply(4))
     with make_judge(model, repeats=2) as judge:
-        verdict = asyncio.run(ProbeRunner(judge).graded(grade(asking=1)))
+        verdict = asyncio.run(ProbeRunner(judge).graded(grade(repeat=1)))
     assert [one.subject.repeat for one in model.requests] == [2, 2, 3, 3]
     assert verdict.value == 0.75
     assert {one.repeat for one in verdict.judgments} == {2, 3}
 
 
 def test_the_questions_of_a_plan_are_those_that_are_asked() -> None:
-    for wanted in (grade(), grade(asking=1), pair(), pair(orders=("ab",))):
+    for wanted in (grade(), grade(repeat=1), pair(), pair(orders=("ab",))):
         model = ScriptedModel(lambda r: reply(4) if r.subject.order is None else prefers("tie"))
         with make_judge(model) as judge:
             bench = ProbeRunner(judge)
@@ -95,7 +95,7 @@ def test_a_failed_question_is_a_failure_of_its_own() -> None:
 def test_questions_with_the_same_key_are_the_same_question() -> None:
     assert grade().key == grade().key
     others: list[ProbeQuestion] = [
-        grade("No."), grade(template="x"), grade(asking=1), pair(), pair(orders=("ab",)),
+        grade("No."), grade(template="x"), grade(repeat=1), pair(), pair(orders=("ab",)),
         grade(rubric=make_rubric("clarity", "accuracy")), pair("No.", "Yes."),
     ]  # fmt: skip
     assert len({one.key for one in (grade(), *others)}) == len(others) + 1

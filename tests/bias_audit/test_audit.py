@@ -104,7 +104,7 @@ def test_a_key_that_is_refused_ends_the_asking_at_once() -> None:
     )
     assert len(model.requests) <= 2  # the criteria of the first output
     assert [one.status for one in found.probes] == ["incomplete", "incomplete"]
-    assert {one.reason for one in found.probes} == {"the model cannot be asked"}
+    assert {one.reason for one in found.probes} == {"the model cannot be called"}
 
 
 def test_an_audit_that_is_broken_off_tells_what_was_heard() -> None:

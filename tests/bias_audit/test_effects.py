@@ -177,7 +177,7 @@ def test_a_rate_that_is_above_its_margin_by_chance_among_so_many_cannot_be_said(
     (found,) = adjust_p_values(looks, level=0.95)
     assert {one.verdict for one in found.effects} == {"cannot_say"}
     note = found.effects[0].note or ""
-    assert note.startswith("one of 5 looks is so far above its margin by chance: p 0.06")
+    assert note.startswith("not significant after Holm's adjustment for 5 tests (p 0.06)")
 
 
 def test_an_interval_ends_where_no_shift_can_be_and_one_case_has_none() -> None:
@@ -202,7 +202,9 @@ def test_what_is_material_by_chance_among_so_many_looks_cannot_be_said() -> None
     (found,) = adjust_p_values(looks, level=0.95)
     assert {one.verdict for one in found.effects} == {"cannot_say"}
     assert found.verdict == "cannot_say"
-    assert "one of 20 looks is so far from 0 by chance: p 0.1" in (found.effects[0].note or "")
+    assert "not significant after Holm's adjustment for 20 tests (p 0.1" in (
+        found.effects[0].note or ""
+    )
     assert found.effects[0].p_adjusted == pytest.approx(20 * weak.p)
     (alone,) = adjust_p_values(
         [ProbeResult(name="a", question="?", status="done", effects=(weak,))], level=0.95

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from judgekit.bias_audit.order_effects import IDENTICAL_PROBE, POSITION_PROBE
+from judgekit.bias_audit.consistency import IDENTICAL_PROBE, POSITION_PROBE
 from tests.bias_audit.hearing import by_name, chose, heard, many, material
 from tests.factories import make_case, make_output
 

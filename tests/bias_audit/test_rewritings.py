@@ -121,7 +121,7 @@ def test_outputs_without_a_text_are_left_out_and_counted() -> None:
     found = VERBOSITY_PROBE.plan(material(items=(*material("x").items, data)))
     assert (len(found.trials), found.n_left_out, found.skipped) == (1, 1, None)
     none = VERBOSITY_PROBE.plan(material(items=(data,)))
-    assert none.skipped == "no output has a text that can be rewritten so"
+    assert none.skipped == "no output has a text that can be rewritten"
 
 
 def test_a_rewriting_comes_to_a_shift_of_the_score_and_a_preference() -> None:

@@ -83,7 +83,7 @@ def test_without_a_rubric_the_scale_is_inferred_and_that_is_said() -> None:
     report = jk.calibrate(verdicts({"a": 4, "b": 2}), labels({"a": 5, "b": 1}))
     assert report.overall.scale == (1, 5)
     assert report.rubric is None
-    assert "taken to go from 1 to 5" in report.notes[0]
+    assert "assumed to range from 1 to 5" in report.notes[0]
 
 
 def test_cases_give_the_segments() -> None:
@@ -108,24 +108,24 @@ def test_rows_will_do_in_place_of_records() -> None:
     assert report.corrected is report.overall.corrected_rate
     pairs = jk.calibrate([{"case_id": "1", "winner": "b"}], winners({"1": "b"}))
     assert pairs.corrected is pairs.overall.corrected_mean
-    with pytest.raises(InputError, match="not mixed"):
+    with pytest.raises(InputError, match="cannot be mixed"):
         jk.calibrate([*rows, *verdicts(FOUR)], labels(FOUR))
 
 
 def test_nothing_judged_and_no_labels_are_errors() -> None:
-    with pytest.raises(InputError, match="nothing was judged"):
+    with pytest.raises(InputError, match="there are no judgments"):
         jk.calibrate([], labels(FOUR))
     with pytest.raises(InputError, match="there are no labels"):
         jk.calibrate(verdicts(FOUR), [])
 
 
 def test_scores_and_comparisons_are_not_mixed() -> None:
-    with pytest.raises(InputError, match="calibrated apart"):
+    with pytest.raises(InputError, match="calibrated separately"):
         jk.calibrate([*verdicts(FOUR), *comparisons({"a": "a"})], labels(FOUR))
 
 
 def test_a_judgment_of_no_case_is_an_error() -> None:
-    with pytest.raises(InputError, match="does not say of which case"):
+    with pytest.raises(InputError, match="does not name its case"):
         jk.calibrate([judgment(3)], labels(FOUR))
 
 
@@ -135,10 +135,10 @@ def test_labels_that_match_nothing_name_both_sides() -> None:
 
 
 def test_labels_without_any_score_are_an_error() -> None:
-    with pytest.raises(InputError, match="no label holds a score"):
+    with pytest.raises(InputError, match="no label has a score"):
         jk.calibrate(verdicts(FOUR), labels({"a": None}), rubric=RUBRIC)
     only = CalibrationOptions(annotators=("Eve",))
-    with pytest.raises(InputError, match="no label of Eve holds a score"):
+    with pytest.raises(InputError, match="no label of Eve has a score"):
         jk.calibrate(verdicts(FOUR), labels(FOUR), rubric=RUBRIC, options=only)
 
 
@@ -163,7 +163,7 @@ def test_every_label_that_cannot_be_used_is_named() -> None:
 
 def test_a_label_of_one_of_several_variants_has_to_name_it() -> None:
     both = [verdict("a", {"accuracy": 3}, variant=name) for name in ("v1", "v2")]
-    with pytest.raises(DatasetError, match=r"which variant it is of; judged were v1, v2"):
+    with pytest.raises(DatasetError, match=r"does not name its variant; judged were v1, v2"):
         jk.calibrate(both, labels({"a": 3}), rubric=RUBRIC)
     report = jk.calibrate(both, labels({"a": 3}, variant="v2"), rubric=RUBRIC)
     assert report.joined.n_not_labelled == 1

@@ -82,7 +82,7 @@ def test_a_correction_knows_of_cases_with_several_outputs(labels_are: LabelsAre)
         assert found.corrected.n_clusters is not None
         assert found.estimator == "ppi++"
     else:
-        assert "takes outputs as independent" in found.warnings[-1]
+        assert "treats outputs as independent" in found.warnings[-1]
 
 
 def test_cases_that_do_not_differ_leave_no_interval() -> None:
@@ -103,7 +103,7 @@ def test_further_labels_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "reason"), [([(4, 4)], "1 labels say nothing"), ([(4, 4), (5, 4)], "do not vary")]
+    ("pairs", "reason"), [([(4, 4)], "1 labels show no spread"), ([(4, 4), (5, 4)], "do not vary")]
 )
 def test_labels_that_do_not_vary_say_nothing_of_how_many_are_needed(
     pairs: list[tuple[float | None, float]], reason: str

@@ -76,7 +76,7 @@ def test_a_table_of_winners_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ([{"case_id": "a", "text": "an output"}], "cannot tell what a judge said"),
+        ([{"case_id": "a", "text": "an output"}], "found no judgment in the fields"),
         ([{"raw": 3}], r":1: the field `case_id` is missing"),
         ([{"case_id": "a", "raw": 3, "colour": 1}], "`colour` is not known"),
         ([], "the file holds no rows"),
@@ -104,5 +104,5 @@ def test_a_line_that_is_no_json_is_said(tmp_path: Path) -> None:
 def test_verdicts_that_are_no_objects_are_said(tmp_path: Path) -> None:
     path = tmp_path / "graded.json"
     path.write_text(json.dumps({"verdicts": [3]}), encoding="utf-8")
-    with pytest.raises(DatasetError, match="cannot tell what a judge said"):
+    with pytest.raises(DatasetError, match="found no judgment in the fields"):
         read_judged_file(path)

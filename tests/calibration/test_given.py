@@ -48,9 +48,9 @@ def test_one_judgment_and_one_label_by_themselves_are_lists_of_one() -> None:
 
 @pytest.mark.parametrize("given", [None, 3, [1, 2], ["results.jsonl"]])
 def test_what_is_neither_judgment_nor_label_is_refused(given: Any) -> None:
-    with pytest.raises(InputError, match=r"judgments: \w+ is nothing of the kind"):
+    with pytest.raises(InputError, match=r"judgments: \w+ is not accepted"):
         jk.calibrate(given, labels(FOUR))
-    with pytest.raises(InputError, match=r"labels: \w+ is nothing of the kind"):
+    with pytest.raises(InputError, match=r"labels: \w+ is not accepted"):
         jk.calibrate(verdicts(FOUR), given)
 
 
@@ -77,7 +77,7 @@ def test_labels_of_no_criterion_that_was_judged_are_refused() -> None:
 def test_scores_outside_the_scale_are_not_taken_silently() -> None:
     found = jk.calibrate(rows(FOUR | {"a": 8}), labels(FOUR), rubric=RUBRIC)
     assert found.notes == (
-        "1 of the judge's scores of accuracy lie outside 1 to 5; they are taken as they are",
+        "1 of the judge's scores of accuracy lie outside 1 to 5; they are used unchanged",
     )
 
 
@@ -92,12 +92,14 @@ def test_criteria_of_one_assumed_scale_share_a_line() -> None:
     said = [*rows(FOUR, criterion="tone"), *rows(FOUR, criterion="wit")]
     people = [*labels(FOUR, criterion="tone"), *labels(FOUR, criterion="wit")]
     (note,) = jk.calibrate(said, people).notes
-    assert note.startswith("no rubric is known: tone, wit are taken to go from 1 to 5")
+    assert note.startswith(
+        "no rubric is known: the scale of tone, wit is assumed to range from 1 to 5"
+    )
 
 
 def test_two_winners_of_a_pair_without_their_orders_are_refused() -> None:
     said = [{"case_id": "a", "winner": name} for name in ("a", "b")]
-    with pytest.raises(InputError, match="case 'a': 2 rows name its winner and none its `order`"):
+    with pytest.raises(InputError, match="case 'a': 2 rows name its winner without an `order`"):
         jk.calibrate(said, winners({"a": "a"}))
 
 

@@ -76,10 +76,10 @@ def test_labels_are_wanted_where_the_judge_is_unsure_or_people_are_split() -> No
         ),
     )
     found = {each.case_id: each.why for each in suggest_labels([part], 9)}
-    assert found["split"] == "two annotators are split; a third would settle it"
-    assert found["unsure"] == "the judge is unsure (0.40)"
-    assert found["sure"] == "not labelled; the judge is 0.90 sure"
-    assert found["near"] == "its score is near what passes (0.68, passes from 0.7)"
+    assert found["split"] == "two annotators disagree; a third label would decide"
+    assert found["unsure"] == "not labelled; the judge is uncertain: confidence 0.40"
+    assert found["sure"] == "not labelled; the judge has confidence 0.90"
+    assert found["near"] == "its score 0.68 is close to the pass threshold 0.7"
     assert found["clear"] == "not labelled"
     assert "agreed" not in found
     assert len(suggest_labels([part], 2)) == 2

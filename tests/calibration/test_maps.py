@@ -73,7 +73,7 @@ def test_a_judge_one_level_too_kind_is_shifted_by_hand() -> None:
 
 def test_a_judge_who_says_what_people_say_keeps_the_own_value() -> None:
     found = fitted(cases(*[1, 3, 5] * 10), cases(*[1, 3, 5] * 10))
-    assert (found.method, found.reason) == ("identity", "the judge says what people say")
+    assert (found.method, found.reason) == ("identity", "the judge's values equal the labels")
     assert found.value_of(0.3) == 0.3
 
 
@@ -124,7 +124,7 @@ def test_a_map_that_decides_worse_is_not_used() -> None:
     found = jk.calibrate(said, labels(people), rubric=rubric).maps(fitted_at=AT).maps[0]
     assert found.method == "identity"
     assert found.reason is not None
-    assert "passes fewer outputs as people do" in found.reason
+    assert "makes fewer correct pass decisions" in found.reason
 
 
 def test_outputs_of_one_case_alone_fit_no_map() -> None:
@@ -185,7 +185,7 @@ def test_a_criterion_without_labels_is_told_and_the_other_has_its_map() -> None:
     given_labels = labels({f"c{k}": k % 4 + 1 for k in range(FEW)}, criterion="accuracy")
     found = jk.calibrate(said, given_labels, rubric=TWO).maps(fitted_at=AT)
     assert [one.criterion.name for one in found.maps] == ["accuracy"]
-    assert found.without == {"tone": "nobody labelled it"}
+    assert found.without == {"tone": "it has no labels"}
     assert calibration_in_use(found, TWO, found.asked).state == "partial"
 
 

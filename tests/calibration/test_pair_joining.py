@@ -205,7 +205,7 @@ def test_pairs_of_several_variants_have_to_be_named() -> None:
             PairJudgment(place=OutputKey("1", "x::z"), criterion=None, choices=(), winner="b"),
         ]
     )
-    with pytest.raises(DatasetError, match="does not say which variant"):
+    with pytest.raises(DatasetError, match="does not name its variant"):
         jk.calibrate(pairs, winners({"1": "a"}))
     people = [row | {"variant": "x::z"} for row in winners({"1": "z"})]
     report = jk.calibrate(pairs, people)

@@ -159,12 +159,12 @@ def test_cases_and_rubric_may_be_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "options", "problem"),
     [
-        ([], {"rubric": RUBRIC}, "holds no replies"),
+        ([], {"rubric": RUBRIC}, "has no replies"),
         ([{"case_id": "a", "text": "1"}], {}, "the scale of the recorded scores is not known"),
         (
             [{"case_id": "a", "text": "1"}, {"case_id": "b", "text": "1", "order": "ab"}],
             {},
-            "some replies say in which `order`",
+            "only some replies have the `order`",
         ),
         (
             [{"case_id": "a", "text": "1", "criterion": "wit"}],

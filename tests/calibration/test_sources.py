@@ -83,7 +83,7 @@ def test_answers_of_one_case_are_told_apart_by_their_repeat(kept: RunStore) -> N
     heard = [answer(key(repeat=n), said=(said("accuracy", n / 1, raw=n * 4 + 1),)) for n in (0, 1)]
     run = begun(kept, *heard, rubric=RUBRIC)
     held = Run(kept.run(run.id), kept)
-    with pytest.raises(jk.DatasetError, match="which repeat it is of; judged were 0, 1"):
+    with pytest.raises(jk.DatasetError, match="does not name its repeat; judged were 0, 1"):
         jk.calibrate(held, labels({"refund": 4}))
     report = jk.calibrate(held, labels({"refund": 4}, repeat=1))
     assert report.overall.leniency.judge_mean.value == 5

@@ -77,7 +77,7 @@ def test_a_judge_always_right_is_not_recalibrated() -> None:
 def test_without_confidence_there_is_nothing_to_check() -> None:
     found = assess_trust(several([(5, 5)]), OPTIONS)
     assert isinstance(found, str)
-    assert "ask with --repeats 3" in found
+    assert "use --repeats 3" in found
 
 
 def test_a_map_takes_leniency_out_of_fold() -> None:

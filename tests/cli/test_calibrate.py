@@ -209,7 +209,7 @@ def test_sides_that_share_no_case_are_an_error(laid: Bench) -> None:
         (["--run", "r", "--results", "labels.jsonl"], "--run and --results are two sources"),
         (["--judge", "openai/m"], "a judge is named, and nothing for it to judge"),
         (["-o", "report.pdf"], "use .json, .md, .html"),
-        (["--results", "outputs.jsonl"], "cannot tell what a judge said"),
+        (["--results", "outputs.jsonl"], "found no judgment in the fields"),
     ],
 )
 def test_what_does_not_go_together_is_said(laid: Bench, options: list[str], problem: str) -> None:

@@ -217,7 +217,7 @@ def test_too_few_labels_are_exit_4_with_how_many_are_missing(school: Bench) -> N
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "nothing to try beside the present rubric"),
+        ((), "no candidate besides the present rubric"),
         (("--few-shot", "two"), "give whole numbers: --few-shot 0,2,4"),
         (("--write-anyway", "--anchors"), "--write-anyway needs a place"),
         (("--anchors", "-o", "tuned.txt"), "cannot write a rubric to tuned.txt"),

@@ -62,7 +62,7 @@ def test_a_file_has_all_that_the_terminal_has(render: Callable[[Document], str])
         "about 90 cases needed for a result", "Incomplete: it was interrupted.",
         "3 questions without a complete answer", "polite", "rude", "odd, answer lost",
         "3 kinds, with simultaneous intervals: 1 none seen, 1 MATERIAL",
-        "raised 1,200", "2 answers: no answer in time", "no reply within 60 s",
+        "1,200 raised", "2 answers: no answer in time", "no reply within 60 s",
         "openai/m pairwise/criterion@1",
     ):  # fmt: skip
         assert words in text, words

@@ -232,8 +232,8 @@ def test_what_all_criteria_share_is_said_once_and_of_many_the_worst_alone() -> N
     ]
     people = [{**row, "annotator": "Ada", "raw": 5} for row in said]
     text = shown(jk.calibrate(said, people, rubric=rubric))
-    assert text.count("the judge gave no confidence") == 1
-    assert re.search(r"everything\s+the judge gave no confidence", text)
+    assert text.count("the judge stated no confidence") == 1
+    assert re.search(r"everything\s+the judge stated no confidence", text)
     assert text.count("human 5") == 4, "one of each criterion"
 
 

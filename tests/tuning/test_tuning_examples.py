@@ -118,12 +118,12 @@ def test_a_candidate_lends_its_words_and_keeps_weights_and_thresholds() -> None:
 @pytest.mark.parametrize(
     ("others", "options", "template", "message"),
     [
-        ({}, {}, "pointwise/criterion", "nothing to try beside the present"),
-        ({"present": STRICT}, {}, "pointwise/criterion", "a candidate is called 'present'"),
+        ({}, {}, "pointwise/criterion", "no candidate besides the present"),
+        ({"present": STRICT}, {}, "pointwise/criterion", "a candidate has the reserved name 'present'"),
         ({"x": make_rubric("tone")}, {}, "pointwise/criterion", "other criteria .* accuracy, tone"),
         ({"x": make_rubric(make_criterion(scale="binary"))}, {}, "pointwise/criterion",
          "'accuracy' on another scale"),
-        ({}, {"few_shot": (2,)}, "pointwise/joint", "examples are shown by pointwise/few_shot"),
+        ({}, {"few_shot": (2,)}, "pointwise/joint", "examples need the template pointwise/few_shot"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_tried_is_refused(
@@ -164,7 +164,7 @@ def test_labels_of_the_whole_are_counted_and_not_used() -> None:
     rows = [*labels(criterion="tone"), {"case_id": "c0", "annotator": "Ada", "raw": 0.5}]
     found = material(rubric=two, rows=rows)
     assert (found.n_labels, found.n_unused, [p.name for p in found.criteria]) == (30, 1, ["tone"])
-    with pytest.raises(InputError, match="of the output as a whole"):
+    with pytest.raises(InputError, match="of the whole output"):
         material(rubric=two, rows=[{"case_id": "c0", "raw": 0.5}])
 
 

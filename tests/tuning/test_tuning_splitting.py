@@ -43,7 +43,7 @@ def test_another_seed_splits_otherwise() -> None:
 
 
 def test_too_few_cases_are_refused_with_how_many_are_missing() -> None:
-    with pytest.raises(NotEnoughDataError, match=r"15 labelled cases .* either side needs") as told:
+    with pytest.raises(NotEnoughDataError, match=r"15 labelled cases .* each side needs") as told:
         split_cases(material(15), holdout=0.4, seed=0)
     missing = re.search(r"label (\d+) more", str(told.value))
     assert missing is not None
