@@ -405,17 +405,24 @@ def combine_outcomes(
     parts = tuple(_outcome(part, checks, scores, judged) for part in plan.parts)
     guards = [checks[place] for place in plan.guards]
     # Guards have no weight beside a strategy: they can only fail the case.
-    value = _mean_of_parts(parts) if parts else _assertion_share(guards)
+    value = None if parts else _assertion_share(guards)
+    # A mean without the missing parts would be the mean of something else.
+    if parts and all(part.value is not None for part in parts):
+        value = min(1.0, fsum(share * (part.value or 0.0) for part, share in _weighed(parts)))
     guarded = _all_passed([guard.passed for guard in guards if guard.weight > 0])
     passed = _all_passed([_passed(plan, parts), guarded]) if parts else guarded
     patterns = (p for p in _checks_of(plan, "regex_match") if checks[p].passed)
     violations = (p for p in _checks_of(plan, "json_schema") if checks[p].passed is not True)
+    messages = [
+        part.message if len(parts) == 1 else f"{part.strategy}: {part.message}" for part in parts
+    ]
+    messages += [guard.message for guard in guards if guard.passed is not True]
     return StrategyOutcome(
         strategy=plan.strategy,
         value=value,
         passed=passed,
         parts=parts,
-        feedback=_feedback(parts, guards),
+        feedback="; ".join(messages or [guard.message for guard in guards]),
         matched_patterns=tuple(str(plan.assertions[p].get("value")) for p in patterns),
         schema_errors=tuple(checks[p].message for p in violations),
     )
@@ -481,13 +488,6 @@ def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
     return at_worst if at_worst == at_best else None
 
 
-def _mean_of_parts(parts: Sequence[PartOutcome]) -> float | None:
-    # A mean without the missing parts would be the mean of something else.
-    if any(part.value is None for part in parts):
-        return None
-    return min(1.0, fsum(share * (part.value or 0.0) for part, share in _weighed(parts)))
-
-
 def _weighed(parts: Sequence[PartOutcome]) -> list[tuple[PartOutcome, float]]:
     return list(zip(parts, weight_shares([part.weight for part in parts]), strict=True))
 
@@ -515,14 +515,6 @@ def _valued(value: float, part: PlannedPart) -> str:
     what = "the judge gives" if part.strategy == "llm_judge" else "the similarity is"
     wanted = "" if part.threshold is None else f", {part.threshold:g} wanted"
     return f"{what} {value:.3g}{wanted}"
-
-
-def _feedback(parts: Sequence[PartOutcome], guards: Sequence[AssertionResult]) -> str:
-    messages = [
-        part.message if len(parts) == 1 else f"{part.strategy}: {part.message}" for part in parts
-    ]
-    messages += [guard.message for guard in guards if guard.passed is not True]
-    return "; ".join(messages) or "; ".join(guard.message for guard in guards)
 
 
 def _checks_of(plan: EvaluationPlan, strategy: EvaluationStrategy) -> list[int]:

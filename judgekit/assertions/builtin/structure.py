@@ -374,7 +374,7 @@ def tool_calls_valid(
 
 
 def _output_calls(output: Output) -> list[_Call]:
-    # The data come first: a text beside them is what the model said to the user.
+    # The data come first: a text beside them is the model's message to the user.
     values: list[object] = [output.data]
     with suppress(ValueError, RecursionError):
         values.append(None if output.text is None else read_json(output.text))
