@@ -165,7 +165,7 @@ async def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
 
 
 async def test_an_argument_with_nul_cannot_be_begun() -> None:
-    with pytest.raises(ProcessFailedError, match="could not be begun: embedded null byte"):
+    with pytest.raises(ProcessFailedError, match="could not be started: embedded null byte"):
         await run("echo", "a\0b")
 
 

@@ -1,4 +1,7 @@
-from .attachments import FolderAttachments as FolderAttachments, attachments_of as attachments_of
+from .attachments import (
+    FolderAttachments as FolderAttachments,
+    attachments_of as attachments_of,
+)
 from .detection import (
     FORMATS as FORMATS,
     RECORD_LISTS as RECORD_LISTS,
@@ -27,7 +30,9 @@ from .foreign_file import (
     ForeignFile as ForeignFile,
     read_case as read_case,
 )
-from .openai_evals import read_graders as read_graders
+from .openai_evals import (
+    read_graders as read_graders,
+)
 from .otel import (
     MODEL_OPERATIONS as MODEL_OPERATIONS,
     RawEvent as RawEvent,
@@ -58,7 +63,9 @@ from .problems import (
     vague_word as vague_word,
     validation_faults as validation_faults,
 )
-from .promptfoo import promptfoo_result_rows as promptfoo_result_rows
+from .promptfoo import (
+    promptfoo_result_rows as promptfoo_result_rows,
+)
 from .promptfoo_vocabulary import (
     PROMPTFOO_ELSEWHERE as PROMPTFOO_ELSEWHERE,
     PROMPTFOO_SYNONYMS as PROMPTFOO_SYNONYMS,
@@ -73,7 +80,10 @@ from .quality_memory import (
     rubric_marks as rubric_marks,
     rubric_objects as rubric_objects,
 )
-from .quality_memory_schema import benchmarks_of as benchmarks_of, split_metadata as split_metadata
+from .quality_memory_schema import (
+    benchmarks_of as benchmarks_of,
+    split_metadata as split_metadata,
+)
 from .rows import (
     DOCUMENT_SUFFIXES as DOCUMENT_SUFFIXES,
     LINE_SUFFIXES as LINE_SUFFIXES,

@@ -1,4 +1,4 @@
-"""The question why one of two outputs lost: template, schema and the reading of the reply."""
+"""The question why one of two outputs lost: its template, its schema, and its reply."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ if TYPE_CHECKING:
     from judgekit.records import Case, JsonObject, Rubric
 
 DEFAULT_ANALYSIS_TEMPLATE = "analysis/pair"
-"""The shipped template."""
 
 _POINTS = ("quote", "text")
 _CHANGES = ("area", "before", "reasoning", "after")
 _LISTS = {"strengths": _POINTS, "weaknesses": _POINTS, "suggestions": _CHANGES}
+
+# What is missing from an output cannot be quoted from it.
 _MAY_BE_BLANK = {"quote", "before"}
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisReply:
-    """What a judge says of a verdict, as it was read: texts by field."""
+    """A judge's explanation of a verdict: texts by field, as `_LISTS` names them."""
 
     strengths: tuple[dict[str, str], ...]
-    """What the winner did better: `quote`, `text`."""
+    """What the winner did better."""
 
     weaknesses: tuple[dict[str, str], ...]
-    """What the loser got wrong: `quote`, `text`."""
+    """What the loser got wrong."""
 
     suggestions: tuple[dict[str, str], ...]
-    """What to change: `area`, `before`, `reasoning`, `after`."""
+    """What to change."""
 
 
 class AnalysisTemplate:
-    """The template of the question, compiled."""
+    """The compiled template of the question."""
 
     def __init__(self, name: str = DEFAULT_ANALYSIS_TEMPLATE, folders: Sequence[Path] = ()) -> None:
         file_name, places = find_template(name, folders)
@@ -56,7 +57,7 @@ class AnalysisTemplate:
     def messages(
         self, case: Case, texts: tuple[str, str], rubric: Rubric, reasons: str
     ) -> tuple[dict[str, str], ...]:
-        """The messages for one pair."""
+        """The messages for one pair: `texts` are those of the winner and of the loser."""
         data: dict[str, JsonValue] = {
             "input": to_text(case.input),
             "reference": None if case.reference is None else to_text(case.reference),
@@ -74,13 +75,18 @@ class AnalysisTemplate:
 
 def analysis_schema() -> JsonObject:
     """JSON Schema of the answer: quotes before what they show, reasons before the change."""
-    return _closed({name: _list_of(fields) for name, fields in _LISTS.items()})
+    properties: dict[str, JsonObject] = {}
+    for name, fields in _LISTS.items():
+        item = _closed({field: {"type": "string"} for field in fields})
+        properties[name] = {"type": "array", "items": item}
+    return _closed(properties)
 
 
 def parse_analysis(text: str | None, finish_reason: str | None) -> AnalysisReply:
-    """What a reply says."""
+    """Read a judge's explanation."""
     reply = require_text(text, finish_reason)
     try:
+        # Strict parsing is enough: an explanation decides nothing, so nobody gains by faking one.
         answer = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
     except (ValueError, RecursionError) as error:
         cut = is_cut_off(finish_reason)
@@ -114,11 +120,6 @@ def _is_item(item: object, fields: tuple[str, ...]) -> bool:
         isinstance(text, str) and (bool(text.strip()) or field in _MAY_BE_BLANK)
         for field, text in texts.items()
     )
-
-
-def _list_of(fields: tuple[str, ...]) -> JsonObject:
-    item = _closed({field: {"type": "string"} for field in fields})
-    return {"type": "array", "items": item}
 
 
 def _closed(properties: dict[str, JsonObject]) -> JsonObject:

@@ -1,6 +1,6 @@
-"""The only place that uses Jinja: a sandbox over plain JSON data.
+"""The only module that uses Jinja for prompts: a sandbox over plain JSON data.
 
-Fences around untrusted text, and the syntax tree that `template_lint` checks.
+Also the fences around untrusted text, and the syntax tree that `template_lint` checks.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, nodes
@@ -32,22 +32,24 @@ _FILTERS = (
     "unique", "upper", "wordcount", "map", "batch", "d", "e",
 )  # fmt: skip
 
+# What an invalid template may raise while it is rendered.
 _FAULTS = (
     TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError,
     RecursionError,
 )  # fmt: skip
-"""What a template that is wrong in itself may raise while it is rendered."""
 
 _MAX_RANGE = 1_000
 _INCLUDING = (nodes.Include, nodes.Import, nodes.FromImport)
+
+# Every judge and every test of a suite opens the same few templates.
 _CACHED_TEMPLATES = 256
-"""Compiled templates in memory; every judge and every test of a suite opens the same few."""
 
 
 def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
     """A sandbox that finds templates in the given folders, the first folder first."""
-    # Attributes that begin with an underscore, methods that change a value and globals are out of
-    # reach; an undefined name is an error; only harmless filters are there, and `fenced`.
+    # Templates may come from unknown authors: attributes that begin with an underscore, methods
+    # that change a value and globals are out of reach, an undefined name is an error, and only
+    # harmless filters are defined.
     environment = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader([str(folder) for folder in folders]),
         undefined=StrictUndefined,
@@ -60,16 +62,15 @@ def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
     known = environment.filters
     environment.filters = {name: known[name] for name in _FILTERS if name in known}
     environment.filters["fenced"] = fence_text
-    environment.filters["compact_json"] = _compact_json
+    environment.filters["compact_json"] = partial(json.dumps, ensure_ascii=False)
     environment.globals = {"range": _capped_range}
     return environment
 
 
 class CompiledTemplate:
-    """A template's blocks, ready to render; built once, used for every case.
+    """A template's blocks, ready to render; built once, used for every case."""
 
-    Files are read again each time; the same text is compiled once in a process.
-    """
+    # Files are read each time, so that a change is seen; the same text is compiled only once.
 
     def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
         self.name = name
@@ -101,7 +102,7 @@ class CompiledTemplate:
 
 
 class _Includes(NodeTransformer):
-    """Puts what an included file says in the place of the include: rendering is twice as fast."""
+    """Replaces each include with the included file, which makes rendering twice as fast."""
 
     def __init__(self, trees: Mapping[str, nodes.Template]) -> None:
         self._trees = trees
@@ -138,12 +139,8 @@ def _compiled(name: str, sources: tuple[tuple[str, str], ...]) -> _Compiled:
 
 @cache
 def _compiler() -> ImmutableSandboxedEnvironment:
-    """What parses and compiles: it finds no files and renders nothing."""
+    # It finds no files and renders nothing, so one instance serves all folders.
     return make_environment(())
-
-
-def _compact_json(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _capped_range(*bounds: int) -> range:
@@ -204,7 +201,7 @@ def _included_files(name: str, source: str) -> tuple[str, ...]:
 
 
 def _targets(node: nodes.Node) -> list[str]:
-    """The names of the files a part of a template includes; `_included` made sure of their form."""
+    """The names of the files that a part of a template includes."""
     found = (getattr(including, "template", None) for including in node.find_all(_INCLUDING))
     return [target.value for target in found if isinstance(target, nodes.Const)]
 
@@ -220,24 +217,24 @@ def _syntax_error(error: TemplateSyntaxError, name: str) -> errors.TemplateError
     return errors.TemplateError(f"template {error.name or name}:{error.lineno}: {error.message}")
 
 
+# 80 bits, 16 base-32 digits: no author can write a text that contains its own marker.
 _MARKER_BYTES = 10
-"""80 bits, 16 base-32 digits: no author can write a text that holds its own marker."""
 
+# Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most.
 _LONGEST_CACHED = 1000
-"""Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most."""
 
+# Two base-32 digits (RFC 4648) for each 10 bits, three times as fast as `base64.b32encode`.
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
-"""Two base-32 digits (RFC 4648) for each 10 bits; three times as quick as `base64.b32encode`."""
 
 _SHIFTS = range(8 * _MARKER_BYTES - 10, -1, -10)
 
 
 def fence_marker(text: str) -> str:
-    """The marker that fences a text: derived from the text itself."""
-    # Its author would need a text that contains its own hash; the same text always gets the same
-    # marker, so that the same request stays byte-identical and the cache and the providers' prompt
-    # caches hit. Should a text hold its marker all the same, the next one is drawn.
+    """The marker that fences a text, derived from the text itself."""
+    # Only a text that contains its own hash could close its fence. The same text always gets the
+    # same marker, so that requests stay byte-identical and the caches, also the providers', hit.
+    # If a text contains its marker nevertheless, the next one is taken.
     body = text.encode("utf-8", "surrogatepass")
     counter = 0
     while True:
@@ -275,29 +272,26 @@ def fence_text(text: str, label: str = "text") -> str:
 
 
 _FENCE = "fenced"
-_COUNTING = frozenset({_FENCE, "length", "count", "wordcount", "int", "float"})
-"""Filters after which nothing of a foreign text is left that could be read as an instruction."""
 
+# Filters after which no untrusted text is left that could be read as an instruction.
+_COUNTING = frozenset({_FENCE, "length", "count", "wordcount", "int", "float"})
 _NONE: frozenset[str] = frozenset()
+
+# The untrusted variables whose text each name carries.
 _Carried = dict[str, frozenset[str]]
-"""The untrusted variables whose text each name carries."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplatePiece:
-    """A stretch of plain text in a template, or one value that it prints."""
+    """A piece of plain text in a template, or one value that it prints."""
 
     file: str
-    """The file's name below its template folder."""
-
     line: int
-    """Where it begins, from 1."""
-
     text: str = ""
     """The text; empty for a printed value."""
 
     names: frozenset[str] = _NONE
-    """The variables a printed value is made of."""
+    """The variables of a printed value."""
 
     unfenced: frozenset[str] = _NONE
     """The untrusted variables whose text is printed without a fence."""
@@ -320,7 +314,7 @@ def block_pieces(
 
 
 class _Walk:
-    """Goes through statements in their order and keeps track of what names carry."""
+    """Visits statements in order and tracks which untrusted text each name carries."""
 
     def __init__(self, environment: ImmutableSandboxedEnvironment) -> None:
         self._environment = environment
@@ -347,12 +341,14 @@ class _Walk:
                 _bind(node.target, _untrusted_in(node.node, carried), carried)
             case nodes.AssignBlock():
                 pieces = list(self.body(node.body, file, dict(carried)))
-                held = _NONE if _fences(node.filter) else _union(p.unfenced for p in pieces)
-                _bind(node.target, held, carried)
+                untrusted = _NONE if _fences(node.filter) else _union(p.unfenced for p in pieces)
+                _bind(node.target, untrusted, carried)
             case nodes.Macro():
                 self._macros[node.name] = node
             case nodes.Include():
-                yield from self._included(node, carried)
+                target = node.template
+                name = str(target.value) if isinstance(target, nodes.Const) else ""
+                yield from self.body(self.parsed(name).body, name, dict(carried))
             case _:
                 yield from self._nested(node, file, carried)
 
@@ -378,11 +374,6 @@ class _Walk:
                 inside = [each for each in node.iter_child_nodes() if isinstance(each, nodes.Stmt)]
                 yield from self.body([*inside], file, dict(carried))
 
-    def _included(self, node: nodes.Include, carried: _Carried) -> Iterator[TemplatePiece]:
-        target = node.template
-        name = str(target.value) if isinstance(target, nodes.Const) else ""
-        yield from self.body(self.parsed(name).body, name, dict(carried))
-
     def _printed(self, node: nodes.Expr, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
         if isinstance(node, nodes.TemplateData):
             yield TemplatePiece(file, node.lineno, text=node.data)
@@ -396,38 +387,39 @@ class _Walk:
             )
 
     def _called(self, node: nodes.Expr) -> nodes.Macro | None:
-        """The macro a printed expression calls; its body prints what is handed to it."""
+        """The macro that a printed expression calls."""
         if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name):
             return None
         name = node.node.name
+        # A macro that calls itself would be followed for ever.
         return None if name in self._inside else self._macros.get(name)
 
 
 def _arguments(macro: nodes.Macro, node: nodes.Expr, carried: _Carried) -> _Carried:
     inner = dict(carried)
     if isinstance(node, nodes.Call):
-        given = {keyword.key: keyword.value for keyword in node.kwargs}
-        given |= {name.name: value for name, value in zip(macro.args, node.args, strict=False)}
+        values = {keyword.key: keyword.value for keyword in node.kwargs}
+        values |= {name.name: value for name, value in zip(macro.args, node.args, strict=False)}
         for argument in macro.args:
-            value = given.get(argument.name)
+            value = values.get(argument.name)
             inner[argument.name] = _NONE if value is None else _untrusted_in(value, carried)
     return inner
 
 
-def _bind(target: nodes.Node, held: frozenset[str], carried: _Carried) -> None:
+def _bind(target: nodes.Node, untrusted: frozenset[str], carried: _Carried) -> None:
     for name in _variables_of(target):
-        carried[name] = held
+        carried[name] = untrusted
 
 
 def _untrusted_in(node: nodes.Node, carried: _Carried) -> frozenset[str]:
-    """The untrusted variables whose text can come out of an expression."""
+    """The untrusted variables whose text an expression can print."""
     match node:
         case nodes.Name():
             return carried.get(node.name, _NONE)
         case nodes.Filter() if node.name in _COUNTING:
             return _NONE
         case nodes.Test() | nodes.Compare() | nodes.Not():
-            return _NONE
+            return _NONE  # it prints true or false
         case nodes.CondExpr():
             otherwise = _NONE if node.expr2 is None else _untrusted_in(node.expr2, carried)
             return _untrusted_in(node.expr1, carried) | otherwise
@@ -435,7 +427,7 @@ def _untrusted_in(node: nodes.Node, carried: _Carried) -> frozenset[str]:
 
 
 def _fences(node: nodes.Filter | None) -> bool:
-    """Whether a chain of filters has the fence in it."""
+    """Whether a chain of filters includes the fence."""
     return node is not None and any(
         each.name == _FENCE for each in (node, *node.find_all(nodes.Filter))
     )

@@ -11,11 +11,11 @@ from judgekit.records import Evidence
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+# Where a piece begins and ends in the text, in characters.
 _Place = tuple[int, int]
-"""Where a piece begins and ends in the text, in characters."""
 
+# Characters with which nothing composes; the last before a non-ASCII one may compose with it.
 _ALONE = re.compile(r"[\x00-\x7f]+(?=[\x00-\x7f]|\Z)")
-"""Characters with which nothing composes."""
 
 _ELLIPSES = ("[...]", "[…]", "...", "…")
 
@@ -24,16 +24,17 @@ _QUOTES = str.maketrans(
 )
 
 _OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
+
+# Unicode's stream-safe form allows 30 marks on a character; longer runs cost quadratic time.
 _LONGEST = 32
-"""Unicode's stream-safe form allows 30 marks on a character; longer ones cost quadratic time."""
 
 
 def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
-    """Each quotation with the place it has in the text, or marked as not found."""
-    # Looked for to the letter first; then after Unicode NFKC, straight quotes, and every run of
-    # white space as one space. Quotation marks around a quote and an ellipsis at its end are the
-    # judge's own and are not looked for. Nothing else is forgiven: a quote with a changed word is
-    # not found.
+    """Each quotation with its place in the text, or marked as not found."""
+    # Exact matches are tried first; then both texts are compared after Unicode NFKC, with straight
+    # quotes, and with every run of white space as one space. Quotation marks around a quote and an
+    # ellipsis at its end are the judge's own and are ignored. A quote with a changed word is not
+    # found: the check is there to catch invented evidence.
     folded: tuple[str, list[_Place]] | None = None
     found: list[Evidence] = []
     for quote in quotes:
@@ -47,7 +48,7 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
             end = start + len(wanted)
             found.append(Evidence(quote=quote, match="exact", start=start, end=end))
         else:
-            folded = folded or _fold(text)
+            folded = folded or _fold(text)  # costly, and most quotes are exact
             found.append(_find_folded(quote, *folded))
     return tuple(found)
 
@@ -68,7 +69,7 @@ def _bare(quote: str) -> str:
 
 
 def _fold(text: str) -> tuple[str, list[_Place]]:
-    """The folded text, and for each of its characters the place it came from."""
+    """The folded text, and for each of its characters its place in the original."""
     folded: list[str] = []
     places: list[_Place] = []
     for place, plain in _clusters(text):

@@ -1,4 +1,4 @@
-"""Turns a case, its output or two outputs, and a rubric into the messages a judge is sent.
+"""Turns a case, one output or two, and a rubric into the messages for a judge.
 
 The replies are read in `judgekit.prompts.parsing`.
 """
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.prompts.parsing import PairReplyFormat
-    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, TraceEvent
+    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric
 
+# The variables of a template that change with the case, and those that change with the criterion.
 _ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
 _CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 
@@ -44,33 +45,27 @@ class JudgePrompt(NamedTuple):
     """The criteria it asks about; none where it asks only which output is better overall."""
 
     messages: tuple[dict[str, str], ...]
-    """Chat messages: a system message where the template has one, and one user message."""
-
     shared_prefix: int
-    """How many characters of the last message the sibling prompts share."""
+    """How many characters of the last message the other prompts about this output share."""
 
     reply_schema: JsonObject | None
-    """JSON Schema of the reply; None for templates with a reply format of their own."""
+    """None for templates with a reply format of their own."""
 
     asks_overall: bool = False
-    """Whether it asks which of two outputs is better overall."""
 
 
 class _Frame(NamedTuple):
     """What the prompts about the same criteria have in common, whatever is graded."""
 
     texts: tuple[str | None, ...]
-    """The text of each block; None where it depends on the item."""
+    """The text of each block; None where it depends on the output."""
 
     shown: dict[str, JsonValue]
-    """The criteria as a block may show them."""
-
     reply_schema: JsonObject | None
-    """JSON Schema of the reply."""
 
 
 class _JudgeTemplate:
-    """A template, compiled, with what its header says; graded outputs and pairs build on it."""
+    """A compiled template with its header."""
 
     _may_have: tuple[str, ...] = ("system", "shared", "question")
 
@@ -99,7 +94,7 @@ class _JudgeTemplate:
 def _chat_messages(
     system: str, shared: str, question: str
 ) -> tuple[tuple[dict[str, str], ...], int]:
-    """The messages of a prompt, and how many characters of the last one its siblings share."""
+    """The messages of a prompt, and how many characters of the last one the others share."""
     # `shared` comes first, so that providers' prompt caches hit for all prompts about one output.
     prefix = f"{shared}\n\n" if shared and question else shared
     user = {"role": "user", "content": prefix + question}
@@ -107,7 +102,7 @@ def _chat_messages(
 
 
 class PromptTemplate(_JudgeTemplate):
-    """A template, compiled; turns a case, an output and a rubric into prompts.
+    """A compiled template that turns a case, an output and a rubric into prompts.
 
     A template has the blocks `shared` and `question`, and may have `system`. `shared` comes
     first in the user message, so that providers' prompt caches hit, and `question` last. Blocks
@@ -195,7 +190,7 @@ class PromptTemplate(_JudgeTemplate):
 
 
 def _check_choices(name: str, choices: Mapping[str, float], rubric: Rubric) -> None:
-    """Choices that stop short of a scale's ends would be read as scores of that scale."""
+    # Choices worth 0 and 1 would be valid scores of a scale from 0 to 5, and wrong.
     ends = min(choices.values()), max(choices.values())
     for criterion in rubric.criteria:
         if ends != (criterion.scale.min, criterion.scale.max):
@@ -212,7 +207,7 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     if case.input is None:
         item["input"] = ""
     item["output"] = judged_text(output)
-    item["trace"] = list(map(_event_data, output.trace))
+    item["trace"] = [event.model_dump(mode="json", exclude_none=True) for event in output.trace]
     item["steps"] = steps_text(output) if output.trace else ""
     return item
 
@@ -225,15 +220,9 @@ def _case_data(case: Case) -> dict[str, JsonValue]:
     return item
 
 
-def _event_data(event: TraceEvent) -> JsonValue:
-    return event.model_dump(mode="json", exclude_none=True)
-
-
 def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
-    """What a template may show of the criteria: no weights and no thresholds.
-
-    They decide what a score is worth afterwards; a judge who knew them could aim at a verdict.
-    """
+    """What a template may show of the criteria."""
+    # No weights and no thresholds: a judge that knew them could aim at a verdict.
     shown: list[JsonValue] = []
     for criterion in criteria:
         levels: list[JsonValue] = []
@@ -260,7 +249,7 @@ def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
 
 
 def judged_text(output: Output) -> str:
-    """The text of an output that a judge sees: its text, and its data as JSON."""
+    """The text of an output for a judge: its text, and its data as JSON."""
     if output.data is None:
         return output.text or ""
     data = to_text(output.data)
@@ -275,10 +264,8 @@ def steps_text(output: Output) -> str:
         content = "" if event.content is None else _on_one_line(event.content)
         extra = _on_one_line(more) if more else ""
         name = f" {event.name}" if event.name else ""
-        said = " ".join(part for part in (content, extra) if part)
-        lines.append(
-            f"{number}. {event.type}{name}: {said}" if said else f"{number}. {event.type}{name}"
-        )
+        details = " ".join(part for part in (content, extra) if part)
+        lines.append(f"{number}. {event.type}{name}{f': {details}' if details else ''}")
     return "\n".join(lines)
 
 
@@ -291,15 +278,15 @@ def _on_one_line(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
+# The labels of two outputs where none are drawn.
 SLOT_LABELS = ("first", "second")
-"""What the outputs are called where no labels are drawn."""
 
+# No vowels, so that two of them make no word; no A, which sounds like a rank.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
-"""No vowels, so that two of them make no word; no A, which sounds like a rank."""
 
 
 class PairTemplate(_JudgeTemplate):
-    """A template that compares two outputs, compiled.
+    """A compiled template that compares two outputs.
 
     It has the blocks `shared` and `question`, and may have `system`; with `asks: criterion` it
     may have `overall`, the question which is better overall. The outputs are `first` and `second`,
@@ -319,8 +306,8 @@ class PairTemplate(_JudgeTemplate):
         self._check_blocks()
         if "overall" in self._compiled.blocks and self.header.asks != "criterion":
             raise TemplateError(
-                f"template {self.name} has a block overall, and asks: {self.header.asks} never "
-                "asks it",
+                f"template {self.name} has a block overall, which asks: {self.header.asks} never "
+                "uses",
                 hint="the block overall goes with asks: criterion",
             )
         self._schema = freeze_schema(preference_schema()) if self.reply.kind == "json" else None
@@ -358,13 +345,13 @@ class PairTemplate(_JudgeTemplate):
             if fold_name(criterion.name) == OVERALL_KEY:
                 raise TemplateError(
                     f"template {self.name} cannot ask about a criterion called {criterion.name!r} "
-                    "beside the whole",
+                    "beside the overall preference",
                     hint="use pairwise/criterion, or give the criterion another name",
                 )
         blocks = [self._block(block, item, criteria) for block in self._may_have[:3]]
         messages, n_shared = _chat_messages(*blocks)
         key = tuple(criterion.fingerprint for criterion in criteria)
-        if key not in self._schemas:  # the same for every pair of a rubric
+        if key not in self._schemas:  # one schema serves all pairs of a rubric
             self._schemas[key] = freeze_schema(preferences_schema(criteria))
         return JudgePrompt(criteria, messages, n_shared, self._schemas[key], asks_overall=True)
 
@@ -373,20 +360,18 @@ class PairTemplate(_JudgeTemplate):
     ) -> str:
         if block not in self._compiled.blocks:
             return ""
-        return self._compiled.render(
-            block, {**item, **(criteria_data(criteria) if criteria else {})}
-        )
+        return self._compiled.render(block, item | (criteria_data(criteria) if criteria else {}))
 
 
 def pairwise_text(output: Output) -> str:
-    """The text of an output that a judge of two sees."""
+    """The text of an output for a judge that compares two: without a text, its steps."""
     return judged_text(output) or steps_text(output)
 
 
 def draw_labels(case_id: str, seed: int = 0) -> tuple[str, str]:
-    """Two labels that mean nothing, for the places an output is shown in."""
-    # They belong to the places and not to the outputs, so that a judge who likes a label is found
-    # out by the other order.
+    """Two labels without a meaning, for the first and the second place."""
+    # They belong to the places and not to the outputs, so that the call with the other order
+    # exposes a judge that prefers a label.
     draw = random.Random(f"judgekit labels {seed} {case_id}")
     first, second, third, fourth = draw.sample(_LETTERS, 4)
     return first + second, third + fourth
@@ -394,15 +379,15 @@ def draw_labels(case_id: str, seed: int = 0) -> tuple[str, str]:
 
 def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> dict[str, JsonValue]:
     """What a template may show of a case and two outputs, as plain texts."""
-    is_drawn = labels != SLOT_LABELS
+    has_labels = labels != SLOT_LABELS
     return {
         **_case_data(case),
         # A comparison has always shown an absent input as `null`; the cache keys depend on it.
         "input": to_text(case.input),
         "first": first,
         "second": second,
-        "first_fence": f"output-{labels[0]}" if is_drawn else labels[0],
-        "second_fence": f"output-{labels[1]}" if is_drawn else labels[1],
-        "first_called": f" ({labels[0]})" if is_drawn else "",
-        "second_called": f" ({labels[1]})" if is_drawn else "",
+        "first_fence": f"output-{labels[0]}" if has_labels else labels[0],
+        "second_fence": f"output-{labels[1]}" if has_labels else labels[1],
+        "first_called": f" ({labels[0]})" if has_labels else "",
+        "second_called": f" ({labels[1]})" if has_labels else "",
     }

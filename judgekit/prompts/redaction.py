@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 WITHHELD_NAME = "[name withheld]"
-"""The replacement of a name."""
 
 _MODELS = (
     r"(?:Chat)?GPT(?:[- ]?[0-9][\w.]{0,5})?(?:[- ](?:turbo|mini|nano|preview))?|chatgpt|Claude"
@@ -25,6 +24,7 @@ _COMPANIES = (
     r"|Moonshot AI|Zhipu AI|Baidu|LMSYS(?: Org)?|Stability AI|Databricks|Hugging ?Face"
 )
 
+# Parts of the names above: a text without any of them needs no slow search.
 _STEMS = (
     "GPT", "gpt", "Claude", "Gemini", "Bard", "LaMA", "Llama", "istral", "ixtral", "Qwen",
     "Tongyi", "eepSeek", "Grok", "Copilot", "PaLM", "Vicuna", "Alpaca", "Kimi", "GLM", "ERNIE",
@@ -32,7 +32,6 @@ _STEMS = (
     "Google", "eepMind", "Meta", "Facebook", "Alibaba", "xAI", "Microsoft", "Cohere", "Moonshot",
     "Zhipu", "Baidu", "LMSYS", "Stability", "Databricks", "Hugging",
 )  # fmt: skip
-"""Parts of the names above; a text without any needs no closer look."""
 
 _VERSION = (
     r"(?:[- ]?v?[0-9]+(?:\.[0-9]+)*[a-z]?)?"
@@ -53,6 +52,7 @@ _MADE = (
 
 _SELF = r"(?i:\b(?:I am|I['\u2019]m|my name is|call me|I am called))\s+"
 
+# Each pattern needs words that make the sentence one about its writer.
 _MAKERS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -78,6 +78,8 @@ _IN_SELF = (
 
 _IN_LABEL = r"(?i:\b(?:variant|model|version|candidate|system)[ :=\"'`(\[]{1,3})"
 
+# Words that follow `as` and `I am` in any text: as names they count only after `variant` and the
+# like.
 _COMMON = frozenset({
     "a", "all", "am", "an", "and", "any", "as", "at", "be", "being", "best", "better", "but", "by",
     "do", "first", "for", "from", "go", "good", "happy", "he", "her", "here", "his", "i", "if",
@@ -86,41 +88,35 @@ _COMMON = frozenset({
     "that", "the", "their", "they", "this", "to", "two", "up", "us", "was", "we", "well", "with",
     "you", "your",
 })  # fmt: skip
-"""Words that follow `as` and `I am` in any text: as names they count only after `variant` and the
-like."""
 
+# A name with a letter and a digit or punctuation, which no word of a language has.
 _DISTINCT = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_:/.-]).{4,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A name that was taken out; its place counts in the text as it was."""
+    """A name that was removed; `start` and `end` are its place in the original text."""
 
     text: str
-    """What was taken out."""
-
     start: int
-    """Where it began, in characters."""
-
     end: int
-    """Where it ended."""
 
 
 def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Redaction, ...]]:
-    """A text without what names its maker."""
-    # Names of models and of the companies that make them are taken out only where the text speaks
-    # of itself (`As ChatGPT, I …`, `I am Claude`, `a language model trained by OpenAI`): a text
-    # about models keeps them. The given names, those of the variants, their models and files, are
-    # taken out as whole words wherever they stand, if they cannot be words of a language (a digit
-    # or a hyphen is in them, four characters or more); others, such as `v2`, only where the text
-    # speaks of itself (`I am v2`), and common words, such as `a` or `new`, only as `variant new`.
+    """A text without the names of its maker, and what was removed."""
+    # Names of models and of the companies that make them are removed only where the text is about
+    # itself (`As ChatGPT, I …`, `I am Claude`, `a language model trained by OpenAI`): a text about
+    # models keeps them. `names` are those of the variants, their models and files. They are removed
+    # everywhere, as whole words, if they cannot be words of a language (they have a digit or a
+    # hyphen, and four characters or more); others, such as `v2`, only where the text is about
+    # itself (`I am v2`), and common words, such as `a` or `new`, only as `variant new`.
     found: list[Redaction] = []
     last = 0
     for start, end in sorted(set(_places(text, frozenset(names)))):
         if start >= last:
             found.append(Redaction(text[start:end], start, end))
             last = end
-        elif end > last:  # two names that overlap: the longer stretch
+        elif end > last:  # two names overlap: both are removed
             found[-1] = Redaction(text[found[-1].start : end], found[-1].start, end)
             last = end
     if not found:
@@ -147,7 +143,8 @@ def _places(text: str, names: frozenset[str]) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=64)
 def _own_names(names: frozenset[str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The caller's own names, each with its pattern; a model's also without its provider."""
+    """The caller's own names, each with its pattern."""
+    # An output names `gpt-4o`, and the suite `openai/gpt-4o`.
     plain = {name.strip() for name in names}
     plain |= {name.rpartition("/")[2] for name in plain if "/" in name}
     patterns: list[tuple[str, re.Pattern[str]]] = []

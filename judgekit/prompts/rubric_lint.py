@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.prompts.parsing import LABEL_KEYS, MAXIMUM_KEYS, SCORE_KEYS, UNREAD_KEYS, fold_name
@@ -22,22 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """One thing in a rubric or template that a person should mend."""
+    """One thing to correct in a rubric or a template."""
 
     rule: str
-    """The rule it breaks, a short name: `vague-word`, `unfenced`."""
+    """A short name of the rule it breaks: `vague-word`, `unfenced`."""
 
     severity: Literal["error", "warning"]
     """An error makes verdicts wrong or unreadable; a warning makes them worse or dearer."""
 
     message: str
-    """What is wrong."""
-
     remedy: str
-    """How to mend it."""
-
     place: str | None = None
-    """The criterion or block it is about; None for the whole."""
+    """The criterion or block; None for the whole file."""
 
     where: tuple[str | int, ...] = ()
     """In a rubric: keys and list positions from the root of its file."""
@@ -46,11 +42,13 @@ class Flaw:
     """In a template: the file, which may be one that is included."""
 
     line: int | None = None
-    """In a template: the line, from 1."""
 
 
+# More points than ten add noise: judges use a few of them.
 _MOST_POINTS = 10
 _LONGEST_NAME = 40
+
+# The share of common words from which two questions are reported as one.
 _ALIKE = 0.6
 _BINARY = 2
 _AWKWARD = re.compile(r"[\"'`{}\[\]\\<>]|[^\S ]|[\x00-\x1f]")
@@ -63,8 +61,12 @@ _TURNS = {
 }
 
 
-def rubric_flaws(rubric: Rubric) -> Iterator[Flaw]:
-    """What in a rubric may mislead a judge or make its pass mark idle."""
+def lint_rubric(rubric: Rubric) -> list[Flaw]:
+    """What in a rubric may mislead a judge, or makes its pass mark useless."""
+    return list(_rubric_flaws(rubric))
+
+
+def _rubric_flaws(rubric: Rubric) -> Iterator[Flaw]:
     for number, criterion in enumerate(rubric.criteria):
         flaws = itertools.chain(
             _name_flaws(criterion),
@@ -79,22 +81,17 @@ def rubric_flaws(rubric: Rubric) -> Iterator[Flaw]:
 
 
 def _placed(flaw: Flaw, name: str, number: int) -> Flaw:
-    return Flaw(
-        rule=flaw.rule,
-        severity=flaw.severity,
-        message=flaw.message,
-        remedy=flaw.remedy,
-        place=f"criterion {name!r}",
-        where=("criteria", number, *flaw.where),
-    )
+    return replace(flaw, place=f"criterion {name!r}", where=("criteria", number, *flaw.where))
 
 
 def _name_flaws(criterion: Criterion) -> Iterator[Flaw]:
     name, where = criterion.name, ("name",)
     folded = fold_name(name)
     remedy = "name it after what is judged, for example `accuracy`"
-    if folded in _reply_fields(criterion):
-        message = "the name is that of a field of the reply, so that a reply cannot be told apart"
+    properties = criterion_schema(criterion)["properties"]
+    fields = {"criteria", *(properties if isinstance(properties, dict) else ())}
+    if folded in fields:
+        message = "the name is that of a field of the reply, so that replies are ambiguous"
         yield Flaw("name-collides", "error", message, remedy, where=where)
     elif folded in _READ_AS_FIELDS:
         message = "judges use this name for a field of their replies, which may be misread"
@@ -109,44 +106,29 @@ def _name_flaws(criterion: Criterion) -> Iterator[Flaw]:
         yield Flaw("name-hard-to-echo", "warning", message, "take one to three words", where=where)
 
 
-def _reply_fields(criterion: Criterion) -> set[str]:
-    properties = criterion_schema(criterion)["properties"]
-    return {"criteria", *properties} if isinstance(properties, dict) else {"criteria"}
-
-
 def _wording_flaws(criterion: Criterion) -> Iterator[Flaw]:
     defined = {(level.name or "").lower() for level in criterion.scale.levels}
-    guided = [word for word in vague_words(criterion.scoring_guide or "") if word not in defined]
+    guided = [word for word in _vague_words(criterion.scoring_guide or "") if word not in defined]
     for field, words in (
-        ("question", vague_words(criterion.question)),
+        ("question", _vague_words(criterion.question)),
         ("scoring_guide", guided),
     ):
         if words:
             named = ", ".join(f"“{word}”" for word in words)
-            yield Flaw(
-                "vague-word",
-                "warning",
-                f"the {field.replace('_', ' ')} says {named}, which every judge reads differently",
-                "say what would be seen in the output, so that it can be false",
-                where=(field,),
+            message = (
+                f"the {field.replace('_', ' ')} says {named}, which every judge reads differently"
             )
-    if joint := joined_checks(criterion.question):
-        yield Flaw(
-            "two-questions",
-            "warning",
-            f"the question asks two things at once: “{joint}”",
-            "make each a criterion of its own, or say in the scoring guide how both count",
-            where=("question",),
-        )
-    turn = asks_negatively(criterion.question)
+            remedy = "say what would be seen in the output, so that it can be false"
+            yield Flaw("vague-word", "warning", message, remedy, where=(field,))
+    if joint := _joined_checks(criterion.question):
+        message = f"the question asks two things at once: “{joint}”"
+        remedy = "make each a criterion of its own, or say in the scoring guide how both count"
+        yield Flaw("two-questions", "warning", message, remedy, where=("question",))
+    turn = _asks_negatively(criterion.question)
     if turn and not (turn == "inverted" and _all_described(criterion.scale)):
-        yield Flaw(
-            f"{turn}-question",
-            "warning",
-            _TURNS[turn],
-            "ask so that yes, the best score, is what is wanted",
-            where=("question",),
-        )
+        message = _TURNS[turn]
+        remedy = "ask so that yes, the best score, is what is wanted"
+        yield Flaw(f"{turn}-question", "warning", message, remedy, where=("question",))
 
 
 def _scale_flaws(criterion: Criterion) -> Iterator[Flaw]:
@@ -154,31 +136,22 @@ def _scale_flaws(criterion: Criterion) -> Iterator[Flaw]:
     points = scale.points
     if points is None or len(points) > _MOST_POINTS:
         n = "every number between its ends" if points is None else f"{len(points)} points"
-        yield Flaw(
-            "scale-too-fine",
-            "warning",
-            f"the scale has {n}; judges do not tell so many apart and crowd at round ones",
-            "take at most ten described points, for example `scale: one_to_five`",
-            where=("scale",),
-        )
+        message = f"the scale has {n}; judges cannot distinguish so many and prefer round ones"
+        remedy = "take at most ten described points, for example `scale: one_to_five`"
+        yield Flaw("scale-too-fine", "warning", message, remedy, where=("scale",))
     if criterion.scoring_guide or _all_described(scale):
         return
     if scale.levels:
         bare = [f"{level.value:g}" for level in scale.levels if not level.description]
-        yield Flaw(
-            "levels-undescribed",
-            "warning",
-            f"nothing says what an output at {', '.join(bare) or 'the scores between'} looks like",
-            "describe every level, or say in a scoring guide what separates them",
-            where=("scale",),
+        message = (
+            f"nothing says what an output at {', '.join(bare) or 'the scores between'} looks like"
         )
+        remedy = "describe every level, or say in a scoring guide what separates them"
+        yield Flaw("levels-undescribed", "warning", message, remedy, where=("scale",))
     else:
-        yield Flaw(
-            "no-scoring-guide",
-            "warning",
-            "there is neither a scoring guide nor a described level",
-            "say in `scoring_guide` what to look for and what each score stands for",
-        )
+        message = "there is neither a scoring guide nor a described level"
+        remedy = "say in `scoring_guide` what to look for and what each score stands for"
+        yield Flaw("no-scoring-guide", "warning", message, remedy)
 
 
 def _all_described(scale: Scale) -> bool:
@@ -188,32 +161,28 @@ def _all_described(scale: Scale) -> bool:
 
 def _counting_flaws(criterion: Criterion, rubric: Rubric) -> Iterator[Flaw]:
     if criterion.weight == 0 and not criterion.required:
-        yield Flaw(
-            "zero-weight",
-            "warning",
-            "the weight is 0 and it is not required: it is paid for and decides nothing",
-            "give it a weight, make it required, or drop it",
-            where=("weight",),
-        )
+        message = "the weight is 0 and it is not required: it is paid for and decides nothing"
+        remedy = "give it a weight, make it required, or drop it"
+        yield Flaw("zero-weight", "warning", message, remedy, where=("weight",))
     if criterion.pass_value == 0:
+        message = "pass_value is 0, which the worst score reaches"
+        remedy = "name the value on [0, 1] that is still good enough"
         yield Flaw(
             "pass-always-reached",
             "error" if criterion.required else "warning",
-            "pass_value is 0, which the worst score reaches",
-            "name the value on [0, 1] that is still good enough",
+            message,
+            remedy,
             where=("pass_value",),
         )
     if criterion.required and criterion.pass_value is None and not _is_binary(criterion.scale):
         scale, mark = criterion.scale, rubric.pass_threshold
         raw = scale.min + mark * (scale.max - scale.min)
-        yield Flaw(
-            "required-without-pass-value",
-            "warning",
+        message = (
             f"it is required without a pass mark of its own, so the rubric's {mark:g} decides: "
-            f"a score below {raw:g} fails the output",
-            "set `pass_value` to the value on [0, 1] from which it passes",
-            where=("required",),
+            f"a score below {raw:g} fails the output"
         )
+        remedy = "set `pass_value` to the value on [0, 1] from which it passes"
+        yield Flaw("required-without-pass-value", "warning", message, remedy, where=("required",))
 
 
 def _is_binary(scale: Scale) -> bool:
@@ -228,13 +197,9 @@ def _threshold_flaws(rubric: Rubric) -> Iterator[Flaw]:
         yield Flaw("threshold-always-reached", "error", message, remedy, where=where)
     fine = [c.name for c in rubric.criteria if c.weight and not _is_binary(c.scale)]
     if rubric.pass_threshold == 1 and fine:
-        yield Flaw(
-            "threshold-hardly-reached",
-            "warning",
-            f"pass_threshold is 1, so that only the best score on {', '.join(fine)} passes",
-            "lower it, or make the criteria yes-or-no",
-            where=where,
-        )
+        message = f"pass_threshold is 1, so that only the best score on {', '.join(fine)} passes"
+        remedy = "lower it, or make the criteria yes-or-no"
+        yield Flaw("threshold-hardly-reached", "warning", message, remedy, where=where)
 
 
 def _pair_flaws(rubric: Rubric) -> Iterator[Flaw]:
@@ -242,16 +207,17 @@ def _pair_flaws(rubric: Rubric) -> Iterator[Flaw]:
     for (_, one), (number, other) in itertools.combinations(numbered, 2):
         if fold_name(one.name) == fold_name(other.name):
             message = f"the name differs from {one.name!r} only in case or spacing"
-            remedy = "rename one; a judge's reply cannot be told apart"
+            remedy = "rename one; a judge's reply could mean either"
             flaw = Flaw("name-collides", "error", message, remedy, where=("name",))
             yield _placed(flaw, other.name, number)
-        if word_overlap(one.question, other.question) >= _ALIKE:
+        if _word_overlap(one.question, other.question) >= _ALIKE:
             message = f"the question says nearly the same as that of {one.name!r}"
             remedy = "merge the two, or say what each leaves to the other; as is, it counts twice"
             flaw = Flaw("duplicate-criteria", "warning", message, remedy, where=("question",))
             yield _placed(flaw, other.name, number)
 
 
+# Words that nothing in an output can contradict.
 _VAGUE = re.compile(
     r"\b(?:(?:in|un)?(?:appropriate|adequate)(?:ly)?|(?:un)?(?:reasonabl[ey]|suitabl[ey])"
     r"|(?:im)?proper(?:ly)?|(?:un)?(?:acceptabl[ey]|satisfactor(?:y|ily))|sensibl[ey]|good|great"
@@ -326,14 +292,15 @@ _LEAST_WORDS = 2
 _SHORTEST_STEM = 3
 
 
-def vague_words(text: str) -> list[str]:
-    """The words of a text that nothing can contradict ("appropriate", "high quality")."""
+def _vague_words(text: str) -> list[str]:
+    """The vague words of a text ("appropriate", "high quality")."""
+    # A quoted word is named, not used.
     found = (match.group().lower() for match in _VAGUE.finditer(_QUOTED.sub("", text)))
     return list(dict.fromkeys(found))
 
 
-def joined_checks(question: str) -> str | None:
-    """The place where a question asks two things at once."""
+def _joined_checks(question: str) -> str | None:
+    """The part of a question that asks two things at once."""
     # A guess from the words around "and": two qualities, or a second verb that is asked for.
     for pattern in _JOINED:
         if match := pattern.search(question):
@@ -341,8 +308,8 @@ def joined_checks(question: str) -> str | None:
     return None
 
 
-def asks_negatively(question: str) -> str | None:
-    """How a question is turned so that its yes and no are confused."""
+def _asks_negatively(question: str) -> str | None:
+    """The kind of question in which yes and no are easily confused, if it is one."""
     if _LEADING.search(question):
         return "leading"
     if _NEGATED.search(question):
@@ -352,8 +319,8 @@ def asks_negatively(question: str) -> str | None:
     return None
 
 
-def word_overlap(one: str, other: str) -> float:
-    """How far two questions use the same words."""
+def _word_overlap(one: str, other: str) -> float:
+    """The share of words that two questions have in common (Jaccard)."""
     first, second = _stems(one), _stems(other)
     if min(len(first), len(second)) < _LEAST_WORDS:
         return 0.0
@@ -362,14 +329,5 @@ def word_overlap(one: str, other: str) -> float:
 
 def _stems(text: str) -> set[str]:
     words = {word.lower() for word in _WORD.findall(text)} - _EMPTY
-    return {_stem(word) for word in words}
-
-
-def _stem(word: str) -> str:
-    stem = _ENDING.sub("", word)
-    return stem if len(stem) >= _SHORTEST_STEM else word
-
-
-def lint_rubric(rubric: Rubric) -> list[Flaw]:
-    """What in a rubric may mislead a judge, or makes its pass mark idle."""
-    return list(rubric_flaws(rubric))
+    stems = {word: _ENDING.sub("", word) for word in words}
+    return {stem if len(stem) >= _SHORTEST_STEM else word for word, stem in stems.items()}

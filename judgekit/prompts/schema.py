@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
     from judgekit.records import Criterion, JsonObject, Scale
 
+# A scale with more points than this is described as a range, not listed.
 _MOST_POINTS = 21
-"""A scale with more points than this is described as a range, not listed."""
 
 
 def criterion_schema(criterion: Criterion) -> JsonObject:
-    """JSON Schema of the answer to one criterion; evidence and rationale stand before the score."""
+    """JSON Schema of the answer to one criterion."""
+    # Evidence and rationale come before the score: a model that has written a score defends it.
     points = criterion.scale.points
     whole = criterion.scale.integer or (points is not None and all(map(float.is_integer, points)))
     score: JsonObject = {"type": "integer" if whole else "number"}
@@ -62,12 +63,12 @@ def _closed_object(properties: JsonObject) -> JsonObject:
     }
 
 
+# The key of the overall preference, beside those on criteria.
 OVERALL_KEY = "overall"
-"""The key of the preference on the whole, beside those on criteria."""
 
 
 def preference_schema() -> JsonObject:
-    """JSON Schema of one preference: evidence and rationale, scores, the choice."""
+    """JSON Schema of one preference: evidence and rationale, then scores, then the choice."""
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
     points = list(range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1))
     score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
@@ -87,11 +88,11 @@ def preference_schema() -> JsonObject:
 
 
 def preferences_schema(criteria: Sequence[Criterion]) -> JsonObject:
-    """JSON Schema of the preferences on several criteria and on the whole, in one reply."""
+    """JSON Schema of the preferences on several criteria and overall, in one reply."""
     answers: JsonObject = {criterion.name: preference_schema() for criterion in criteria}
     return _closed_object({"criteria": _closed_object(answers), OVERALL_KEY: preference_schema()})
 
 
 def freeze_schema(schema: JsonObject) -> JsonObject:
-    """The schema as an object whose canonical text is worked out once for all cache keys."""
+    """The schema as an object whose canonical text is computed once for all cache keys."""
     return cast("JsonObject", Frozen(cast("dict[str, object]", schema)))

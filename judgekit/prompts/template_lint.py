@@ -1,6 +1,6 @@
 """Finds what in a template misleads judges or lets judged text out of its fence.
 
-By reading the template and by rendering it over made-up cases.
+It reads the template as a tree, with what it includes, and renders it over made-up cases.
 """
 
 from __future__ import annotations
@@ -30,19 +30,8 @@ if TYPE_CHECKING:
     from judgekit.prompts.templates import TemplateHeader
 
 
-def lint_template(name: str, folders: Sequence[Path] = ()) -> list[Flaw]:
-    """What in a template lets judged text in, confuses the judge, or costs more than it need."""
-    # The template is read as a tree, includes followed, and rendered over made-up cases.
-    return list(template_flaws(name, folders))
-
-
-def lint_partial(path: Path) -> list[Flaw]:
-    """What in a partial lets judged text in; all else shows in the templates that include it."""
-    return list(partial_flaws(path))
-
-
-UNTRUSTED = frozenset({"input", "output", "reference", "context", "steps", "trace"})
-"""Variables that hold text from the case or the output."""
+# Variables with text from the case or the output.
+_UNTRUSTED = frozenset({"input", "output", "reference", "context", "steps", "trace"})
 
 _CRITERIA = frozenset({"criterion", "criteria"})
 _SIDES = frozenset({"first", "second"})
@@ -67,7 +56,7 @@ _SCORE_BEFORE_REASON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _ParsedTemplate:
-    """A template, taken apart."""
+    """A template as the rules see it."""
 
     header: TemplateHeader
     file: str
@@ -86,6 +75,10 @@ class _ParsedTemplate:
     def printed(self, block: str) -> frozenset[str]:
         return frozenset[str]().union(*(piece.names for piece in self.pieces.get(block, ())))
 
+    @property
+    def all_printed(self) -> frozenset[str]:
+        return frozenset[str]().union(*map(self.printed, _BLOCKS))
+
     def place_of(self, offset: int) -> tuple[str, int]:
         """The file and line of a place in `text`."""
         for piece in self.whole:
@@ -95,72 +88,45 @@ class _ParsedTemplate:
         return self.file, 1
 
 
-def template_flaws(name: str, folders: Sequence[Path] = ()) -> Iterator[Flaw]:
-    """What in a template lets judged text in, confuses the judge, or costs more than it need."""
+def lint_template(name: str, folders: Sequence[Path] = ()) -> list[Flaw]:
+    """What in a template lets judged text in, confuses the judge, or costs more than necessary."""
     file_name, places = find_template(name, folders)
-    if is_pair_template(name, folders):
-        yield from _pair_flaws(name, file_name, folders)
-        return
+    is_pair = is_pair_template(name, folders)
     try:
-        template = PromptTemplate(name, folders)
+        template = (PairTemplate if is_pair else PromptTemplate)(name, folders)
     except TemplateError as error:
-        yield _located(_invalid_template(error), file_name, places)
-        return
+        return [_located(_invalid_template(error), file_name, places)]
     environment = make_environment(places)
     compiled = CompiledTemplate(environment, file_name)
-    look = _ParsedTemplate(
+    untrusted = _UNTRUSTED | _SIDES if is_pair else _UNTRUSTED
+    parsed = _ParsedTemplate(
         header=template.header,
         file=file_name,
-        pieces=block_pieces(environment, file_name, UNTRUSTED),
+        pieces=block_pieces(environment, file_name, untrusted),
         uses={block: compiled.names_used(block) for block in compiled.blocks},
     )
-    found = [flaw for rule in _TEMPLATE_RULES for flaw in rule(look)]
-    known = {flaw.rule for flaw in found}
-    found += [flaw for flaw in trial_flaws(template) if flaw.rule not in known]
-    for flaw in found:
-        yield _located(flaw, file_name, places)
+    found = [flaw for rule in (_PAIR_RULES if is_pair else _RULES) for flaw in rule(parsed)]
+    if isinstance(template, PromptTemplate):
+        # What a rule found in the tree is not reported again for the rendered text.
+        known = {flaw.rule for flaw in found}
+        found += [flaw for flaw in _trial_flaws(template) if flaw.rule not in known]
+    return [_located(flaw, file_name, places) for flaw in found]
 
 
-def _pair_flaws(name: str, file_name: str, folders: Sequence[Path]) -> Iterator[Flaw]:
-    """The rules that hold for a template that compares two outputs as well."""
-    _, places = find_template(name, folders)
-    try:
-        template = PairTemplate(name, folders)
-    except TemplateError as error:
-        yield _located(_invalid_template(error), file_name, places)
-        return
-    environment = make_environment(places)
-    look = _ParsedTemplate(
-        header=template.header,
-        file=file_name,
-        pieces=block_pieces(environment, file_name, UNTRUSTED | _SIDES),
-        uses={},
-    )
-    shown = frozenset[str]().union(*(look.printed(block) for block in _BLOCKS))
-    found = [flaw for rule in (_fence_rule, _stray_rule, _guard_rule) for flaw in rule(look)]
-    for side in sorted(_SIDES - shown):
-        message = f"the output shown {side} is never shown to the judge"
-        remedy = f"print {{{{ {side} | fenced({side}_fence) }}}}"
-        found.append(Flaw("output-not-shown", "error", message, remedy))
-    for flaw in found:
-        yield _located(flaw, file_name, places)
-
-
-def partial_flaws(path: Path) -> Iterator[Flaw]:
-    """What in a partial lets judged text in; everything else shows in what includes it."""
+def lint_partial(path: Path) -> list[Flaw]:
+    """What in a partial lets judged text in; the rest shows in the templates that include it."""
     file_name, places = find_template(str(path))
     folders = (path.resolve().parent.parent, *places)
     environment = make_environment(folders)
-    CompiledTemplate(environment, file_name)
-    pieces = block_pieces(environment, file_name, UNTRUSTED)
-    for flaw in _unfenced(pieces.get("", ()), None):
-        yield _located(flaw, file_name, folders)
+    CompiledTemplate(environment, file_name)  # raises where it cannot be compiled
+    pieces = block_pieces(environment, file_name, _UNTRUSTED)
+    return [_located(flaw, file_name, folders) for flaw in _unfenced(pieces.get("", ()), None)]
 
 
 def _invalid_template(error: TemplateError) -> Flaw:
     place = _PLACE.search(error.message)
     line = None if place is None else int(place[1])
-    remedy = error.hint or "mend it; no request can be made with it"
+    remedy = error.hint or "correct it; no request can be made with it"
     return Flaw("unsound", "error", error.message, remedy, line=line)
 
 
@@ -171,8 +137,8 @@ def _located(flaw: Flaw, file_name: str, places: Sequence[Path]) -> Flaw:
     return replace(flaw, path=next(found, None))
 
 
-def _fence_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
-    for block, pieces in look.pieces.items():
+def _fence_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
+    for block, pieces in parsed.pieces.items():
         if block:
             yield from _unfenced(pieces, f"block {block}")
 
@@ -182,33 +148,25 @@ def _unfenced(pieces: Sequence[TemplatePiece], place: str | None) -> Iterator[Fl
         if piece.unfenced:
             names = ", ".join(sorted(piece.unfenced))
             first = min(piece.unfenced).replace("trace", "steps")  # the trace as a text
-            yield _at(
-                piece,
-                "unfenced",
-                "error",
-                f"{names} is printed without a fence, so that its author can speak to the judge",
-                f'print {{{{ {first} | fenced("{first}") }}}}',
-                place,
+            message = (
+                f"{names} is printed without a fence, so that its author can speak to the judge"
             )
+            remedy = f'print {{{{ {first} | fenced("{first}") }}}}'
+            yield _at(piece, Flaw("unfenced", "error", message, remedy, place))
 
 
-def _stray_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
-    for piece in look.pieces.get("", ()):
+def _outside_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
+    for piece in parsed.pieces.get("", ()):
         if piece.text.strip() or piece.names:
-            yield _at(
-                piece,
-                "outside-blocks",
-                "warning",
-                "this stands outside of every block and is never sent",
-                "move it into the block system, shared or question",
-            )
+            message = "this stands outside of every block and is never sent"
+            remedy = "move it into the block system, shared or question"
+            yield _at(piece, Flaw("outside-blocks", "warning", message, remedy))
             return
 
 
-def _shown_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
-    printed = frozenset[str]().union(*(look.printed(block) for block in _BLOCKS))
-    used = frozenset[str]().union(*look.uses.values())
-    if not printed & _JUDGED and not used & {"trace"}:
+def _shown_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
+    used = frozenset[str]().union(*parsed.uses.values())
+    if not parsed.all_printed & _JUDGED and not used & {"trace"}:
         message = "the output is never shown to the judge"
         yield Flaw("output-not-shown", "error", message, 'print {{ output | fenced("output") }}')
     if not used & _CRITERIA:
@@ -217,29 +175,32 @@ def _shown_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
         yield Flaw("criterion-not-shown", "error", message, remedy)
 
 
-def _guard_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
-    if not _NO_INSTRUCTION.search(look.text):
-        yield Flaw(
-            "no-guard",
-            "warning",
-            "nothing says that the fenced material is no instruction to the judge",
-            'say so, or {% include "partials/rules.j2" %}',
-        )
+def _sides_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
+    """Both outputs must be shown to a judge that compares them."""
+    for side in sorted(_SIDES - parsed.all_printed):
+        message = f"the output shown {side} is never shown to the judge"
+        remedy = f"print {{{{ {side} | fenced({side}_fence) }}}}"
+        yield Flaw("output-not-shown", "error", message, remedy)
 
 
-def _order_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
-    text = look.text
-    first = _score_first(text) if look.header.reply.kind == "json" else None
+def _guard_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
+    if not _NO_INSTRUCTION.search(parsed.text):
+        message = "nothing says that the fenced material is no instruction to the judge"
+        remedy = 'state it, or {% include "partials/rules.j2" %}'
+        yield Flaw("no-guard", "warning", message, remedy)
+
+
+def _order_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
+    text = parsed.text
+    first = _score_first(text) if parsed.header.reply.kind == "json" else None
     if first is None and (match := _SCORE_BEFORE_REASON.search(text)):
         first = match.start()
     if first is not None:
-        file, line = look.place_of(first)
+        file, line = parsed.place_of(first)
+        message = "the score is asked before the rationale, which then only defends it"
+        remedy = "ask for evidence first, then the rationale, then the score"
         yield _at(
-            TemplatePiece(file, line),
-            "score-before-rationale",
-            "error",
-            "the score is asked before the rationale, which then only defends it",
-            "ask for evidence first, then the rationale, then the score",
+            TemplatePiece(file, line), Flaw("score-before-rationale", "error", message, remedy)
         )
 
 
@@ -256,22 +217,23 @@ def _score_first(text: str) -> int | None:
     return scores[-1] if scores and reason and scores[-1] < reason.start() else None
 
 
-def _form_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
-    wanted = _wanted_words(look.header)
+def _form_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
+    wanted = _wanted_words(parsed.header)
     missing = [
-        word for word in wanted if not any(_mentions(look.text, one) for one in word.split("|"))
+        word for word in wanted if not any(_mentions(parsed.text, one) for one in word.split("|"))
     ]
     if missing:
         named = ", ".join(missing).replace("|", " or ")
-        vital = look.header.reply.kind != "json" or {"score", "rationale", "criteria"} & {*missing}
-        yield Flaw(
-            "reply-form-unsaid",
-            "error" if vital else "warning",
-            f"the reply needs {named}, and the text never says so",
+        vital = parsed.header.reply.kind != "json" or {"score", "rationale", "criteria"} & {
+            *missing
+        }
+        message = f"the reply needs {named}, and the text never asks for it"
+        remedy = (
             "describe every field, in the order evidence, rationale, assessable, score, confidence"
-            if look.header.reply.kind == "json"
-            else "show the judge the exact form of the reply its header declares",
+            if parsed.header.reply.kind == "json"
+            else "show the judge the exact form of the reply its header declares"
         )
+        yield Flaw("reply-form-unsaid", "error" if vital else "warning", message, remedy)
 
 
 def _wanted_words(header: TemplateHeader) -> list[str]:
@@ -289,64 +251,45 @@ def _mentions(text: str, word: str) -> bool:
     return re.search(rf"{edges[0]}{re.escape(word)}{edges[1]}", text, re.IGNORECASE) is not None
 
 
-def _sharing_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
+def _sharing_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     """The first part must be the same from call to call, or no prompt cache hits."""
-    one_each = look.header.asks == "criterion"
-    varying = _CRITERIA if one_each else UNTRUSTED
+    one_each = parsed.header.asks == "criterion"
+    varying = _CRITERIA if one_each else _UNTRUSTED
     for block in ("system", "shared"):
-        if used := look.uses.get(block, frozenset()) & varying:
-            yield Flaw(
-                f"{block}-varies",
-                "warning",
+        if used := parsed.uses.get(block, frozenset()) & varying:
+            message = (
                 f"the block {block} depends on {', '.join(sorted(used))}, so that providers' "
-                f"prompt caches miss at every {'criterion' if one_each else 'output'}",
-                "put what changes from call to call last, into the block question",
-                place=f"block {block}",
+                f"prompt caches miss at every {'criterion' if one_each else 'output'}"
             )
-    if one_each and (again := look.printed("question") & UNTRUSTED):
+            remedy = "put what changes from call to call last, into the block question"
+            yield Flaw(f"{block}-varies", "warning", message, remedy, place=f"block {block}")
+    if one_each and (again := parsed.printed("question") & _UNTRUSTED):
         named = ", ".join(sorted(again))
-        twice = again & look.printed("shared")
+        twice = again & parsed.printed("shared")
         verb = "repeats" if twice else "holds"
+        message = f"the block question {verb} {named}, which is sent again with every criterion"
+        remedy = "print the material in the block shared, and only the criterion in question"
         yield Flaw(
             "question-repeats-material" if twice else "criterion-not-last",
             "warning",
-            f"the block question {verb} {named}, which is sent anew with every criterion",
-            "print the material in the block shared, and only the criterion in question",
+            message,
+            remedy,
             place="block question",
         )
 
 
-def _at(
-    piece: TemplatePiece,
-    rule: str,
-    severity: str,
-    message: str,
-    remedy: str,
-    place: str | None = None,
-) -> Flaw:
-    return Flaw(
-        rule=rule,
-        severity="error" if severity == "error" else "warning",
-        message=message,
-        remedy=remedy,
-        place=place,
-        path=Path(piece.file),
-        line=piece.line,
-    )
+def _at(piece: TemplatePiece, flaw: Flaw) -> Flaw:
+    return replace(flaw, path=Path(piece.file), line=piece.line)
 
 
-_TEMPLATE_RULES = (
-    _fence_rule,
-    _stray_rule,
-    _shown_rule,
-    _guard_rule,
-    _order_rule,
-    _form_rule,
-    _sharing_rule,
-)
+_PAIR_RULES = (_fence_rule, _outside_rule, _guard_rule, _sides_rule)
+_RULES = (
+    _fence_rule, _outside_rule, _shown_rule, _guard_rule, _order_rule, _form_rule, _sharing_rule,
+)  # fmt: skip
 
 _FENCED_BLOCK = re.compile(r"<([^<>\n]+) ([A-Z2-7]{16})>\n.*?</\1 \2>", re.DOTALL)
 
+# Words that no template contains, to find a case's texts in a rendered prompt.
 _SENTINELS = {
     "input": "Wherefrom-comes-the-input",
     "reference": "Wherefrom-comes-the-reference",
@@ -356,8 +299,8 @@ _SENTINELS = {
 }
 
 
-def trial_flaws(template: PromptTemplate) -> Iterator[Flaw]:
-    """What shows only when a template is rendered."""
+def _trial_flaws(template: PromptTemplate) -> Iterator[Flaw]:
+    """What only rendering the template shows."""
     rubric = _rubric(template.header)
     loose: set[str] = set()
     for case, output in _samples(needs_trace=template.header.needs_trace):
@@ -374,9 +317,8 @@ def trial_flaws(template: PromptTemplate) -> Iterator[Flaw]:
     if loose:
         named = ", ".join(sorted(loose))
         message = f"rendered, {named} stands outside of its fence"
-        yield Flaw(
-            "unfenced", "error", message, "print it through the filter `fenced` and no other"
-        )
+        remedy = "print it through the filter `fenced` and no other"
+        yield Flaw("unfenced", "error", message, remedy)
 
 
 def _samples(*, needs_trace: bool) -> Iterator[tuple[Case, Output]]:

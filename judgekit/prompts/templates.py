@@ -1,4 +1,4 @@
-"""Finds prompt templates, own and shipped, and reads their headers.
+"""Finds prompt templates, the user's and the shipped ones, and reads their headers.
 
 They are compiled in `environment`.
 """
@@ -6,16 +6,16 @@ They are compiled in `environment`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.errors import TemplateError, UnknownNameError
-from judgekit.prompts.parsing import TEXT_FORMATS, PairReplyFormat, ReplyFormat
+from judgekit.prompts.parsing import PAIR_FORMATS, TEXT_FORMATS, PairReplyFormat, ReplyFormat
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from judgekit.records import PreferenceSlot
 
@@ -27,41 +27,34 @@ _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges
            "shows")  # fmt: skip
 
 _REPLY_KINDS = ("json", *TEXT_FORMATS)
-_PAIR_KINDS = ("json", "choice", "brackets", "stated", "two_scores")
-_WITH_CHOICES = ("choice", "brackets", "stated")
-_SLOTS = ("first", "second", "tie")
+_PAIR_KINDS = ("json", *PAIR_FORMATS)
+_WITH_CHOICES = tuple(name for name, form in PAIR_FORMATS.items() if form.has_choices)
+_SLOTS: tuple[PreferenceSlot, ...] = ("first", "second", "tie")
+
+# Folders of files that other templates include, and of the questions after a verdict.
 _NOT_JUDGES = ("partials/", "analysis/")
-"""Folders of what is included elsewhere, and of what is asked after a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateHeader:
-    """What a template says of itself in the comment it opens with."""
+    """The fields of the comment that a template begins with."""
 
     description: str
-    """What it is for."""
-
     asks: Literal["criterion", "all", "overall"]
-    """Whether a call asks about one criterion, about all of them, or about the whole only."""
+    """What one call asks about: one criterion, all of them, or only which output is better."""
 
     reply: ReplyFormat
-    """The reply format the judge is asked for."""
-
-    needs_trace: bool
-    """Whether it can only be used for outputs with a trace."""
-
-    binary_only: bool
-    """Whether it can only be used for criteria that score 0 or 1."""
-
+    needs_trace: bool = False
+    binary_only: bool = False
     pair: PairReplyFormat | None = None
-    """The reply format where it compares two outputs; None where it sees one."""
+    """The reply format of a comparison of two outputs; None where one output is graded."""
 
     shows_examples: bool = False
-    """Whether it shows the examples of a criterion."""
 
 
 def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[Path, ...]]:
-    """Where a template lies: its file name, and the folders to look it and its partials up in."""
+    """A template's file name, and the folders in which it and its partials are looked up."""
+    # The user's folders come first, so that a file of the same name replaces a shipped one.
     path = Path(name)
     shipped = shipped_file("prompts")
     if path.suffix == ".j2" and path.is_file():
@@ -74,17 +67,18 @@ def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[P
 
 
 def template_names(folders: Sequence[Path] = ()) -> list[str]:
-    """The names of all templates that grade one output, own and shipped, sorted."""
+    """The names of all templates that grade one output, sorted."""
     return [name for name in _all_names(folders) if not is_pair_template(name, folders)]
 
 
 def pair_template_names(folders: Sequence[Path] = ()) -> list[str]:
-    """The names of all templates that compare two outputs, own and shipped, sorted."""
+    """The names of all templates that compare two outputs, sorted."""
     return [name for name in _all_names(folders) if is_pair_template(name, folders)]
 
 
 def is_pair_template(name: str, folders: Sequence[Path] = ()) -> bool:
-    """Whether a template compares two outputs: its header says `judges: pair`."""
+    """Whether a template compares two outputs: its header has `judges: pair`."""
+    # Only this line is read: a list of names must not fail because one header is invalid.
     file_name, places = find_template(name, folders)
     path = next(folder / file_name for folder in places if (folder / file_name).is_file())
     try:
@@ -104,80 +98,65 @@ def _all_names(folders: Sequence[Path]) -> list[str]:
 
 
 def read_header(source: str, name: str) -> TemplateHeader:
-    """Read the comment a template opens with."""
+    """Read the comment that a template begins with."""
     match = _HEADER.match(source)
     fields = {} if match is None else _fields(match.group(1), name)
-    if _one_of("judges", fields.get("judges", "output"), ("output", "pair"), name) == "pair":
-        return _pair_header(fields, name)
-    asks = _one_of("asks", fields.get("asks", "criterion"), ("criterion", "all"), name)
-    kind = _one_of("reply", fields.get("reply", "json"), _REPLY_KINDS, name)
-    choices = _choices(fields.get("choices", ""), name)
-    if (kind == "choice") != bool(choices):
-        raise TemplateError(f"template {name}: reply: choice and choices: go together")
+
+    def one_of(field: str, *allowed: str) -> str:
+        """The value of a field, the first of those allowed where it is not there."""
+        value = fields.get(field, allowed[0])
+        if value not in allowed:
+            known = ", ".join(allowed)
+            raise TemplateError(f"template {name}: {field}: {value!r} is none of {known}")
+        return value
+
+    is_pair = one_of("judges", "output", "pair") == "pair"
+    asks = one_of("asks", "criterion", "all", *(["overall"] if is_pair else []))
+    kind = one_of("reply", *(_PAIR_KINDS if is_pair else _REPLY_KINDS))
     if asks == "all" and kind != "json":
         raise TemplateError(f"template {name}: asks: all needs reply: json")
-    reason = _one_of("rationale", fields.get("rationale", "asked"), ("asked", "none"), name)
-    if reason == "none" and kind == "json":
-        raise TemplateError(f"template {name}: reply: json always asks for a rationale")
-    return TemplateHeader(
-        description=fields.get("description", ""),
-        asks=cast('Literal["criterion", "all"]', asks),
-        reply=ReplyFormat(
-            kind=kind,
-            choices=choices,
-            asks_rationale=reason == "asked",
-        ),
-        needs_trace=_one_of("needs", fields.get("needs", "output"), ("output", "trace"), name)
-        == "trace",
-        binary_only=_one_of("scales", fields.get("scales", "any"), ("any", "binary"), name)
-        == "binary",
-        shows_examples=_one_of("shows", fields.get("shows", "item"), ("item", "examples"), name)
-        == "examples",
-    )
-
-
-def _pair_header(fields: dict[str, str], name: str) -> TemplateHeader:
-    asks = _one_of("asks", fields.get("asks", "criterion"), ("criterion", "all", "overall"), name)
-    kind = _one_of("reply", fields.get("reply", "json"), _PAIR_KINDS, name)
-    choices = _slots(fields.get("choices", ""), name)
-    if (kind in _WITH_CHOICES) != bool(choices):
-        raise TemplateError(
-            f"template {name}: reply: {kind} {'needs' if kind in _WITH_CHOICES else 'has no'} "
-            "choices:",
-            hint="choices: A=first B=second C=tie",
-        )
-    if asks == "all" and kind != "json":
-        raise TemplateError(f"template {name}: asks: all needs reply: json")
-    reason = _one_of("rationale", fields.get("rationale", "asked"), ("asked", "none"), name)
-    return TemplateHeader(
+    has_rationale = one_of("rationale", "asked", "none") == "asked"
+    header = TemplateHeader(
         description=fields.get("description", ""),
         asks=cast('Literal["criterion", "all", "overall"]', asks),
         reply=ReplyFormat(),
-        needs_trace=False,
-        binary_only=False,
-        pair=PairReplyFormat(
-            kind=cast('Literal["json", "choice", "brackets", "stated", "two_scores"]', kind),
-            choices=choices,
-            asks_rationale=reason == "asked",
-        ),
+    )
+    if is_pair:
+        slots = _slots(fields.get("choices", ""), name)
+        if (kind in _WITH_CHOICES) != bool(slots):
+            verb = "needs" if kind in _WITH_CHOICES else "has no"
+            raise TemplateError(
+                f"template {name}: reply: {kind} {verb} choices:",
+                hint="choices: A=first B=second C=tie",
+            )
+        return replace(header, pair=PairReplyFormat(kind, slots, has_rationale))
+    choices = _choices(fields.get("choices", ""), name)
+    if (kind == "choice") != bool(choices):
+        raise TemplateError(f"template {name}: reply: choice and choices: go together")
+    if kind == "json" and not has_rationale:
+        raise TemplateError(f"template {name}: reply: json always asks for a rationale")
+    return replace(
+        header,
+        reply=ReplyFormat(kind, choices, has_rationale),
+        needs_trace=one_of("needs", "output", "trace") == "trace",
+        binary_only=one_of("scales", "any", "binary") == "binary",
+        shows_examples=one_of("shows", "item", "examples") == "examples",
     )
 
 
 def _slots(text: str, name: str) -> dict[str, PreferenceSlot]:
-    """`A=first B=second C=tie` as a mapping; first and second have to be there."""
+    """`A=first B=second C=tie` as a mapping; first and second are required."""
     choices: dict[str, PreferenceSlot] = {}
     for part in text.split():
-        word, _, slot = part.partition("=")
-        if not word or slot not in _SLOTS:
+        word, _, value = part.partition("=")
+        slot = next((slot for slot in _SLOTS if slot == value), None)
+        if not word or slot is None:
             raise TemplateError(f"template {name}: choices: {part!r} is not of the form word=first")
-        choices[word] = cast("PreferenceSlot", slot)
-    if choices and not _both(choices.values()):
+        choices[word] = slot
+    # A judge who cannot say "second" would prefer the first output every time.
+    if choices and not {"first", "second"} <= set(choices.values()):
         raise TemplateError(f"template {name}: choices: needs a word for first and one for second")
     return choices
-
-
-def _both(slots: Iterable[PreferenceSlot]) -> bool:
-    return {"first", "second"} <= set(slots)
 
 
 def _fields(text: str, name: str) -> dict[str, str]:
@@ -192,15 +171,9 @@ def _fields(text: str, name: str) -> dict[str, str]:
                 hint=f"a header line is `field: value` with one of {', '.join(_FIELDS)}",
             )
         if key.strip() in fields:
-            raise TemplateError(f"template {name}: its header says {key.strip()}: twice")
+            raise TemplateError(f"template {name}: its header has {key.strip()}: twice")
         fields[key.strip()] = value.strip()
     return fields
-
-
-def _one_of(field: str, value: str, allowed: Sequence[str], name: str) -> str:
-    if value not in allowed:
-        raise TemplateError(f"template {name}: {field}: {value!r} is none of {', '.join(allowed)}")
-    return value
 
 
 def _choices(text: str, name: str) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Turns the files of each public dataset into joined rows, one converter a dataset.
+"""Joins the files of each public dataset into rows, with one converter for each dataset.
 
 The scores in the judges' replies are read in `readings`.
 """
@@ -6,6 +6,7 @@ The scores in the judges' replies are read in `readings`.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from judgekit.errors import DatasetError
@@ -18,7 +19,7 @@ from judgekit.public_data.readings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from judgekit.public_data.sources import SourceTree
     from judgekit.records import JsonObject
@@ -44,6 +45,8 @@ _PAIRS = tuple(
 )
 
 _SCORES = "ABCDE"
+
+# Each style of prompt asks for another form of reply, which its authors read in another way.
 _CHATGPT = "gpt-3.5-turbo-0301"
 
 _READERS: dict[str, Callable[[str], float | None]] = {
@@ -55,12 +58,14 @@ _READERS: dict[str, Callable[[str], float | None]] = {
 }
 
 _HEAD_TO_HEAD = f"{_CHATGPT}/h2h"
+
+# The letter names the place in the prompt, and the second order swaps the places.
 _SHOWN = {"ab": {"A": "A", "B": "B", "C": "tie"}, "ba": {"A": "B", "B": "A", "C": "tie"}}
 _Summaries = dict[str, dict[str, Any]]
 
 
-def convert_summeval(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows: both criteria, summary by summary and head to head."""
+def _convert_summeval(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """Both criteria, summary by summary and head to head."""
     own: _Summaries = {
         system: {
             str(row["id"]): row
@@ -73,13 +78,25 @@ def convert_summeval(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
 
 
 def _summaries(tree: SourceTree, own: _Summaries, criterion: str) -> Iterator[JsonObject]:
-    said = {judge: _said(tree, judge, criterion) for judge in _READERS}
+    replies: dict[str, _Summaries] = {}
+    for judge in _READERS:
+        model, style = judge.split("/")
+        folder = f"eval_model_generations/{model}"
+        replies[judge] = {
+            system: {
+                str(row["id"]): row["resp"]
+                for row in tree.objects(
+                    f"{folder}/eval_{system}_generations/{criterion}_{style}.txt"
+                )
+            }
+            for system in _SYSTEMS
+        }
     # Sorted, so that the files are the same on every machine.
     for doc_id in sorted(own[_SYSTEMS[0]]):
         for system in _SYSTEMS:
             row = own[system][doc_id]
-            texts = {judge: by[system][doc_id] for judge, by in said.items()}
-            human = _scores(row, "expert_annotations", criterion)
+            texts = {judge: by_system[system][doc_id] for judge, by_system in replies.items()}
+            human = [rater[criterion] for rater in row["expert_annotations"]]
             yield {
                 "id": f"{doc_id}__{system}__{criterion}",
                 "doc_id": doc_id,
@@ -89,25 +106,11 @@ def _summaries(tree: SourceTree, own: _Summaries, criterion: str) -> Iterator[Js
                 "input": row["text"],
                 "output": row["decoded"],
                 "human": [*human],
-                "human_crowd": [*_scores(row, "turker_annotations", criterion)],
+                "human_crowd": [rater[criterion] for rater in row["turker_annotations"]],
                 "human_mean": round(sum(human) / len(human), _DIGITS),
                 "judge": {judge: [text] for judge, text in texts.items()},
                 "judge_parsed": {judge: [_READERS[judge](text)] for judge, text in texts.items()},
             }
-
-
-def _said(tree: SourceTree, judge: str, criterion: str) -> dict[str, dict[str, Any]]:
-    """What a judge wrote, by system and document."""
-    model, style = judge.split("/")
-    return {
-        system: {
-            str(row["id"]): row["resp"]
-            for row in tree.objects(
-                f"eval_model_generations/{model}/eval_{system}_generations/{criterion}_{style}.txt"
-            )
-        }
-        for system in _SYSTEMS
-    }
 
 
 def _pairs(tree: SourceTree, own: _Summaries, criterion: str) -> Iterator[JsonObject]:
@@ -147,20 +150,15 @@ def _pair(both: dict[str, Any], one: Any, other: Any, criterion: str) -> JsonObj
     }
 
 
-def _scores(row: Any, raters: str, criterion: str) -> list[Any]:
-    return [rater[criterion] for rater in row[raters]]
-
-
 _TOPICAL_CHAT_CRITERIA = {"engagingness": "eng", "naturalness": "nat"}
 _STYLES = ("analyze_rate", "geval", "rate_explain")
 _TOPICAL_CHAT_SCALE = [1, 3]
 
-# The file holds means only; the paper names three raters.
+# The file has means only; the paper names three raters.
 _N_RATERS = 3
 
 
-def convert_topical_chat(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows of both criteria."""
+def _convert_topical_chat(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
     return {
         f"pointwise_{name}": _topical_chat_rows(tree, name, short)
         for name, short in _TOPICAL_CHAT_CRITERIA.items()
@@ -179,7 +177,8 @@ def _topical_chat_rows(tree: SourceTree, criterion: str, short: str) -> Iterator
     for at, row in enumerate[Any](tree.objects("data/topical_chat.json")):
         # The file has no ids: answers to one source belong to one dialogue, in order of appearance.
         doc_id = dialogues.setdefault(row["source"], f"dialogue_{len(dialogues):02}")
-        said = {f"gpt-3.5/{s}": by[_key(row)] for s, by in samples.items() if _key(row) in by}
+        key = _key(row)
+        replies = {f"gpt-3.5/{style}": by[key] for style, by in samples.items() if key in by}
         score = row["scores"][criterion]
         yield {
             "id": f"topical_{at:03}__{criterion}",
@@ -193,9 +192,9 @@ def _topical_chat_rows(tree: SourceTree, criterion: str, short: str) -> Iterator
             "human": [score],
             "human_is_mean_of": _N_RATERS,
             "human_mean": score,
-            "judge": {**said},
+            "judge": {**replies},
             "judge_parsed": {
-                judge: [parse_rating(one) for one in all_] for judge, all_ in said.items()
+                judge: list(map(parse_rating, all_)) for judge, all_ in replies.items()
             },
         }
 
@@ -211,11 +210,13 @@ _ANSWERS = f"{_ROOT}/data/annotations_"
 _TTCW_SCALE = [0, 1]
 
 
-def convert_ttcw(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows: judgments, and beside them the criteria, stories and experts' reasons."""
+def _convert_ttcw(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """Judgments, and beside them the criteria, the stories and the experts' reasons."""
     tests: list[Any] = tree.objects(f"{_ROOT}/tests/ttcw_all_tests.json")
     stories: list[Any] = tree.objects(f"{_ROOT}/stories/ttcw_short_stories.json")
-    votes = _votes(tree)
+    votes: dict[str, list[Any]] = {}
+    for vote in tree.objects(f"{_ROOT}/annotations/ttcw_annotations.json"):
+        votes.setdefault(f"story_{vote['story_id']}_test{vote['ttcw_idx']}", []).append(vote)
     order = sorted(stories, key=lambda story: f"story_{story['story_id']}_")
     items = [
         (f"story_{story['story_id']}_test{test['ttcw_idx']}", test, story)
@@ -224,17 +225,34 @@ def convert_ttcw(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
     ]
     return {
         "pointwise": _judgments(tree, items, votes),
-        "criteria": (_criterion(test) for test in tests),
-        "stories": (_story(story) for story in stories),
-        "human_rationales": (_reasons(name, votes) for name, _, _ in items),
+        "criteria": (
+            {
+                "criterion": test["category"],
+                "dimension": test["torrance_dimension"],
+                "question": test["question"],
+                "background": test["full_prompt"],
+            }
+            for test in tests
+        ),
+        "stories": (
+            {
+                "doc_id": story["story_id"],
+                "title": story["story_name"],
+                "input": story["plot"],
+                # A story of the magazine is a link: its text belongs to the magazine.
+                "output": None if story["content"].startswith("https://") else story["content"],
+            }
+            for story in stories
+        ),
+        "human_rationales": (
+            {
+                "id": name,
+                "human": [*_verdicts(votes[name])],
+                "human_rationale": [vote["explanation"] for vote in votes[name]],
+            }
+            for name, _, _ in items
+        ),
     }
-
-
-def _votes(tree: SourceTree) -> dict[str, list[Any]]:
-    votes: dict[str, list[Any]] = {}
-    for vote in tree.objects(f"{_ROOT}/annotations/ttcw_annotations.json"):
-        votes.setdefault(f"story_{vote['story_id']}_test{vote['ttcw_idx']}", []).append(vote)
-    return votes
 
 
 def _judgments(
@@ -249,7 +267,7 @@ def _judgments(
     # Not every judge answered every item.
     for name, test, story in items:
         human = _verdicts(votes[name])
-        said = {judge: rows[name] for judge, rows in answers.items() if name in rows}
+        replies = {judge: rows[name] for judge, rows in answers.items() if name in rows}
         yield {
             "id": name,
             "doc_id": story["story_id"],
@@ -261,38 +279,9 @@ def _judgments(
             "human": [*human],
             "human_annotator": [vote["expert_idx"] for vote in votes[name]],
             "human_mean": round(sum(human) / len(human), _DIGITS),
-            "judge": {judge: [text] for judge, text in said.items()},
-            "judge_parsed": {judge: [opens_with_yes(text)] for judge, text in said.items()},
+            "judge": {judge: [text] for judge, text in replies.items()},
+            "judge_parsed": {judge: [opens_with_yes(text)] for judge, text in replies.items()},
         }
-
-
-def _criterion(test: Any) -> JsonObject:
-    return {
-        "criterion": test["category"],
-        "dimension": test["torrance_dimension"],
-        "question": test["question"],
-        "background": test["full_prompt"],
-    }
-
-
-def _story(story: Any) -> JsonObject:
-    """A story; one of the magazine's is a link, and its text belongs to the magazine."""
-    text = story["content"]
-    return {
-        "doc_id": story["story_id"],
-        "title": story["story_name"],
-        "input": story["plot"],
-        "output": None if text.startswith("https://") else text,
-    }
-
-
-def _reasons(name: str, votes: dict[str, list[Any]]) -> JsonObject:
-    own = votes[name]
-    return {
-        "id": name,
-        "human": [*_verdicts(own)],
-        "human_rationale": [vote["explanation"] for vote in own],
-    }
 
 
 def _verdicts(votes: Sequence[Any]) -> list[int]:
@@ -303,15 +292,11 @@ _FILE = "eval/benchmark/data/mt_bench_eval.json"
 _PROMETHEUS_JUDGE = "gpt-4"
 
 
-def convert_prometheus(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows; feedback and score are joined in the form the prompt asks for."""
-    return {"mt_bench_eval": _prometheus_rows(tree)}
-
-
 def _prometheus_rows(tree: SourceTree) -> Iterator[JsonObject]:
     for at, row in enumerate(tree.objects(_FILE)):
         scores, feedback = _listed(row["gpt4_score"]), _listed(row["gpt4_feedback"])
-        said = [
+        # The reply in the form that the prompt asks for; the file has its parts only.
+        replies = [
             f"Feedback: {why} [RESULT] {score}" for why, score in zip(feedback, scores, strict=True)
         ]
         yield {
@@ -322,20 +307,20 @@ def _prometheus_rows(tree: SourceTree) -> Iterator[JsonObject]:
             "scale": list(_FIVE_POINTS),
             "prompt": row["instruction"],
             "human": [],
-            "judge": {_PROMETHEUS_JUDGE: [*said]},
+            "judge": {_PROMETHEUS_JUDGE: [*replies]},
             "judge_feedback": {_PROMETHEUS_JUDGE: feedback},
             "judge_parsed": {_PROMETHEUS_JUDGE: scores},
         }
 
 
 def _listed(value: object) -> list[Any]:
-    """A list that the file holds as the text of a Python literal."""
+    """A list that the file has as the text of a Python literal."""
     try:
         found: object = ast.literal_eval(value) if isinstance(value, str) else value
     except (ValueError, SyntaxError) as error:
-        raise DatasetError(f"{_FILE} holds a list that cannot be read: {error}") from error
+        raise DatasetError(f"{_FILE} has a list that cannot be read: {error}") from error
     if not isinstance(found, list):
-        raise DatasetError(f"{_FILE} holds {type(found).__name__} where a list belongs")
+        raise DatasetError(f"{_FILE} has {type(found).__name__} where a list belongs")
     return found
 
 
@@ -347,74 +332,52 @@ _LABELLERS = "i-Eval/FairEval"
 _VICUNA_SIDES = {"CHATGPT": "A", "VICUNA13B": "B", "TIE": "tie"}
 
 
-def convert_vicuna(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows of all pairings, and of the one with people's labels."""
+def _convert_vicuna(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """All pairings, and the one with human labels."""
     return {
-        "pairwise_all_models": _reviews(tree),
+        "pairwise_all_models": (row for row, _ in _reviews(tree)),
         "pairwise_gpt35_vicuna13b": _labelled(tree),
     }
-
-
-def _reviews(tree: SourceTree) -> Iterator[JsonObject]:
-    questions, answers = _questions(tree), _answers(tree)
-    for path in tree.below(f"{_TABLE}review/"):
-        pairing = path.rsplit("/review_", 1)[1].removesuffix(".jsonl")
-        for review in tree.objects(path):
-            yield _vicuna_row(pairing, review, questions, answers)
 
 
 def _labelled(tree: SourceTree) -> Iterator[JsonObject]:
     # The labels are a bare list in the order of the reviews, in another repository.
     labels = tree.text(_LABELS, repository=_LABELLERS).split()
-    answers = _answers(tree)
-    rows = [
-        row for row in _with_answers(tree) if str(row[0]["id"]).startswith(f"{_VICUNA_LABELLED}__")
-    ]
+    rows = list(_reviews(tree, _VICUNA_LABELLED))
     if len(labels) != len(rows):
         raise DatasetError(f"{_LABELS} has {len(labels)} labels for {len(rows)} reviews")
-    for (row, review), label in zip(rows, labels, strict=True):
-        sides = {
-            f"output_{side}": answers[str(review[f"answer{place}_id"])]["text"]
-            for side, place in (("a", 1), ("b", 2))
-        }
+    for (row, outputs), label in zip(rows, labels, strict=True):
+        sides = {f"output_{side}": text for side, text in zip("ab", outputs, strict=True)}
         yield {**row, **sides, "human": _VICUNA_SIDES[label]}
 
 
-def _with_answers(tree: SourceTree) -> Iterator[tuple[JsonObject, JsonObject]]:
-    questions, answers = _questions(tree), _answers(tree)
-    for path in tree.below(f"{_TABLE}review/"):
-        if path.endswith(f"/review_{_VICUNA_LABELLED}.jsonl"):
-            for review in tree.objects(path):
-                yield _vicuna_row(_VICUNA_LABELLED, review, questions, answers), review
-
-
-def _questions(tree: SourceTree) -> dict[object, Any]:
-    return {row["question_id"]: row for row in tree.objects(f"{_TABLE}question.jsonl")}
-
-
-def _answers(tree: SourceTree) -> dict[str, Any]:
-    return {
+def _reviews(
+    tree: SourceTree, wanted: str | None = None
+) -> Iterator[tuple[JsonObject, tuple[str, str]]]:
+    """The reviews of one pairing or of all, each with the two answers."""
+    questions = {row["question_id"]: row for row in tree.objects(f"{_TABLE}question.jsonl")}
+    answers: dict[str, Any] = {
         str(row["answer_id"]): row
         for path in tree.below(f"{_TABLE}answer/")
         for row in tree.objects(path)
     }
-
-
-def _vicuna_row(
-    pairing: str, review: Any, questions: dict[object, Any], answers: dict[str, Any]
-) -> JsonObject:
-    number = review["question_id"]
-    question = questions[number]
-    return {
-        "id": f"{pairing}__q{number:02}",
-        "question_id": number,
-        "category": question["category"],
-        "input": question["text"],
-        "system_a": answers[review["answer1_id"]]["model_id"],
-        "system_b": answers[review["answer2_id"]]["model_id"],
-        "judge": {_VICUNA_JUDGE: {"ab": review["text"]}},
-        "judge_parsed": {_VICUNA_JUDGE: {"ab": [float(score) for score in review["score"]]}},
-    }
+    for path in tree.below(f"{_TABLE}review/"):
+        pairing = path.rsplit("/review_", 1)[1].removesuffix(".jsonl")
+        for review in tree.objects(path) if wanted in (None, pairing) else ():
+            number: Any = review["question_id"]
+            first, second = (answers[str(review[f"answer{place}_id"])] for place in (1, 2))
+            scores: Any = review["score"]
+            row: JsonObject = {
+                "id": f"{pairing}__q{number:02}",
+                "question_id": number,
+                "category": questions[number]["category"],
+                "input": questions[number]["text"],
+                "system_a": first["model_id"],
+                "system_b": second["model_id"],
+                "judge": {_VICUNA_JUDGE: {"ab": review["text"]}},
+                "judge_parsed": {_VICUNA_JUDGE: {"ab": [float(score) for score in scores]}},
+            }
+            yield row, (first["text"], second["text"])
 
 
 _BOARDS = "src/alpaca_eval/leaderboards/"
@@ -426,33 +389,25 @@ _FIGURES = (
 )  # fmt: skip
 
 
-def convert_alpaca(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows: all preferences of a judge for one system, and its leaderboard row."""
-    return {"preferences": _alpaca_rows(tree)}
-
-
 def _alpaca_rows(tree: SourceTree) -> Iterator[JsonObject]:
+    """All preferences of a judge for one system, and its leaderboard row."""
     # A result lies in results/<system>/<judge>/annotations.json.
     results = [path.split("/") for path in tree.below("results/")]
     for board in sorted(tree.below(_BOARDS), reverse=True):
         judge = board.rsplit("/", 1)[1].removesuffix(_BOARD)
         lines = {line[""]: line for line in tree.table(board)}
         for system in sorted(system for _, system, by, _ in results if by == judge):
-            pairs = tree.objects(f"results/{system}/{judge}/annotations.json")
-            yield _alpaca_row(judge, system, pairs, lines[system])
-
-
-def _alpaca_row(judge: str, system: str, pairs: list[Any], line: dict[str, str]) -> JsonObject:
-    return {
-        "id": f"{judge}__{system}",
-        "judge_name": judge,
-        "system_a": pairs[0]["generator_1"],
-        "system_b": pairs[0]["generator_2"],
-        "preference": [pair["preference"] for pair in pairs],
-        "len_a": [len(pair["output_1"]) for pair in pairs],
-        "len_b": [len(pair["output_2"]) for pair in pairs],
-        "published": {name: float(line[name]) for name in _FIGURES},
-    }
+            pairs: list[Any] = tree.objects(f"results/{system}/{judge}/annotations.json")
+            yield {
+                "id": f"{judge}__{system}",
+                "judge_name": judge,
+                "system_a": pairs[0]["generator_1"],
+                "system_b": pairs[0]["generator_2"],
+                "preference": [pair["preference"] for pair in pairs],
+                "len_a": [len(pair["output_1"]) for pair in pairs],
+                "len_b": [len(pair["output_2"]) for pair in pairs],
+                "published": {name: float(lines[system][name]) for name in _FIGURES},
+            }
 
 
 # The names of the paper, with the folders of the repository.
@@ -475,11 +430,6 @@ _JUDGES = tuple(
 _ORDERS = {"ab": "swap = False", "ba": "swap = True"}
 
 
-def convert_llmbar(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows of LLMBar."""
-    return {"pairwise": _llmbar_rows(tree)}
-
-
 def _llmbar_rows(tree: SourceTree) -> Iterator[JsonObject]:
     for subset, folder in _FOLDERS.items():
         root = f"Dataset/LLMBar/{folder}"
@@ -495,26 +445,22 @@ def _llmbar_rows(tree: SourceTree) -> Iterator[JsonObject]:
                 "output_a": pair["output_1"],
                 "output_b": pair["output_2"],
                 "human": _SIDES[str(pair["label"])],
-                "judge": {judge: _texts(said) for judge, said in orders.items()},
-                "judge_parsed": {judge: _winners(said) for judge, said in orders.items()},
+                "judge": {
+                    judge: {order: both[key]["completion"][0] for order, key in _ORDERS.items()}
+                    for judge, both in orders.items()
+                },
+                # The winner is the authors' reading; with `swap` they map it back to the outputs.
+                "judge_parsed": {
+                    judge: {
+                        order: _SIDES.get(str(both[key]["winner"]))
+                        for order, key in _ORDERS.items()
+                    }
+                    for judge, both in orders.items()
+                },
             }
 
 
-def _texts(said: Mapping[str, Any]) -> JsonObject:
-    return {order: said[key]["completion"][0] for order, key in _ORDERS.items()}
-
-
-def _winners(said: Mapping[str, Any]) -> JsonObject:
-    """The authors' reading; they fold it back to the two outputs themselves."""
-    return {order: _SIDES.get(str(said[key]["winner"])) for order, key in _ORDERS.items()}
-
-
 _SUFFIX = ".calibration.jsonl"
-
-
-def convert_confidence(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows, one a pair."""
-    return {"pairwise": _confidence_rows(tree)}
 
 
 def _confidence_rows(tree: SourceTree) -> Iterator[JsonObject]:
@@ -538,33 +484,41 @@ def _confidence_rows(tree: SourceTree) -> Iterator[JsonObject]:
         }
 
 
-def convert_alttest(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows of each data set whose labels are in the tree."""
+def _convert_alttest(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The rows of each data set whose labels are in the tree."""
     names = sorted({path.split("/")[1] for path in tree.below("data/")})
     return {name: _alttest_rows(tree, name) for name in names}
 
 
 def _alttest_rows(tree: SourceTree, name: str) -> Iterator[JsonObject]:
-    people = cast("dict[str, Any]", tree.document(f"data/{name}/human_annotations.json"))
+    humans = cast("dict[str, Any]", tree.document(f"data/{name}/human_annotations.json"))
     judges = cast("dict[str, Any]", tree.document(f"data/{name}/llm_annotations.json"))
-    # Not every person labelled every item; each item is taken once, in order.
-    for item in dict.fromkeys(item for labels in people.values() for item in labels):
+    # Not every annotator labelled every item; each item appears once, in order.
+    for item in dict.fromkeys(item for labels in humans.values() for item in labels):
         yield {
             "id": item,
-            "human": {who: people[who][item] for who in sorted(people) if item in people[who]},
+            "human": {who: humans[who][item] for who in sorted(humans) if item in humans[who]},
             "judge_parsed": {who: judges[who].get(item) for who in sorted(judges)},
         }
 
 
-CONVERTERS: Mapping[str, Callable[[SourceTree], dict[str, Iterator[JsonObject]]]] = {
-    "alpaca": convert_alpaca,
-    "alttest": convert_alttest,
-    "confidence": convert_confidence,
-    "llmbar": convert_llmbar,
-    "prometheus": convert_prometheus,
-    "summeval": convert_summeval,
-    "topical_chat": convert_topical_chat,
-    "ttcw": convert_ttcw,
-    "vicuna": convert_vicuna,
+_Converter = Callable[["SourceTree"], dict[str, Iterator["JsonObject"]]]
+
+
+def _only(name: str, rows: Callable[[SourceTree], Iterator[JsonObject]]) -> _Converter:
+    """The converter of a dataset with one kind of rows."""
+    return lambda tree: {name: rows(tree)}
+
+
+CONVERTERS: Mapping[str, _Converter] = {
+    "alpaca": _only("preferences", _alpaca_rows),
+    "alttest": _convert_alttest,
+    "confidence": _only("pairwise", _confidence_rows),
+    "llmbar": _only("pairwise", _llmbar_rows),
+    "prometheus": _only("mt_bench_eval", _prometheus_rows),
+    "summeval": _convert_summeval,
+    "topical_chat": _convert_topical_chat,
+    "ttcw": _convert_ttcw,
+    "vicuna": _convert_vicuna,
 }
 """The converter of each dataset, by the name the catalog uses."""

@@ -1,7 +1,4 @@
-"""Downloads a public dataset, verifies it, and writes its rows as judgekit's cases, outputs.
-
-Labels and rubrics.
-"""
+"""Downloads a public dataset and writes its rows in judgekit's own formats."""
 
 from __future__ import annotations
 
@@ -22,17 +19,13 @@ from judgekit.public_data.sources import SourceTree, download_file, is_verified,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pydantic import JsonValue
-
     from judgekit.public_data.sources import PinnedFile, PublicDataset
     from judgekit.records import JsonObject
 
-FOLDER_VARIABLE = "JUDGEKIT_DATA"
-"""The environment variable that names the folder the sets lie in."""
-
+_FOLDER_VARIABLE = "JUDGEKIT_DATA"
 _DEFAULT = Path(".judgekit/data")
 
-# Kept beside the rows, so that they can be made anew without the network.
+# The files stay beside the rows, so that the rows can be made again without the network.
 _SOURCES = ".sources"
 _OWN = "judgekit"
 
@@ -43,7 +36,7 @@ _JOINED = ".jsonl.gz"
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """One file of a set that was written."""
+    """A file of a dataset."""
 
     path: Path
     n_rows: int
@@ -51,7 +44,7 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class DownloadedSet:
-    """What getting a set came to."""
+    """The result of a download."""
 
     folder: Path
     n_fetched: int
@@ -60,13 +53,13 @@ class DownloadedSet:
     own: tuple[WrittenFile, ...]
 
 
-def data_folder(given: Path | None = None) -> Path:
-    """The folder the sets lie in."""
-    return given or Path(os.environ.get(FOLDER_VARIABLE) or _DEFAULT)
+def data_folder(chosen: Path | None = None) -> Path:
+    """The folder of the datasets."""
+    return chosen or Path(os.environ.get(_FOLDER_VARIABLE) or _DEFAULT)
 
 
 def joined_files(name: str, folder: Path) -> list[Path]:
-    """The joined files of a set that are there."""
+    """The joined files of a dataset."""
     return sorted((folder / name).glob(f"*{_JOINED}"))
 
 
@@ -77,13 +70,25 @@ def download_set(
     origin: str,
     on_file: Callable[[str], None] = lambda _: None,
 ) -> DownloadedSet:
-    """Fetch a set's files from its source, verify them, and write its rows."""
-    # What is there and verified is not fetched again. Rows are written when all files are there.
-    _check_is_ours(chosen, folder)
+    """Download a dataset's files, verify them, and write its rows."""
+    # Files that were verified before are not downloaded again.
+    folders = _tree(chosen, folder).folders
+    # Rows without their sources were put there by hand, and could not be downloaded again.
+    if joined_files(chosen.name, folder) and not any(map(Path.is_dir, folders.values())):
+        raise SettingsError(
+            f"{folder / chosen.name} has rows that judgekit did not download",
+            hint="they stay as they are; give another folder with --to",
+        )
     try:
         own = folder / chosen.name / _OWN
         own.mkdir(parents=True, exist_ok=True)
-        wanted = _missing(chosen, folder)
+        wanted = [
+            (at, name, path, pinned)
+            for at, source in enumerate(chosen.sources)
+            for name, pinned in source.files.items()
+            # A file that exists but differs from its checksum is downloaded again.
+            if not is_verified(path := folders[source.repository] / name, pinned)
+        ]
         _fetch_all(chosen, wanted, origin, on_file)
     except OSError as error:
         raise StoreError(f"cannot write below {folder}: {error.strerror}") from error
@@ -103,17 +108,6 @@ def download_set(
     )
 
 
-def _check_is_ours(chosen: PublicDataset, folder: Path) -> None:
-    """Rows without the sources they were made of came from elsewhere, and are not replaced."""
-    sources = _tree(chosen, folder).folders.values()
-    # Somebody may have put rows there by hand; they could not be fetched again.
-    if joined_files(chosen.name, folder) and not any(place.is_dir() for place in sources):
-        raise SettingsError(
-            f"{folder / chosen.name} holds rows that were not fetched by judgekit",
-            hint="they stay as they are; give another folder with --to",
-        )
-
-
 def _tree(chosen: PublicDataset, folder: Path) -> SourceTree:
     return SourceTree(
         folders={s.repository: folder / _SOURCES / s.repository / s.commit for s in chosen.sources},
@@ -124,32 +118,21 @@ def _tree(chosen: PublicDataset, folder: Path) -> SourceTree:
 _Wanted = list[tuple[int, str, Path, "PinnedFile"]]
 
 
-def _missing(chosen: PublicDataset, folder: Path) -> _Wanted:
-    folders = _tree(chosen, folder).folders
-    return [
-        (at, name, path, pinned)
-        for at, source in enumerate(chosen.sources)
-        for name, pinned in source.files.items()
-        # A file that is there but differs from its checksum is fetched again.
-        if not is_verified(path := folders[source.repository] / name, pinned)
-    ]
-
-
 def _fetch_all(
     chosen: PublicDataset, wanted: _Wanted, origin: str, on_file: Callable[[str], None]
 ) -> None:
-    """Fetch several at once; the first that fails stops those that have not begun."""
+    """Download several files at once; the first failure stops those that have not begun."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        asked = {
+        files = {
             pool.submit(
                 download_file, source_address(origin, chosen.sources[at], name), path, pinned=pinned
             ): name
             for at, name, path, pinned in wanted
         }
         try:
-            for done in as_completed(asked):
+            for done in as_completed(files):
                 done.result()
-                on_file(asked[done])
+                on_file(files[done])
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
@@ -158,6 +141,7 @@ def _fetch_all(
 def _write(path: Path, rows: Iterable[JsonObject]) -> WrittenFile:
     n_rows = 0
     with atomic_writer(path) as file:
+        # Without a time stamp the same rows give the same bytes.
         packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else file
         for row in rows:
             packed.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
@@ -176,22 +160,31 @@ _PROMPT = re.compile(
     re.DOTALL,
 )
 
+
+# What a case keeps of its row as metadata.
 _KNOWN = ("subset", "category", "dimension", "system_a", "system_b", "doc_id")
 _WINNERS = {"A": "a", "B": "b", "tie": "tie"}
 _SAFE = re.compile(r"[^\w.-]+")
+
+# The criterion of a set that grades outputs as a whole.
 _WHOLE = "quality"
 _EVEN = 0.5
+_STORY = {"doc_id", "title", "input", "output"}
 _CATEGORY = "category"
 _QUESTION = "How good is the {} of it, as the set's authors define it?"
+
+# The annotator where the set has one label for all its annotators.
 _CONSENSUS = "people"
 
 
 def judgekit_files(
     joined: Mapping[str, Sequence[JsonObject]], *, instrument: str
 ) -> Iterator[tuple[str, list[JsonObject]]]:
-    """The files of a set in judgekit's own formats."""
-    texts = {row["doc_id"]: row["output"] for row in _all(joined) if set(row) == _STORY}
-    questions = {row["criterion"]: row["question"] for row in _all(joined) if "question" in row}
+    """The files of a dataset in judgekit's own formats."""
+    # Each kind of row is recognised by its fields, so that a new converter needs nothing here.
+    all_rows = [row for rows in joined.values() for row in rows]
+    texts = {row["doc_id"]: row["output"] for row in all_rows if set(row) == _STORY}
+    questions = {row["criterion"]: row["question"] for row in all_rows if "question" in row}
     for stem, rows in joined.items():
         if not rows:
             continue
@@ -208,14 +201,6 @@ def judgekit_files(
             _add_labels_only(files, rows, name)
         for name, own in files.items():
             yield f"{stem}.{name}", own
-
-
-_STORY = {"doc_id", "title", "input", "output"}
-
-
-def _all(joined: Mapping[str, Sequence[JsonObject]]) -> Iterator[JsonObject]:
-    for rows in joined.values():
-        yield from rows
 
 
 def _add_pairs(files: _Files, rows: Sequence[Any], name: str) -> None:
@@ -244,9 +229,10 @@ def _add_pair(files: _Files, row: Any) -> None:
         if f"output_{side}" in row:
             _add(files, "outputs.jsonl", key | {"variant": side, "text": row[f"output_{side}"]})
     if "human" in row:
-        said = {"annotator": _CONSENSUS, "winner": _WINNERS[row["human"]]}
-        _add(files, "labels.jsonl", key | _criterion(row) | said)
-    # Where the outputs are not there, the replies say themselves which two they are about.
+        criterion = {name: row[name] for name in ("criterion",) if name in row}
+        label = {"annotator": _CONSENSUS, "winner": _WINNERS[row["human"]]}
+        _add(files, "labels.jsonl", key | criterion | label)
+    # Without the outputs, the replies name the two variants that they compare.
     sides = f"{row['system_a']} vs {row['system_b']}" if "output_a" not in row else None
     shown: JsonObject = {} if sides is None else {"variant": sides}
     for judge, orders in row.get("judge", {}).items():
@@ -264,30 +250,34 @@ def _add_preferences(files: _Files, rows: Sequence[Any]) -> None:
     """Winners of one judge and system a file; 1 is a, 2 is b, a fraction is between, 0 a draw."""
     for row in rows:
         name = f"results.{_slug(row['judge_name'])}.{_slug(row['system_b'])}.jsonl"
-        for at, said in enumerate(row["preference"]):
+        for at, preference in enumerate(row["preference"]):
             found: JsonObject = {
                 "case_id": str(at),
                 "variant_a": row["system_a"],
                 "variant_b": row["system_b"],
                 "winner": None,
             }
-            if said is not None:
-                share = _EVEN if said == 0 else 2 - said
+            if preference is not None:
+                share = _EVEN if preference == 0 else 2 - preference
                 side = "tie" if share == _EVEN else "a" if share > _EVEN else "b"
                 found |= {"winner": side, "probability": share}
             _add(files, name, found)
 
 
 def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -> None:
-    """One case a document, one variant a system; what has no text has labels and replies only."""
+    """One case for each document, one variant for each system."""
+    # An output whose text was not published has labels and replies only.
     cases: dict[str, JsonObject] = {}
     outputs: dict[tuple[str, str], JsonObject] = {}
     for row in rows:
-        parts = _prompt_parts(row) if "prompt" in row else row
+        parts = row
+        if "prompt" in row:
+            prompt = _PROMPT.search(row["prompt"])
+            parts = {} if prompt is None else prompt.groupdict()
         text = parts.get("output", texts.get(row["doc_id"]))
         key = {"case_id": row["doc_id"], "variant": row["system_id"]}
-        given = {name: parts[name] for name in ("input", "context", "reference") if name in parts}
-        cases.setdefault(row["doc_id"], {"id": row["doc_id"], **given})
+        known = {name: parts[name] for name in ("input", "context", "reference") if name in parts}
+        cases.setdefault(row["doc_id"], {"id": row["doc_id"], **known})
         if text is not None:
             outputs.setdefault((row["doc_id"], row["system_id"]), {**key, "text": text})
         key |= {"criterion": row.get("criterion", _WHOLE)}
@@ -296,21 +286,26 @@ def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -
         for at, score in enumerate(row.get("human_crowd", ()), start=1):
             _add(files, "labels.crowd.jsonl", {**key, "annotator": f"worker {at}", "raw": score})
             _add(files, "results.crowd.jsonl", {**key, "repeat": at - 1, "raw": score})
-        for judge, said in row["judge"].items():
-            for repeat, reply in enumerate(said):
+        for judge, replies in row["judge"].items():
+            for repeat, reply in enumerate(replies):
                 name = f"replies.{_slug(judge)}.jsonl"
                 _add(files, name, {**key, "repeat": repeat, "text": reply})
     files |= {"cases.jsonl": [*cases.values()], "outputs.jsonl": [*outputs.values()]}
 
 
 def _add_labels_only(files: _Files, rows: Sequence[Any], name: str) -> None:
-    """Scores, or categories: a level each, in the order of their names, which means nothing."""
-    given = [
+    """Scores, or categories."""
+    # Categories become levels in the order of their names, which means nothing.
+    labels = [
         label for row in rows for label in (*row["human"].values(), *row["judge_parsed"].values())
     ]
-    words = sorted({label for label in given if isinstance(label, str)})
+    words = sorted({label for label in labels if isinstance(label, str)})
     if words:
-        files["rubric.json"] = [_categories(_slug(name), words)]
+        levels = [{"value": at, "name": word} for at, word in enumerate(words)]
+        question = "Which category is it?"
+        criterion = {"name": _CATEGORY, "question": question, "scale": {"levels": levels}}
+        rubric: dict[str, Any] = {"name": _slug(name), "criteria": [criterion]}
+        files["rubric.json"] = [rubric]
     for row in rows:
         for who, label in row["human"].items():
             _add(files, "labels.jsonl", {"case_id": row["id"], "annotator": who, "raw": label})
@@ -319,19 +314,8 @@ def _add_labels_only(files: _Files, rows: Sequence[Any], name: str) -> None:
             _add(files, f"results.{_slug(judge)}.jsonl", found)
 
 
-def _categories(name: str, words: Sequence[str]) -> JsonObject:
-    levels: list[JsonValue] = [{"value": at, "name": word} for at, word in enumerate(words)]
-    question = "Which category is it?"
-    criterion: JsonObject = {
-        "name": _CATEGORY,
-        "question": question,
-        "scale": {"levels": levels},
-    }
-    return {"name": name, "criteria": [criterion]}
-
-
 def _rubric(name: str, rows: Sequence[Any], questions: Mapping[Any, Any]) -> JsonObject:
-    """Every criterion met, on its scale; a set's own question where it states one."""
+    """Every criterion of the rows on its scale, with the dataset's own question if it has one."""
     criteria: dict[str, JsonObject] = {}
     for row in rows:
         criterion = row.get("criterion", _WHOLE)
@@ -347,21 +331,12 @@ def _rubric(name: str, rows: Sequence[Any], questions: Mapping[Any, Any]) -> Jso
     return {"name": _slug(name), "criteria": [*criteria.values()]}
 
 
-def _prompt_parts(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = _PROMPT.search(row["prompt"])
-    return {} if found is None else found.groupdict()
-
-
 def _annotators(row: Mapping[str, Any]) -> list[str]:
     if "human_annotator" in row:
         return [f"expert {who}" for who in row["human_annotator"]]
     if "human_is_mean_of" in row:
         return [f"mean of {row['human_is_mean_of']}"]
     return [f"expert {at}" for at in range(1, len(row["human"]) + 1)]
-
-
-def _criterion(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {"criterion": row["criterion"]} if "criterion" in row else {}
 
 
 def _slug(text: str) -> str:

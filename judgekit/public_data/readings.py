@@ -1,6 +1,6 @@
 """Reads scores and choices from judges' replies in the way the authors of each dataset did.
 
-Where their code is known to misread a reply, the comment says so and what is done here instead.
+Where their code misreads replies, a comment states how, and what is done here instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LETTER = re.compile(r"summary ([abc])|\A([abc])[\s.:]", re.IGNORECASE)
 def parse_sentence_score(text: str) -> float | None:
     """The score a sentence about a summary states, as its authors read it."""
     # Theirs takes the last digit where no word `score` is near, so "a 4 out of 5" counts as 5. A
-    # bare closing "4.5" is kept here; theirs makes 5 of it.
+    # bare closing "4.5" stays 4.5 here; theirs makes 5 of it.
     low = text.lower()
     for found in sorted(_LABELLED.finditer(low), key=lambda hit: hit["number"] is None)[:1]:
         return float(found["number"] or _WORDS.index(found["word"]) + 1)
@@ -61,7 +61,8 @@ def parse_rating(text: str) -> float | None:
 
 
 def opens_with_yes(text: str) -> int:
-    """Whether an answer begins with Yes; anything else counts as No, a blocked one too."""
+    """Whether an answer begins with Yes."""
+    # Anything else counts as No, a blocked answer too, as its authors count it.
     return int(text.strip().lower().startswith("yes"))
 
 

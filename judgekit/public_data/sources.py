@@ -1,6 +1,6 @@
-"""The catalog of public labelled datasets: repository, commit, licence and checksums.
+"""The catalog of public labelled datasets, and the download of their files.
 
-Downloads and opens their files.
+Every file is pinned: repository, commit and checksum stand in the catalog.
 """
 
 from __future__ import annotations
@@ -37,48 +37,39 @@ _SAFE = re.compile(r"[\w.()+@,=-]+(?:/[\w.()+@,=-]+)*")
 
 
 class PinnedFile(Record):
-    """One file of a source, as it has to be."""
+    """The size and checksum that a file of a source must have."""
 
     bytes: Count
-    """Its size."""
-
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    """Its SHA-256, in hexadecimal."""
 
 
 class SourceRepository(Record):
-    """A repository at one commit."""
+    """Files of a repository at one commit, by path."""
 
     repository: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
     """`owner/name`."""
 
+    # A commit and not a branch, whose files may change.
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
-    """The commit that all files are taken from."""
-
     files: dict[str, PinnedFile]
-    """The files by their path in the repository."""
 
 
 class PublicDataset(Record):
     """A public labelled set."""
 
     name: Name
-    """What it is called here, and its folder."""
+    """Its name here, and that of its folder."""
 
     what: Name
-    """What it holds."""
+    """What its rows are."""
 
     labelled_by: Name
-    """Who labelled it."""
-
     licence: Name
     """The licence its owners state, or that they state none."""
 
     citation: Name
-    """The paper it comes from."""
-
     converter: Name
-    """The module of `judgekit.public_data` that reads it."""
+    """Its key in `judgekit.public_data.converters.CONVERTERS`."""
 
     sources: tuple[SourceRepository, ...]
     """Where its files come from; the first is the main one."""
@@ -90,7 +81,7 @@ class PublicDataset(Record):
 
     @property
     def n_files(self) -> int:
-        """How many files it has."""
+        """The number of all its files."""
         return sum(len(source.files) for source in self.sources)
 
 
@@ -101,10 +92,9 @@ class PublicCatalog(Record):
     """An address with `{repository}`, `{commit}` and `{path}` to be filled in."""
 
     sets: tuple[PublicDataset, ...]
-    """The sets."""
 
     def find(self, name: str) -> PublicDataset:
-        """The set of a name."""
+        """The dataset with this name."""
         for one in self.sets:
             if one.name == name:
                 return one
@@ -125,48 +115,45 @@ def load_catalog(path: Path | None = None) -> PublicCatalog:
 
 
 def _set(name: str, fields: object, folder: Path) -> PublicDataset:
-    listing = _listing(folder / "sources" / f"{name}.json")
-    given = dict(fields) if isinstance(fields, dict) else {}
-    sources = [
-        {**source, "files": listing.get(str(source.get("repository")))}
-        for source in given.get("sources") or ()
-    ]
-    return PublicDataset.model_validate({**given, "name": name, "sources": sources})
-
-
-def _listing(path: Path) -> Mapping[str, object]:
+    path = folder / "sources" / f"{name}.json"
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        listing = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DatasetError(f"is no listing of files: {error}", path=path) from error
-    for files in found.values():
-        for name in files:
-            if not _SAFE.fullmatch(name) or ".." in PurePosixPath(name).parts:
-                raise DatasetError(f"lists {name!r}, which is no path in a repository", path=path)
-    listing: Mapping[str, object] = found
-    return listing
+    # The names become paths on this machine, so none may lead out of the folder.
+    for file in (file for files in listing.values() for file in files):
+        if not _SAFE.fullmatch(file) or ".." in PurePosixPath(file).parts:
+            raise DatasetError(f"lists {file!r}, which is no path in a repository", path=path)
+    own = dict(fields) if isinstance(fields, dict) else {}
+    sources = [
+        {**source, "files": listing.get(str(source.get("repository")))}
+        for source in own.get("sources") or ()
+    ]
+    return PublicDataset.model_validate({**own, "name": name, "sources": sources})
 
 
 _CHUNK = 1 << 16
+
+# A slow server that sends a byte now and then is stopped by the second limit.
 _STALLED_S = 30.0
 _WHOLE_S = 600.0
-_STALLED = "nothing came for too long"
+_STALLED = "nothing was received for too long"
 _PLACES = ("{repository}", "{commit}", "{path}")
 
 
 def source_address(origin: str, source: SourceRepository, name: str) -> str:
-    """Where a file is fetched from."""
+    """The address of a file below an origin."""
+    # A mirror or a folder given without places has the layout of the cache.
     if not any(place in origin for place in _PLACES):
         origin = f"{origin.rstrip('/')}/{{repository}}/{{commit}}/{{path}}"
-    given = quote(name) if _is_url(origin) else name
-    filled = zip(_PLACES, (source.repository, source.commit, given), strict=True)
-    for place, value in filled:
+    file = quote(name) if "://" in origin else name
+    for place, value in zip(_PLACES, (source.repository, source.commit, file), strict=True):
         origin = origin.replace(place, value)
     return origin
 
 
 def is_verified(path: Path, pinned: PinnedFile) -> bool:
-    """Whether a file is there and is the pinned one."""
+    """Whether a file exists and is the pinned one."""
     try:
         if path.stat().st_size != pinned.bytes:
             return False
@@ -184,7 +171,7 @@ def download_file(
     stalled_s: float = _STALLED_S,
     whole_s: float = _WHOLE_S,
 ) -> None:
-    """Fetch a file to its place, if it is the pinned one."""
+    """Download a file to its place, if it is the pinned one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with closing(_opened(address, stalled_s)) as stream, atomic_writer(target) as file:
@@ -209,7 +196,9 @@ def _copy(
         if n_bytes > pinned.bytes:
             raise _failed(address, f"it is larger than the {pinned.bytes} bytes it should have")
         if time.monotonic() > deadline:
-            raise _failed(address, f"it took too long; {n_bytes} of {pinned.bytes} bytes came")
+            raise _failed(
+                address, f"it took too long; {n_bytes} of {pinned.bytes} bytes were received"
+            )
         digest.update(chunk)
         file.write(chunk)
     if n_bytes < pinned.bytes:
@@ -218,12 +207,12 @@ def _copy(
         raise DownloadError(
             f"{address} is not the file that was pinned: its SHA-256 is {found}, "
             f"not {pinned.sha256}",
-            hint="nothing of it was kept; its owners changed it, or something stands in between",
+            hint="nothing of it was stored; its owners changed it, or a proxy replaced it",
         )
 
 
 def _chunk(stream: IO[bytes], address: str) -> bytes:
-    """What came next; an error of the connection is not one of the disk."""
+    # An OSError here is one of the connection; the caller would take it for one of the disk.
     try:
         return (
             stream.read1(_CHUNK)
@@ -237,12 +226,16 @@ def _chunk(stream: IO[bytes], address: str) -> bytes:
 
 
 def _opened(address: str, stalled_s: float) -> IO[bytes]:
-    if not _is_url(address):
+    if "://" not in address:
         try:
             return Path(address).open("rb")
         except OSError as error:
             raise _failed(address, str(error.strerror)) from error
-    _check(address)
+    if not _is_allowed(address):
+        raise SettingsError(
+            f"{address} is neither https nor on this machine",
+            hint="give an https address, or a folder with the files",
+        )
     request = urllib.request.Request(  # noqa: S310 - https, or http on this machine: just checked
         address, headers={"User-Agent": "judgekit", "Accept-Encoding": "identity"}
     )
@@ -252,7 +245,7 @@ def _opened(address: str, stalled_s: float) -> IO[bytes]:
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows a redirect only to where a file may be fetched from in the first place."""
+    """Follows a redirect only to an address that is allowed itself."""
 
     def redirect_request(
         self,
@@ -271,27 +264,15 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]  # typeshed: HTTPMessage
 
 
-def _check(address: str) -> None:
-    if not _is_allowed(address):
-        raise SettingsError(
-            f"{address} is neither https nor on this machine",
-            hint="give an https address, or a folder that holds the files",
-        )
-
-
 def _is_allowed(address: str) -> bool:
     parts = urlsplit(address)
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)
 
 
-def _is_url(address: str) -> bool:
-    return "://" in address
-
-
 def _failed(address: str, why: str) -> DownloadError:
     return DownloadError(
         f"{address} could not be fetched: {why}",
-        hint="what was fetched and verified before is kept; run the command again to go on",
+        hint="files downloaded and verified before are kept; run the command again to resume",
     )
 
 

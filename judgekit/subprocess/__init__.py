@@ -1,6 +1,6 @@
 """Runs external programs within limits on time, memory and output.
 
-With a scrubbed environment, and leaves no process behind.
+They get an environment without secrets, and no process of theirs is left behind.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 ProcessFailure = Literal["timeout", "exit", "signal", "too_large", "not_found", "memory"]
-"""Why a program gave nothing."""
+"""Why a program failed."""
 
 _SHELL = "/bin/sh"
 
@@ -35,47 +35,38 @@ _OUT_OF_MEMORY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What a program may use."""
+    """What a program may use; None sets no limit."""
 
     timeout_s: float = 30
     """How long it may run, in seconds of the clock."""
 
     memory_bytes: int | None = 1 << 30
-    """Memory of its own, for each of its processes; None leaves it to the system."""
+    """Memory of its own, for each of its processes."""
 
     output_bytes: int = 10 << 20
-    """How much it may write to stdout."""
-
     stderr_bytes: int | None = None
-    """How much it may write to stderr; None sets no limit: only the end of it is stored."""
+    """How much it may write to stderr, of which only the end is stored."""
 
     cpu_s: int | None = None
-    """Seconds of CPU time for each of its processes; None leaves it to the system."""
+    """Seconds of CPU time for each of its processes."""
 
     n_processes: int | None = None
-    """How many processes and threads it may have beside those its user has already.
-
-    The system counts them by user, and does not hold its administrator to it. None leaves it to
-    the system.
-    """
+    """How many processes and threads it may start beside those that its user has already."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessResult:
-    """A program that ended well."""
+    """A program that ended with exit code 0."""
 
     stdout: bytes
-    """What it wrote to stdout, whole."""
-
     stderr: str
-    """The end of what it wrote to stderr, at most `STDERR_TAIL_BYTES`, fit for a terminal."""
+    """The end of what it wrote to stderr, at most `STDERR_TAIL_BYTES`, safe for a terminal."""
 
     exit_code: int = 0
-    """Its exit code; a program that ends with any but 0 has failed."""
 
 
 class ProcessFailedError(JudgekitError):
-    """A program did not end well, or could not be begun."""
+    """A program failed, or could not be started."""
 
     def __init__(
         self,
@@ -101,9 +92,9 @@ async def run_process(
     folder: Path | None,
 ) -> ProcessResult:
     """Run a program to its end."""
-    # It gets a session of its own. However it ends (in time or not, by cancelling too), all
+    # It gets a session of its own. However it ends (in time or not, also when cancelled), all
     # processes of its group are killed, and on Linux also those that left the group and have its
-    # environment. It may be called in any event loop of any thread.
+    # environment. It works in any event loop of any thread.
     environment = scrub_environment() if environment is None else environment
     program = find_program(command, environment=environment, folder=folder)
     arguments = [*_limiting(limits), program, *command[1:]]
@@ -116,12 +107,12 @@ async def run_process(
             folder=folder,
         )
     except (OSError, ValueError) as error:
-        raise ProcessFailedError(f"it could not be begun: {error}", kind="not_found") from error
+        raise ProcessFailedError(f"it could not be started: {error}", kind="not_found") from error
     try:
         child.follow()
         async with asyncio.timeout(limits.timeout_s):
             await child.ended
-        child.kill()  # what it left running would hold the pipes open
+        child.kill()  # what it left running would keep the pipes open
         await child.drain()
     except TimeoutError:
         message = f"it was stopped after {limits.timeout_s:g} s"
@@ -129,7 +120,8 @@ async def run_process(
     finally:
         exit_code = child.bury()
     if child.is_too_large:
-        raise _too_large(child.most_written, child.stderr_tail)
+        message = f"it wrote more than {child.most_written / 2**20:.3g} MiB"
+        raise ProcessFailedError(message, kind="too_large", stderr=child.stderr_tail)
     if exit_code != 0:
         raise _bad_ending(exit_code, child.stderr_tail, limits)
     return ProcessResult(bytes(child.stdout), child.stderr_tail, exit_code)
@@ -138,7 +130,8 @@ async def run_process(
 def find_program(
     command: Sequence[str], *, environment: Mapping[str, str], folder: Path | None
 ) -> str:
-    """The path of the program a command begins with."""
+    """The path of the program of a command."""
+    # Found here and not by the shell, so that a missing program is no failed one.
     name = command[0] if command else ""
     place = Path(folder or Path.cwd()).absolute()
     if not place.is_dir():
@@ -157,7 +150,7 @@ def find_program(
 def _limiting(limits: ProcessLimits) -> list[str]:
     """A shell that sets the limits and becomes the program."""
     # Limits set from here would come after the program began, and code between fork and exec is not
-    # safe in a process with threads. A limit that the system does not know is left out.
+    # safe in a process with threads. A limit that the system does not know is ignored.
     lines = ["ulimit -c 0"]
     if limits.memory_bytes is not None:
         # Of the data, not of the addresses: runtimes reserve many GiB of those without use.
@@ -166,15 +159,11 @@ def _limiting(limits: ProcessLimits) -> list[str]:
         lines.append(f"ulimit -S -t {limits.cpu_s}")
         lines.append(f"ulimit -H -t {limits.cpu_s + 1}")  # for those that ignore the first
     if limits.n_processes is not None:
+        # The system counts them by user, and exempts its administrator.
         most = n_tasks_of_user() + limits.n_processes
         lines.append(f"ulimit -u {most} 2>/dev/null || ulimit -p {most}")  # bash; dash, busybox
     script = "".join(f"{{ {line}; }} 2>/dev/null\n" for line in lines)
     return [_SHELL, "-c", f'{script}exec "$@"', _SHELL]
-
-
-def _too_large(most_bytes: int, stderr: str) -> ProcessFailedError:
-    most = f"{most_bytes / 2**20:.3g} MiB"
-    return ProcessFailedError(f"it wrote more than {most}", kind="too_large", stderr=stderr)
 
 
 def _bad_ending(exit_code: int, stderr: str, limits: ProcessLimits) -> ProcessFailedError:
@@ -185,19 +174,18 @@ def _bad_ending(exit_code: int, stderr: str, limits: ProcessLimits) -> ProcessFa
         message = f"it needed more than {limits.memory_bytes / 2**20:.4g} MiB of memory"
         return ProcessFailedError(message, kind="memory", stderr=stderr)
     if exit_code < 0:
-        message = f"it was killed by {_signal_name(-exit_code)}"
+        try:
+            name = signal.Signals(-exit_code).name
+        except ValueError:  # a real-time signal has no name
+            name = f"signal {-exit_code}"
+        message = f"it was killed by {name}"
         return ProcessFailedError(message, kind="signal", stderr=stderr)
     message = f"it ended with exit code {exit_code}"
     return ProcessFailedError(message, kind="exit", stderr=stderr, exit_code=exit_code)
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
+# An allowlist: keys, tokens, judgekit's own settings and variables that change what an interpreter
+# loads (`PYTHONPATH`, `LD_PRELOAD`) are not passed on.
 _KEPT_NAMES = frozenset({
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP",
     "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -211,31 +199,29 @@ def scrub_environment(
     extra: Mapping[str, str] = MappingProxyType({}), *, own: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The environment of an external program: paths, folders and language, no secrets."""
-    # Kept are `PATH`, `HOME`, `LANG`, `LC_*`, `TMPDIR` and their like. Keys, tokens, judgekit's own
-    # settings and variables that change what an interpreter loads are not handed on.
     for name, value in extra.items():
         if not _NAME.fullmatch(name) or "\0" in value:
             raise SettingsError(
                 f"{name!r} cannot be an environment variable",
                 hint="a name has letters, digits and _; a value has no NUL character",
             )
-    given = os.environ if own is None else own
-    kept = {name: value for name, value in given.items() if _is_harmless(name)}
-    return {**kept, **extra}
-
-
-def _is_harmless(name: str) -> bool:
-    return name in _KEPT_NAMES or name.startswith(_KEPT_PREFIX)
+    source = os.environ if own is None else own
+    harmless = {
+        name: value
+        for name, value in source.items()
+        if name in _KEPT_NAMES or name.startswith(_KEPT_PREFIX)
+    }
+    return {**harmless, **extra}
 
 
 STDERR_TAIL_BYTES = 4096
-"""How much of the end of stderr is stored."""
 
+# A random value of this variable marks a program and all that it starts.
 _MARK = "_JUDGEKIT_PROCESS"
 _CHUNK_BYTES = 1 << 16
-_DRAIN_S = 1.0
-"""How long to wait for the end of the pipes once everything that wrote to them was killed."""
 
+# How long to wait for the end of the pipes once everything that wrote to them was killed.
+_DRAIN_S = 1.0
 _REAP_S = 5.0
 _POLL_S = 0.01
 _MAX_SWEEPS = 20
@@ -243,11 +229,10 @@ _PROC = Path("/proc")
 
 
 class Child:
-    """A running program, its pipes, and what came out of them so far.
+    """A running program, its pipes, and what it has written to them."""
 
-    Of asyncio it uses only callbacks on file descriptors: asyncio's own processes hang on a
-    watcher, and on pipes that a grandchild may hold open, in ways that differ between versions.
-    """
+    # Of asyncio it uses only callbacks on file descriptors: asyncio's own processes depend on a
+    # watcher, and on pipes that a grandchild may keep open, in ways that differ between versions.
 
     def __init__(
         self,
@@ -260,7 +245,15 @@ class Child:
     ) -> None:
         mark = secrets.token_hex(8)
         self._mark = f"{_MARK}={mark}".encode()
-        self._process = process = _begun(arguments, {**environment, _MARK: mark}, folder)
+        self._process = process = subprocess.Popen(  # noqa: S603 - the caller's command
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env={**environment, _MARK: mark},
+            start_new_session=True,
+        )
         self._left = memoryview(stdin)
         self._most_bytes, self._most_stderr = most_bytes
         self._n_stderr = 0
@@ -271,11 +264,9 @@ class Child:
         self.ended: asyncio.Future[None] = self._loop.create_future()
         """Done when it ended, or wrote too much."""
         self.stdout = bytearray()
-        """What it wrote so far."""
         self.is_too_large = False
-        """Whether it wrote too much."""
         self.most_written = self._most_bytes
-        """Where it did, how much would have been allowed."""
+        """Where it wrote too much, how much would have been allowed."""
         self._stdin, stdout, stderr = (
             cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
@@ -284,7 +275,7 @@ class Child:
 
     @property
     def stderr_tail(self) -> str:
-        """The end of what it wrote to stderr so far, fit for a terminal."""
+        """The end of what it wrote to stderr so far, safe for a terminal."""
         return printable_text(bytes(self._stderr[-STDERR_TAIL_BYTES:]))
 
     def follow(self) -> None:
@@ -300,16 +291,17 @@ class Child:
             self._loop.add_reader(self._exit_fd, self._end)
 
     async def drain(self) -> None:
-        """Wait for what is in the pipes, once nothing writes to them any more."""
+        """Read the rest of the pipes once nothing writes to them any more."""
         await asyncio.wait({self._drained}, timeout=_DRAIN_S)
 
     def kill(self) -> None:
-        """Kill all its processes: its group, while the number is still its own, and the marked."""
+        """Kill all its processes: its group, and those with its mark."""
         if self._is_killed:
             return
         self._is_killed = True
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        # A process may start others while the first sweep goes through the list.
         killed: set[int] = set()
         for _ in range(_MAX_SWEEPS):
             found = _marked(self._mark) - killed
@@ -321,8 +313,8 @@ class Child:
                     os.kill(pid, signal.SIGKILL)
 
     def bury(self) -> int:
-        """Kill what is left, close the pipes and reap."""
-        # It does not wait by the loop, so that a second cancelling cannot come in between.
+        """Kill what is left, close the pipes and return the exit code."""
+        # It does not wait in the event loop, so that a second cancellation cannot interrupt it.
         self.kill()
         for pipe in list(self._sources):
             self._close_source(pipe)
@@ -330,7 +322,7 @@ class Child:
         self._stop_waiting()
         try:
             return self._process.wait(_REAP_S)
-        except subprocess.TimeoutExpired:  # the kernel holds it; it dies once that lets it go
+        except subprocess.TimeoutExpired:  # it waits in the kernel, and dies when it returns
             return -signal.SIGKILL
 
     def _read(self, pipe: IO[bytes]) -> None:
@@ -361,9 +353,8 @@ class Child:
             written = os.write(self._stdin.fileno(), self._left[:_CHUNK_BYTES])
         except BlockingIOError:
             return
-        except (
-            BrokenPipeError
-        ):  # it does not read its input; its exit code tells whether that is a failure
+        except BrokenPipeError:
+            # A program may ignore its input; whether that is a failure, its exit code decides.
             written = len(self._left)
         self._left = self._left[written:]
         if not self._left:
@@ -417,22 +408,9 @@ def n_tasks_of_user() -> int:
     return found
 
 
-def _begun(
-    arguments: Sequence[str], environment: Mapping[str, str], folder: Path | None
-) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - to run it is what the caller asked for
-        arguments,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=folder,
-        env=environment,
-        start_new_session=True,
-    )
-
-
 def _exit_fd(pid: int) -> int | None:
-    """A descriptor that can be read once the process has ended; None where there are none."""
+    """A descriptor that becomes readable when the process ends; None where there are none."""
+    # Waiting on it needs no signal handler, which only the main thread may set.
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):
@@ -440,7 +418,7 @@ def _exit_fd(pid: int) -> int | None:
 
 
 def _marked(mark: bytes) -> set[int]:
-    """The processes with a text in their environment, on Linux."""
+    """The processes with the mark in their environment, on Linux."""
     # A grandchild may have left the group, but seldom empties its environment.
     found = set()
     for pid in _pids():

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from judgekit.assertions import assertion_registry, evaluate_assertions
-from judgekit.assertions.registry import assertion
+from judgekit.assertions import assertion, assertion_registry, evaluate_assertions
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Case, Output
 from judgekit.registry import Registry, RegistryEntry
@@ -94,7 +93,7 @@ def test_what_returns_something_else_is_an_error() -> None:
 
 def test_endless_recursion_is_an_error() -> None:
     result = one({"type": "deep"}, registry=OWN)
-    assert result.error == "what it looks at is nested too deeply"
+    assert result.error == "the value it checks is nested too deeply"
 
 
 def test_an_assertion_that_asks_for_it_gets_the_case() -> None:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from judgekit.assertions.registry import UndecidedError
+from judgekit.assertions import UndecidedError
 from judgekit.assertions.sandbox import RefusedInputError, _pool, _Worker, run_bounded
 from judgekit.assertions.worker import serve
 

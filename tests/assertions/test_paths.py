@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.assertions.registry import NotApplicableError
+from judgekit.assertions import NotApplicableError
 from judgekit.assertions.selection import look_up, parse_path
 from judgekit.errors import InputError
 from judgekit.records import Output, TraceEvent, Usage

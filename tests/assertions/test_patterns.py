@@ -5,9 +5,8 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.assertions import worker
+from judgekit.assertions import UndecidedError, worker
 from judgekit.assertions.builtin.text import compile_pattern, search_text
-from judgekit.assertions.registry import UndecidedError
 from judgekit.errors import InputError
 
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from judgekit.assertions import score_output, scorer_registry
-from judgekit.assertions.registry import scorer
+from judgekit.assertions import score_output, scorer, scorer_registry
 from judgekit.errors import InputError
 from judgekit.records import Case, Output, Score, ScoreBreakdown, Usage
 from judgekit.registry import RegistryEntry

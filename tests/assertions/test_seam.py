@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.assertions.registry import assertion, declaration_of, scorer
+from judgekit.assertions import assertion, scorer
+from judgekit.assertions.registry import declaration_of
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Score
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from judgekit.assertions import check_specs, read_specs
-from judgekit.assertions.registry import assertion
+from judgekit.assertions import assertion, check_specs, read_specs
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Output
 from judgekit.registry import Registry, RegistryEntry

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from judgekit.assertions import evaluate_assertions
+from judgekit.assertions import NotApplicableError, UndecidedError, evaluate_assertions
 from judgekit.assertions.builtin import trajectory
 from judgekit.assertions.builtin.calls import ExpectedCall, tool_calls
-from judgekit.assertions.registry import NotApplicableError, UndecidedError, declaration_of
+from judgekit.assertions.registry import declaration_of
 from judgekit.records import Output
 from judgekit.registry import Registry, RegistryEntry
 

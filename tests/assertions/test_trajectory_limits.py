@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from judgekit.assertions import evaluate_assertions
+from judgekit.assertions import UndecidedError, evaluate_assertions
 from judgekit.assertions.builtin import behavior, trajectory
-from judgekit.assertions.registry import UndecidedError, declaration_of
+from judgekit.assertions.registry import declaration_of
 from judgekit.records import Output
 from judgekit.registry import Registry, RegistryEntry
 

@@ -86,7 +86,7 @@ def test_a_fault_that_the_reader_of_the_file_named_is_not_told_again(tmp_path: P
     spec = {"type": "regex", "value": "("}
     path = put(tmp_path, json.dumps([{"id": "a", "input": "Q", "assertions": [spec]}]), "a.json")
     (found,) = assertion_diagnostics(path, ())
-    fault = found.message.partition("is unsound: ")[2]
+    fault = found.message.partition("is invalid: ")[2]
     told_by_reader = Diagnostic(str(path), 7, "error", f"case 'a': {fault}", None)
     assert assertion_diagnostics(path, [told_by_reader]) == []
     of_another = Diagnostic(str(path), 7, "error", f"case 'b': {fault}", None)

@@ -53,7 +53,7 @@ def test_a_download_that_fails_exits_with_3_and_says_what_to_do(
         ran = run("data", "get", "made", *own, "--from", server.url)
     assert ran.code == 3
     assert "the server answered 404" in ran.err
-    assert "run the command again to go on" in ran.err
+    assert "run the command again to resume" in ran.err
 
 
 def test_a_set_that_was_never_fetched_has_no_path(run: Run, tmp_path: Path) -> None:

@@ -12,8 +12,14 @@ from pydantic import Field
 import judgekit as jk
 from judgekit.cli.grade import grade_command
 from judgekit.cli.options import settings_options
-from judgekit.datasets import CallSettings, CommandOption, JudgeSettings, SuiteJudge
-from judgekit.datasets.judge_settings import choices_of, command_options
+from judgekit.datasets import (
+    CallSettings,
+    CommandOption,
+    JudgeSettings,
+    SuiteJudge,
+    choices_of,
+    command_options,
+)
 from judgekit.datasets.suite import suite_schema
 from judgekit.errors import SettingsError
 from judgekit.pytest_plugin.options import OPTIONS_BY_KEY

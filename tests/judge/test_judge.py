@@ -13,8 +13,7 @@ import pytest
 from judgekit.errors import InputError, SettingsError, StoreError, TemplateError, UnknownNameError
 from judgekit.judge import Judge
 from judgekit.models.cache import MemoryCache
-from judgekit.testing import ScriptedModel
-from judgekit.testing.fake_models import FlawedModel
+from judgekit.testing import FlawedModel, ScriptedModel
 from tests.factories import (
     DATA,
     joint_reply,

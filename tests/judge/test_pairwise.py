@@ -14,8 +14,7 @@ from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, TokenLogprob
 from judgekit.prompts.redaction import WITHHELD_NAME
 from judgekit.records import ScrubbedPassage, Usage
-from judgekit.testing import ScriptedModel
-from judgekit.testing.fake_models import Faults, FlawedModel
+from judgekit.testing import Faults, FlawedModel, ScriptedModel
 from tests.factories import attacks, make_case, make_judge, make_output, make_rubric
 from tests.judge.comparing import by_order, fair_judge, preference, prefers
 

@@ -10,8 +10,7 @@ import pytest
 from judgekit.errors import SettingsError, StoreError
 from judgekit.models.request import ModelReply, TokenLogprob
 from judgekit.records import Evidence, Usage
-from judgekit.testing import ScriptedModel
-from judgekit.testing.fake_models import Faults, FlawedModel
+from judgekit.testing import Faults, FlawedModel, ScriptedModel
 from tests.factories import (
     answer,
     attacks,

@@ -11,8 +11,7 @@ from judgekit.models.request import Model, ModelReply, ModelRequest, Subject
 from judgekit.prompts import fence_text
 from judgekit.prompts.schema import criteria_schema, criterion_schema
 from judgekit.records import Criterion
-from judgekit.testing import ScriptedModel
-from judgekit.testing.fake_models import Faults, FlawedModel
+from judgekit.testing import Faults, FlawedModel, ScriptedModel
 
 if TYPE_CHECKING:
     from judgekit.records import JsonObject

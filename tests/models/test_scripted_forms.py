@@ -4,7 +4,7 @@ import pytest
 
 from judgekit.errors import InputError
 from judgekit.models.request import ModelRequest, Subject
-from judgekit.testing.fake_models import Faults, FlawedModel
+from judgekit.testing import Faults, FlawedModel
 from tests.factories import make_case, make_judge, make_output, make_rubric
 
 TEMPLATES = ("criterion", "joint", "fair_eval", "mt_bench", "letter", "llmbar", "llmbar_vanilla")

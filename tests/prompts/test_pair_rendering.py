@@ -117,7 +117,7 @@ def test_the_rationale_is_asked_before_the_preference() -> None:
 
 
 def test_a_criterion_called_overall_cannot_be_asked_about_beside_the_whole() -> None:
-    with pytest.raises(TemplateError, match="called 'Overall' beside the whole"):
+    with pytest.raises(TemplateError, match="called 'Overall' beside the overall preference"):
         TEMPLATES["pairwise/joint"].prompts(make_case(), "Y", "N", make_rubric("Overall"))
     assert (
         len(TEMPLATES["pairwise/criterion"].prompts(make_case(), "Y", "N", make_rubric("overall")))
@@ -159,7 +159,7 @@ def test_a_template_for_one_output_cannot_compare_nor_the_other_way_round() -> N
     [
         ("reply: json", "shared", "has the blocks shared"),
         ("reply: json", "shared question more", "has the blocks shared, question, more"),
-        ("asks: all", "shared question overall", "asks: all never asks it"),
+        ("asks: all", "shared question overall", "asks: all never uses"),
         ("reply: choice", "shared question", "reply: choice needs choices"),
         ("choices: A=first B=second", "shared question", "reply: json has no choices"),
         ("reply: brackets\nchoices: A=first", "shared question", "one for second"),

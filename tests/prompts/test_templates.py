@@ -71,7 +71,7 @@ def test_a_published_reply_format_is_taken(kind: str) -> None:
         ("reply: choice\nchoices: a=one", "choices: 'a=one' is not of the form word=number"),
         ("reply: choice\nchoices: a", "choices: 'a' is not of the form word=number"),
         ("reply: choice\nchoices: a=nan", "choices: 'a=nan' is not of the form word=number"),
-        ("asks: all\nasks: criterion", "its header says asks: twice"),
+        ("asks: all\nasks: criterion", "its header has asks: twice"),
         ("asks: all\nreply: result", "asks: all needs reply: json"),
     ],
 )

@@ -81,7 +81,7 @@ def test_a_broken_download_goes_on_where_it_stopped(made: PublicDataset, folder:
     [
         ("cut", r"was cut off after \d+ of \d+ bytes"),
         ("large", r"is larger than the \d+ bytes it should have"),
-        ("slow", "nothing came for too long"),
+        ("slow", "nothing was received for too long"),
         ("elsewhere", "redirects to http://192.0.2.1/x, which is not https"),
         ("broken", "the connection broke"),
     ],
@@ -175,7 +175,7 @@ def test_rows_that_came_from_elsewhere_are_never_replaced(
     theirs.write_bytes(b"theirs")
     with (
         FileServer(mirrored()) as server,
-        pytest.raises(SettingsError, match="holds rows that were not fetched by judgekit"),
+        pytest.raises(SettingsError, match="has rows that judgekit did not download"),
     ):
         download_set(made, folder, origin=server.url)
     assert server.asked == []

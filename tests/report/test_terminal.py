@@ -9,9 +9,13 @@ from rich.console import Console
 from judgekit.evaluation import GradePlan, Outcome, summarize_verdicts
 from judgekit.evaluation.run import verdict_outcomes
 from judgekit.records import Evidence
-from judgekit.report import judging_plan_document, print_document
-from judgekit.report.answers import WorstAnswers, answer_lines
-from judgekit.report.run import print_run
+from judgekit.report import (
+    WorstAnswers,
+    answer_lines,
+    judging_plan_document,
+    print_document,
+    print_run,
+)
 from judgekit.scoring import conclude
 from tests.factories import make_failure, make_judgment, make_rubric
 

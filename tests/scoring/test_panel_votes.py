@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.records import Preference, PreferenceFailure
-from judgekit.scoring import conclude_comparison
-from judgekit.scoring.swap import Vote, reconcile, vote_winner
+from judgekit.scoring import Vote, conclude_comparison, reconcile
+from judgekit.scoring.swap import vote_winner
 from tests.factories import make_criterion, make_rubric
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit import scoring
-from judgekit.scoring.swap import Vote, reconcile
+from judgekit.scoring import Vote, reconcile
 
 if TYPE_CHECKING:
     from judgekit.records import PreferenceSlot

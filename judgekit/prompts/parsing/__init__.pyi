@@ -8,13 +8,10 @@ from .fields import (
     ReplyFormat as ReplyFormat,
     fold_name as fold_name,
 )
-from .pairwise import (
-    parse_formatted_preference as parse_formatted_preference,
-    parse_preferences as parse_preferences,
-)
 from .resolve import (
     is_cut_off as is_cut_off,
     parse_criterion_replies as parse_criterion_replies,
+    parse_preferences as parse_preferences,
     parse_reply as parse_reply,
     require_text as require_text,
 )
@@ -25,6 +22,8 @@ from .strict import (
     PreferenceReply as PreferenceReply,
 )
 from .text_formats import (
+    PAIR_FORMATS as PAIR_FORMATS,
     TEXT_FORMATS as TEXT_FORMATS,
+    parse_formatted_preference as parse_formatted_preference,
     parse_formatted_reply as parse_formatted_reply,
 )

@@ -1,7 +1,4 @@
-"""Finds the candidate scores of a reply in documents and in prose.
-
-`resolve` decides which of them count.
-"""
+"""Finds the candidate scores of a reply, in documents and in prose; `resolve` decides."""
 
 from __future__ import annotations
 
@@ -48,46 +45,57 @@ _SCORE_DEPTH = 2
 
 @dataclass(frozen=True, slots=True)
 class ScoreCandidate:
-    """One score found in a reply, not yet judged."""
+    """One score found in a reply."""
 
     criterion: int
     leaf: Leaf | None
+    """The value; None where the judge declines to assess the criterion."""
+
     source: str
     inside: int
+    """Where the object around it begins in `source`; a quotation may take it in or leave it out."""
+
     start: int
     end: int
     owners: tuple[Obj, ...] = ()
+    """The objects around it, the innermost first: rationale and evidence are looked up there."""
+
     trusted: bool = True
-    doubt: str | None = None
+    """Whether it may be the verdict; other scores can only contradict one."""
+
+    fault: str | None = None
+    """Why it is refused if it is the verdict: the reason of the error."""
+
     kind: str = "json"
     closed: bool = True
+    """Whether it is complete even where the reply was cut off."""
+
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """Where in a document one is: the objects around, and whether verdicts may stand here."""
+    """A position in a document: the objects around it, and whether it may have verdicts."""
 
     source: str
     names: ExpectedCriteria
     owners: tuple[Obj, ...] = ()
     trusted: bool = True
     decoded: bool = False
-    doubts: dict[tuple[int, int], str | None] = field(default_factory=dict)
-    """What `_other_scale` said of an object and a criterion; a document may ask it a thousand
-    times."""
+    faults: dict[tuple[int, int], str | None] = field(default_factory=dict)
+    """The results of `_other_scale`, which a document may need a thousand times."""
 
     def below(self, owner: Obj) -> _Position:
         return replace(self, owners=(owner, *self.owners))
 
-    def scale_doubt(self, index: int) -> str | None:
-        """Whether an object around states a scale that is not the criterion's own."""
+    def scale_fault(self, index: int) -> str | None:
+        """The fault of an object around it that states another scale than the criterion's."""
         for owner in self.owners:
             key = (id(owner), index)
-            if key not in self.doubts:
-                self.doubts[key] = _other_scale(owner, self.names.criteria[index])
-            if self.doubts[key]:
-                return self.doubts[key]
+            if key not in self.faults:
+                self.faults[key] = _other_scale(owner, self.names.criteria[index])
+            if self.faults[key]:
+                return self.faults[key]
         return None
 
 
@@ -97,7 +105,7 @@ def find_candidates(node: Node, source: str, names: ExpectedCriteria) -> list[Sc
 
 
 def stated_refusal(node: Node) -> str | None:
-    """What a judge says in a field `refusal`."""
+    """The text of a field `refusal`, in which OpenAI's structured outputs decline."""
     if not isinstance(node, Obj):
         return None
     texts = (_node_text(p.value) for p in node.pairs if fold_key(p.key) == "refusal")
@@ -115,7 +123,8 @@ def _candidates(node: Node, place: _Position) -> Iterator[ScoreCandidate]:
 
 
 def _object_candidates(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
-    label, has_score = _criterion_label(obj), _holds_score(obj)
+    label = _criterion_label(obj)
+    has_score = declines(obj) or any(fold_key(pair.key) in SCORE_KEYS for pair in obj.pairs)
     if label is not None and has_score:
         index = place.names.find(label)
         if index is not None:
@@ -130,21 +139,18 @@ def _object_candidates(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
     if place.names.single and has_score and place.trusted:
         yield from _own_candidates(obj, 0, place, obj.start, skip=is_named)
     for index, pair in named:
-        if index is None and fold_key(pair.key) not in UNREAD_KEYS:
+        key = fold_key(pair.key)
+        # With one criterion, the object below `score` was read with the object it is in.
+        is_read = place.names.single and key in SCORE_KEYS and isinstance(pair.value, Obj)
+        if index is None and key not in UNREAD_KEYS and not is_read:
             trusted = place.trusted and is_wrapper(pair.key)
             below = inner if trusted == place.trusted else replace(inner, trusted=trusted)
-            yield from _candidates_below(pair, below)
-
-
-def _candidates_below(pair: KeyValue, place: _Position) -> Iterator[ScoreCandidate]:
-    """Marks of a wrapper; the value of `score` itself is read where its object is."""
-    if place.names.single and fold_key(pair.key) in SCORE_KEYS and isinstance(pair.value, Obj):
-        return
-    yield from _candidates(pair.value, place)
+            yield from _candidates(pair.value, below)
 
 
 def _decoded_candidates(leaf: Leaf, place: _Position) -> Iterator[ScoreCandidate]:
-    """One level of JSON inside a string."""
+    """Candidates in JSON that is a string of the JSON around it, one level deep."""
+    # Arguments of tool calls come so.
     inner = leaf.text.strip()
     if not place.trusted or not inner.startswith(("{", "[")):
         return
@@ -167,10 +173,9 @@ def _value_candidates(
             yield from _own_candidates(node, index, place, pair.start, inside=inside, depth=depth)
         return
     leaf = node if isinstance(node, Leaf) else Leaf("bare", "[…]", node.start, node.end)
-    doubt = place.scale_doubt(index)
-    yield ScoreCandidate(
-        index, leaf, place.source, inside, pair.start, node.end, place.owners, place.trusted, doubt
-    )
+    fault = place.scale_fault(index)
+    span = inside, pair.start, node.end
+    yield ScoreCandidate(index, leaf, place.source, *span, place.owners, place.trusted, fault)
 
 
 def _own_candidates(
@@ -183,44 +188,35 @@ def _own_candidates(
     depth: int = 0,
     skip: bool = False,
 ) -> Iterator[ScoreCandidate]:
-    """Marks of an object that belongs to one criterion; `skip` leaves out what has its name."""
+    """Candidates of an object that belongs to one criterion; `skip` leaves out named ones."""
     place = place.below(obj)
     outer = obj.start if inside is None else inside
     pairs = [p for p in obj.pairs if fold_key(p.key) in SCORE_KEYS]
     if skip:
         pairs = [p for p in pairs if place.names.find(p.key) is None]
     elif declines(obj):
-        yield _declined(pairs, index, place, start, obj)
+        # A score beside "cannot assess" contradicts it.
+        is_empty = all(isinstance(p.value, Leaf) and p.value.kind == "null" for p in pairs)
+        fault, span = None if is_empty else "ambiguous", (obj.start, start, obj.end)
+        yield ScoreCandidate(index, None, place.source, *span, place.owners, place.trusted, fault)
         return
     others = [p.value for p in obj.pairs if is_second_score(p.key)]
     leaves = [node for node in others if isinstance(node, Leaf)]
     seconds = {plain_number(leaf) for leaf in leaves if leaf.kind != "null"}
     for pair in pairs:
         for mark in _value_candidates(pair, index, place, outer, depth + 1):
-            doubt = mark.doubt or _contradicted(mark, seconds)
-            if doubt != mark.doubt or start < mark.start:
-                yield replace(mark, start=min(start, mark.start), doubt=doubt)
+            first = None if mark.leaf is None else plain_number(mark.leaf)
+            fault = mark.fault or (None if seconds <= {first} else "ambiguous")
+            if fault != mark.fault or start < mark.start:
+                yield replace(mark, start=min(start, mark.start), fault=fault)
             else:
                 yield mark
 
 
-def _declined(
-    pairs: list[KeyValue], index: int, place: _Position, start: int, obj: Obj
-) -> ScoreCandidate:
-    values = [pair.value for pair in pairs]
-    empty = all(isinstance(value, Leaf) and value.kind == "null" for value in values)
-    doubt = None if empty else "ambiguous"
-    return ScoreCandidate(
-        index, None, place.source, obj.start, start, obj.end, place.owners, place.trusted, doubt
-    )
-
-
 def declines(obj: Obj) -> bool:
-    """Whether an object says that its criterion cannot be assessed."""
-    said = {fold_key(p.key): _node_text(p.value) for p in obj.pairs}
-    return said.get("cannot assess", "").casefold() == "true" or (
-        said.get("assessable", "").casefold() == "false"
-    )
+    """Whether an object states that its criterion cannot be assessed."""
+    texts = {fold_key(p.key): _node_text(p.value).casefold() for p in obj.pairs}
+    return texts.get("cannot assess") == "true" or texts.get("assessable") == "false"
 
 
 def _criterion_label(obj: Obj) -> str | None:
@@ -233,23 +229,15 @@ def _criterion_label(obj: Obj) -> str | None:
     return None
 
 
-def _holds_score(obj: Obj) -> bool:
-    return declines(obj) or any(fold_key(p.key) in SCORE_KEYS for p in obj.pairs)
-
-
-def _contradicted(mark: ScoreCandidate, seconds: set[float | None]) -> str | None:
-    first = None if mark.leaf is None else plain_number(mark.leaf)
-    return None if seconds <= {first} else "ambiguous"
-
-
 def _other_scale(obj: Obj, wanted: ExpectedCriterion) -> str | None:
-    """Whether an object states a scale that is not the criterion's own."""
+    """The fault of an object that states another scale than the criterion's."""
+    # A 4 "out of 10" on a scale to 5 is neither 4 nor 2: the judge used another scale.
     for pair in obj.pairs:
         key = fold_key(pair.key)
         if not isinstance(pair.value, Leaf) or key not in MAXIMUM_KEYS | MINIMUM_KEYS:
             continue
         if pair.key == wanted.name:
-            continue
+            continue  # a criterion may be called `scale`
         found = _RANGE.fullmatch(pair.value.text)
         number = plain_number(pair.value)
         ends = (found.group(1), found.group(2)) if found else None
@@ -265,6 +253,7 @@ def _node_text(node: Node) -> str:
     return node.text if isinstance(node, Leaf) and node.kind != "null" else ""
 
 
+# Code fences, with the language that may follow them.
 _FENCES = re.compile(r"(?:`{3,}|~{3,}|'{3}|\"{3})(?:[A-Za-z][\w+-]{0,20}(?=\s|\Z))?")
 
 _SCORE_TAG = re.compile(
@@ -278,8 +267,9 @@ _DECORATION = " \t*_`"
 _SWITCHES = frozenset({"true", "false", "yes", "no"})
 _SINGLE_KEYS = ("score", "rating", "grade")
 _LONGEST_BARE = 60
+
+# A reply whose prose states more scores or choices than this is no verdict.
 MOST_STATED = 1_000
-"""A reply whose prose states more scores or choices than this is no verdict."""
 
 _FEWEST_CELLS = 2
 
@@ -302,32 +292,35 @@ def text_candidates(prose: str, names: ExpectedCriteria) -> list[ScoreCandidate]
 def stray_candidates(prose: str, names: ExpectedCriteria) -> list[ScoreCandidate]:
     """Scores named anywhere in the prose beside a JSON verdict; they can only contradict it."""
     marks: list[ScoreCandidate] = []
-    for match in _stray(names).finditer(prose):
+    keys = tuple(wanted.name for wanted in names.criteria)
+    pattern = _stray_pattern((*keys, *_SINGLE_KEYS) if names.single else keys)
+    for match in pattern.finditer(prose):
         before, name, value = match.groups()
         found = leading_number(value)
+        # "Maximum score: 5" and "the previous rating: 2" are of something else.
         if found is None or (before and is_of_another(before)):
             continue
-        index = names.find(name)
         leaf = Leaf("line", found[0], match.start(3), match.end(3))
-        place = match.start(2)
-        marks.append(
-            ScoreCandidate(
-                0 if index is None else index,
-                leaf,
-                prose,
-                place,
-                place,
-                match.end(),
-                trusted=False,
-                kind="line",
-            )
-        )
+        place = match.start(2), match.end()
+        marks.append(_in_prose(names.find(name) or 0, leaf, prose, *place, trusted=False))
     return marks
 
 
-def _stray(names: ExpectedCriteria) -> re.Pattern[str]:
-    keys = [wanted.name for wanted in names.criteria]
-    return _stray_pattern((*keys, *_SINGLE_KEYS) if names.single else tuple(keys))
+def _in_prose(
+    index: int,
+    leaf: Leaf,
+    source: str,
+    start: int,
+    end: int,
+    *,
+    trusted: bool = True,
+    fault: str | None = None,
+    closed: bool = True,
+) -> ScoreCandidate:
+    """A candidate that no object surrounds."""
+    return ScoreCandidate(
+        index, leaf, source, start, start, end, (), trusted, fault, kind="line", closed=closed
+    )
 
 
 @lru_cache(maxsize=64)
@@ -348,17 +341,16 @@ def without_fences(prose: str) -> str:
 def _line_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandidate]:
     outline = read_outline(text)
     pairs = tuple(_named_score(pair, names) for pair in outline.pairs)
-    # The lines of a reply are no structure: each is quoted, or not, from its own key on.
+    # The lines of a reply are no structure: each is compared with the judged text by itself.
     for mark in find_candidates(Obj(pairs, outline.end, outline.end), text, names):
         if mark.leaf is None or mark.leaf.kind != "line":
             continue
         closed = text[mark.leaf.end : mark.leaf.end + 1] in {"\n", "\r"}
         cleared = _cleared(mark, mark.leaf, names)
         if cleared is not None:
-            leaf, note, doubt = cleared
-            yield replace(
-                mark, leaf=leaf, note=note, doubt=doubt or mark.doubt, kind="line", closed=closed
-            )
+            leaf, note, fault = cleared
+            fault = fault or mark.fault
+            yield replace(mark, leaf=leaf, note=note, fault=fault, kind="line", closed=closed)
 
 
 def _named_score(pair: KeyValue, names: ExpectedCriteria) -> KeyValue:
@@ -368,7 +360,8 @@ def _named_score(pair: KeyValue, names: ExpectedCriteria) -> KeyValue:
         return pair
     if key in LINE_SCORE_KEYS:
         return KeyValue("score", pair.value, pair.start)
-    return KeyValue(f"{pair.key} said", pair.value, pair.start) if key in SCORE_KEYS else pair
+    # Another key keeps the line in the outline, and no reader of scores knows it.
+    return KeyValue(f"{pair.key} in prose", pair.value, pair.start) if key in SCORE_KEYS else pair
 
 
 def _cleared(
@@ -381,6 +374,7 @@ def _cleared(
     found = leading_number(leaf.text)
     if found is not None:
         return Leaf(leaf.kind, found[0], leaf.start, leaf.end), found[1], None
+    # A line that begins like a number and is none (`4-5`, `3.5 stars of 7`) was meant as a score.
     if ascii_digits(leaf.text.lstrip("*_`\"'~[(+-")[:1]).isdigit():
         return leaf, "", "not_a_number"
     return None
@@ -407,17 +401,14 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
         elif 0 < column < len(cells) and not _TABLE_RULE.fullmatch(line):
             index, value = names.find(cells[0]), cells[column]
             if index is not None:
-                leaf = Leaf("line", value, at, at + len(line))
+                leaf, source = Leaf("line", value, at, at + len(line)), f"{cells[0]}|{value}"
+                fault = _other_maximum(cells, maximum, names.criteria[index].scale.max)
                 closed = line.endswith(("\n", "\r"))
-                source = f"{cells[0]}|{value}"
-                doubt = _other_maximum(cells, maximum, names.criteria[index].scale.max)
-                yield ScoreCandidate(
-                    index, leaf, source, 0, 0, len(source), doubt=doubt, kind="line", closed=closed
-                )
+                yield _in_prose(index, leaf, source, 0, len(source), fault=fault, closed=closed)
 
 
 def _other_maximum(cells: Sequence[str], column: int | None, own: float) -> str | None:
-    """Whether a row states a maximum that is not the criterion's own."""
+    """The fault of a row that states another maximum than the criterion's."""
     if column is None or column >= len(cells):
         return None
     number = plain_number(Leaf("line", cells[column], 0, 0))
@@ -432,25 +423,21 @@ def _tag_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandida
             index = 0
         if index is not None:
             leaf = Leaf("string", value, match.start(2), match.end(2))
-            yield ScoreCandidate(
-                index, leaf, text, match.start(), match.start(), match.end(), kind="line"
-            )
+            yield _in_prose(index, leaf, text, *match.span())
 
 
 def _bracket_candidates(text: str) -> Iterator[ScoreCandidate]:
     for match in _SCORE_BRACKETS.finditer(text):
         leaf = Leaf("string", match.group(1), match.start(1), match.end(1))
         if leaf.text[:1].isdigit() or leaf.text[:1] in "+-.":
-            yield ScoreCandidate(
-                0, leaf, text, match.start(), match.start(), match.end(), kind="line"
-            )
+            yield _in_prose(0, leaf, text, *match.span())
     for match in _RESULT_LINE.finditer(text):
         found = leading_number(match.group(1).strip())
         if found is not None:
             leaf = Leaf("line", found[0], match.start(1), match.end(1))
             source = f"[RESULT]{found[0]}"
             closed = text[match.end() : match.end() + 1] == "\n"
-            yield ScoreCandidate(0, leaf, source, 0, 0, len(source), kind="line", closed=closed)
+            yield _in_prose(0, leaf, source, 0, len(source), closed=closed)
 
 
 def _bare_candidates(text: str) -> Iterator[ScoreCandidate]:
@@ -459,5 +446,6 @@ def _bare_candidates(text: str) -> Iterator[ScoreCandidate]:
     found = leading_number(bare) if len(bare) <= _LONGEST_BARE and "[" not in bare else None
     if found is not None and not found[1]:
         leaf = Leaf("line", found[0], 0, len(bare))
+        # A lone digit is in most texts, so it never counts as quoted.
         source = found[0] if "/" in found[0] else ""
-        yield ScoreCandidate(0, leaf, source, 0, 0, len(source), kind="line", closed=False)
+        yield _in_prose(0, leaf, source, 0, len(source), closed=False)

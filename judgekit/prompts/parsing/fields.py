@@ -1,7 +1,4 @@
-"""What a reader looks for in a reply: its format, the expected criteria with their scales.
-
-The keys that name scores, reasons and limits.
-"""
+"""What the parser looks for in a reply: its format, the expected criteria, the known keys."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from judgekit.records import Criterion, Scale
 
@@ -21,35 +18,41 @@ if TYPE_CHECKING:
     from judgekit.records import PreferenceSlot
 
 
+# `kind` is `json`, or a format registered in `text_formats`; a name and not a closed list, so that
+# a new format is registered there and nowhere else.
 @dataclass(frozen=True, slots=True)
 class ReplyFormat:
-    """The form in which a template asks for its verdict."""
+    """The format in which a template asks for its verdict."""
 
     kind: str = "json"
-    """`json`, or a format registered in `text_formats`."""
-
     choices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     asks_rationale: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class PairReplyFormat:
-    """The form in which a template asks which of two outputs is better."""
+    """The format in which a template asks which of two outputs is better."""
 
-    kind: Literal["json", "choice", "brackets", "stated", "two_scores"] = "json"
+    kind: str = "json"
     choices: Mapping[str, PreferenceSlot] = field(default_factory=lambda: MappingProxyType({}))
     asks_rationale: bool = True
 
 
+# Messages to the judge list the points of a scale up to this many.
 _MOST_POINTS = 11
+
+# A preference is read as a score on this scale: the higher, the better for the first output.
+SLOTS_BY_SCORE: tuple[PreferenceSlot, PreferenceSlot, PreferenceSlot] = ("second", "tie", "first")
+_CHOICE_SCALE = Scale(min=0, max=2, integer=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCriterion:
-    """A criterion a score is wanted for."""
+    """A criterion for which the reply must give a score or, comparing two outputs, a choice."""
 
     name: str
     scale: Scale
+    is_choice: bool = False
 
     @property
     def is_binary(self) -> bool:
@@ -59,6 +62,9 @@ class ExpectedCriterion:
     @property
     def ask(self) -> str:
         """What to answer, as the beginning of a message to the judge."""
+        # A repeated question quotes these messages, so their words are part of its cache key.
+        if self.is_choice:
+            return 'Answer with one JSON object; "preference" is "first", "second" or "tie"'
         points = self.scale.points
         if points is not None and len(points) <= _MOST_POINTS:
             return f"Give one of {', '.join(f'{p:g}' for p in points)} for {self.name!r}"
@@ -67,7 +73,7 @@ class ExpectedCriterion:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCriteria:
-    """All criteria scores are wanted for, found by the names a judge writes."""
+    """The expected criteria, found by the names a judge writes."""
 
     criteria: tuple[ExpectedCriterion, ...]
     folded: Mapping[str, int]
@@ -75,8 +81,13 @@ class ExpectedCriteria:
 
     @property
     def single(self) -> bool:
-        """Whether there is only one, so that a score need not be named."""
+        """Whether there is only one, so that the reply need not name it."""
         return len(self.criteria) == 1
+
+    @property
+    def are_choices(self) -> bool:
+        """Whether the reply compares two outputs."""
+        return bool(self.criteria) and self.criteria[0].is_choice
 
     def find(self, name: str) -> int | None:
         """The index of the criterion a name means."""
@@ -85,12 +96,21 @@ class ExpectedCriteria:
 
 
 def expected_criteria(criteria: Sequence[Criterion | Mapping[str, object]]) -> ExpectedCriteria:
-    """Criteria as the reader uses them."""
-    wanted = tuple(_expected_criterion(criterion) for criterion in criteria)
+    """The criteria for which a reply must give scores."""
+    return _by_name([_expected_criterion(criterion) for criterion in criteria])
+
+
+def expected_choices(questions: Sequence[str]) -> ExpectedCriteria:
+    """The questions on which a reply must prefer one of two outputs."""
+    return _by_name([ExpectedCriterion(name, _CHOICE_SCALE, is_choice=True) for name in questions])
+
+
+def _by_name(wanted: Sequence[ExpectedCriterion]) -> ExpectedCriteria:
     exact = {criterion.name: index for index, criterion in enumerate(wanted)}
     folds = [fold_name(criterion.name) for criterion in wanted]
+    # Two criteria whose names fold to the same text are found by their exact names only.
     folded = {fold: index for index, fold in enumerate(folds) if folds.count(fold) == 1}
-    return ExpectedCriteria(wanted, folded, exact)
+    return ExpectedCriteria(tuple(wanted), folded, exact)
 
 
 def _expected_criterion(criterion: Criterion | Mapping[str, object]) -> ExpectedCriterion:
@@ -132,169 +152,53 @@ LABEL_KEYS = frozenset(
 )
 """Keys whose text names the criterion an object belongs to."""
 
+# Tuples, because the order is one of preference: the first key that an object has counts.
 RATIONALE_KEYS = (
-    "rationale",
-    "reasoning",
-    "reason",
-    "explanation",
-    "justification",
-    "feedback",
-    "comment",
-)
-"""Keys of the judge's reason, the first found counts."""
-
+    "rationale", "reasoning", "reason", "explanation", "justification", "feedback", "comment",
+)  # fmt: skip
 EVIDENCE_KEYS = ("evidence", "quotes", "quote")
-"""Keys of the judge's quotations, the first found counts."""
+
+PREFERENCE_KEYS = frozenset({"preference", "winner", "choice", "verdict"})
+"""Keys that hold the choice inside an object that belongs to one question."""
 
 UNREAD_KEYS = frozenset(RATIONALE_KEYS) | frozenset(EVIDENCE_KEYS) | {
     "comments", "reasons", "thinking", "thought", "thoughts", "think", "analysis", "notes", "note",
     "citations", "citation", "claims", "summary", "reasoning content", "chain of thought",
 }  # fmt: skip
-"""Keys below which nothing is a verdict, whatever it looks like."""
+"""Keys whose values are text: nothing below them is a verdict, whatever it looks like."""
 
-_WRAPPERS = frozenset(
-    [
-        "answer",
-        "answers",
-        "args",
-        "arguments",
-        "body",
-        "content",
-        "criteria",
-        "criterion",
-        "data",
-        "final",
-        "function",
-        "functions",
-        "input",
-        "inputs",
-        "items",
-        "json",
-        "message",
-        "metrics",
-        "dimensions",
-        "output",
-        "outputs",
-        "parameters",
-        "params",
-        "payload",
-        "properties",
-        "response",
-        "reply",
-        "return",
-        "returns",
-        "review",
-        "rubric",
-        "structured",
-        "value",
-        "values",
-        "marks",
-        "score",
-        "scores",
-        "rating",
-        "ratings",
-        "grade",
-        "grades",
-        "points",
-        "result",
-        "results",
-        "report",
-        "feedbacks",
-        "object",
-    ]
-)
+# Keys and parts of keys that judges and tool-call APIs wrap a verdict in.
+_WRAPPERS = frozenset({
+    "answer", "answers", "args", "arguments", "body", "content", "criteria", "criterion", "data",
+    "final", "function", "functions", "input", "inputs", "items", "json", "message", "metrics",
+    "dimensions", "output", "outputs", "parameters", "params", "payload", "properties", "response",
+    "reply", "return", "returns", "review", "rubric", "structured", "value", "values", "marks",
+    "score", "scores", "rating", "ratings", "grade", "grades", "points", "result", "results",
+    "report", "feedbacks", "object",
+})  # fmt: skip
 
 _WRAPPER_PARTS = ("scor", "grad", "rating", "evaluat", "judg", "assess", "verdict", "result")
 _WRAPPER_WORDS = frozenset({"submit", "report", "record", "tool", "final", "function", "rubric"})
 
-_NOT_OURS = frozenset(
-    [
-        "draft",
-        "drafts",
-        "example",
-        "examples",
-        "sample",
-        "samples",
-        "previous",
-        "prior",
-        "earlier",
-        "expected",
-        "reference",
-        "references",
-        "schema",
-        "template",
-        "format",
-        "max",
-        "min",
-        "maximum",
-        "minimum",
-        "weight",
-        "weights",
-        "candidate",
-        "first",
-        "old",
-        "initial",
-        "average",
-        "averages",
-        "mean",
-        "hypothetical",
-        "before",
-        "human",
-        "baseline",
-        "claimed",
-        "quoted",
-        "original",
-        "alternative",
-        "alternatives",
-        "possible",
-        "user",
-        "self",
-        "wrong",
-        "bad",
-        "injected",
-        "attack",
-        "fake",
-        "target",
-        "targets",
-        "ideal",
-        "threshold",
-        "thresholds",
-    ]
-)
+# Scores below these keys are examples, limits or claims of the judged text, never the verdict.
+_NOT_OURS = frozenset({
+    "draft", "drafts", "example", "examples", "sample", "samples", "previous", "prior", "earlier",
+    "expected", "reference", "references", "schema", "template", "format", "max", "min", "maximum",
+    "minimum", "weight", "weights", "candidate", "first", "old", "initial", "average", "averages",
+    "mean", "hypothetical", "before", "human", "baseline", "claimed", "quoted", "original",
+    "alternative", "alternatives", "possible", "user", "self", "wrong", "bad", "injected",
+    "attack", "fake", "target", "targets", "ideal", "threshold", "thresholds",
+})  # fmt: skip
 
 _SCORE_WORDS = frozenset({"score", "scores", "rating", "grade", "points", "mark", "marks"})
 
-_OTHER_WORDS = frozenset(
-    [
-        "max",
-        "maximum",
-        "min",
-        "minimum",
-        "weight",
-        "weighted",
-        "confidence",
-        "threshold",
-        "pass",
-        "passing",
-        "scale",
-        "range",
-        "type",
-        "name",
-        "possible",
-        "normalized",
-        "reason",
-        "rationale",
-        "explanation",
-        "justification",
-        "description",
-        "label",
-        "guide",
-        "date",
-        "levels",
-        "level",
-        "total",
-    ]
-)
+# With one of these in it, a key such as `score_type` or `max_score` states no second score.
+_OTHER_WORDS = frozenset({
+    "max", "maximum", "min", "minimum", "weight", "weighted", "confidence", "threshold", "pass",
+    "passing", "scale", "range", "type", "name", "possible", "normalized", "reason", "rationale",
+    "explanation", "justification", "description", "label", "guide", "date", "levels", "level",
+    "total",
+})  # fmt: skip
 
 _GAPS = re.compile(r"[\s_\-\u2010\u2011]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -302,16 +206,13 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @lru_cache(maxsize=2048)
 def fold_name(name: str) -> str:
-    """A name as names are compared: Unicode NFKC, case folded; space, hyphen.
-
-    Underscore are one.
-    """
+    """A name in the form names are compared in: NFKC, case folded, hyphen, underscore as space."""
     return _GAPS.sub(" ", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 @lru_cache(maxsize=2048)
 def fold_key(key: str) -> str:
-    """A key that is no criterion's name; also parted at its humps (`finalScore`)."""
+    """A key in the form keys are compared in; `finalScore` is split into two words."""
     return fold_name(_HUMPS.sub(" ", key))
 
 
@@ -337,8 +238,5 @@ def is_second_score(key: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def is_of_another(words: str) -> bool:
-    """Whether the words before a score make it somebody else's (`maximum`, `previous`.
-
-    `example`).
-    """
+    """Whether the words before a score make it another one than the verdict (`maximum`)."""
     return bool(frozenset(fold_key(words).split(" ")) & (_OTHER_WORDS | _NOT_OURS))

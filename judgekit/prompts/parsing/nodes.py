@@ -1,6 +1,6 @@
-"""A reply as a tree of objects, lists and values.
+"""A reply as a tree of objects, lists and values, from tolerant JSON or from an outline of lines.
 
-Read from tolerant JSON or from an outline of lines, and the numbers its values state.
+Also the scores and choices that its values state.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from judgekit.prompts.parsing.fields import fold_key
+from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE, fold_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,12 +59,12 @@ class KeyValue:
     start: int
 
 
+# No verdict is nested deeper or has more values; without limits a hostile reply costs minutes.
 _MAX_DEPTH = 40
-"""Deeper nesting is no verdict."""
+_MOST_VALUES = 5_000
 
-MOST_VALUES = 5_000
-"""A structure with more values than this is no verdict."""
-
+# Invisible characters and comments count as white space. The quantifiers here are possessive
+# (`*+`), so that an unclosed string or comment is given up in linear time.
 _SPACE = re.compile(
     r"(?:[\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++"
     r"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|#[^\n]*+)*+"
@@ -116,9 +116,10 @@ class JsonFaultError(Exception):
 
 def parse_tolerant_json(text: str, start: int = 0) -> Node:
     """The value that begins at a place of a text."""
-    # Mended: trailing commas, quotes of other kinds, Python's literals, comments, bare keys, raw
+    # Tolerated: trailing commas, quotes of other kinds, Python's literals, comments, bare keys, raw
     # line breaks and bad escapes in strings, odd white space, full-width punctuation, doubled outer
-    # braces. Nothing that ends early is closed, no comma and no quote is put in.
+    # braces. Never added: a closing bracket, a comma or a quote, for libraries that add them
+    # (json_repair) accept verdicts that the judge only quoted.
     return _Parser(text, start).value(0)
 
 
@@ -135,7 +136,7 @@ class _Parser:
         if depth > _MAX_DEPTH:
             raise JsonFaultError(self.pos, "too_deep")
         self.n_values += 1
-        if self.n_values > MOST_VALUES:
+        if self.n_values > _MOST_VALUES:
             raise JsonFaultError(self.pos, "too_long")
         if first in "{\uff5b":
             return self._object(depth)
@@ -150,7 +151,14 @@ class _Parser:
         start = self.pos
         self.pos += 1
         if self._next() in "{\uff5b":
-            return self._doubled(depth)
+            # `{{...}}`: models copy the escaped braces of a prompt template.
+            if depth > 0:
+                self._garbled()
+            inner = self._object(depth + 1)
+            if self._next() not in "}\uff5d":
+                self._garbled()
+            self.pos += 1
+            return inner
         pairs: list[KeyValue] = []
         while self._next() not in "}\uff5d":
             pairs.append(self._pair(depth))
@@ -158,20 +166,15 @@ class _Parser:
         self.pos += 1
         return Obj(tuple(pairs), start, self.pos)
 
-    def _doubled(self, depth: int) -> Obj:
-        """`{{...}}`, a template's escaped braces."""
-        if depth > 0:
-            self._garbled()
-        inner = self._object(depth + 1)
-        if self._next() not in "}\uff5d":
-            self._garbled()
-        self.pos += 1
-        return inner
-
     def _pair(self, depth: int) -> KeyValue:
         start = self.pos
         first = self.text[start]
-        key = self._string(first) if first in _STRINGS else self._bare_key()
+        if first in _STRINGS:
+            key = self._string(first)
+        elif match := _BARE_KEY.match(self.text, start):
+            key, self.pos = match.group(), match.end()
+        else:
+            self._garbled()
         if self._next() not in ":\uff1a":
             self._garbled()
         self.pos += 1
@@ -202,13 +205,6 @@ class _Parser:
         body: str = match.group(1)
         return unescape(body) if "\\" in body else body
 
-    def _bare_key(self) -> str:
-        match = _BARE_KEY.match(self.text, self.pos)
-        if match is None:
-            self._garbled()
-        self.pos = match.end()
-        return match.group()
-
     def _word(self) -> Leaf:
         number = _JSON_NUMBER.match(self.text, self.pos)
         match = number or _BARE_WORD.match(self.text, self.pos)
@@ -223,7 +219,7 @@ class _Parser:
         return Leaf(kind or "bare", folded if kind else text, start, self.pos)
 
     def _next(self) -> str:
-        """The next character that is no space and no comment."""
+        """The next character after white space and comments."""
         match = _SPACE.match(self.text, self.pos)
         self.pos = self.pos if match is None else match.end()
         if self.pos >= len(self.text):
@@ -238,6 +234,7 @@ def unescape(body: str) -> str:
     r"""The text of a JSON string; an escape JSON does not know (`\d`) stays as it is."""
     text = _ESCAPE.sub(_unescaped, body)
     if _HALF.search(text):
+        # JSON writes characters beyond U+FFFF as two escapes, which are one character together.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text
 
@@ -267,6 +264,9 @@ _OWN_SCALE = re.compile(
 
 _LIST_BULLET = re.compile(r"[-*•+]")
 
+# A bullet with one of these keys begins the next item of a list.
+_ITEM_KEYS = frozenset({"name", "criterion", "metric", "dimension", "aspect"})
+
 
 @dataclass(slots=True)
 class _Open:
@@ -283,7 +283,7 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _OutlineRow:
-    """A line `key: value`; `dash` is the place of its bullet, `scale` what it says of its scale."""
+    """A line `key: value`; `dash` is where its bullet is, `scale` what it states of its scale."""
 
     key: str
     value: str
@@ -296,10 +296,7 @@ class _OutlineRow:
 
 
 def read_outline(prose: str) -> Obj:
-    """The lines `key: value` of a text as one object.
-
-    Deeper indented ones belong to the one above.
-    """
+    """The lines `key: value` of a text as one object; deeper lines belong to the line above."""
     root = _Open(-1, 0)
     stack = [root]
     for row in _rows(prose):
@@ -326,10 +323,12 @@ def _rows(prose: str) -> Iterator[_OutlineRow]:
         if block is not None and indent > block:
             continue
         block = None
+        # Tables and tags have readers of their own.
         match = None if body.lstrip().startswith(("|", "<")) else _ROW_PATTERN.match(body)
         if match is None:
             continue
         row = _row(match, at)
+        # Below YAML's `key: |` the deeper lines are text, whatever they look like.
         if _BLOCK_SCALAR.fullmatch(match.group("value")):
             block = indent
         yield row
@@ -376,9 +375,6 @@ def _add_row(row: _OutlineRow, stack: list[_Open]) -> None:
         stack.append(_Open(row.indent, row.start, row.key, end=row.end))
 
 
-_ITEM_KEYS = frozenset({"name", "criterion", "metric", "dimension", "aspect"})
-
-
 def _close_object(stack: list[_Open]) -> None:
     done = stack.pop()
     parent = stack[-1]
@@ -420,8 +416,8 @@ _WORD_SCORES = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _QUOTED_LENGTH = 40
 
 
-class NoScoreError(Exception):
-    """A value is no score."""
+class UnresolvedError(Exception):
+    """What was found in a reply is not a verdict, or not a single one."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -431,16 +427,20 @@ class NoScoreError(Exception):
 
 def read_score(leaf: Leaf, wanted: ExpectedCriterion) -> float:
     """The score a value states; never rounded, rescaled or clamped."""
+    if wanted.is_choice:
+        slot = leaf.text.strip().casefold() if leaf.kind in {"string", "bare"} else ""
+        if slot not in SLOTS_BY_SCORE:
+            raise _no_score("not_a_choice", leaf, wanted)
+        return float(SLOTS_BY_SCORE.index(slot))
     number = _number(leaf, wanted)
     if not math.isfinite(number) or not wanted.scale.holds(number):
-        raise NoScoreError(
-            "out_of_range", f"{wanted.ask}; the reply said {quote_value(leaf.text)}."
-        )
+        raise _no_score("out_of_range", leaf, wanted)
     return number
 
 
 def plain_number(leaf: Leaf) -> float | None:
     """The finite number a value states, on whatever scale."""
+    # A bare word with digits (`4b`, an id) is no number.
     if leaf.kind not in {"number", "string", "line"}:
         return None
     match = _PLAIN_NUMBER.fullmatch(ascii_digits(leaf.text.strip()))
@@ -477,39 +477,30 @@ def quote_value(text: str) -> str:
 def _number(leaf: Leaf, wanted: ExpectedCriterion) -> float:
     if leaf.kind == "number":
         return float(leaf.text)
-    text = ascii_digits(leaf.text.strip())
+    text, scale = ascii_digits(leaf.text.strip()), wanted.scale
     if leaf.kind != "null" and wanted.is_binary and text.casefold() in _WORD_SCORES:
         return _WORD_SCORES[text.casefold()]
-    if leaf.kind in {"bool", "null"}:
-        raise NoScoreError(
-            "not_a_number", f"{wanted.ask}; the reply said {quote_value(leaf.text)}."
-        )
-    if match := _PLAIN_NUMBER.fullmatch(text):
+    if leaf.kind not in {"bool", "null"} and (match := _PLAIN_NUMBER.fullmatch(text)):
         return float(match.group(1))
-    if leaf.kind != "bare" and (match := _FRACTION.fullmatch(text)):
-        return _of_own_maximum(match, leaf, wanted)
-    if leaf.kind != "bare" and (match := _PERCENT.fullmatch(text)):
-        return _percent(float(match.group(1)), leaf, wanted)
-    raise NoScoreError("not_a_number", f"{wanted.ask}; the reply said {quote_value(leaf.text)}.")
+    percent, fraction = _PERCENT.fullmatch(text), _FRACTION.fullmatch(text)
+    if leaf.kind not in {"string", "line"} or not (percent or fraction):
+        raise _no_score("not_a_number", leaf, wanted)
+    if percent and wanted.is_binary:
+        return float(percent.group(1)) / 100
+    # `8/10` on a scale to 5 is not rescaled: the judge used another scale than was asked.
+    if percent and (scale.min, scale.max) == (0, 100):
+        return float(percent.group(1))
+    if fraction and float(fraction.group(2)) == scale.max:
+        return float(fraction.group(1))
+    raise _no_score("scale_mismatch", leaf, wanted)
 
 
-def _of_own_maximum(match: re.Match[str], leaf: Leaf, wanted: ExpectedCriterion) -> float:
-    if float(match.group(2)) != wanted.scale.max:
-        raise NoScoreError(
-            "scale_mismatch", f"{wanted.ask}; the reply said {quote_value(leaf.text)}."
-        )
-    return float(match.group(1))
-
-
-def _percent(number: float, leaf: Leaf, wanted: ExpectedCriterion) -> float:
-    if wanted.is_binary:
-        return number / 100
-    if (wanted.scale.min, wanted.scale.max) == (0, 100):
-        return number
-    raise NoScoreError("scale_mismatch", f"{wanted.ask}; the reply said {quote_value(leaf.text)}.")
+def _no_score(reason: str, leaf: Leaf, wanted: ExpectedCriterion) -> UnresolvedError:
+    return UnresolvedError(reason, f"{wanted.ask}; the reply said {quote_value(leaf.text)}.")
 
 
 def _ascii(char: str) -> str:
+    # The full-width forms stand 0xFEE0 above the ASCII characters.
     if "\uff01" <= char <= "\uff5e":
         return chr(ord(char) - 0xFEE0)
     digit = unicodedata.decimal(char, None)

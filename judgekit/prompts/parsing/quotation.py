@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 _BETWEEN_TEXTS = "\ue000"
 _ESCAPES = re.compile(r"\\u([0-9a-fA-F]{4})|\\[nrt]")
 
+# Judges drop or add these when they quote: white space, emphasis, invisible characters.
 _SILENT = (
     "[\\s\\\\*`_>\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f"
     "\U000e0000-\U000e007f]"
 )
-"""What a judge may drop or put in when it quotes."""
 
 _MARKS = "'“”„‟\u2018\u2019\u201a\u201b«»\u2039\u203a\u00b4\uff02\uff07「」『』"
 _DROPPED = re.compile(f"{_SILENT}+")
 _SAME = str.maketrans(dict.fromkeys(_MARKS, '"') | {"|": "/", "\uff1a": ":", "\uff0c": ","})
 _JSON_LIKE = re.compile(f'["{_MARKS}]{_SILENT}*+[:=]')
+# Before these, a text can be cut without harm: no escape or entity spans them, and they compose
+# with nothing before them.
 _PIECE_BORDER = re.compile(r"[\x00-\x22\x24-\x2f\x3a\x3c-\x40\x5b-\x60\x7b-\x7f]")
-"""Before these, a text can be cut without harm: no escape or entity spans them, and they compose
-with nothing before them."""
-
 _FIRST_STEP = 64
+
+# Normalised characters that must agree before an unreadable structure counts as quoted.
 _LEAST = 12
-"""Normalised characters that must agree before an unreadable structure counts as quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ class JudgedTexts:
         shared, end, stop = self._common_pieces(text, start)
         high = stop - 1
         low = end
+        # The rest is found by bisection: normalising is what costs time.
         while low < high:
             middle = (low + high + 1) // 2
             if shared + normalised(text[end:middle]) in self.quoted:
@@ -68,8 +69,8 @@ class JudgedTexts:
         # Steps grow while they succeed, so that the work is in proportion to what is shared.
         shared, end, failed, step = "", start, len(text) + 1, _FIRST_STEP
         while step and end < len(text):
-            seam = _PIECE_BORDER.search(text, end + step)
-            stop = len(text) if seam is None else seam.start()
+            border = _PIECE_BORDER.search(text, end + step)
+            stop = len(text) if border is None else border.start()
             longer = shared + normalised(text[end:stop]) if stop < failed else None
             if longer is not None and longer in self.quoted:
                 shared, end, step = longer, stop, step * 2
@@ -79,14 +80,14 @@ class JudgedTexts:
 
 
 def judged_texts(judged_text: str | Sequence[str] | None) -> JudgedTexts | None:
-    """The judged texts in the form they are compared in; remembered for the next reply."""
+    """The judged texts in the form they are compared in, cached for the next reply."""
     texts = (judged_text,) if isinstance(judged_text, str) else tuple(judged_text or ())
     texts = tuple(text for text in texts if text)
     return _normalised_texts(texts) if texts else None
 
 
 def is_json_like(judged_text: str | Sequence[str] | None) -> bool:
-    """Whether a JSON verdict could stand in the judged texts at all; a quick look."""
+    """Whether the judged texts could contain a JSON verdict at all."""
     if judged_text is None:
         return False
     texts = (judged_text,) if isinstance(judged_text, str) else judged_text
@@ -94,7 +95,7 @@ def is_json_like(judged_text: str | Sequence[str] | None) -> bool:
 
 
 def normalised(text: str) -> str:
-    """A text as verdicts are compared: what a judge changes when it quotes is gone."""
+    """A text without the differences that quoting makes."""
     # White space, escapes, emphasis, quoting prefixes and invisible characters are dropped,
     # full-width forms, quotation marks and letter case made alike.
     return _DROPPED.sub("", _unescaped(text).casefold()).translate(_SAME)
@@ -124,13 +125,16 @@ def _character(match: re.Match[str]) -> str:
     return " " if code is None else chr(int(code, 16))
 
 
+_MORE_DIGITS = re.compile(r"[0-9]|\.[0-9]")
+
+
 def _occurs(needle: str, text: str) -> bool:
     if not needle:
         return False
-    goes_on = re.compile(r"[0-9]|\.[0-9]")
+    # `score: 1` does not occur in `score: 10`.
     place = text.find(needle)
     while place >= 0:
-        if not needle[-1].isdigit() or not goes_on.match(text, place + len(needle)):
+        if not needle[-1].isdigit() or not _MORE_DIGITS.match(text, place + len(needle)):
             return True
         place = text.find(needle, place + 1)
     return False

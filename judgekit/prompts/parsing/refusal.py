@@ -22,6 +22,7 @@ _DO = (
     r"|address|analy[sz]\w*|accommodate|work with|take part)"
 )
 
+# "I cannot find an error" is a finding: verbs of perception do not make a refusal.
 _UP_TO = (
     r"(?:[ ,]+(?!find|see|say|tell|identif|detect|think|verif|confirm|determin|read|locat|underst)"
     r"[\w']+){0,5}?[ ,]+"
@@ -115,6 +116,7 @@ _OTHERS = (
 
 _REFUSES = re.compile("|".join(f"(?:{pattern})" for pattern in (*_ENGLISH, *_OTHERS)))
 
+# A judge that asks for something ("no response was provided") has not refused: the prompt lacks it.
 _ASKS = re.compile(
     r"\b(?:please|could you|can you|would you)\b[^.!?\n]{0,40}\b(?:provide|share|paste|send|supply"
     r"|include|clarify|specify)|\bno (?:response|text|answer|output|content|candidate)\b"
@@ -126,12 +128,15 @@ _ASKS = re.compile(
     r"|\bneed (?:the|to see|more)|follow (?:the|that|this|any|those|these) instruction"
 )
 
+# Judges quote refusals of the output they grade.
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”|„[^“”\n]{1,2000}[“”]|«[^»\n]{1,2000}»|「[^」\n]{1,2000}」"
     r"|\u2018[^\u2019\n]{1,2000}\u2019(?!\w)|(?<!\w)'[^'\n]{4,2000}'(?!\w)|`[^`\n]{1,2000}`"
 )
 
 _CURLY = str.maketrans("\u2019\u2018\u02bc\uff07\u00b4", "'''''")
+
+# A refusal is short or comes first, and the patterns above are slow on long texts.
 _LOOKED_AT = 4000
 
 

@@ -1,4 +1,4 @@
-"""Splits a reply into JSON documents and prose, and drops the reasoning."""
+"""Splits a reply into JSON documents and prose, without the model's reasoning."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from judgekit.prompts.parsing.nodes import Node
     from judgekit.prompts.parsing.quotation import JudgedTexts
 
+# Tags in which models put their reasoning; scores in it are drafts.
 _KINDS = (
     r"think|thinking|thought|thoughts|thought_process|thinking_process|reasoning|reason|rationale"
     r"|explanation|justification|analysis|scratchpad|reflection|reflections|chain_of_thought|cot"
@@ -37,11 +38,11 @@ _REASONING = (
 
 _CHANNEL_END = re.compile(r"<\|(?:end|start|channel)\|>")
 
+# White space, invisible characters and comments, between a bracket and what follows it.
 _GAP = (
     r"(?:[\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++"
     r"|(?://|(?<=\s)#)[^\n]{0,200}+\n|/\*[^*]{0,200}+\*/){0,20}+"
 )
-"""What may stand between a bracket and what it holds: space, invisible characters, comments."""
 
 _JSON_START = (
     rf"[{{\uff5b](?:\s*+[{{\uff5b])?{_GAP}(?:\"[^\"\n]{{0,120}}\"|'[^'\n]{{0,120}}'"
@@ -51,6 +52,7 @@ _JSON_START = (
     rf"|\[{_GAP}[{{\uff5b]|\[{_GAP}\[{_GAP}[{{\uff5b]"
 )
 
+# Brackets nested deeper than any verdict; parsing each of them in turn would take quadratic time.
 _NOISE = r"(?P<noise>(?:[{\uff5b\[]\s{0,4}){41})"
 _STOPS = re.compile(_REASONING, re.IGNORECASE)
 _STOPS_WITH_JSON = re.compile(rf"{_REASONING}|{_NOISE}|{_JSON_START}", re.IGNORECASE)
@@ -60,7 +62,10 @@ _KEYS = re.compile(
 )
 
 _QUOTING = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
+# Some servers strip the channel tokens of gpt-oss, and leave their names.
 _STRIPPED_CHANNELS = re.compile(r"\A\s*analysis.*?assistantfinal", re.DOTALL)
+
+# Limits on hostile replies: what is larger is refused as too long to read.
 _AFTER_FAULT = 40
 _MOST_FAULTS = 50
 _MOST_DOCUMENTS = 500
@@ -131,7 +136,8 @@ class _Scanner:
         self._drop(match.start(), end.start() if end else -1, 0)
 
     def _tag(self, match: re.Match[str], kind: str) -> None:
-        """A reasoning tag outside JSON: a block to its matching end; a lone end ends reasoning."""
+        """Drop a reasoning block up to its matching end."""
+        # Chat templates may open the reasoning in the prompt, so that the reply has the end only.
         if _is_close(match):
             self._forget_before(match.end())
             return
@@ -140,7 +146,7 @@ class _Scanner:
         self._drop(match.start(), self.block_ends[match.end()], 0)
 
     def _pair_tags(self, start: int, kind: str) -> None:
-        """Where each block from here on ends, by the end of the tag that opens it; -1: nowhere."""
+        """Note where each block ends, by the end of its opening tag; -1 where it has no end."""
         opened = {kind: [start]}
         self.block_ends[start] = -1
         for tag in _REASONING_TAGS.finditer(self.text, start):
@@ -152,7 +158,7 @@ class _Scanner:
                 self.block_ends[starts.pop()] = tag.end()
 
     def _drop(self, start: int, end: int, closing: int) -> None:
-        """Take a block of reasoning out; one without an end is a truncation."""
+        """Drop a block of reasoning; one without an end means that the reply was cut off."""
         if end >= 0:
             self.dropped.append((start, end + closing, "\n"))
             self.pos = end + closing
@@ -198,9 +204,11 @@ class _Scanner:
         if self.n_faults > _MOST_FAULTS:
             self.fault = "too_long"
             return
+        # A quoted structure may be cut anywhere; what is quoted is skipped, then the scan resumes.
         end = start if self.judged is None else self.judged.common_start(self.text, start)
         if end > start:
             self.pos = end
+        # Prose in braces such as `{note: see above}` is no broken verdict unless it names one.
         elif (
             is_bare
             and fault.kind == "garbled"

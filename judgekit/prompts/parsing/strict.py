@@ -1,6 +1,6 @@
-"""What a reply says, as records, and the fast path.
+"""What a reply states, as records, and the fast path for replies in exactly the requested layout.
 
-Replies in exactly the requested JSON layout. Everything else goes through `resolve` or `pairwise`.
+All other replies are read in `resolve` and `text_formats`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
+
+from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CriterionReply:
-    """What a judge's reply says about one criterion."""
+    """What a judge's reply states about one criterion."""
 
     raw: float | None
     rationale: str | None = None
@@ -26,13 +28,13 @@ class CriterionReply:
 
     @property
     def cannot_assess(self) -> bool:
-        """Whether the judge says that it cannot assess this."""
+        """Whether the judge states that it cannot assess the output on this criterion."""
         return self.raw is None
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceReply:
-    """What a judge's reply says about two outputs, on one criterion or on the whole."""
+    """What a judge's reply states about two outputs, on one criterion or overall."""
 
     choice: PreferenceSlot | None
     rationale: str | None = None
@@ -44,18 +46,19 @@ class PreferenceReply:
 
     @property
     def cannot_assess(self) -> bool:
-        """Whether the judge says that the two cannot be compared."""
+        """Whether the judge states that the two cannot be compared."""
         return self.choice is None
 
     @property
     def scores_disagree(self) -> bool:
-        """Whether its scores say something else than its choice."""
+        """Whether its scores contradict its choice."""
         if self.raw_first is None or self.raw_second is None or self.choice is None:
             return False
         order = (self.raw_first > self.raw_second) - (self.raw_first < self.raw_second)
         return order != {"first": 1, "second": -1, "tie": 0}[self.choice]
 
 
+# Larger whole numbers lose digits as floats, and the largest raise.
 _LARGEST = 10**15
 _CRITERION_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
 
@@ -63,12 +66,9 @@ _CRITERION_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "
 def parse_strict_reply(
     text: str, criteria: Sequence[Criterion]
 ) -> dict[str, CriterionReply] | None:
-    """The readings of a reply in judgekit's own layout, to the letter."""
-    try:
-        answer = _CRITERION_DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(answer, dict):
+    """The readings of a reply in judgekit's own layout; None for any other."""
+    answer = _decoded(text)
+    if answer is None:
         return None
     if len(criteria) == 1 and "score" in answer:
         reply = _strict_criterion(answer, criteria[0])
@@ -106,20 +106,28 @@ def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | 
     )
 
 
+def _decoded(text: str) -> dict[str, object] | None:
+    try:
+        answer = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
 def _unique(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
+    # Python keeps the last of two equal keys; here two verdicts make the reply ambiguous.
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return found
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no score")
+    # Python reads NaN and Infinity, which JSON does not have.
+    raise ValueError(f"{constant} is not a score")
 
 
-_CRITERION_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
-SLOTS_BY_SCORE: tuple[PreferenceSlot, PreferenceSlot, PreferenceSlot] = ("second", "tie", "first")
-"""The choices, by the score of each."""
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
 
 LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE = 1, 10
 """The ends of the scale on which each of two outputs may be scored beside the preference."""
@@ -128,12 +136,9 @@ LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE = 1, 10
 def parse_strict_preferences(
     text: str, questions: Sequence[str]
 ) -> dict[str, PreferenceReply] | None:
-    """The readings of a reply in judgekit's own layout, to the letter; None for any other."""
-    try:
-        answer = _PREFERENCE_DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(answer, dict):
+    """The readings of a comparison in judgekit's own layout; None for any other."""
+    answer = _decoded(text)
+    if answer is None:
         return None
     if len(questions) == 1 and "preference" in answer:
         answers: dict[str, object] = {questions[0]: answer}
@@ -142,8 +147,8 @@ def parse_strict_preferences(
     else:
         return None
     found = {name: _strict_preference(answers.get(name)) for name in questions}
-    sound = {name: one for name, one in found.items() if one is not None}
-    return sound if len(sound) == len(questions) == len(answers) else None
+    replies = {name: reply for name, reply in found.items() if reply is not None}
+    return replies if len(replies) == len(questions) == len(answers) else None
 
 
 _PREFERENCE_FIELDS = frozenset(
@@ -182,10 +187,7 @@ def _strict_preference(answer: object) -> PreferenceReply | None:
 
 
 def _number_within(value: object, low: float, high: float) -> float | None:
-    """A number in its range; anything else is not there, for it decides nothing."""
+    # Scores and confidence beside a choice decide nothing, so an invalid one is left out.
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if low <= value <= high else None
-
-
-_PREFERENCE_DECODER = json.JSONDecoder(object_pairs_hook=_unique)

@@ -1,6 +1,7 @@
-"""Reads the replies of published judges: a final choice, a score line or sentence.
+"""Reads the replies of published judges: a final choice, a line or sentence with a score, brackets.
 
-`[RESULT] n`.
+`TEXT_FORMATS` and `PAIR_FORMATS` register the formats; template headers and the lint of templates
+take them from there.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
@@ -25,13 +28,19 @@ from judgekit.prompts.parsing.resolve import (
     require_text,
 )
 from judgekit.prompts.parsing.scanner import scan_reply
-from judgekit.prompts.parsing.strict import CriterionReply
+from judgekit.prompts.parsing.strict import CriterionReply, PreferenceReply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judgekit.prompts.parsing.fields import ExpectedCriterion, ReplyFormat
-    from judgekit.records import Criterion
+    from judgekit.prompts.parsing.fields import (
+        ExpectedCriteria,
+        ExpectedCriterion,
+        PairReplyFormat,
+        ReplyFormat,
+    )
+    from judgekit.prompts.parsing.quotation import JudgedTexts
+    from judgekit.records import Criterion, PreferenceSlot
 
 _STATED_NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
 
@@ -50,17 +59,20 @@ _SCORE_OUT_OF = re.compile(
 _BARE = re.compile(rf"^[ \t*_`]{{0,8}}(?P<value>{_STATED_NUMBER})[ \t*_`.]{{0,8}}$", re.MULTILINE)
 
 _LEADING = re.compile(
-    rf"[*_`\"'\[( \t]{{0,6}}({_STATED_NUMBER}(?:[ \t]{{0,3}}(?:/|out of)[ \t]{{0,3}}{_STATED_NUMBER})?)"  # noqa: E501
+    rf"[*_`\"'\[( \t]{{0,6}}"
+    rf"({_STATED_NUMBER}(?:[ \t]{{0,3}}(?:/|out of)[ \t]{{0,3}}{_STATED_NUMBER})?)"
 )
 
 _GOES_ON = re.compile(
     r"[\w%/]|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
 )
 
+# How Prometheus ends its feedback.
 _RESULT_TAG = re.compile(
     r"\[RESULT\][ \t:]{0,5}(?:score[ \t:]{1,5})?(?P<value>[^\n\[]{1,60})", re.IGNORECASE
 )
 
+# The brackets of MT-Bench's judges: `[[7]]`, `[[A]]`.
 _VERDICT_BRACKETS = re.compile(r"\[\[[ \t]{0,5}(?P<value>[^\[\]\n]{1,20}?)[ \t]{0,5}\]\]")
 
 _FEEDBACK = re.compile(
@@ -71,6 +83,10 @@ _DECORATION = " \t\n*_`.:,;!\u2013—-"
 _LINE_ENDED = re.compile(r"[ \t*_`.]*+(?:\n|\Z)")
 
 
+# Whether a choice closes a line, or the reply.
+_ANSWER_END = " \t\n.!*_`)\"'"
+
+
 def parse_formatted_reply(
     text: str | None,
     criterion: Criterion,
@@ -79,48 +95,103 @@ def parse_formatted_reply(
     finish_reason: str | None = "stop",
     judged_text: str | Sequence[str] | None = None,
 ) -> CriterionReply:
-    """What a reply in a published judge's form says."""
+    """What a reply in a published judge's format states."""
     if reply_format.kind == "json":
         readings = parse_criterion_replies(
             text, [criterion], finish_reason=finish_reason, judged_text=judged_text
         )
         return readings[criterion.name]
-    reply, judged = require_text(text, finish_reason), judged_texts(judged_text)
-    wanted = expected_criteria([criterion])
-    scan = scan_reply(reply, wanted, judged, with_json=False)
-    raise_unless_readable(scan.fault, reply)
-    prose = without_fences(scan.prose)
+    names = expected_criteria([criterion])
+    wanted = names.criteria[0]
+    reply, prose, judged = _prose_of(text, names, finish_reason, judged_text)
     hits = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
     raise_if_too_many(hits, reply)
     has = None if judged is None else cache(judged.has)
-    found = [hit for hit in hits if not _is_quoted_hit(hit, has)]
+    hits = [hit for hit in hits if not _is_quoted(hit, has)]
     if is_cut_off(finish_reason):
-        found = [hit for hit in found if _LINE_ENDED.match(prose, hit.end())]
-    if not found:
-        _raise_without_verdict(prose, wanted.criteria[0], reply, finish_reason)
-    hit, raw = _decided_score(found, prose, reply_format, wanted.criteria[0], reply)
+        hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
+    if not hits:
+        message = f"{wanted.ask} in the form asked for; the reply held none."
+        _raise_without_verdict(prose, message, reply, is_truncated=is_cut_off(finish_reason))
+    hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
     before = _FEEDBACK.sub("", prose[: hit.start()]).strip(" \t\n*#_-")
     return CriterionReply(raw=raw, rationale=before or None)
 
 
-def _choice_hits(prose: str, reply_format: ReplyFormat, _name: str) -> list[re.Match[str]]:
-    return find_choices(prose, tuple(reply_format.choices))
+def parse_formatted_preference(
+    text: str | None,
+    reply_format: PairReplyFormat,
+    *,
+    finish_reason: str | None = "stop",
+    judged_text: Sequence[str] = (),
+) -> PreferenceReply:
+    """What a reply in a published judge's format prefers."""
+    form = PAIR_FORMATS[reply_format.kind]
+    reply, prose, judged = _prose_of(text, expected_criteria([]), finish_reason, judged_text)
+    prose = prose.strip()
+    hits = sorted(form.find(prose, reply_format), key=lambda hit: hit.start)
+    raise_if_too_many(hits, reply)
+    has = None if judged is None else cache(judged.has)
+    hits = [hit for hit in hits if not _is_quoted_choice(hit, has, judged_text)]
+    if is_cut_off(finish_reason) and not form.closes_itself:
+        hits = [hit for hit in hits if _CHOICE_LINE_ENDED.match(prose, hit.end) is not None]
+    ask = form.ask(tuple(reply_format.choices))
+    if not hits:
+        message = f"{ask}; the reply held no such verdict of its own."
+        _raise_without_verdict(prose, message, reply, is_truncated=is_cut_off(finish_reason))
+    hit = hits[-1]
+    # Judges weigh "A" against "B" before they decide: of letters, the one that ends the reply.
+    is_final = reply_format.kind == "choice" and not prose[hit.end :].strip(_ANSWER_END)
+    if not is_final and len({(each.choice, each.raws) for each in hits}) > 1:
+        _fail("ambiguous", f"{ask}, once; the reply gave several that differ.", reply)
+    if hit.raws is not None and not all(_LOWEST <= raw <= _HIGHEST for raw in hit.raws):
+        _fail("out_of_range", "Give each a score from 1 to 10.", reply)
+    raw_first, raw_second = hit.raws or (None, None)
+    # A reply of a few words beside its verdict has no rationale.
+    rest = f"{prose[: hit.start]} {prose[hit.end :]}"
+    n_words = sum(any(c.isalpha() for c in word) for word in rest.split())
+    return PreferenceReply(
+        choice=hit.choice,
+        rationale=prose if n_words >= _FEWEST_WORDS else None,
+        raw_first=raw_first,
+        raw_second=raw_second,
+    )
 
 
-def _stated_hits(prose: str, _format: ReplyFormat, _name: str) -> list[re.Match[str]]:
-    return stated_scores(prose)
+def _prose_of(
+    text: str | None,
+    names: ExpectedCriteria,
+    finish_reason: str | None,
+    judged_text: str | Sequence[str] | None,
+) -> tuple[str, str, JudgedTexts | None]:
+    """The reply, its prose without reasoning and fences, and the judged texts."""
+    reply, judged = require_text(text, finish_reason), judged_texts(judged_text)
+    scan = scan_reply(reply, names, judged, with_json=False)
+    raise_unless_readable(scan.fault, reply)
+    return reply, without_fences(scan.prose), judged
 
 
-def _result_hits(prose: str, _format: ReplyFormat, _name: str) -> list[re.Match[str]]:
-    return list(_RESULT_TAG.finditer(prose))
+def _raise_without_verdict(prose: str, message: str, reply: str, *, is_truncated: bool) -> NoReturn:
+    if is_judge_refusal(prose):
+        raise RefusalError(f"the judge declined: {prose.strip()[:200]}", reply=reply)
+    if is_truncated:
+        raise_unless_readable("truncated", reply)
+    _fail("no_verdict", message, reply)
 
 
-def _bracket_hits(prose: str, _format: ReplyFormat, _name: str) -> list[re.Match[str]]:
-    return [hit for hit in _VERDICT_BRACKETS.finditer(prose) if hit.group("value")[:1].isdigit()]
+def _fail(reason: str, message: str, reply: str) -> NoReturn:
+    raise ReplyFormatError(message, reason=reason, reply=reply)
 
 
-def _line_hits(prose: str, _format: ReplyFormat, name: str) -> list[re.Match[str]]:
-    hits = [*_SCORE_LINE.finditer(prose), *_named(name).finditer(prose)]
+def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
+    # A line that begins with the criterion's name, then a number.
+    named = re.compile(
+        rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}}|[0-9]{{1,2}}[.)][ \t]{{1,4}})?[*_`]{{0,4}}"
+        rf"{re.escape(name)}[*_`]{{0,4}}[ \t]{{0,5}}[:=][ \t*_`]{{0,6}}"
+        rf"(?P<value>{_STATED_NUMBER}[^\n]{{0,60}})",
+        re.IGNORECASE | re.MULTILINE,
+    )
+    hits = [*_SCORE_LINE.finditer(prose), *named.finditer(prose)]
     if any(_LEADING.match(ascii_digits(hit.group("value"))) for hit in hits):
         # Where a line is labelled, "in 39 out of 50 states" is prose.
         return sorted(hits, key=lambda hit: hit.start("value"))
@@ -131,33 +202,27 @@ def _line_hits(prose: str, _format: ReplyFormat, name: str) -> list[re.Match[str
 
 
 class TextFormat(NamedTuple):
-    """A reply format other than JSON: where its score may stand, and how a template asks for it."""
+    """A format other than JSON for one output: how its score is found and asked for."""
 
     find: Callable[[str, ReplyFormat, str], list[re.Match[str]]]
     """Everything in a reply's prose that may be the verdict, in the order of the text."""
 
     wanted_words: tuple[str, ...] = ()
-    """What a template must say, alternatives joined by `|`; nothing where it declares choices."""
+    """What a template must contain, alternatives joined by `|`; empty where it declares choices."""
 
 
-# The one list of these formats: template headers and the lint of templates take them from here.
 TEXT_FORMATS: Mapping[str, TextFormat] = {
-    "choice": TextFormat(_choice_hits),
-    "score_line": TextFormat(_line_hits, ("Score:|Rating:",)),
-    "result": TextFormat(_result_hits, ("[RESULT]",)),
-    "brackets": TextFormat(_bracket_hits, ("[[",)),
-    "stated": TextFormat(_stated_hits, ("score|stars",)),
+    "choice": TextFormat(lambda prose, form, _: _find_choices(prose, tuple(form.choices))),
+    "score_line": TextFormat(lambda prose, _, name: _score_lines(prose, name), ("Score:|Rating:",)),
+    "result": TextFormat(lambda prose, *_: list(_RESULT_TAG.finditer(prose)), ("[RESULT]",)),
+    "brackets": TextFormat(
+        lambda prose, *_: [
+            h for h in _VERDICT_BRACKETS.finditer(prose) if h["value"][:1].isdigit()
+        ],
+        ("[[",),
+    ),
+    "stated": TextFormat(lambda prose, *_: _stated_scores(prose), ("score|stars",)),
 }
-
-
-def _named(name: str) -> re.Pattern[str]:
-    """A line that begins with the criterion's name and goes on with a number."""
-    return re.compile(
-        rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}}|[0-9]{{1,2}}[.)][ \t]{{1,4}})?[*_`]{{0,4}}"
-        rf"{re.escape(name)}[*_`]{{0,4}}[ \t]{{0,5}}[:=][ \t*_`]{{0,6}}"
-        rf"(?P<value>{_STATED_NUMBER}[^\n]{{0,60}})",
-        re.IGNORECASE | re.MULTILINE,
-    )
 
 
 def _within(place: int, spans: list[tuple[int, int]]) -> bool:
@@ -165,8 +230,8 @@ def _within(place: int, spans: list[tuple[int, int]]) -> bool:
     return at >= 0 and place < spans[at][1]
 
 
-def _is_quoted_hit(hit: re.Match[str], has: Callable[[str], bool] | None) -> bool:
-    """A hit with words or brackets around its value that the judged text contains."""
+def _is_quoted(hit: re.Match[str], has: Callable[[str], bool] | None) -> bool:
+    """Whether the judged text contains a hit, with the words or brackets around its value."""
     # A bare value with a stop or comma ("No, …") is common in texts and no quotation.
     if has is None or hit.group().strip(_DECORATION) == hit.group("value"):
         return False
@@ -187,6 +252,7 @@ def _decided_score(
     """The hit that decides, with its score: the last line, or what all hits agree on."""
     if reply_format.kind == "choice":
         return _chosen_score(found, prose, reply_format, wanted, reply)
+    # The format `stated` reads sentences, which spell small numbers out.
     in_words = reply_format.kind == "stated"
     scored = [(hit, _hit_score(hit, wanted, reply, in_words=in_words)) for hit in found]
     plain = [(hit, raw) for hit, raw in scored if raw is not None]
@@ -194,31 +260,29 @@ def _decided_score(
         # "He scored 15 goals" is no score where another number is one.
         plain = [(hit, raw) for hit, raw in plain if wanted.scale.holds(raw)] or plain
     if not plain:
-        _fail(
-            "not_a_number", f"{wanted.ask}; the reply said {quote_value(found[-1].group())}.", reply
-        )
+        stated = quote_value(found[-1].group())
+        _fail("not_a_number", f"{wanted.ask}; the reply said {stated}.", reply)
+    # Judges write `Score:` lines for parts before the last one, which is the verdict.
     if reply_format.kind != "score_line" and len({raw for _, raw in plain}) > 1:
         _fail("ambiguous", f"{wanted.ask}, and only one; the reply gave several.", reply)
     hit, raw = plain[-1]
     if not wanted.scale.holds(raw):
-        _fail(
-            "out_of_range",
-            f"{wanted.ask}; the reply said {quote_value(hit.group('value'))}.",
-            reply,
-        )
+        stated = quote_value(hit.group("value"))
+        _fail("out_of_range", f"{wanted.ask}; the reply said {stated}.", reply)
     return hit, raw
 
 
 def _hit_score(
     hit: re.Match[str], wanted: ExpectedCriterion, reply: str, *, in_words: bool
 ) -> float | None:
-    """The number a hit states; None for a range, or a line that goes on as another number."""
+    """The number a hit states; None for a range, or where another number follows."""
     value = ascii_digits(hit.group("value"))
     if in_words:
-        value = in_digits(value)
+        value = _NUMBER_WORD.sub(lambda hit: str(_NUMBER_WORDS.index(hit[0].lower())), value)
     leading = _LEADING.match(value)
     if leading is None or _GOES_ON.match(value, leading.end()):
         return None
+    # A score out of another maximum is refused, never rescaled.
     parts = re.split(r"/|out of", leading.group(1), flags=re.IGNORECASE)
     if len(parts) > 1 and float(parts[1]) != wanted.scale.max:
         message = f"{wanted.ask}; the reply said {quote_value(leading.group(1))}."
@@ -234,9 +298,9 @@ def _chosen_score(
     reply: str,
 ) -> tuple[re.Match[str], float]:
     """The last choice that is alone, or the only one there is."""
-    scores = {fold_choice(word): raw for word, raw in reply_format.choices.items()}
-    words = [fold_choice(hit.group("value")) for hit in found]
-    is_final = not prose[found[-1].end() :].strip(" \t\n.!*_`)\"'")
+    scores = {_fold_choice(word): raw for word, raw in reply_format.choices.items()}
+    words = [_fold_choice(hit.group("value")) for hit in found]
+    is_final = not prose[found[-1].end() :].strip(_ANSWER_END)
     if len(set(words)) > 1 and not is_final:
         _fail(
             "ambiguous", f"Answer with one of {', '.join(reply_format.choices)} at the end.", reply
@@ -247,31 +311,18 @@ def _chosen_score(
     return found[-1], raw
 
 
-def _raise_without_verdict(
-    prose: str, wanted: ExpectedCriterion, reply: str, finish_reason: str | None
-) -> NoReturn:
-    if is_judge_refusal(prose):
-        raise RefusalError(f"the judge declined: {prose.strip()[:200]}", reply=reply)
-    if is_cut_off(finish_reason):
-        raise_unless_readable("truncated", reply)
-    _fail("no_verdict", f"{wanted.ask} in the form asked for; the reply held none.", reply)
-
-
-def _fail(reason: str, message: str, reply: str) -> NoReturn:
-    raise ReplyFormatError(message, reason=reason, reply=reply)
-
-
 _LEAD = (
     r"\b(?:answer|verdict|grade|choice|decision|judge?ment|option|rating|score|result|conclusion)\b"
     r"[*_`]{0,3}(?:[ \t]{0,3}(?:is|:|=)[*_`]{0,3})[ \t]{0,5}[*_`\"'(\[]{0,4}"
 )
 
 
-def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
+def _find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     """Places where a choice is made, in order: a line that is one, or `Answer: B`."""
     # Where there is none of these, the first word counts when a colon or a comma follows it (`Yes,
     # because …`), and then the last word of the reply.
-    options = "|".join(_option(choice) for choice in sorted(choices, key=len, reverse=True))
+    longest_first = [re.escape(choice) for choice in sorted(choices, key=len, reverse=True)]
+    options = "|".join(c if len(c) == 1 else f"(?i:{c})" for c in longest_first)
     option = rf"(?P<value>{options})(?![\w'\u2019])"
     mark = r"[ \t]{0,5}[*_`\"'(\[]{0,4}"
     end = r"[*_`\"')\].!]{0,5}[ \t]{0,5}"
@@ -286,39 +337,21 @@ def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     closing = re.search(rf"(?<![\w'\u2019]){option}{end}\s{{0,50}}\Z", prose[-400:])
     if opening:
         return [opening]
-    return _last(prose, rf"(?<![\w'\u2019]){option}", closing)
+    # The last word counts only when no other choice precedes it.
+    words = list(re.finditer(rf"(?<![\w'\u2019]){option}", prose))
+    is_only = closing is not None and len({_fold_choice(hit["value"]) for hit in words}) == 1
+    return words[-1:] if is_only else []
 
 
-def fold_choice(word: str) -> str:
-    """A choice as choices are compared."""
+def _fold_choice(word: str) -> str:
+    """A choice in the form choices are compared in."""
+    # AlpacaEval labels the outputs `m` and `M`; words may be written in capitals.
     return word if len(word) == 1 else word.casefold()
 
 
-def _option(choice: str) -> str:
-    return re.escape(choice) if len(choice) == 1 else f"(?i:{re.escape(choice)})"
-
-
-def _last(prose: str, option: str, closing: re.Match[str] | None) -> list[re.Match[str]]:
-    """The last word of a reply, when no other choice precedes it."""
-    words = list(re.finditer(option, prose))
-    if closing is None or len({fold_choice(hit["value"]) for hit in words}) != 1:
-        return []
-    return words[-1:]
-
-
 _NUMBER_WORDS = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-)
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+)  # fmt: skip
 
 _ONE = rf"(?:[0-9]{{1,3}}(?:\.[0-9]{{1,4}})?|{'|'.join(_NUMBER_WORDS)})"
 
@@ -343,14 +376,15 @@ _STATED_OUT_OF = re.compile(
 )
 
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
+_TAIL_LENGTH = 200
 _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 
 
-def stated_scores(prose: str) -> list[re.Match[str]]:
+def _stated_scores(prose: str) -> list[re.Match[str]]:
     """Where a score is stated, in the order of the text."""
-    # A line `Score: n` outdoes a sentence, and a sentence a bare number that ends the reply. What
-    # follows a number counts: a match that ended 2-1 and 3.5 % are no scores.
+    # A line `Score: n` overrides a sentence, and a sentence overrides a bare number that ends the
+    # reply. What follows a number counts: a match that ended 2-1 and 3.5 % are no scores.
     folded = prose.casefold()
     has_verb = any(stem in folded for stem in ("scor", "rat", "grad"))
     if has_verb and (labelled := list(_LABELLED.finditer(prose))):
@@ -367,9 +401,177 @@ def stated_scores(prose: str) -> list[re.Match[str]]:
     return [found[start] for start in sorted(found)]
 
 
-_TAIL_LENGTH = 200
+# FairEval and the Vicuna judges score two assistants: on a line `8 9`, or one by one by name.
+_SIDE_NUMBER = r"[0-9]{1,3}(?:\.[0-9]{1,3})?"
+
+_SIDE = (
+    rf"({_SIDE_NUMBER})(?:[ \t]{{0,3}}/[ \t]{{0,3}}10)?(?![\w%/]|[.,]\d|[ \t]*[-\u2013][ \t]*\d)"
+)
+
+_PAIR_LINE = re.compile(
+    rf"^[ \t*_`]{{0,8}}({_SIDE_NUMBER})(?:[ \t]*,[ \t]*|[ \t]+)({_SIDE_NUMBER})[ \t*_`]{{0,8}}$",
+    re.MULTILINE,
+)
+
+_NAMED = re.compile(
+    rf"\bassistant[ \t]{{0,3}}(?P<who>[12])[*_`]{{0,4}}[ \t]{{0,3}}:[ \t*_`]{{0,8}}{_SIDE}",
+    re.IGNORECASE,
+)
+
+_TUPLE = re.compile(
+    rf"\b(?:output|tuple|scores?)\b[^.\n()]{{0,60}}?\([ \t]{{0,3}}({_SIDE_NUMBER})[ \t]{{0,3}},"
+    rf"[ \t]{{0,3}}({_SIDE_NUMBER})[ \t]{{0,3}}\)",
+    re.IGNORECASE,
+)
+
+# Words that make "Output (a) is better" a condition, a question or somebody's claim.
+_RESERVATION = re.compile(
+    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+
+_CLAUSE = re.compile(r"[.!?,;:\n]")
+_CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"
+_CHOICE_LINE_ENDED = re.compile(r"[ \t*_`.\"')]*+\n")
+_FEWEST_WORDS = 5
+# Judges asked for 1 to 10 give 0 to an answer that is missing.
+_LOWEST, _HIGHEST = 0.0, 10.0
 
 
-def in_digits(text: str) -> str:
-    """A text with the numbers from zero to ten in digits."""
-    return _NUMBER_WORD.sub(lambda hit: str(_NUMBER_WORDS.index(hit.group().lower())), text)
+@dataclass(frozen=True, slots=True)
+class _ChoiceHit:
+    """A choice found in a reply."""
+
+    choice: PreferenceSlot
+    text: str
+    """The words that state it; empty for a bare letter or pair, which any text may contain."""
+
+    start: int
+    end: int
+    raws: tuple[float, float] | None = None
+
+
+def _bracketed_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHit]:
+    slots = {_fold_choice(word): slot for word, slot in reply_format.choices.items()}
+    return [
+        _ChoiceHit(slots[word], match.group(), match.start(), match.end())
+        for match in _VERDICT_BRACKETS.finditer(prose)
+        if (word := _fold_choice(match["value"])) in slots
+    ]
+
+
+def _lettered_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHit]:
+    slots = {_fold_choice(word): slot for word, slot in reply_format.choices.items()}
+    found = []
+    line, bare, end = "", "", -1
+    for match in _find_choices(prose, tuple(reply_format.choices)):
+        place = match.start("value")
+        if place > end:
+            start, end = prose.rfind("\n", 0, place) + 1, prose.find("\n", place)
+            end = len(prose) if end < 0 else end
+            line = prose[start:end]
+            bare = line.strip(_CHOICE_DECORATION)
+        text = "" if bare == match["value"] else line
+        slot = slots[_fold_choice(match["value"])]
+        found.append(_ChoiceHit(slot, text, place, match.end("value")))
+    return found
+
+
+def _stated_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHit]:
+    """`Output (a) is better`, unless its clause says otherwise; or that name alone."""
+    words = "|".join(re.escape(word) for word in reply_format.choices)
+    name = rf"Output[ \t]{{0,2}}\((?P<word>{words})\)"
+    alone = re.fullmatch(rf"[*_`\"' \t]{{0,6}}{name}[*_`\"'.! \t]{{0,6}}", prose)
+    if alone:
+        return [_ChoiceHit(reply_format.choices[alone["word"]], "", alone.start(), alone.end())]
+    found = []
+    clauses = [0, *(mark.end() for mark in _CLAUSE.finditer(prose))]
+    # Each clause is searched once, however many verdicts it has: a reply may repeat one for ever.
+    looked, is_reserved = 0, False
+    for match in re.finditer(rf"{name}[*_`]{{0,4}} is (?:the )?better\b", prose):
+        clause = clauses[bisect_right(clauses, match.start()) - 1]
+        if clause > looked:
+            looked, is_reserved = clause, False
+        is_reserved = is_reserved or _RESERVATION.search(prose, looked, match.start()) is not None
+        looked = match.start()
+        if not is_reserved:
+            slot = reply_format.choices[match["word"]]
+            found.append(_ChoiceHit(slot, match.group(), match.start(), match.end()))
+    return found
+
+
+def _two_scores(prose: str, _format: PairReplyFormat) -> list[_ChoiceHit]:
+    """A line of two scores at the beginning or the end; else a score for each assistant."""
+    pairs = [
+        _scored(match.group(1), match.group(2), "", match.start(), match.end())
+        for match in _PAIR_LINE.finditer(prose)
+        if match.start() == 0 or match.end() == len(prose)
+    ]
+    plain = ascii_digits(prose)
+    pairs += [
+        _scored(match.group(1), match.group(2), match.group(), match.start(), match.end())
+        for match in _TUPLE.finditer(plain)
+    ]
+    named = list(_NAMED.finditer(plain))
+    for first, second in pairwise(named):
+        if (first["who"], second["who"]) == ("1", "2"):
+            text = plain[first.start() : second.end()]
+            pairs.append(_scored(first[2], second[2], text, first.start(), second.end()))
+    return pairs
+
+
+def _scored(first: str, second: str, text: str, start: int, end: int) -> _ChoiceHit:
+    raws = float(first), float(second)
+    choice: PreferenceSlot = (
+        "tie" if raws[0] == raws[1] else "first" if raws[0] > raws[1] else "second"
+    )
+    return _ChoiceHit(choice, text, start, end, raws)
+
+
+def _is_quoted_choice(
+    hit: _ChoiceHit, has: Callable[[str], bool] | None, texts: Sequence[str]
+) -> bool:
+    """Whether the judged texts contain a verdict too."""
+    if has is None or hit.text:
+        return has is not None and has(hit.text)
+    # A bare letter is in every text; a bare pair of scores counts as quoted where it is a line.
+    return hit.raws is not None and any(
+        (float(match.group(1)), float(match.group(2))) == hit.raws
+        for text in texts
+        for match in _PAIR_LINE.finditer(text)
+    )
+
+
+class PairFormat(NamedTuple):
+    """A format other than JSON for two outputs: how its choice is found and asked for."""
+
+    find: Callable[[str, PairReplyFormat], list[_ChoiceHit]]
+    """Everything in a reply's prose that may be the verdict."""
+
+    ask: Callable[[tuple[str, ...]], str]
+    """What to answer, given the words of the choices, as the beginning of a message."""
+
+    has_choices: bool = True
+    """Whether a template declares words for the choices."""
+
+    closes_itself: bool = False
+    """Whether a verdict is complete without the end of its line."""
+
+
+PAIR_FORMATS: Mapping[str, PairFormat] = {
+    "choice": PairFormat(_lettered_choices, lambda words: f"Answer with one of {', '.join(words)}"),
+    "brackets": PairFormat(
+        _bracketed_choices,
+        lambda words: f"Give your verdict as one of {', '.join(f'[[{word}]]' for word in words)}",
+        closes_itself=True,
+    ),
+    "stated": PairFormat(
+        _stated_choices,
+        lambda words: " or ".join(f'Say "Output ({word}) is better"' for word in words),
+    ),
+    "two_scores": PairFormat(
+        _two_scores,
+        lambda _: "Give one score from 1 to 10 to each of the two",
+        has_choices=False,
+    ),
+}

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.assertions import LEXICAL, WORDLLAMA, score_output
+from judgekit.assertions import LEXICAL, WORDLLAMA, UndecidedError, score_output
 from judgekit.assertions.builtin.text_similarity import _wordllama, cosine
-from judgekit.assertions.registry import UndecidedError
 from judgekit.records import Output
 from tests.factories import make_case
 
