@@ -96,8 +96,10 @@ class LimitedModel:
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def aclose(self) -> None:
-        """Close the connections of the model inside."""
-        await close_model(self._model)
+        """Close the connections of the model inside, if it was ever called."""
+        # A model nobody has called holds nothing open, and a user's own may not expect it.
+        if self._loops:
+            await close_model(self._model)
 
     def _in_loop(self) -> _InLoop:
         loop = asyncio.get_running_loop()
@@ -148,21 +150,21 @@ class LimitedModel:
             self._requests.take(1) if self._requests else 0.0,
             self._tokens.take(estimate) if self._tokens else 0.0,
         )
-        while wait_s > 0 or (wait_s := self._hold_s()) > 0:
-            await self._pause(here, wait_s)
-            wait_s = 0.0
-
-    def _hold_s(self) -> float:
-        wait_s = self._held_until - self._clock()
-        if wait_s > self._max_wait_s:
-            raise ProviderFault(
-                self.name,
-                "rate_limited",
-                text=f"it asks to wait for {wait_s:.0f} s, "
-                f"and max_wait_s is {self._max_wait_s:.0f}",
-                hint="run again later; replies that were paid for are cached",
-            ).to_error(retryable=False)
-        return wait_s
+        while True:
+            if wait_s > 0:
+                await self._pause(here, wait_s)
+            # Looked at again after each sleep: another call may have prolonged the pause.
+            wait_s = self._held_until - self._clock()
+            if wait_s > self._max_wait_s:
+                raise ProviderFault(
+                    self.name,
+                    "rate_limited",
+                    text=f"it asks to wait for {wait_s:.0f} s, "
+                    f"and max_wait_s is {self._max_wait_s:.0f}",
+                    hint="run again later; replies that were paid for are cached",
+                ).to_error(retryable=False)
+            if wait_s <= 0:
+                return
 
     def _take_note(self, error: ModelError) -> None:
         if error.fatal and self._fatal is None:

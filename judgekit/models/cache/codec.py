@@ -15,6 +15,8 @@ from judgekit.models.cache.interface import COUNTS_ROW, CacheEntry, DamagedEntry
 from judgekit.models.request import ModelReply
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from judgekit.records import JsonObject
 
 SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})
@@ -42,9 +44,16 @@ def is_cache_key(text: str) -> bool:
     return _KEY.fullmatch(text) is not None
 
 
-def encode_reply(entry: CacheEntry) -> str:
-    """The text of an entry's reply row; the request has a row of its own."""
-    return _sealed(entry, {} if entry.imported is None else {"imported": entry.imported})
+def encode_entry(entry: CacheEntry, **more: JsonValue) -> str:
+    """The text of an entry's row; the request has a row of its own, unless `more` holds it."""
+    reply = entry.reply.model_dump(exclude={"cached", "key"})
+    body = {"created_at": entry.created_at, "key": entry.key, "reply": reply, **more}
+    if entry.imported is not None and not more:
+        body["imported"] = entry.imported
+    if entry.rejected:
+        body["rejected"] = True
+    rest = canonical_json(body)
+    return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 
 
 def decode_reply(text: str, key: str) -> ModelReply:
@@ -85,7 +94,7 @@ def encode_line(entry: CacheEntry) -> str:
     """The entry as one line of an export, request included and provenance left out."""
     if entry.request is None:
         raise ValueError(f"entry {entry.key[:12]} cannot be exported: its request is lost")
-    return _sealed(entry, {"request": entry.request})
+    return encode_entry(entry, request=entry.request)
 
 
 def decode_line(line: str) -> CacheEntry:
@@ -123,15 +132,6 @@ def is_intact_row(name: str, text: str) -> bool:
     except DamagedEntryError:
         return False
     return True
-
-
-def _sealed(entry: CacheEntry, more: dict[str, Any]) -> str:
-    reply = entry.reply.model_dump(exclude={"cached", "key"})
-    body = {"created_at": entry.created_at, "key": entry.key, "reply": reply, **more}
-    if entry.rejected:
-        body["rejected"] = True
-    rest = canonical_json(body)
-    return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 
 
 def _unsealed(text: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from judgekit.models.cache.codec import (
     decode_entry,
     decode_reply,
     decode_request,
-    encode_reply,
+    encode_entry,
     is_cache_key,
     is_servable,
 )
@@ -135,7 +135,7 @@ class RowCache:
         rows: dict[str, str] = {}
         for entry in entries:
             name = self._free_rejected_row(entry.key, rows) if entry.rejected else entry.key
-            rows[name] = encode_reply(entry)
+            rows[name] = encode_entry(entry)
             if entry.request is not None:
                 rows[request_row(entry.key)] = canonical_json(entry.request)
         self._rows.write(rows)
@@ -262,7 +262,7 @@ class RowCache:
             rejected=rejected,
         )
         rows = {
-            name: encode_reply(entry),
+            name: encode_entry(entry),
             request_row(request.key): canonical_json(entry.request),
         }
         try:

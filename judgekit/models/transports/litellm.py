@@ -27,7 +27,7 @@ from judgekit.models.error_mapping import ProviderFault, fault_of_exception
 from judgekit.models.transport import Endpoint, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
@@ -320,10 +320,8 @@ async def _close_connections(litellm: Any) -> None:
         cache.flush_cache()
 
 
-def _opener(endpoint: Endpoint) -> Callable[[], Model]:
-    return lambda: LitellmModel(
-        endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s
-    )
+def _open(endpoint: Endpoint) -> Model:
+    return LitellmModel(endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s)
 
 
-LITELLM = Transport(opener=_opener)
+LITELLM = Transport(open=_open)
