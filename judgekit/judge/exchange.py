@@ -6,13 +6,14 @@ retries, the cached replies and the common fields of the records are the same fo
 
 from __future__ import annotations
 
+import asyncio
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat
 from operator import attrgetter
-from pathlib import PurePath
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -34,22 +35,30 @@ from judgekit.errors import (
     StoreError,
 )
 from judgekit.models.request import ModelRequest, Subject
-from judgekit.records import CalibratedJudge, CalibratedPanel, FailureKind, Usage
+from judgekit.records import FailureKind, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from pydantic import JsonValue
+    from collections.abc import (
+        AsyncGenerator,
+        Callable,
+        Collection,
+        Coroutine,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from judgekit.models import CachedModel
     from judgekit.models.request import Model, ModelReply
     from judgekit.prompts import JudgePrompt, PairTemplate, PromptTemplate
-    from judgekit.records import Case, JsonObject, PresentationOrder, RunPanel
+    from judgekit.records import JsonObject
 
     ReadReply = Callable[[ModelReply], "R"]
 
 R = TypeVar("R")
 """What a reply is parsed into."""
+
+_T = TypeVar("_T")
 
 _EARLIER = {1: "an earlier reply", 2: "two earlier replies"}
 _KINDS = frozenset(get_args(FailureKind))
@@ -239,45 +248,6 @@ def _usage(usages: Sequence[Usage]) -> Usage | None:
     )
 
 
-_RECORDED = "recorded:"
-_IRRELEVANT_PARAMETERS = frozenset({"seed", "logprobs", "top_logprobs"})
-"""Parameters that do not change what a judge tends to answer; a calibration survives them."""
-
-
-def judge_configuration(
-    judge: str, parameters: Mapping[str, JsonValue], *, repeats: int, asks_all: bool
-) -> CalibratedJudge:
-    """How one judge is asked."""
-    sent = {name: value for name, value in parameters.items() if name not in _IRRELEVANT_PARAMETERS}
-    return CalibratedJudge(
-        judge=portable_judge_name(judge), parameters=sent, repeats=repeats, asks_all=asks_all
-    )
-
-
-def panel_configuration(
-    judges: Iterable[CalibratedJudge], panel: RunPanel
-) -> CalibratedPanel | None:
-    """How several judges are asked."""
-    named = tuple(judges)
-    if not named:
-        return None
-    weighted = panel.combine == "weighted"
-    return CalibratedPanel(
-        judges=named,
-        combine=panel.combine if len(named) > 1 else "mean",
-        weights=tuple(panel.weights.get(n, 1.0) for n in panel.judges) if weighted else (),
-        escalate_below=panel.escalate_below,
-    )
-
-
-def portable_judge_name(judge: str) -> str:
-    """A judge's name; recorded replies are named by their file without its folder."""
-    model, _, template = judge.rpartition(" ")
-    if not model.startswith(_RECORDED):
-        return judge
-    return f"{_RECORDED}{PurePath(model.removeprefix(_RECORDED)).name} {template}"
-
-
 _NO_PROSE = re.compile(r"\{.*\}|```\w*", re.DOTALL)
 _FEWEST_WORDS = 5
 """A reply with fewer words beside its JSON gives a score ("Score: 4 out of 5"), and no reason."""
@@ -313,25 +283,24 @@ class JudgeQuestion(NamedTuple):
     request: ModelRequest
     """How it is sent."""
 
+    asked: tuple[str | None, ...]
+    """The criteria it asks about; None asks which of two outputs is better overall."""
+
     shown: tuple[str, ...]
-    """The texts under judgment; a verdict that is quoted from them is none of the judge's."""
+    """The texts under judgment; a verdict that is quoted from them is not the judge's own."""
 
-    order: PresentationOrder | None = None
-    """Which of two outputs is shown first."""
-
-    variants: tuple[str | None, ...] = ()
-    """The variants of two outputs, as they are shown."""
+    about: Mapping[str, Any]
+    """The fields of a record that say which output, or outputs in which order, was judged."""
 
     @property
     def repeat(self) -> int:
-        """Which time it is asked, from 0."""
+        """The number of the repeat, from 0."""
         return self.request.subject.repeat
 
     @property
-    def asked(self) -> tuple[str | None, ...]:
-        """The criteria it asks about; None asks which of two outputs is better overall."""
-        names: tuple[str, ...] = tuple(map(_NAME, self.prompt.criteria))
-        return (*names, None) if self.prompt.asks_overall else names
+    def order(self) -> str | None:
+        """Which of two outputs is shown first: `ab` or `ba`."""
+        return self.request.subject.order
 
 
 _NAME, _REQUEST = attrgetter("name"), attrgetter("request")
@@ -395,24 +364,34 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     cache: CachedModel | None = None
     """The model again, where it has a cache: cached replies are read without waiting."""
 
-    @property
-    def id(self) -> str:
-        """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
-        return f"{self.model_name} {self.template.id}"
+    id: str = field(init=False)
+    """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
 
-    def request(self, prompt: JudgePrompt, case: Case, repeat: int, **about: Any) -> ModelRequest:
-        """How a prompt is sent; `about` says which variant it shows, and in which order."""
-        single = self.template.header.asks == "criterion" and len(prompt.criteria) == 1
-        criterion = prompt.criteria[0].name if single else None
-        return ModelRequest(
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", f"{self.model_name} {self.template.id}")
+
+    def question(
+        self,
+        prompt: JudgePrompt,
+        shown: tuple[str, ...],
+        subject: Mapping[str, Any],
+        about: Mapping[str, Any],
+    ) -> JudgeQuestion:
+        """A prompt as a question; `subject` says which case, variant, repeat and order it shows."""
+        asked: tuple[str | None, ...] = tuple(map(_NAME, prompt.criteria))
+        single = self.template.header.asks == "criterion" and len(asked) == 1
+        request = ModelRequest(
             model=self.model_name,
             messages=prompt.messages,
             parameters=self.parameters,
             reply_schema=prompt.reply_schema,
             api_base=self.api_base,
             shared_prefix=prompt.shared_prefix,
-            subject=Subject(case_id=case.id, criterion=criterion, repeat=repeat, **about),
+            subject=Subject(criterion=asked[0] if single else None, **subject),
         )
+        if prompt.asks_overall:
+            asked = (*asked, None)
+        return JudgeQuestion(prompt, request, asked, shown, about)
 
     def cached_outcomes(
         self, questions: Collection[JudgeQuestion]
@@ -450,7 +429,11 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """What a reply says about each thing that was asked; every answer has a rationale."""
         readings = self._parse(reply, question)
         for name, reading in readings.items():
-            if not reading.cannot_assess and self._rationale(reading, reply) is None:
+            if (
+                not reading.cannot_assess
+                and rationale_text(reading.rationale, reply.text) is None
+                and self._asks_rationale
+            ):
                 message = f"a {self._answer} without one is not valid."
                 raise ReplyFormatError(
                     f"Give a rationale for {name or 'the whole'!r}: {message}",
@@ -480,9 +463,9 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
                 "usage": None if index else spent.usage,
                 "n_calls": spent.n_calls,
                 "reply_key": None if reply is None else reply.key or question.request.key,
+                **question.about,
             }
             reading = None if answer.readings is None else answer.readings[name]
-            fields |= self._about(question)
             if reading is None or reply is None or reading.cannot_assess:
                 outcomes.append(self._failed(fields, answer, reading))
             else:
@@ -497,10 +480,6 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     @abstractmethod
     def _parse(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
         """Parse a reply in the format the template asks for."""
-
-    @abstractmethod
-    def _about(self, question: JudgeQuestion) -> dict[str, Any]:
-        """The fields of a record that say which output, or outputs in which order, was judged."""
 
     @abstractmethod
     def _observed(
@@ -530,8 +509,53 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         )
         return failure
 
-    def _rationale(self, reading: ReadingT, reply: ModelReply) -> str | None:
-        rationale = rationale_text(reading.rationale, reply.text)
-        if rationale is None and not self._asks_rationale:
-            return absent_rationale(reply.text)
-        return rationale
+
+async def gather_in_order(jobs: Sequence[Coroutine[object, object, _T]]) -> list[_T]:
+    """All results, in order; a single job needs no task of its own."""
+    if len(jobs) == 1:
+        return [await jobs[0]]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(job) for job in jobs]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None  # one output, one error: the first there was
+    return [task.result() for task in tasks]
+
+
+async def stream_results(jobs: Sequence[Coroutine[object, object, _T]]) -> AsyncGenerator[_T, None]:
+    """Each result as it arrives; whoever stops iterating cancels the rest."""
+    tasks = [asyncio.ensure_future(job) for job in jobs]
+    try:
+        for result in asyncio.as_completed(tasks):
+            yield await result
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def merge_streams(streams: Sequence[AsyncGenerator[_T, None]]) -> AsyncGenerator[_T, None]:
+    """The items of several streams as they arrive; the first error ends all of them."""
+    arrived: asyncio.Queue[tuple[_T] | asyncio.Task[None]] = asyncio.Queue()
+
+    async def pour(stream: AsyncGenerator[_T, None]) -> None:
+        async with aclosing(stream):
+            async for found in stream:
+                arrived.put_nowait((found,))
+
+    tasks = [asyncio.ensure_future(pour(stream)) for stream in streams]
+    for task in tasks:
+        task.add_done_callback(arrived.put_nowait)
+    try:
+        n_open = len(tasks)
+        while n_open:
+            found = await arrived.get()
+            if isinstance(found, asyncio.Task):
+                n_open -= 1
+                await found  # raises what ended it
+            else:
+                yield found[0]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -242,8 +242,7 @@ class Judge:
             StoreError: When the cache cannot store what was paid for.
         """
         (grading,) = self._grader.begin([(case, output)], rubric)
-        verdict = grading.verdict
-        return await grading.finish() if verdict is None else verdict
+        return await grading.finish()
 
     def begin(
         self, answers: Iterable[tuple[Case, Output]], rubric: Rubric

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from judgekit.judge.concurrency import gather_in_order, stream_results
 from judgekit.judge.exchange import (
     Asker,
     JudgeQuestion,
     absent_rationale,
+    gather_in_order,
     rationale_text,
     replace_surrogates,
+    stream_results,
 )
 from judgekit.models import choice_distribution
 from judgekit.prompts import (
@@ -95,23 +96,17 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         labels = self.labels(case)
         named = [name for name in pair.variants if name]
         variant = " vs ".join(named) if len(named) == len(pair.variants) else None
-        questions = []
+        questions: list[JudgeQuestion] = []
         for order in _ORDERS:
             shown = pair.in_order(order)
             prompts = self.template.prompts(case, *shown, rubric, labels=labels)
             if not self.asks_overall and self.template.header.asks == "criterion":
                 prompts = [prompt for prompt in prompts if prompt.criteria]
-            questions += [
-                JudgeQuestion(
-                    prompt=prompt,
-                    request=self.request(prompt, case, repeat, variant=variant, order=order),
-                    shown=shown,
-                    order=order,
-                    variants=pair.variants_in(order),
-                )
-                for repeat in range(self.repeats)
-                for prompt in prompts
-            ]
+            first, second = pair.variants_in(order)
+            about = {"order": order, "variant_first": first, "variant_second": second}
+            for repeat in range(self.repeats):
+                subject = {"case_id": case.id, "variant": variant, "order": order, "repeat": repeat}
+                questions += [self.question(prompt, shown, subject, about) for prompt in prompts]
         return questions
 
     def labels(self, case: Case) -> tuple[str, str]:
@@ -218,10 +213,6 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             judged_text=question.shown,
         )
         return {names[key]: reading for key, reading in readings.items()}
-
-    def _about(self, question: JudgeQuestion) -> dict[str, Any]:
-        first, second = question.variants
-        return {"order": question.order, "variant_first": first, "variant_second": second}
 
     def _observed(
         self,

@@ -9,10 +9,10 @@ from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Self
 
 from judgekit.errors import SettingsError
-from judgekit.judge.concurrency import SyncRunner, gather_in_order, merge_streams
+from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.confidence import with_repeat_confidence
-from judgekit.judge.exchange import panel_configuration
-from judgekit.records import JudgeFailure, Judgment, RunPanel
+from judgekit.judge.exchange import gather_in_order, merge_streams
+from judgekit.records import CalibratedPanel, JudgeFailure, Judgment, RunPanel
 from judgekit.scoring import conclude, is_confident
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from judgekit.judge.judge import Judge
     from judgekit.judge.pairwise import Comparer, PreferenceOutcome
-    from judgekit.records import Case, Comparison, Output, Rubric, Verdict
+    from judgekit.records import CalibratedJudge, Case, Comparison, Output, Rubric, Verdict
 
 if TYPE_CHECKING:
     _JudgmentOutcome = Judgment | JudgeFailure
@@ -165,6 +165,22 @@ def _check_panel(ids: Sequence[str], panel: RunPanel) -> None:
         raise SettingsError(
             "a cascade needs escalate_below", hint="the confidence below which the next is asked"
         )
+
+
+def panel_configuration(
+    judges: Iterable[CalibratedJudge], panel: RunPanel
+) -> CalibratedPanel | None:
+    """How several judges are asked."""
+    named = tuple(judges)
+    if not named:
+        return None
+    weighted = panel.combine == "weighted"
+    return CalibratedPanel(
+        judges=named,
+        combine=panel.combine if len(named) > 1 else "mean",
+        weights=tuple(panel.weights.get(n, 1.0) for n in panel.judges) if weighted else (),
+        escalate_below=panel.escalate_below,
+    )
 
 
 def _answers_of(said: Sequence[_JudgmentOutcome], judge: str) -> set[tuple[str, int]]:
