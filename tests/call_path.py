@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PACKAGE = str(Path(jk.__file__).parent)
 
-LIMITS = {"cold_functions": 168, "cold_modules": 34, "hit_functions": 6}
+LIMITS = {"cold_functions": 121, "cold_modules": 27, "hit_functions": 6}
 """The most functions and modules a judgment without a cached reply may need, and a cache hit.
 
 They only go down: 260, 35 and 20 before requests, retries and records of an answer were written

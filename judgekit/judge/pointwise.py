@@ -89,7 +89,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         if output.error is not None:
             return []
         prompts = self.template.prompts(case, output, rubric)
-        shown = tuple(filter(None, (judged_text(output), steps_text(output))))
+        steps = steps_text(output) if output.trace else ""
+        shown = tuple(filter(None, (judged_text(output), steps)))
         about = {"variant": output.variant}
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):

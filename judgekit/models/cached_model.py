@@ -184,7 +184,9 @@ class CachedModel:
             is_ours = self._cache.try_lease(key)
             try:
                 # Also with the lock: another caller may have fetched it since the first look.
-                cached = self._look_up(key)
+                is_stale = self._refresh is True or key in self._unreadable
+                is_refetched = is_stale and key not in self._refreshed
+                cached = None if is_refetched else self._cache.get(key)
             except BaseException:
                 if is_ours:
                     self._cache.release(key)
@@ -197,11 +199,6 @@ class CachedModel:
                 return cached
             await asyncio.sleep(wait_s)
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
-
-    def _look_up(self, key: str) -> ModelReply | None:
-        """The cached reply, unless it is to be fetched again."""
-        is_stale = self._refresh is True or key in self._unreadable
-        return None if is_stale and key not in self._refreshed else self._cache.get(key)
 
 
 @dataclass(slots=True, eq=False)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Protocol, Self, cast, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
-from pydantic import Field, JsonValue, SkipValidation
+from pydantic import BaseModel, Field, JsonValue, SkipValidation
 
 from judgekit.fingerprint import Frozen, canonical_json, canonical_part, text_fingerprint
 from judgekit.records import Count, Finite, JsonObject, Name, Record, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 KEY_VERSION = 1
 """Grows when the meaning of a request's fields changes, so that old replies are not served."""
@@ -69,21 +66,6 @@ class ModelRequest(Record):
     shared_prefix: Count | None = None
     """How many characters of the last message other requests share: a hint for providers' prompt
     caches, no part of the key."""
-
-    def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
-        """A copy with some fields changed; it works out a key of its own.
-
-        Args:
-            update: The fields to change.
-            deep: Whether to copy the values too.
-
-        Returns:
-            The copy; the original's cached key is not taken over.
-        """
-        copy = super().model_copy(update=update, deep=deep)
-        for name in ("key_parts", "key"):
-            copy.__dict__.pop(name, None)
-        return copy
 
     @cached_property
     def key_parts(self) -> dict[str, JsonValue]:
@@ -180,6 +162,9 @@ class ModelReply(Record):
 
     key: str | None = None
     """Its cache key, where there is a cache."""
+
+    # Nothing is worked out from a reply, so the plain copy does; each new reply is copied twice.
+    model_copy = BaseModel.model_copy  # type: ignore[pydantic-field]  # a function, no field
 
 
 @runtime_checkable

@@ -1,4 +1,7 @@
-"""Encodes cache entries as canonical JSON with a checksum that is verified on every read."""
+"""Names the rows of cache entries and encodes them as canonical JSON.
+
+Each row has a checksum, which is verified on every read.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from judgekit.fingerprint import canonical_json, fingerprint
-from judgekit.models.cache.interface import COUNTS_ROW, CacheEntry, DamagedEntryError
+from judgekit.models.cache.interface import CacheEntry, DamagedEntryError
 from judgekit.models.request import ModelReply
 
 if TYPE_CHECKING:
@@ -22,12 +25,32 @@ if TYPE_CHECKING:
 SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})
 """A reply that ended in another way was cut short or filtered, and is not served."""
 
+COUNTS_ROW = "counts"
+"""Name of the row that holds what the cache has saved."""
+
+_ROW_NAME = re.compile(r"[0-9a-f]{64}(:request|:rejected:[0-9]+)?|counts")
+
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 # "checksum" sorts before every other name of an entry, so that in canonical JSON it stands first
 # and has a fixed length: the rest can be hashed without being encoded again.
 _SEAL = '{"checksum":"'
 _BODY_AT = len(_SEAL) + 64 + len('",')
+
+
+def is_row_name(name: object) -> bool:
+    """Whether a name is one that this package writes."""
+    return isinstance(name, str) and _ROW_NAME.fullmatch(name) is not None
+
+
+def request_row(key: str) -> str:
+    """Name of the row that holds the request of a key."""
+    return f"{key}:request"
+
+
+def rejected_row(key: str, number: int) -> str:
+    """Name of the row that holds a key's rejected reply of that number, from 0."""
+    return f"{key}:rejected:{number}"
 
 
 def is_servable(reply: ModelReply) -> bool:

@@ -5,8 +5,6 @@ Implemented in `reply_cache` (over any rows), `sqlite` and `disk_cache`.
 
 from __future__ import annotations
 
-import re
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -164,12 +162,6 @@ class ReplyCache(Protocol):
     def __exit__(self, *exc_info: object) -> None: ...
 
 
-COUNTS_ROW = "counts"
-"""Name of the row that holds what the cache has saved."""
-
-_ROW_NAME = re.compile(r"[0-9a-f]{64}(:request|:rejected:[0-9]+)?|counts")
-
-
 # An error of its own: damage to one row must not end a run that needs other rows.
 class DamagedEntryError(StoreError):
     """A row is there but cannot be trusted; the rest of the cache is unharmed."""
@@ -229,75 +221,3 @@ class CountsUpdate(Protocol):
     def __call__(self, present: str | None, /) -> str:
         """The new text."""
         ...
-
-
-def is_row_name(name: object) -> bool:
-    """Whether a name is one that this package writes."""
-    return isinstance(name, str) and _ROW_NAME.fullmatch(name) is not None
-
-
-def request_row(key: str) -> str:
-    """Name of the row that holds the request of a key."""
-    return f"{key}:request"
-
-
-def rejected_row(key: str, number: int) -> str:
-    """Name of the row that holds a key's rejected reply of that number, from 0."""
-    return f"{key}:rejected:{number}"
-
-
-# Python makes a single dict operation atomic; only the longer ones need the lock.
-class MemoryRows:
-    """Rows in a dict; gone with the process."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, str] = {}
-        self._lock = threading.Lock()
-
-    def text(self, name: str) -> str | None:
-        """See `CacheRows.text`; never raises."""
-        return self._rows.get(name)
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `CacheRows.texts`; never raises."""
-        rows = self._rows
-        return {name: rows[name] for name in names if name in rows}
-
-    def names(self) -> Iterator[str]:
-        """See `CacheRows.names`."""
-        with self._lock:
-            names = sorted(self._rows)
-        return iter(names)
-
-    def count_replies(self) -> int:
-        """See `CacheRows.count_replies`."""
-        with self._lock:
-            return sum(":" not in name and name != COUNTS_ROW for name in self._rows)
-
-    def write(self, rows: Mapping[str, str]) -> None:
-        """See `CacheRows.write`; never raises."""
-        with self._lock:
-            self._rows.update(rows)
-
-    def remove(self, names: Sequence[str]) -> None:
-        """See `CacheRows.remove`; never raises."""
-        with self._lock:
-            for name in names:
-                self._rows.pop(name, None)
-
-    def clear(self) -> None:
-        """See `CacheRows.clear`; never raises."""
-        with self._lock:
-            self._rows.clear()
-
-    def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `CacheRows.add_counts`; never raises."""
-        with self._lock:
-            self._rows[COUNTS_ROW] = text_of(self._rows.get(COUNTS_ROW))
-
-    def problems(self) -> tuple[str, ...]:
-        """Nothing; memory is assumed to be intact."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing is held."""

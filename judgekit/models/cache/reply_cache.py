@@ -8,53 +8,49 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import tempfile
 import threading
 import warnings
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json
 from judgekit.models.cache.codec import (
+    COUNTS_ROW,
     decode_entry,
     decode_reply,
     decode_request,
     encode_entry,
+    encode_line,
     is_cache_key,
     is_servable,
+    rejected_row,
+    request_row,
 )
 from judgekit.models.cache.interface import (
-    COUNTS_ROW,
     CacheCounts,
     CacheEntry,
     CacheRows,
     CacheWarning,
     DamagedEntryError,
-    MemoryRows,
-    rejected_row,
-    request_row,
 )
 from judgekit.models.cache.locks import LocalKeyLocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from judgekit.models.cache.interface import CountsUpdate
     from judgekit.models.cache.locks import KeyLocks
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import JsonObject
 
 FLUSH_EVERY = 512
 """Hits between two writes of the counts; a killed process loses at most so many."""
-
-
-class Spill(Protocol):
-    """Saves an entry that its cache could not write."""
-
-    def save(self, entry: CacheEntry, cause: StoreError) -> None:
-        """Save it elsewhere."""
-        ...
 
 
 @dataclass(slots=True)
@@ -77,7 +73,7 @@ class RowCache:
         leases: KeyLocks,
         *,
         location: Path | None = None,
-        rescue: Spill | None = None,
+        rescue: SpillFile | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._rows = rows
@@ -358,6 +354,63 @@ def _warn(message: str) -> None:
     warnings.warn(message, CacheWarning, stacklevel=3)
 
 
+# Python makes a single dict operation atomic; only the longer ones need the lock.
+class MemoryRows:
+    """Rows in a dict; gone with the process."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def text(self, name: str) -> str | None:
+        """See `CacheRows.text`; never raises."""
+        return self._rows.get(name)
+
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        """See `CacheRows.texts`; never raises."""
+        rows = self._rows
+        return {name: rows[name] for name in names if name in rows}
+
+    def names(self) -> Iterator[str]:
+        """See `CacheRows.names`."""
+        with self._lock:
+            names = sorted(self._rows)
+        return iter(names)
+
+    def count_replies(self) -> int:
+        """See `CacheRows.count_replies`."""
+        with self._lock:
+            return sum(":" not in name and name != COUNTS_ROW for name in self._rows)
+
+    def write(self, rows: Mapping[str, str]) -> None:
+        """See `CacheRows.write`; never raises."""
+        with self._lock:
+            self._rows.update(rows)
+
+    def remove(self, names: Sequence[str]) -> None:
+        """See `CacheRows.remove`; never raises."""
+        with self._lock:
+            for name in names:
+                self._rows.pop(name, None)
+
+    def clear(self) -> None:
+        """See `CacheRows.clear`; never raises."""
+        with self._lock:
+            self._rows.clear()
+
+    def add_counts(self, text_of: CountsUpdate) -> None:
+        """See `CacheRows.add_counts`; never raises."""
+        with self._lock:
+            self._rows[COUNTS_ROW] = text_of(self._rows.get(COUNTS_ROW))
+
+    def problems(self) -> tuple[str, ...]:
+        """Nothing; memory is assumed to be intact."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
 class MemoryCache(RowCache):
     """A reply cache in memory; shared by the threads of one process.
 
@@ -367,3 +420,92 @@ class MemoryCache(RowCache):
 
     def __init__(self, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         super().__init__(MemoryRows(), LocalKeyLocks(), now=now)
+
+
+class SpillFile:
+    """Appends entries to one file beside the cache or, where that fails, among temporary files.
+
+    The file is made at the first need, mode 0600, and can be imported like any export.
+    """
+
+    def __init__(self, folder: Path, *, goes_on: bool, temporary: Path | None = None) -> None:
+        self._folder = folder
+        self._goes_on = goes_on
+        self._temporary = temporary
+        self._path: Path | None = None
+        self._lock = threading.Lock()
+        self._named: Path | None = None
+
+    def save(self, entry: CacheEntry, cause: StoreError) -> None:
+        """Append an entry that its cache could not write."""
+        with self._lock:
+            path = self._append(encode_line(entry).encode("ascii") + b"\n", entry.key, cause)
+        hint = f"once the folder can be written again: judgekit cache import {path}"
+        if not self._goes_on:
+            raise StoreError(
+                f"{cause.message}; the reply {entry.key[:12]} was saved in {path} instead",
+                hint=hint,
+            ) from cause
+        if path != self._named:
+            self._named = path
+            warnings.warn(
+                f"{cause.message}; replies of this run are saved in {path} instead\n  {hint}",
+                CacheWarning,
+                stacklevel=4,
+            )
+
+    def _append(self, line: bytes, key: str, cause: StoreError) -> Path:
+        errors = []
+        for make in (self._present, self._beside, self._among_temporary):
+            path = None
+            try:
+                path = make()
+                _append_synced(path, line)
+            except OSError as error:
+                errors.append(str(error))
+                _remove_if_empty(path)
+            else:
+                self._path = path
+                return path
+        raise StoreError(
+            f"{cause.message}, and the paid reply {key[:12]} could not be saved anywhere else: "
+            f"{'; '.join(errors)}",
+            hint="make room on the disk, then run again; only this reply is asked again",
+        ) from cause
+
+    def _present(self) -> Path:
+        if self._path is None:
+            raise FileNotFoundError("no emergency file yet")
+        return self._path
+
+    def _beside(self) -> Path:
+        when = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        path = self._folder / f"emergency-{when}-{os.getpid()}.jsonl"
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        return path
+
+    def _among_temporary(self) -> Path:
+        descriptor, name = tempfile.mkstemp(
+            prefix="judgekit-emergency-", suffix=".jsonl", dir=self._temporary
+        )
+        os.close(descriptor)
+        return Path(name)
+
+
+def _remove_if_empty(path: Path | None) -> None:
+    with suppress(OSError):
+        if path is not None and path.stat().st_size == 0:
+            path.unlink()
+
+
+def _append_synced(path: Path, line: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        length = os.fstat(descriptor).st_size
+        if os.write(descriptor, line) != len(line):
+            # A torn line would spoil the file for the import.
+            os.ftruncate(descriptor, length)
+            raise OSError(f"no room for {len(line)} bytes in {path}")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -73,7 +73,7 @@ class DirectModel:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request."""
-        messages = [dict(message) for message in request.messages]
+        messages = list(map(dict, request.messages))
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
             body = {"model": self._bare, "messages": messages, **plan.parameters}

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.models.cache import CacheWarning, DiskCache, MemoryCache, ReplyCache
-from judgekit.models.cache.interface import (
-    COUNTS_ROW,
-    CacheCounts,
-    MemoryRows,
-    WriteFailedError,
-    rejected_row,
-    request_row,
-)
+from judgekit.models.cache.codec import COUNTS_ROW, rejected_row, request_row
+from judgekit.models.cache.interface import CacheCounts, WriteFailedError
 from judgekit.models.cache.locks import LocalKeyLocks
-from judgekit.models.cache.reply_cache import FLUSH_EVERY, RowCache
+from judgekit.models.cache.reply_cache import FLUSH_EVERY, MemoryRows, RowCache
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
