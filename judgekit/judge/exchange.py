@@ -132,10 +132,12 @@ async def ask_judge(
     n_cut = 0
     for attempt in range(max_reasks + 1):
         asked = request if last is None else _request_again(request, last, attempt, n_cut)
-        reply, error = await _complete(model, asked)
-        if cache and reply and reply.cached and _is_refetched(reply, asked, read, cache):
-            reply, error = await _complete(model, asked)  # with refresh="unreadable"
-        if reply is None:
+        try:
+            reply = await model.complete(asked)
+            if cache and reply.cached and _is_refetched(reply, asked, read, cache):
+                reply = await model.complete(asked)  # with refresh="unreadable"
+        except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
+            error = _judge_error(raised, model)
             frozen = isinstance(error, FrozenCacheError)
             return JudgeAnswer(None, *_failed(None if frozen else last, error, replies))
         replies.append(reply)
@@ -168,18 +170,13 @@ def total_spending(replies: Sequence[ModelReply]) -> Spending:
     )
 
 
-async def _complete(
-    model: Model, request: ModelRequest
-) -> tuple[ModelReply | None, JudgeError | None]:
-    try:
-        return await model.complete(request), None
-    except (InputError, StoreError):  # only the caller can repair it; every case would fail
-        raise
-    except JudgeError as error:
-        return None, error
-    except Exception as error:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
-        name = type(error).__name__
-        return None, JudgeError(f"model {model.name!r} raised {name}: {error}")
+def _judge_error(error: Exception, model: Model) -> JudgeError:
+    """Why there is no reply; what only the caller can repair is raised again."""
+    if isinstance(error, InputError | StoreError):
+        raise error  # every case would fail
+    if isinstance(error, JudgeError):
+        return error
+    return JudgeError(f"model {model.name!r} raised {type(error).__name__}: {error}")
 
 
 def _is_refetched(
