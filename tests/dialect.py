@@ -58,6 +58,7 @@ ALLOWED = {
     "ask_person": "a public method of `RunStore`",
     "is_owned": "a public argument of `RunStore.spent_usd`",
     "n_owned": "a key of the JSON that `--json` prints",
+    "said": "a keyword of `Panel.observe`",
     "passed_by_people": "a field of calibration maps",
 }
 

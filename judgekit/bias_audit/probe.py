@@ -165,7 +165,7 @@ class ProbeRunner:
         ]
         # The preference on the whole is what probes compare; criteria are asked only where it is
         # not.
-        return [one for one in questions if None in one.asked] or questions
+        return [one for one in questions if None in one.criteria] or questions
 
     def _grader(self, wanted: GradeProbe) -> tuple[Grader, Sequence[tuple[str, int]]]:
         """Who grades, and the repeats of earlier askings, which are not asked here."""

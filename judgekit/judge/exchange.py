@@ -124,18 +124,18 @@ async def ask_judge(
     cache: CachedModel | None = None,
 ) -> JudgeAnswer[R]:
     """Ask until the reply can be parsed."""
-    # A reply that cannot be parsed is asked again with the reason, at most `max_reasks` times;
-    # after each one that was cut off the token limit is doubled. A refusal is asked again once.
-    # Every reply counts in the spending, usable or not: it was paid for.
+    # After a reply that cannot be parsed the question is repeated with the reason, at most
+    # `max_reasks` times; each reply that was cut off doubles the token limit. A refusal is
+    # repeated once. Every reply counts in the spending, usable or not: it was paid for.
     replies: list[ModelReply] = []
     last: JudgeError | None = None
     n_cut = 0
     for attempt in range(max_reasks + 1):
-        asked = request if last is None else _request_again(request, last, attempt, n_cut)
+        attempted = request if last is None else _retry_request(request, last, attempt, n_cut)
         try:
-            reply = await model.complete(asked)
-            if cache and reply.cached and _is_refetched(reply, asked, read, cache):
-                reply = await model.complete(asked)  # with refresh="unreadable"
+            reply = await model.complete(attempted)
+            if cache and reply.cached and _is_refetched(reply, attempted, read, cache):
+                reply = await model.complete(attempted)  # with refresh="unreadable"
         except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
             error = _judge_error(raised, model)
             frozen = isinstance(error, FrozenCacheError)
@@ -180,20 +180,20 @@ def _judge_error(error: Exception, model: Model) -> JudgeError:
 
 
 def _is_refetched(
-    reply: ModelReply, asked: ModelRequest, read: ReadReply[R], cache: CachedModel
+    reply: ModelReply, request: ModelRequest, read: ReadReply[R], cache: CachedModel
 ) -> bool:
     """Whether a cached reply cannot be parsed and a new one is wanted in its place."""
     try:
         read(reply)
     except (RefusalError, ReplyFormatError):
-        return cache.mark_unreadable(asked.key)
+        return cache.mark_unreadable(request.key)
     return False
 
 
-def _request_again(
+def _retry_request(
     request: ModelRequest, last: JudgeError, attempt: int, n_cut: int
 ) -> ModelRequest:
-    """The request with the reason for asking again at its end."""
+    """The request with the reason for the retry at its end."""
     # Every attempt is worded differently: the same words would only bring the cached reply back.
     parameters = dict(request.parameters)
     for name in _LIMITS:
@@ -223,7 +223,7 @@ def _failed(
     # The first error is reported: it is the cause, and a failed retry only comes on top of it.
     error = known or new
     if known is not None and new is not None:
-        known.message = f"{known.message} (asking again failed: {new.message})"
+        known.message = f"{known.message} (the retry failed: {new.message})"
     return error, replies[-1] if replies else None, total_spending(replies)
 
 
@@ -280,8 +280,8 @@ class JudgeQuestion(NamedTuple):
     request: ModelRequest
     """How it is sent."""
 
-    asked: tuple[str | None, ...]
-    """The criteria it asks about; None asks which of two outputs is better overall."""
+    criteria: tuple[str | None, ...]
+    """The names of the criteria it asks about; None asks which output is better overall."""
 
     shown: tuple[str, ...]
     """The texts under judgment; a verdict that is quoted from them is not the judge's own."""
@@ -353,7 +353,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     """How often each question is asked."""
 
     max_reasks: int = 2
-    """How often a reply that cannot be parsed is asked again."""
+    """How often a question is repeated whose reply cannot be parsed."""
 
     flags: tuple[str, ...] = ()
     """Flags of every judgment or preference of this judge."""
@@ -375,8 +375,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         about: Mapping[str, Any],
     ) -> JudgeQuestion:
         """A prompt as a question; `subject` says which case, variant, repeat and order it shows."""
-        asked: tuple[str | None, ...] = tuple(map(_NAME, prompt.criteria))
-        single = self.template.header.asks == "criterion" and len(asked) == 1
+        criteria: tuple[str | None, ...] = tuple(map(_NAME, prompt.criteria))
+        single = self.template.header.asks == "criterion" and len(criteria) == 1
         request = ModelRequest(
             model=self.model_name,
             messages=prompt.messages,
@@ -384,11 +384,11 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             reply_schema=prompt.reply_schema,
             api_base=self.api_base,
             shared_prefix=prompt.shared_prefix,
-            subject=Subject(criterion=asked[0] if single else None, **subject),
+            subject=Subject(criterion=criteria[0] if single else None, **subject),
         )
         if prompt.asks_overall:
-            asked = (*asked, None)
-        return JudgeQuestion(prompt, request, asked, shown, about)
+            criteria = (*criteria, None)
+        return JudgeQuestion(prompt, request, criteria, shown, about)
 
     def cached_outcomes(
         self, questions: Collection[JudgeQuestion]
@@ -405,7 +405,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             try:
                 readings = self.read(reply, question)
             except (RefusalError, ReplyFormatError):
-                yield None  # it is asked again, with the reason
+                yield None  # the question is repeated, with the reason
                 continue
             self.cache.record_hit(reply)
             answer = JudgeAnswer(readings, None, reply, total_spending([reply]))
@@ -445,9 +445,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """What is recorded of an answer, for each thing that was asked."""
         outcomes: list[OutcomeT] = []
         spent, subject, reply = answer.spending, question.request.subject, answer.reply
-        asked = question.asked
-        share = 1 / len(asked)
-        for index, name in enumerate(asked):
+        share = 1 / len(question.criteria)
+        for index, name in enumerate(question.criteria):
             fields = {
                 "criterion": name,
                 "case_id": subject.case_id,

@@ -1,7 +1,4 @@
-"""`Judge`, the object users hold: a model, a template and settings.
-
-How one is built from a suite.
-"""
+"""`Judge`: a model, a template and settings; and how a suite describes one."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Self, get_args
 from judgekit.datasets import JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
-from judgekit.judge.pairwise import Comparer
+from judgekit.judge.pairwise import Comparer, PairJudge
 from judgekit.judge.pointwise import Grader
 from judgekit.models import Connection, connect
 from judgekit.prompts import PairTemplate, PromptTemplate, is_pair_template
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelRequest
     from judgekit.records import (
         Case,
-        Comparison,
         JsonObject,
         JudgeFailure,
         Judgment,
@@ -46,7 +42,7 @@ _TOP_LOGPROBS = 10
 _SETTINGS = frozenset(JudgeSettings.model_fields)
 
 
-class Judge:
+class Judge(PairJudge):
     """Grades outputs against rubrics, and compares two outputs blind.
 
     Args:
@@ -72,7 +68,7 @@ class Judge:
         tpm: Tokens a minute at most.
         timeout_s: Deadline of one call, in seconds.
         max_retries: Retries after a passing error of the provider.
-        max_reasks: How often an unreadable reply is asked again.
+        max_reasks: How often a question is repeated whose reply cannot be parsed.
         frozen: Never ask: what the cache does not hold is a `frozen_miss` failure.
         refresh: Fetch cached replies again, once each; `unreadable`: only those that cannot be
             parsed.
@@ -128,14 +124,14 @@ class Judge:
         # The signature is for readers and type checkers; what a setting may be and what it does by
         # default is in JudgeSettings alone (a test compares the two), so that nothing is listed
         # here a second time.
-        given = {name: value for name, value in locals().items() if name in _SETTINGS}
-        given |= {
+        settings = {name: value for name, value in locals().items() if name in _SETTINGS}
+        settings |= {
             "parameters": dict(parameters or {}),
             "template": None if template is None else str(template),
             "template_folders": tuple(map(Path, template_folders)),
         }
-        settings = JudgeSettings.checked(**given)
-        self._set_up(model, settings, cache=cache, prices=prices, budget=budget)
+        checked = JudgeSettings.checked(**settings)
+        self._set_up(model, checked, cache=cache, prices=prices, budget=budget)
 
     def _set_up(
         self,
@@ -226,6 +222,9 @@ class Judge:
             asks_overall=self._connection.compares_overall,
         )
 
+    def _comparers(self) -> tuple[Comparer]:
+        return (self.comparer,)
+
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
         """Grade one output.
 
@@ -274,7 +273,7 @@ class Judge:
         """Grade one output and yield each answer as it arrives, so that it can be stored at once.
 
         Calls in flight are cancelled when the iteration ends early; `aclose` it, or iterate in
-        `contextlib.aclosing`, to have that done before going on.
+        `contextlib.aclosing`, to have that done before you continue.
 
         Args:
             case: What was to be answered.
@@ -308,61 +307,6 @@ class Judge:
             StoreError: When the cache cannot store what was paid for.
         """
         return self._sync_runner.run(self.grade(case, output, rubric))
-
-    async def compare(
-        self,
-        case: Case,
-        output_a: Output,
-        output_b: Output,
-        rubric: Rubric,
-        *,
-        names: Iterable[str] = (),
-    ) -> Comparison:
-        """Compare two outputs blind, in both orders; the same text twice is a tie without a call.
-
-        Args:
-            case: What was to be answered.
-            output_a: One output.
-            output_b: The other; where either is an error nothing is judged.
-            rubric: How they are compared.
-            names: Names that would give one of them away (models, files), beside the variants';
-                they are taken out where an output says them.
-
-        Returns:
-            The overall winner and the winner for each criterion, with all answers of both orders.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-            StoreError: When the cache cannot store what was paid for.
-        """
-        return await self.comparer.compare(case, output_a, output_b, rubric, names=names)
-
-    def compare_sync(
-        self,
-        case: Case,
-        output_a: Output,
-        output_b: Output,
-        rubric: Rubric,
-        *,
-        names: Iterable[str] = (),
-    ) -> Comparison:
-        """`compare`, for callers that are not asynchronous; works inside a running loop too.
-
-        Args:
-            case: What was to be answered.
-            output_a: One output.
-            output_b: The other.
-            rubric: How they are compared.
-            names: Names that would give one of them away, beside the variants'.
-
-        Returns:
-            The comparison.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-            StoreError: When the cache cannot store what was paid for.
-        """
-        return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 
     def requests(self, case: Case, output: Output, rubric: Rubric) -> list[ModelRequest]:
         """What would be sent to grade one output, without sending it.
@@ -418,7 +362,7 @@ def _close(sync_runner: SyncRunner, connection: Connection) -> None:
 
 
 def check_pair_rule(rule: str) -> None:
-    """Refuse a rule for two orders that there is none of."""
+    """Refuse an unknown rule for two orders."""
     if rule not in get_args(ReconciliationRule):
         raise SettingsError(f"rule is {rule!r}", hint="use consistent or average")
 
@@ -462,7 +406,7 @@ def open_judge(
     budget: Budget | None = None,
 ) -> Judge:
     """A judge as a suite describes it."""
-    given = settings.given() | {
+    overridden = settings.given() | {
         "template": resolve_suite_template(suite, settings.template),
         "template_folders": (*template_folders, *suite_template_folders(suite)),
         "frozen": frozen,
@@ -470,7 +414,7 @@ def open_judge(
     }
     return configured_judge(
         resolve_suite_model(suite, settings.model),
-        JudgeSettings.checked(**given),
+        JudgeSettings.checked(**overridden),
         cache=cache,
         prices=prices,
         budget=budget,

@@ -33,9 +33,10 @@ from judgekit.records import Comparison, Preference, PreferenceFailure, Scrubbed
 from judgekit.scoring import conclude_comparison
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
     from typing import Literal
 
+    from judgekit.judge.concurrency import SyncRunner
     from judgekit.models import ChoiceDistribution
     from judgekit.models.request import ModelReply
     from judgekit.prompts import PairTemplate, Redaction
@@ -113,22 +114,13 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         """What the outputs shown first and second are called for a case."""
         return draw_labels(case.id, self.seed) if self.draws_labels else SLOT_LABELS
 
-    async def compare(
-        self, case: Case, a: Output, b: Output, rubric: Rubric, *, names: Iterable[str] = ()
-    ) -> Comparison:
-        """Compare two outputs."""
-        pair = self.blind_pair(a, b, names)
-        if a.error is not None or b.error is not None:
-            return self.conclude(case, a, b, pair, rubric, ())
-        return self.conclude(case, a, b, pair, rubric, await self.answers(case, pair, rubric))
-
     async def answers(self, case: Case, pair: BlindPair, rubric: Rubric) -> list[PreferenceOutcome]:
         """Ask everything about two outputs."""
         questions = self.questions(case, pair, rubric)
-        known = list(self.cached_outcomes(questions))
-        jobs = [self.ask(q) for q, found in zip(questions, known, strict=True) if found is None]
-        asked = iter(await gather_in_order(jobs))
-        return list(chain.from_iterable(next(asked) if one is None else one for one in known))
+        cached = list(self.cached_outcomes(questions))
+        jobs = [self.ask(q) for q, known in zip(questions, cached, strict=True) if known is None]
+        fetched = iter(await gather_in_order(jobs))
+        return list(chain.from_iterable(next(fetched) if one is None else one for one in cached))
 
     async def observe(
         self,
@@ -146,7 +138,9 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         open_questions = [
             question
             for question in self.questions(case, self.blind_pair(a, b, names), rubric)
-            if not all((question.order, name, question.repeat) in known for name in question.asked)
+            if not all(
+                (question.order, name, question.repeat) in known for name in question.criteria
+            )
         ]
         jobs = []
         for question, outcomes in zip(
@@ -204,8 +198,8 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
                 finish_reason=reply.finish_reason,
                 judged_text=question.shown,
             )
-            return {question.asked[0]: reading}
-        names = {OVERALL_KEY if name is None else name: name for name in question.asked}
+            return {question.criteria[0]: reading}
+        names = {OVERALL_KEY if name is None else name: name for name in question.criteria}
         readings = parse_preferences(
             reply.text,
             list(names),
@@ -261,11 +255,83 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         form = self.template.reply
         lead = _LEADS.get(form.kind)
         # A joint reply states several choices, and nothing says which tokens belong to which.
-        if reply.logprobs is None or lead is None or len(question.asked) > 1:
+        if reply.logprobs is None or lead is None or len(question.criteria) > 1:
             return None
         if reading.choice is None:
             return None
         return choice_distribution(reply, form.choices or _WORDS, lead=lead, made=reading.choice)
+
+
+class PairJudge:
+    """Compares two outputs, as `Judge` and `Panel` do."""
+
+    _sync_runner: SyncRunner
+
+    def _comparers(self) -> Sequence[Comparer]:
+        """How each judge asks; all of them show the same texts and follow one rule."""
+        raise NotImplementedError
+
+    async def compare(
+        self,
+        case: Case,
+        output_a: Output,
+        output_b: Output,
+        rubric: Rubric,
+        *,
+        names: Iterable[str] = (),
+    ) -> Comparison:
+        """Compare two outputs blind, in both orders; the same text twice is a tie without a call.
+
+        Args:
+            case: What was to be answered.
+            output_a: One output.
+            output_b: The other; where either is an error nothing is judged.
+            rubric: How they are compared.
+            names: Names that would give one of them away (models, files), beside the variants';
+                they are removed from the outputs before a judge sees them.
+
+        Returns:
+            The overall winner and the winner for each criterion, with all answers of both orders;
+            for a panel also each judge's own winner.
+
+        Raises:
+            TemplateError: When a template does not fit the rubric.
+            StoreError: When a cache cannot store what was paid for.
+        """
+        comparers = self._comparers()
+        pair = comparers[0].blind_pair(output_a, output_b, names)
+        outcomes: list[PreferenceOutcome] = []
+        if output_a.error is None and output_b.error is None:
+            jobs = [comparer.answers(case, pair, rubric) for comparer in comparers]
+            outcomes += chain.from_iterable(await gather_in_order(jobs))
+        return comparers[0].conclude(case, output_a, output_b, pair, rubric, outcomes)
+
+    def compare_sync(
+        self,
+        case: Case,
+        output_a: Output,
+        output_b: Output,
+        rubric: Rubric,
+        *,
+        names: Iterable[str] = (),
+    ) -> Comparison:
+        """`compare`, for callers that are not asynchronous; works inside a running loop too.
+
+        Args:
+            case: As for `compare`.
+            output_a: As for `compare`.
+            output_b: As for `compare`.
+            rubric: As for `compare`.
+            names: As for `compare`.
+
+        Returns:
+            The comparison.
+
+        Raises:
+            TemplateError: When a template does not fit the rubric.
+            StoreError: When a cache cannot store what was paid for.
+        """
+        return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 
 
 @dataclass(frozen=True, slots=True)

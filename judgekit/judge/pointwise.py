@@ -103,12 +103,12 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     ) -> Iterator[PendingGrading]:
         """Grade outputs from the cache as far as that goes, with one query for all of them."""
         begun: list[tuple[Case, Output, list[JudgeQuestion]]] = []
-        asked: list[JudgeQuestion] = []
+        to_ask: list[JudgeQuestion] = []
         for case, output in answers:
             questions = self.questions(case, output, rubric)
             begun.append((case, output, questions))
-            asked += questions
-        outcomes = self.cached_outcomes(asked)
+            to_ask += questions
+        outcomes = self.cached_outcomes(to_ask)
         for case, output, questions in begun:
             known = list(islice(outcomes, len(questions)))
             yield PendingGrading(case, output, rubric, questions, known, self)
