@@ -158,7 +158,7 @@ class CallSettings(Record):
         except ValidationError as error:
             raise _settings_error(cls, error) from error
 
-    def given(self) -> dict[str, object]:
+    def overrides(self) -> dict[str, object]:
         """The settings that were given, by name; a default is not given, a null is."""
         return self.model_dump(exclude_unset=True, include=set(CallSettings.model_fields))
 

@@ -406,7 +406,7 @@ def open_judge(
     budget: Budget | None = None,
 ) -> Judge:
     """A judge as a suite describes it."""
-    overridden = settings.given() | {
+    overridden = settings.overrides() | {
         "template": resolve_suite_template(suite, settings.template),
         "template_folders": (*template_folders, *suite_template_folders(suite)),
         "frozen": frozen,

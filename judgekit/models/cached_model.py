@@ -31,7 +31,7 @@ _LONGEST_WAIT_S = 0.1
 
 
 class CachedModel:
-    """A model whose replies are cached: what was paid for once is never asked again.
+    """A model whose replies are cached: what was paid for once is never fetched again.
 
     Identical requests at the same moment are one call: within an event loop they wait for the
     same task, across loops, threads and processes for a lock. A reply is stored before it is
@@ -144,7 +144,7 @@ class CachedModel:
 
     async def _ask(self, request: ModelRequest, calls: _LoopCalls) -> ModelReply:
         """Send a request, unless another process sends it first, and store the reply."""
-        cached = await self._lease(request.key)
+        cached = await self._wait_for_turn(request.key)
         if cached is not None:
             self._cache.count_hit(cached)
             return cached
@@ -177,7 +177,7 @@ class CachedModel:
             await calls.stop(calls.error)
         return reply.model_copy(update={"key": request.key})
 
-    async def _lease(self, key: str) -> ModelReply | None:
+    async def _wait_for_turn(self, key: str) -> ModelReply | None:
         """The reply, if it was fetched elsewhere meanwhile; None when this caller has the lock."""
         wait_s = _FIRST_WAIT_S
         while True:

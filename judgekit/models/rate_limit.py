@@ -227,14 +227,14 @@ class _Slots:
 
     most: int
     allowed: float
-    taken: int = 0
+    n_in_flight: int = 0
     n_sent: int = 0
     n_sent_when_lowered: int = 0
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
 
     async def acquire(self) -> None:
-        if self.taken < int(self.allowed) and not self.waiting:
-            self.taken += 1
+        if self.n_in_flight < int(self.allowed) and not self.waiting:
+            self.n_in_flight += 1
             return
         turn = asyncio.get_running_loop().create_future()
         self.waiting.append(turn)
@@ -248,7 +248,7 @@ class _Slots:
             raise
 
     def release(self) -> None:
-        self.taken -= 1
+        self.n_in_flight -= 1
         if self.waiting:
             self._hand_out()
 
@@ -263,14 +263,14 @@ class _Slots:
 
     def let_all_in(self) -> None:
         """Wake every waiting call, so that it raises the fatal error."""
-        self._hand_out(len(self.waiting) + self.taken)
+        self._hand_out(len(self.waiting) + self.n_in_flight)
 
     def _hand_out(self, allowed: int | None = None) -> None:
         allowed = int(self.allowed) if allowed is None else allowed
-        while self.waiting and self.taken < allowed:
+        while self.waiting and self.n_in_flight < allowed:
             turn = self.waiting.popleft()
             if not turn.done():
-                self.taken += 1
+                self.n_in_flight += 1
                 turn.set_result(None)
 
 

@@ -1,4 +1,4 @@
-"""The interface to every language model: one request, one reply, and the protocol between them."""
+"""The interface to every language model: request, reply, and the protocol between them."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class ModelReply(Record):
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that answers requests; the one seam to every language model.
+    """Anything that answers requests; the one interface to every language model.
 
     A model may set `cacheable = False` to keep its replies out of the cache (recorded replies
     are on disk already).

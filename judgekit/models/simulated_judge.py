@@ -211,8 +211,8 @@ class _BiasedVerdict:
         if dial <= 0:
             return False
         if (bias, criterion) not in self._moved:  # of two outputs both are seen so, or neither
-            drawn = self._draw(bias, f"{self._request.key}:{criterion}").random()
-            self._moved[bias, criterion] = drawn < dial
+            draw = self._draw(bias, f"{self._request.key}:{criterion}").random()
+            self._moved[bias, criterion] = draw < dial
         return self._moved[bias, criterion]
 
     def _draw(self, what: str, on: str) -> random.Random:

@@ -45,7 +45,7 @@ class BrokenCache(MemoryCache):
     """A cache that breaks once the lease is granted."""
 
     def get(self, key: str) -> ModelReply | None:
-        if key in self._leases._held:  # type: ignore[attr-defined]  # the leases of memory
+        if key in self._locks._held:  # type: ignore[attr-defined]  # the leases of memory
             raise StoreError("the disk is gone")
         return None
 
@@ -297,7 +297,7 @@ async def test_a_reply_bought_between_the_look_and_the_lease_is_served() -> None
     reply = await CachedModel(model, cache).complete(make_request())
     assert (reply.text, reply.cached) == ("theirs", True)
     assert model.asked == []
-    cache._leases.release(make_request().key)
+    cache._locks.release(make_request().key)
 
 
 async def test_a_cache_that_breaks_after_the_lease_gives_it_back() -> None:

@@ -89,12 +89,12 @@ class DiskCache(RowCache):
                 raise StoreError(f"there is no cache in {place.path}")
             place.check_owner()
             rows: CacheRows = _open_read_only(place, "the cache was opened read-only")
-            leases: KeyLocks = LocalKeyLocks()
+            locks: KeyLocks = LocalKeyLocks()
             goes_on = True
         else:
-            rows, leases, goes_on = _open_writable(place)
+            rows, locks, goes_on = _open_writable(place)
         rescue = SpillFile(place.path, goes_on=goes_on, temporary=temporary)
-        super().__init__(rows, leases, location=place.path, rescue=rescue, now=now)
+        super().__init__(rows, locks, location=place.path, rescue=rescue, now=now)
 
 
 # NORMAL loses no acknowledged write when a process is killed, only when the power fails, and then
@@ -245,9 +245,9 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
             raise _write_error(error, "written") from error
 
     def _check_settings(self, folder: Path) -> None:
-        held = dict(self._sql("SELECT key, value FROM Settings").fetchall())
+        stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
         wrong = sorted(
-            name for name, value in DISKCACHE_SETTINGS.items() if held.get(name) != value
+            name for name, value in DISKCACHE_SETTINGS.items() if stored.get(name) != value
         )
         if wrong:
             raise StoreError(
@@ -384,7 +384,7 @@ class SqliteRows:
                     rows.close()
                     self._rows, self._identity = self._open(aside)
             except OSError as error:
-                raise WriteFailedError(f"the cache could not be mended: {error}") from error
+                raise WriteFailedError(f"the cache could not be repaired: {error}") from error
 
     def _open(self, aside: Path | None) -> tuple[DiskcacheRows, tuple[int, int] | None]:
         place = self._place
@@ -424,7 +424,7 @@ def _batches(rows: Iterator[tuple[str, str]]) -> Iterator[dict[str, str]]:
 def _open_writable(place: CacheFolder) -> tuple[CacheRows, KeyLocks, bool]:
     try:
         place.prepare()
-        return SqliteRows(place), FileKeyLocks(place.leases), False
+        return SqliteRows(place), FileKeyLocks(place.lock_file), False
     except (OSError, WriteFailedError) as error:
         number = getattr(error, "errno", None)
         if isinstance(error, OSError) and number not in _FORBIDDEN | _FULL:
@@ -461,7 +461,7 @@ def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
         raise
     except StoreError:
         # SQLite reads a write-ahead database only where it can make a shared-memory file, unless
-        # it is told that no process writes; with a log left behind that would skip what is in it.
+        # it knows that no process writes; with a log left behind that would skip what is in it.
         if place.has_log():
             raise
         return ReadOnlyRows(place.database, immutable=True, reason=reason)
@@ -483,7 +483,7 @@ class CacheFolder:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.database = self.path / DATABASE_FILE
-        self.leases = self.path / "leases.lock"
+        self.lock_file = self.path / "leases.lock"
         self._opening = self.path / "opening.lock"
 
     def prepare(self) -> None:
@@ -501,7 +501,7 @@ class CacheFolder:
         if os.name != "posix":  # pragma: no cover - Windows has no such modes
             return
         status = self.path.stat()
-        # What root owns, root could change anyway: an image's folder, mounted to be read.
+        # Folders of root are accepted (in a read-only image): root could change anything anyway.
         if status.st_uid not in {os.geteuid(), 0}:
             raise StoreError(
                 f"the cache folder {self.path} belongs to another user",

@@ -20,23 +20,23 @@ _OFFSET_DIGITS = 15  # 60 bits, which fit the signed 64-bit offsets of POSIX loc
 
 
 class KeyLocks(Protocol):
-    """Who may ask for a key."""
+    """Which caller may send the request of a key."""
 
     def try_acquire(self, key: str) -> bool:
-        """Take the lease of a key if it is free; never waits."""
+        """Take the lock of a key if it is free; never waits."""
         ...
 
     def release(self, key: str) -> None:
-        """Give the lease of a key back."""
+        """Release the lock of a key."""
         ...
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
         ...
 
 
 class LocalKeyLocks:
-    """Leases among the threads and event loops of one process."""
+    """Locks among the threads and event loops of one process."""
 
     def __init__(self) -> None:
         self._held: set[str] = set()
@@ -56,7 +56,7 @@ class LocalKeyLocks:
             self._held.discard(key)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
         with self._lock:
             self._held.clear()
 

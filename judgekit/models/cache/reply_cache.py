@@ -70,14 +70,14 @@ class RowCache:
     def __init__(
         self,
         rows: CacheRows,
-        leases: KeyLocks,
+        locks: KeyLocks,
         *,
         location: Path | None = None,
         rescue: SpillFile | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._rows = rows
-        self._leases = leases
+        self._locks = locks
         self._location = location
         self._rescue = rescue
         self._now = now
@@ -116,18 +116,18 @@ class RowCache:
         return {key: reply for key, reply in found.items() if reply is not None}
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep a reply; see `ReplyCache.put`."""
+        """Store a reply; see `ReplyCache.put`."""
         # A programming error, not damage: a truncated reply would be served for ever.
         if not is_servable(reply):
             raise ValueError(f"a reply that ended by {reply.finish_reason!r} may not be served")
         self._write_entry(request, reply, request.key)
 
     def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep for the record what may not be served; see `ReplyCache.put_rejected`."""
+        """Store for the record what may not be served; see `ReplyCache.put_rejected`."""
         self._write_entry(request, reply, self._free_rejected_row(request.key), rejected=True)
 
     def restore(self, entries: Sequence[CacheEntry]) -> None:
-        """Keep entries that come from elsewhere; see `ReplyCache.restore`."""
+        """Store entries that come from elsewhere; see `ReplyCache.restore`."""
         rows: dict[str, str] = {}
         for entry in entries:
             name = self._free_rejected_row(entry.key, rows) if entry.rejected else entry.key
@@ -137,7 +137,7 @@ class RowCache:
         self._rows.write(rows)
 
     def delete(self, key: str) -> bool:
-        """Forget the reply that is served for a key; see `ReplyCache.delete`."""
+        """Delete the reply that is served for a key; see `ReplyCache.delete`."""
         was_rescued = self._rescued.pop(key, None) is not None
         if not self._has(key):
             return was_rescued
@@ -147,14 +147,14 @@ class RowCache:
         return True
 
     def forget_rejected(self, key: str) -> int:
-        """Forget the rejected replies of a key; see `ReplyCache.forget_rejected`."""
+        """Delete the rejected replies of a key; see `ReplyCache.forget_rejected`."""
         names = list(self._rejected_rows(key))
         if names:
             self._rows.remove(names if self._has(key) else [*names, request_row(key)])
         return len(names)
 
     def clear(self) -> None:
-        """Forget everything; see `ReplyCache.clear`."""
+        """Delete everything; see `ReplyCache.clear`."""
         self._rescued.clear()
         with self._counting:
             self._counted = _CountsSinceFlush()
@@ -222,17 +222,17 @@ class RowCache:
             return _add_counts(_decode_counts(self._counts_text()), self._counted)
 
     def try_lease(self, key: str) -> bool:
-        """Try to become the only one who asks for a key; see `ReplyCache.try_lease`."""
-        return self._leases.try_acquire(key)
+        """Try to become the only caller that fetches a key; see `ReplyCache.try_lease`."""
+        return self._locks.try_acquire(key)
 
     def release(self, key: str) -> None:
-        """Let others ask for a key again."""
-        self._leases.release(key)
+        """Let other callers fetch a key; see `ReplyCache.release`."""
+        self._locks.release(key)
 
     def close(self) -> None:
         """Write the counts and close the files."""
         self._flush_counts()
-        self._leases.close()
+        self._locks.close()
         self._rows.close()
 
     def __contains__(self, key: str) -> bool:
@@ -267,7 +267,7 @@ class RowCache:
             if self._rescue is None:
                 raise
             if not rejected:
-                # Kept in memory as well: the same question in this run must not be paid for twice.
+                # Also in memory: the same question in this run must not be paid for twice.
                 self._rescued[entry.key] = decode_reply(rows[name], entry.key)
             self._rescue.save(entry, error)
 
@@ -284,9 +284,9 @@ class RowCache:
             yield name
             number += 1
 
-    def _free_rejected_row(self, key: str, taken: dict[str, str] | None = None) -> str:
+    def _free_rejected_row(self, key: str, names: dict[str, str] | None = None) -> str:
         number = len(list(self._rejected_rows(key)))
-        while rejected_row(key, number) in (taken or {}):
+        while rejected_row(key, number) in (names or {}):
             number += 1
         return rejected_row(key, number)
 
@@ -302,13 +302,13 @@ class RowCache:
             )
         except StoreError as error:
             # The counts are a convenience; the run continues without them.
-            _warn(f"what the cache saved could not be noted: {error.message}")
+            _warn(f"the counts of the cache could not be written: {error.message}")
 
     def _counts_text(self) -> str | None:
         try:
             return self._rows.text(COUNTS_ROW)
         except DamagedEntryError as error:
-            _warn(f"the note of what the cache saved is damaged: {error.message}")
+            _warn(f"the counts of the cache are damaged: {error.message}")
             return None
 
 
@@ -334,7 +334,7 @@ def _decode_counts(text: str | None) -> CacheCounts:
             saved_ms=_finite_amount(stored["saved_ms"]),
         )
     except (ValueError, TypeError, LookupError, OverflowError):
-        _warn("the note of what the cache saved is damaged; it begins again from zero")
+        _warn("the counts of the cache are damaged; they begin again from zero")
         return CacheCounts()
     return counts
 
@@ -470,7 +470,7 @@ class SpillFile:
         raise StoreError(
             f"{cause.message}, and the paid reply {key[:12]} could not be saved anywhere else: "
             f"{'; '.join(errors)}",
-            hint="make room on the disk, then run again; only this reply is asked again",
+            hint="make room on the disk, then run again; only this reply is fetched again",
         ) from cause
 
     def _present(self) -> Path:

@@ -39,7 +39,7 @@ _ENVIRONMENT = {
 }
 
 _AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", "bedrock", "sagemaker", "vertex_ai"})
-"""Providers with other ways to show who is asking than a key in one variable."""
+"""Providers that authenticate in other ways than by a key in one variable."""
 
 _CACHE_MARKED = frozenset({"anthropic", "azure_ai", "bedrock", "openrouter", "vertex_ai"})
 _PLAIN_ERRORS = (OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
@@ -195,7 +195,7 @@ def _imported() -> Any:
         if not any(isinstance(one, RedactingFilter) for one in log.filters):
             log.addFilter(RedactingFilter())
     # A deadline that falls while litellm still prepares a call, in a thread, leaves the prepared
-    # call behind, never begun; Python would say so on stderr at some later time.
+    # call behind, never begun; Python would warn about it on stderr at some later time.
     warnings.filterwarnings("ignore", _LEFT_BEHIND, RuntimeWarning)
     with warnings.catch_warnings():  # pydantic finds fault with the type when it is first built
         warnings.simplefilter("ignore")

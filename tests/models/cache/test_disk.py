@@ -272,7 +272,7 @@ def test_a_planted_row_can_be_deleted_and_a_planted_note_is_not_believed(tmp_pat
         assert cache.delete(KEY)
         assert not cache.delete(KEY)
         plant(tmp_path / "cache", key=COUNTS_ROW, mode=4)
-        with pytest.warns(CacheWarning, match="note of what the cache saved is damaged"):
+        with pytest.warns(CacheWarning, match="the counts of the cache are damaged"):
             assert cache.counts().n_hits == 0
 
 

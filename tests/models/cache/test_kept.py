@@ -252,7 +252,7 @@ def test_a_damaged_rejected_reply_is_left_out_with_a_warning() -> None:
 def test_a_damaged_note_of_savings_begins_again(note: str) -> None:
     rows = MemoryRows()
     rows.write({COUNTS_ROW: note})
-    with pytest.warns(CacheWarning, match="begins again from zero"):
+    with pytest.warns(CacheWarning, match="begin again from zero"):
         assert kept_over(rows).counts() == CacheCounts()
 
 
@@ -260,7 +260,7 @@ def test_an_infinite_saving_is_not_believed() -> None:
     rows = MemoryRows()
     note = '{"n_hits":1,"n_misses":1,"saved_usd":NaN,"n_unpriced_hits":0,"saved_ms":0}'
     rows.write({COUNTS_ROW: note})
-    with pytest.warns(CacheWarning, match="begins again from zero"):
+    with pytest.warns(CacheWarning, match="begin again from zero"):
         assert kept_over(rows).counts() == CacheCounts()
 
 
@@ -272,7 +272,7 @@ def test_without_a_rescue_a_failed_write_is_an_error() -> None:
 def test_counts_that_cannot_be_written_are_a_warning() -> None:
     cache = kept_over(FailingRows())
     cache.count_miss()
-    with pytest.warns(CacheWarning, match="could not be noted"):
+    with pytest.warns(CacheWarning, match="counts of the cache could not be written"):
         cache.close()
 
 
