@@ -9,14 +9,14 @@ import math
 import re
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.models.error_mapping import ProviderFault, fault_in_body
 from judgekit.models.request import ModelReply, TokenLogprob
 from judgekit.records import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from pydantic import JsonValue
 
@@ -57,14 +57,6 @@ class RequestPlan:
 
     dropped: tuple[str, ...]
     """Requested parameters that are not sent."""
-
-
-class SendPlan(Protocol):
-    """Sends one plan once."""
-
-    async def __call__(self, plan: RequestPlan) -> object | ProviderFault:
-        """The parsed body of a successful answer, or the fault."""
-        ...
 
 
 class Negotiation:
@@ -119,7 +111,11 @@ class Negotiation:
 
 
 async def negotiate_reply(
-    negotiation: Negotiation, request: ModelRequest, send: SendPlan, *, provider: str
+    negotiation: Negotiation,
+    request: ModelRequest,
+    send: Callable[[RequestPlan], Awaitable[object]],
+    *,
+    provider: str,
 ) -> ModelReply:
     """Ask once; again only where the provider refused a parameter or the form of the reply."""
     while True:

@@ -45,7 +45,7 @@ class BrokenCache(MemoryCache):
     """A cache that breaks once the lease is granted."""
 
     def get(self, key: str) -> ModelReply | None:
-        if key in self._locks._held:  # type: ignore[attr-defined]  # the leases of memory
+        if key in self._locks._held:
             raise StoreError("the disk is gone")
         return None
 

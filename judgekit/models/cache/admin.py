@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.models.cache.interface import CacheCounts, CacheEntry, ReplyCache
+    from judgekit.models.cache.interface import CacheCounts, CacheEntry
+    from judgekit.models.cache.reply_cache import ReplyCache
     from judgekit.records import JsonObject
 
 

@@ -28,12 +28,11 @@ from judgekit.models.cache.codec import COUNTS_ROW
 from judgekit.models.cache.interface import (
     CacheRows,
     CacheWarning,
-    CountsUpdate,
     DamagedEntryError,
     WriteFailedError,
 )
-from judgekit.models.cache.locks import FileKeyLocks, KeyLocks, LocalKeyLocks
-from judgekit.models.cache.reply_cache import RowCache, SpillFile
+from judgekit.models.cache.locks import FileKeyLocks, LocalKeyLocks
+from judgekit.models.cache.reply_cache import ReplyCache, SpillFile
 from judgekit.models.cache.sqlite import (
     MODE_RAW,
     SELECT_TEXT,
@@ -56,7 +55,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _READ_ONLY = ("readonly database", "unable to open database file")  # in SQLite's words
 
 
-class DiskCache(RowCache):
+class DiskCache(ReplyCache):
     """A reply cache in a folder, shared by processes and threads.
 
     A folder that cannot be written is only read, with a warning; what the run fetches then goes to
@@ -89,7 +88,7 @@ class DiskCache(RowCache):
                 raise StoreError(f"there is no cache in {place.path}")
             place.check_owner()
             rows: CacheRows = _open_read_only(place, "the cache was opened read-only")
-            locks: KeyLocks = LocalKeyLocks()
+            locks: LocalKeyLocks = LocalKeyLocks()
             goes_on = True
         else:
             rows, locks, goes_on = _open_writable(place)
@@ -186,45 +185,40 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
     """Runs one statement on the connection of this thread."""
 
     def text(self, name: str) -> str | None:
-        """See `CacheRows.text`."""
         return self._reader.text(name)
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `CacheRows.texts`."""
         return self._reader.texts(names)
 
     def names(self) -> Iterator[str]:
-        """See `CacheRows.names`."""
         return self._reader.names()
 
     def count_replies(self) -> int:
-        """See `CacheRows.count_replies`."""
         return self._reader.count_replies()
 
     def problems(self) -> tuple[str, ...]:
-        """See `CacheRows.problems`."""
         return self._reader.problems()
 
     def write(self, rows: Mapping[str, str]) -> None:
-        """See `CacheRows.write`; one transaction."""
+        """One transaction."""
         with self._writing():
             now = time.time()
             for name, text in rows.items():
                 self._sql(_UPSERT, (name, now, now, MODE_RAW, text))
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `CacheRows.remove`; one transaction, and no file is touched."""
+        """One transaction, and no file is touched."""
         with self._writing():
             for name in names:
                 self._sql("DELETE FROM Cache WHERE key = ? AND raw = 1", (name,))
 
     def clear(self) -> None:
-        """See `CacheRows.clear`; files named in other programs' rows are left alone."""
+        """Files named in other programs' rows are left alone."""
         with self._writing():
             self._sql("DELETE FROM Cache")
 
-    def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `CacheRows.add_counts`; one transaction."""
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
+        """One transaction."""
         with self._writing():
             try:
                 present = self.text(COUNTS_ROW)
@@ -291,7 +285,6 @@ class SqliteRows:
             self._rows, self._identity = self._open(None)
 
     def text(self, name: str) -> str | None:
-        """See `CacheRows.text`."""
         # Every cache hit comes through here, so the row is read without a detour over the reader.
         rows = self._rows
         try:
@@ -309,11 +302,9 @@ class SqliteRows:
         return value if is_plain else stored_text(*found)  # which refuses it
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `CacheRows.texts`."""
         return self._repeat_if_damaged(methodcaller("texts", names))
 
     def names(self) -> Iterator[str]:
-        """See `CacheRows.names`."""
         last = ""
         rows = self._rows
         try:
@@ -324,27 +315,22 @@ class SqliteRows:
             yield from (name for name in self._rows.names() if name > last)
 
     def count_replies(self) -> int:
-        """See `CacheRows.count_replies`."""
         return self._repeat_if_damaged(DiskcacheRows.count_replies)
 
     def problems(self) -> tuple[str, ...]:
-        """See `CacheRows.problems`; it repairs nothing."""
+        """It repairs nothing."""
         return self._rows.problems()
 
     def write(self, rows: Mapping[str, str]) -> None:
-        """See `CacheRows.write`."""
         self._write_checked(methodcaller("write", rows))
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `CacheRows.remove`."""
         self._write_checked(methodcaller("remove", names))
 
     def clear(self) -> None:
-        """See `CacheRows.clear`."""
         self._write_checked(methodcaller("clear"))
 
-    def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `CacheRows.add_counts`."""
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         self._write_checked(methodcaller("add_counts", text_of))
 
     def close(self) -> None:
@@ -421,7 +407,7 @@ def _batches(rows: Iterator[tuple[str, str]]) -> Iterator[dict[str, str]]:
         yield batch
 
 
-def _open_writable(place: CacheFolder) -> tuple[CacheRows, KeyLocks, bool]:
+def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
     try:
         place.prepare()
         return SqliteRows(place), FileKeyLocks(place.lock_file), False

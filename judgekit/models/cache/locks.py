@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.models.cache.interface import CacheWarning
@@ -19,22 +19,6 @@ if TYPE_CHECKING:
 _OFFSET_DIGITS = 15  # 60 bits, which fit the signed 64-bit offsets of POSIX locks
 
 
-class KeyLocks(Protocol):
-    """Which caller may send the request of a key."""
-
-    def try_acquire(self, key: str) -> bool:
-        """Take the lock of a key if it is free; never waits."""
-        ...
-
-    def release(self, key: str) -> None:
-        """Release the lock of a key."""
-        ...
-
-    def close(self) -> None:
-        """Release everything."""
-        ...
-
-
 class LocalKeyLocks:
     """Locks among the threads and event loops of one process."""
 
@@ -43,7 +27,7 @@ class LocalKeyLocks:
         self._lock = threading.Lock()
 
     def try_acquire(self, key: str) -> bool:
-        """See `KeyLocks.try_acquire`."""
+        """Take the lock of a key if it is free; never waits."""
         with self._lock:
             if key in self._held:
                 return False
@@ -51,7 +35,7 @@ class LocalKeyLocks:
             return True
 
     def release(self, key: str) -> None:
-        """See `KeyLocks.release`."""
+        """Release the lock of a key."""
         with self._lock:
             self._held.discard(key)
 
@@ -78,7 +62,7 @@ class FileKeyLocks(LocalKeyLocks):
         self._warned = False
 
     def try_acquire(self, key: str) -> bool:
-        """See `KeyLocks.try_acquire`; where the system refuses locks, warns once and grants."""
+        """As for threads; where the system refuses locks, it warns once and grants."""
         with self._lock:
             if self._pid != os.getpid():
                 self._forget_parent()
@@ -97,7 +81,7 @@ class FileKeyLocks(LocalKeyLocks):
         return is_ours
 
     def release(self, key: str) -> None:
-        """See `KeyLocks.release`."""
+        """Release the lock of a key, also for other processes."""
         try:
             unlock_byte(self._open_file(), int(key[:_OFFSET_DIGITS], 16))
         except OSError as error:

@@ -44,8 +44,6 @@ from judgekit.models.cache.locks import LocalKeyLocks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from judgekit.models.cache.interface import CountsUpdate
-    from judgekit.models.cache.locks import KeyLocks
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import JsonObject
 
@@ -64,13 +62,13 @@ class _CountsSinceFlush:
     saved_ms: float = 0.0
 
 
-class RowCache:
-    """A reply cache over rows; see `judgekit.models.cache.interface.ReplyCache`."""
+class ReplyCache:
+    """Stores replies by the key of their request; safe to share between threads."""
 
     def __init__(
         self,
         rows: CacheRows,
-        locks: KeyLocks,
+        locks: LocalKeyLocks,
         *,
         location: Path | None = None,
         rescue: SpillFile | None = None,
@@ -91,7 +89,7 @@ class RowCache:
         return self._location
 
     def get(self, key: str) -> ModelReply | None:
-        """The reply to serve for a key; see `ReplyCache.get`."""
+        """The reply to serve for a key; nothing is counted."""
         try:
             text = self._rows.text(key)
             if text is not None:
@@ -101,7 +99,7 @@ class RowCache:
         return self._rescued.get(key)
 
     def get_many(self, keys: Sequence[str]) -> dict[str, ModelReply]:
-        """The replies to serve for several keys; see `ReplyCache.get_many`."""
+        """The replies to serve for several keys, with one look; nothing is counted."""
         try:
             texts = self._rows.texts(keys)
         except DamagedEntryError:
@@ -116,18 +114,18 @@ class RowCache:
         return {key: reply for key, reply in found.items() if reply is not None}
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Store a reply; see `ReplyCache.put`."""
+        """Store a reply; it is on disk when this returns, and replaces an older one."""
         # A programming error, not damage: a truncated reply would be served for ever.
         if not is_servable(reply):
             raise ValueError(f"a reply that ended by {reply.finish_reason!r} may not be served")
         self._write_entry(request, reply, request.key)
 
     def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Store for the record what may not be served; see `ReplyCache.put_rejected`."""
+        """Store for the record a reply that was paid for but may not be served."""
         self._write_entry(request, reply, self._free_rejected_row(request.key), rejected=True)
 
     def restore(self, entries: Sequence[CacheEntry]) -> None:
-        """Store entries that come from elsewhere; see `ReplyCache.restore`."""
+        """Store entries that come from elsewhere, all or none, replacing those of the same key."""
         rows: dict[str, str] = {}
         for entry in entries:
             name = self._free_rejected_row(entry.key, rows) if entry.rejected else entry.key
@@ -137,7 +135,7 @@ class RowCache:
         self._rows.write(rows)
 
     def delete(self, key: str) -> bool:
-        """Delete the reply that is served for a key; see `ReplyCache.delete`."""
+        """Delete the reply that is served for a key, intact or damaged."""
         was_rescued = self._rescued.pop(key, None) is not None
         if not self._has(key):
             return was_rescued
@@ -147,14 +145,14 @@ class RowCache:
         return True
 
     def forget_rejected(self, key: str) -> int:
-        """Delete the rejected replies of a key; see `ReplyCache.forget_rejected`."""
+        """Delete the rejected replies of a key, and not the one that is served."""
         names = list(self._rejected_rows(key))
         if names:
             self._rows.remove(names if self._has(key) else [*names, request_row(key)])
         return len(names)
 
     def clear(self) -> None:
-        """Delete everything; see `ReplyCache.clear`."""
+        """Delete everything: entries, rejected replies, counts, and rows of other programs."""
         self._rescued.clear()
         with self._counting:
             self._counted = _CountsSinceFlush()
@@ -165,7 +163,7 @@ class RowCache:
         return (name for name in self._rows.names() if is_cache_key(name))
 
     def entry(self, key: str) -> CacheEntry | None:
-        """The whole entry of a key; see `ReplyCache.entry`."""
+        """The whole entry of a key; no hit is counted."""
         text = self._rows.text(key)
         return None if text is None else decode_entry(text, key, self.request_parts(key))
 
@@ -174,7 +172,7 @@ class RowCache:
         return (name[:64] for name in self._rows.names() if name.endswith(":rejected:0"))
 
     def rejected(self, key: str) -> tuple[CacheEntry, ...]:
-        """The rejected replies of a key; see `ReplyCache.rejected`."""
+        """The rejected replies of a key, oldest first; damaged ones are left out."""
         parts = self.request_parts(key)
         entries = []
         for name in self._rejected_rows(key):
@@ -185,7 +183,7 @@ class RowCache:
         return tuple(entries)
 
     def request_parts(self, key: str) -> JsonObject | None:
-        """The request of a key; see `ReplyCache.request_parts`."""
+        """The request of a key, whether its reply is served or rejected."""
         try:
             text = self._rows.text(request_row(key))
             return None if text is None else decode_request(text, key)
@@ -193,7 +191,7 @@ class RowCache:
             return None
 
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the storage itself, in words."""
+        """What is wrong with the storage itself, in words; empty when it is intact."""
         return self._rows.problems()
 
     def count_hit(self, reply: ModelReply) -> None:
@@ -222,15 +220,15 @@ class RowCache:
             return _add_counts(_decode_counts(self._counts_text()), self._counted)
 
     def try_lease(self, key: str) -> bool:
-        """Try to become the only caller that fetches a key; see `ReplyCache.try_lease`."""
+        """Try to become the only caller that fetches a key; never waits."""
         return self._locks.try_acquire(key)
 
     def release(self, key: str) -> None:
-        """Let other callers fetch a key; see `ReplyCache.release`."""
+        """Let other callers fetch a key."""
         self._locks.release(key)
 
     def close(self) -> None:
-        """Write the counts and close the files."""
+        """Write the counts and close the files; a closed cache is not used again."""
         self._flush_counts()
         self._locks.close()
         self._rows.close()
@@ -363,43 +361,35 @@ class MemoryRows:
         self._lock = threading.Lock()
 
     def text(self, name: str) -> str | None:
-        """See `CacheRows.text`; never raises."""
         return self._rows.get(name)
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `CacheRows.texts`; never raises."""
         rows = self._rows
         return {name: rows[name] for name in names if name in rows}
 
     def names(self) -> Iterator[str]:
-        """See `CacheRows.names`."""
         with self._lock:
             names = sorted(self._rows)
         return iter(names)
 
     def count_replies(self) -> int:
-        """See `CacheRows.count_replies`."""
         with self._lock:
             return sum(":" not in name and name != COUNTS_ROW for name in self._rows)
 
     def write(self, rows: Mapping[str, str]) -> None:
-        """See `CacheRows.write`; never raises."""
         with self._lock:
             self._rows.update(rows)
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `CacheRows.remove`; never raises."""
         with self._lock:
             for name in names:
                 self._rows.pop(name, None)
 
     def clear(self) -> None:
-        """See `CacheRows.clear`; never raises."""
         with self._lock:
             self._rows.clear()
 
-    def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `CacheRows.add_counts`; never raises."""
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         with self._lock:
             self._rows[COUNTS_ROW] = text_of(self._rows.get(COUNTS_ROW))
 
@@ -411,7 +401,7 @@ class MemoryRows:
         """Nothing is held."""
 
 
-class MemoryCache(RowCache):
+class MemoryCache(ReplyCache):
     """A reply cache in memory; shared by the threads of one process.
 
     Args:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.models.cache.interface import CountsUpdate
 
 if TYPE_CHECKING:
     Query = Callable[[str, tuple[object, ...]], list[tuple[Any, ...]]]
@@ -112,23 +111,18 @@ class ReadOnlyRows:
             raise
 
     def text(self, name: str) -> str | None:
-        """See `CacheRows.text`."""
         return self._reader.text(name)
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `CacheRows.texts`."""
         return self._reader.texts(names)
 
     def names(self) -> Iterator[str]:
-        """See `CacheRows.names`."""
         return self._reader.names()
 
     def count_replies(self) -> int:
-        """See `CacheRows.count_replies`."""
         return self._reader.count_replies()
 
     def problems(self) -> tuple[str, ...]:
-        """See `CacheRows.problems`."""
         return self._reader.problems()
 
     def write(self, rows: Mapping[str, str]) -> None:
@@ -143,7 +137,7 @@ class ReadOnlyRows:
         """Always raises `WriteFailedError`, with nothing removed."""
         raise WriteFailedError(f"the cache was not cleared: {self._reason}")
 
-    def add_counts(self, text_of: CountsUpdate) -> None:
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         """Nothing: a cache that is only read stores no counts; opening it warned of that."""
 
     def close(self) -> None:

@@ -19,7 +19,8 @@ from judgekit.models.cache.interface import DamagedEntryError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from judgekit.models.cache.interface import CacheEntry, ReplyCache
+    from judgekit.models.cache.interface import CacheEntry
+    from judgekit.models.cache.reply_cache import ReplyCache
 
 _BATCH = 500
 

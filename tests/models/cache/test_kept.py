@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.models.cache import CacheWarning, DiskCache, MemoryCache, ReplyCache
+from judgekit.models.cache import CacheWarning, DiskCache, MemoryCache
 from judgekit.models.cache.codec import COUNTS_ROW, rejected_row, request_row
 from judgekit.models.cache.interface import CacheCounts, WriteFailedError
 from judgekit.models.cache.locks import LocalKeyLocks
-from judgekit.models.cache.reply_cache import FLUSH_EVERY, MemoryRows, RowCache
+from judgekit.models.cache.reply_cache import FLUSH_EVERY, MemoryRows, ReplyCache
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ReplyCache
         yield opened
 
 
-def kept_over(rows: MemoryRows) -> RowCache:
-    return RowCache(rows, LocalKeyLocks())
+def kept_over(rows: MemoryRows) -> ReplyCache:
+    return ReplyCache(rows, LocalKeyLocks())
 
 
 def test_a_reply_comes_back_marked_as_cached(cache: ReplyCache) -> None:
