@@ -9,9 +9,6 @@ from .environment import (
     fence_text as fence_text,
     make_environment as make_environment,
 )
-from .evidence import (
-    locate_evidence as locate_evidence,
-)
 from .messages import (
     SLOT_LABELS as SLOT_LABELS,
     JudgePrompt as JudgePrompt,
@@ -22,6 +19,9 @@ from .messages import (
     pairwise_text as pairwise_text,
     steps_text as steps_text,
     to_text as to_text,
+)
+from .parsing import (
+    locate_evidence as locate_evidence,
 )
 from .redaction import (
     Redaction as Redaction,

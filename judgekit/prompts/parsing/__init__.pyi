@@ -12,6 +12,9 @@ from .pairwise import (
     parse_formatted_preference as parse_formatted_preference,
     parse_preferences as parse_preferences,
 )
+from .quotation import (
+    locate_evidence as locate_evidence,
+)
 from .resolve import (
     is_cut_off as is_cut_off,
     parse_criterion_replies as parse_criterion_replies,
