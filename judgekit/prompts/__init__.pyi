@@ -10,6 +10,7 @@ from .environment import (
     make_environment as make_environment,
 )
 from .messages import (
+    OVERALL_KEY as OVERALL_KEY,
     SLOT_LABELS as SLOT_LABELS,
     JudgePrompt as JudgePrompt,
     PairTemplate as PairTemplate,
@@ -17,6 +18,7 @@ from .messages import (
     draw_labels as draw_labels,
     judged_text as judged_text,
     pairwise_text as pairwise_text,
+    scale_words as scale_words,
     steps_text as steps_text,
     to_text as to_text,
 )
@@ -30,10 +32,6 @@ from .redaction import (
 from .rubric_lint import (
     Flaw as Flaw,
     lint_rubric as lint_rubric,
-)
-from .schema import (
-    OVERALL_KEY as OVERALL_KEY,
-    scale_words as scale_words,
 )
 from .template_lint import (
     lint_partial as lint_partial,

@@ -1,4 +1,4 @@
-"""Quotations in replies: verdicts that are quoted from the judged text, and evidence found in it."""
+"""Quotations in replies: verdicts quoted from the judged text, and where evidence stands in it."""
 
 from __future__ import annotations
 
