@@ -41,6 +41,8 @@ class SyncRunner:
                 "a synchronous call was made from inside the judge's own event loop",
                 hint="await the asynchronous one there: `await judge.grade(...)`",
             )
+        # Filled inside the loop: the future that is returned here does not say which task to
+        # cancel.
         tasks: set[asyncio.Task[_R]] = set()
         try:
             return _result(asyncio.run_coroutine_threadsafe(_tracked(coroutine, tasks), loop))
@@ -89,6 +91,7 @@ async def _tracked(coroutine: Coroutine[object, object, _R], tasks: set[asyncio.
 
 def _result(future: Future[_R]) -> _R:
     """The result, once it is there; an interrupt that comes just before a wait is seen after it."""
+    # A signal that arrives just before a wait is handled only after it, so no wait is long.
     while not future.done():
         with suppress(TimeoutError):
             return future.result(_LONGEST_WAIT_WITHOUT_SIGNALS_S)

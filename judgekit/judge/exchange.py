@@ -109,6 +109,8 @@ class JudgeAnswer(Generic[R]):
     @property
     def failure_kind(self) -> FailureKind:
         """The kind of a failed answer, from the closed list."""
+        # These two reasons are kinds of their own: they call for another token limit or another
+        # model, not for another wording.
         if isinstance(self.error, ReplyFormatError) and self.error.reason in {"empty", "truncated"}:
             return cast("FailureKind", self.error.reason)
         kind = "internal" if self.error is None else self.error.kind
@@ -130,6 +132,7 @@ async def ask_judge(
     replies: list[ModelReply] = []
     last: JudgeError | None = None
     n_cut = 0
+    # The loop always ends: a judge that never answers readably must not spend without limit.
     for attempt in range(max_reasks + 1):
         attempted = request if last is None else _retry_request(request, last, attempt, n_cut)
         try:
@@ -138,12 +141,15 @@ async def ask_judge(
                 reply = await model.complete(attempted)  # with refresh="unreadable"
         except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
             error = _judge_error(raised, model)
+            # In a frozen run the missing retry is what the user has to fetch, so it is reported,
+            # not the unreadable reply before it.
             frozen = isinstance(error, FrozenCacheError)
             return JudgeAnswer(None, *_failed(None if frozen else last, error, replies))
         replies.append(reply)
         try:
             return JudgeAnswer(read(reply), None, reply, total_spending(replies))
         except RefusalError as refusal:
+            # A second refusal is final: another attempt would be paid for with little hope.
             if isinstance(last, RefusalError):
                 return JudgeAnswer(None, *_failed(refusal, None, replies))
             last = refusal
@@ -155,10 +161,13 @@ async def ask_judge(
 
 def total_spending(replies: Sequence[ModelReply]) -> Spending:
     """Calls, tokens and money of the replies to one question."""
+    # The usual case, kept apart because it runs for every cached reply.
     if len(replies) == 1:
         (only,) = replies
         paid_now = 0.0 if only.cached else only.cost_usd
         return Spending(1, only.cached, paid_now, only.cost_usd, only.usage)
+    # A cached reply was paid for in an earlier run; its price is reported beside what this run
+    # spent.
     paid = [0.0 if reply.cached else reply.cost_usd for reply in replies]
     prices = [reply.cost_usd for reply in replies]
     return Spending(
@@ -228,6 +237,7 @@ def _failed(
 
 
 def _total(amounts: Sequence[float | None]) -> float | None:
+    # One unknown price makes the sum unknown: a partial sum would look like the whole cost.
     known = [amount for amount in amounts if amount is not None]
     return sum(known) if known and len(known) == len(amounts) else None
 
@@ -245,9 +255,11 @@ def _usage(usages: Sequence[Usage]) -> Usage | None:
     )
 
 
+# JSON and code fences are no reasoning, so they do not count as words of a rationale.
 _NO_PROSE = re.compile(r"\{.*\}|```\w*", re.DOTALL)
+
+# A reply with fewer words beside its JSON gives a score ("Score: 4 out of 5"), and no reason.
 _FEWEST_WORDS = 5
-"""A reply with fewer words beside its JSON gives a score ("Score: 4 out of 5"), and no reason."""
 
 
 def rationale_text(own: str | None, reply: str | None) -> str | None:
@@ -268,6 +280,8 @@ def absent_rationale(reply: str | None) -> str:
 
 def replace_surrogates(text: str) -> str:
     """A text with unpaired surrogates replaced, which no file and no record can hold."""
+    # Models may send half a surrogate pair in an escape; neither SQLite nor a UTF-8 file can store
+    # it.
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -376,6 +390,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     ) -> JudgeQuestion:
         """A prompt as a question; `subject` says which case, variant, repeat and order it shows."""
         criteria: tuple[str | None, ...] = tuple(map(_NAME, prompt.criteria))
+        # Recorded replies and messages are matched by this name; a joint request belongs to none.
         single = self.template.header.asks == "criterion" and len(criteria) == 1
         request = ModelRequest(
             model=self.model_name,
@@ -397,6 +412,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         if self.cache is None or not questions:
             yield from repeat(None, len(questions))
             return
+        # One query for all questions: row by row a cached run would spend most of its time in
+        # SQLite.
         replies = self.cache.cached_replies(list(map(_REQUEST, questions)))
         for question, reply in zip(questions, replies, strict=True):
             if reply is None:
@@ -431,6 +448,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
                 and rationale_text(reading.rationale, reply.text) is None
                 and self._asks_rationale
             ):
+                # The wording is part of the repeated request and with it of its cache key: it must
+                # not change.
                 message = f"a {self._answer} without one is not valid."
                 raise ReplyFormatError(
                     f"Give a rationale for {name or 'the whole'!r}: {message}",
@@ -445,6 +464,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """What is recorded of an answer, for each thing that was asked."""
         outcomes: list[OutcomeT] = []
         spent, subject, reply = answer.spending, question.request.subject, answer.reply
+        # A joint reply is paid for once, so that each of its judgments bears a part of the cost.
         share = 1 / len(question.criteria)
         for index, name in enumerate(question.criteria):
             fields = {
@@ -462,6 +482,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
                 **question.about,
             }
             reading = None if answer.readings is None else answer.readings[name]
+            # A judge that cannot assess has given no score: a failure, and never the lowest score.
             if reading is None or reply is None or reading.cannot_assess:
                 outcomes.append(self._failed(fields, answer, reading))
             else:
@@ -520,6 +541,7 @@ async def gather_in_order(jobs: Sequence[Coroutine[object, object, _T]]) -> list
 
 async def stream_results(jobs: Sequence[Coroutine[object, object, _T]]) -> AsyncGenerator[_T, None]:
     """Each result as it arrives; whoever stops iterating cancels the rest."""
+    # Not a TaskGroup, which must not span the yields of a generator that may be closed early.
     tasks = [asyncio.ensure_future(job) for job in jobs]
     try:
         for result in asyncio.as_completed(tasks):
@@ -539,6 +561,7 @@ async def merge_streams(streams: Sequence[AsyncGenerator[_T, None]]) -> AsyncGen
             async for found in stream:
                 arrived.put_nowait((found,))
 
+    # Each stream has a task of its own, so that a slow judge does not hold up the others.
     tasks = [asyncio.ensure_future(pour(stream)) for stream in streams]
     for task in tasks:
         task.add_done_callback(arrived.put_nowait)

@@ -159,6 +159,7 @@ class Judge(PairJudge):
             budget=budget,
         )
         folders, own = settings.template_folders, settings.template
+        # One setting names either kind of template, so that `--template` needs no second form.
         compares = own is not None and is_pair_template(own, folders)
         mode_template = _TEMPLATES[settings.mode]
         self._grader = Grader(
@@ -173,12 +174,15 @@ class Judge(PairJudge):
             cache=self._connection.cached_model,
         )
         blind = own if own is not None and compares else _PAIR_TEMPLATES[settings.mode]
+        # A judge that must not see the reference when it grades must not see it when it compares
+        # either.
         if self._grader.template.name.endswith(_UNSEEN):
             blind += f"_{_UNSEEN}"
         self._pair_template = blind
         if compares:
             _ = self.comparer  # an invalid template is reported now, not at the first comparison
         self._sync_runner = SyncRunner()
+        # A judge that is never closed still writes the counts of its cache at exit.
         self._finalizer = weakref.finalize(self, _close, self._sync_runner, self._connection)
 
     @property
@@ -377,6 +381,7 @@ def _sent_parameters(settings: JudgeSettings) -> JsonObject:
         "top_logprobs": _TOP_LOGPROBS if settings.logprobs else None,
         **settings.parameters,
     }
+    # Without nulls the one object serves every request and its cache key; see `request._sent`.
     return {name: value for name, value in merged.items() if value is not None}
 
 
@@ -389,6 +394,7 @@ def configured_judge(
     budget: Budget | None = None,
 ) -> Judge:
     """A judge of settings that were read and merged before."""
+    # Without `__init__`, which would check and merge the settings a second time.
     judge = Judge.__new__(Judge)
     judge._set_up(model, settings, cache=cache, prices=prices, budget=budget)  # noqa: SLF001 - its other constructor
     return judge
@@ -425,6 +431,8 @@ def resolve_suite_template(suite: Suite, template: str | None) -> str | None:
     """A template's name; a file that a suite names is found beside the suite."""
     if template is None:
         return None
+    # A file beside the suite comes first, so that a suite keeps its meaning when a template of that
+    # name is shipped.
     beside = suite.resolve(template)
     return str(beside) if beside.is_file() else template
 

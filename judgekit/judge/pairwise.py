@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 PreferenceOutcome = Preference | PreferenceFailure
 _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
 
+# The pattern before the choice, by the form of the reply; two scores state no choice.
 _LEADS = {
     "json": r'(?<!\\)"preference"\s*:\s*"',
     "brackets": r"\[\[",
     "stated": r"\A\s*Output \(",
     "choice": r"\A",
 }
-"""The pattern before the choice, by the form of the reply; two scores state no choice."""
 
 _WORDS: Mapping[str, PreferenceSlot] = {"first": "first", "second": "second", "tie": "tie"}
 
@@ -92,15 +92,21 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
 
     def questions(self, case: Case, pair: BlindPair, rubric: Rubric) -> list[JudgeQuestion]:
         """Everything that is asked about two outputs, both orders and repeats included."""
+        # The same text twice is a tie by definition; a call could only measure position bias.
         if pair.is_identical:
             return []
+        # Drawn once for a case, so that both orders and all repeats use the same labels.
         labels = self.labels(case)
         named = [name for name in pair.variants if name]
         variant = " vs ".join(named) if len(named) == len(pair.variants) else None
         questions: list[JudgeQuestion] = []
+        # Always both orders: a preference for the first place shows only in the comparison of the
+        # two.
         for order in _ORDERS:
             shown = pair.in_order(order)
             prompts = self.template.prompts(case, *shown, rubric, labels=labels)
+            # Recorded replies may answer the criteria only; the overall question would fail for
+            # each pair.
             if not self.asks_overall and self.template.header.asks == "criterion":
                 prompts = [prompt for prompt in prompts if prompt.criteria]
             first, second = pair.variants_in(order)
@@ -225,6 +231,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         chances = self._distribution(reading, question, reply)
         sure = None if chances is None else chances.confidence
         flags = list(self.flags)
+        # A quote of the wrong output counts as not found: each side is looked up in its own text.
         if not all(quote.found for quote in (*first, *second)):
             flags.append("evidence_not_found")
         if reading.scores_disagree:
@@ -257,6 +264,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         # A joint reply states several choices, and nothing says which tokens belong to which.
         if reply.logprobs is None or lead is None or len(question.criteria) > 1:
             return None
+        # Two scores without a choice give no token whose probability could be read.
         if reading.choice is None:
             return None
         return choice_distribution(reply, form.choices or _WORDS, lead=lead, made=reading.choice)
@@ -369,6 +377,7 @@ def prepare_pair(
     texts = pairwise_text(a), pairwise_text(b)
     if not scrubs:
         return BlindPair(texts, variants, None)
+    # A judge that reads a product or model name may prefer it, whatever the output says.
     own = [*names, *(name for name in variants if name)]
     (text_a, out_a), (text_b, out_b) = (scrub(text, own) for text in texts)
     return BlindPair(

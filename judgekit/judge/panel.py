@@ -58,6 +58,7 @@ class JudgePanel(_JudgeGroup):
         panel = panel or RunPanel()
         _check_panel(ids, panel)
         self.panel = panel if panel.judges else panel.model_copy(update={"judges": tuple(ids)})
+        # In the order of the settings: a cascade begins with the first one named.
         self.judges = tuple(sorted(judges, key=lambda judge: self.panel.judges.index(judge.id)))
 
     @property
@@ -72,6 +73,7 @@ class JudgePanel(_JudgeGroup):
             async for answer in answers:
                 outcomes += answer
         judgments, failures = self._in_order(outcomes, rubric)
+        # Written into the verdict, since a calibration holds for this panel only.
         each = [one for judge in self.judges for one in judge.grader.configuration.judges]
         return conclude(
             rubric,
@@ -115,6 +117,8 @@ class JudgePanel(_JudgeGroup):
                     yield answer
             own = [one for one in outcomes if one.judge == judge.id]
             names = [criterion.name for criterion in open_criteria.criteria]
+            # Decided for each criterion: a strong judge is paid only for what the cheap one leaves
+            # open.
             unsure = {name for name in names if not is_sure_of(name, own, self.panel)}
             if not unsure:
                 return
@@ -156,6 +160,7 @@ def check_judges(ids: Sequence[str]) -> None:
     """Refuse a panel without judges, and one with two judges of the same name."""
     if not ids:
         raise SettingsError("a panel needs a judge")
+    # Votes are kept by the name of the judge; two of one name would count as repeats of one judge.
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
         raise SettingsError(
             f"two judges of the panel are {twice[0]}, so that their votes cannot be distinguished",
@@ -213,6 +218,8 @@ class Panel(PairJudge, _JudgeGroup):
         self.comparers: tuple[Comparer, ...] = tuple(judge.comparer for judge in judges)
         """How each of them asks."""
         check_judges([comparer.id for comparer in self.comparers])
+        # Judges that see different texts, or count a tie in another way, do not vote on the same
+        # question.
         shown = {(c.scrubs, c.draws_labels, c.seed, c.rule) for c in self.comparers}
         if len(shown) > 1:
             raise SettingsError(
@@ -273,6 +280,8 @@ class Panel(PairJudge, _JudgeGroup):
         """
         streams = []
         for comparer in self.comparers:
+            # Resumed runs pass earlier answers; a judge that was added later has none and is asked
+            # everything.
             own = [one for one in said if one.judge == comparer.id]
             known = {(one.order, one.criterion, one.repeat) for one in own}
             streams.append(comparer.observe(case, a, b, rubric, names=names, known=known))

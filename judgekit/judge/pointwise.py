@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 _MATCH = attrgetter("match")
 _RECORDED = "recorded:"
+
+# Parameters that do not change what a judge tends to answer; a calibration survives them.
 _IRRELEVANT_PARAMETERS = frozenset({"seed", "logprobs", "top_logprobs"})
-"""Parameters that do not change what a judge tends to answer; a calibration survives them."""
 
 JudgmentOutcome = Judgment | JudgeFailure
 
@@ -65,6 +66,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     def __post_init__(self) -> None:
         # `super()` does not work in a dataclass with slots, which is a second class.
         Asker.__post_init__(self)
+        # Checked here and not in each request: the same object is part of thousands of requests.
         for name, value in self.parameters.items():
             try:
                 canonical_json(_JSON.validate_python(value))
@@ -75,6 +77,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 ) from error
         frozen = Frozen(cast("dict[str, object]", self.parameters))
         object.__setattr__(self, "parameters", frozen)
+        # Token probabilities and the seed do not change how strict a judge is, so that a
+        # calibration made with other values of them still holds.
         sent = {name: value for name, value in frozen.items() if name not in _IRRELEVANT_PARAMETERS}
         configuration = CalibratedJudge(
             judge=portable_judge_name(self.id),
@@ -89,6 +93,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         if output.error is not None:
             return []
         prompts = self.template.prompts(case, output, rubric)
+        # The trace counts as shown, too: a score that stands in a tool result is not the judge's.
         steps = steps_text(output) if output.trace else ""
         shown = tuple(filter(None, (judged_text(output), steps)))
         about = {"variant": output.variant}
@@ -108,6 +113,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             questions = self.questions(case, output, rubric)
             begun.append((case, output, questions))
             to_ask += questions
+        # A generator over all outputs: it is consumed in the order in which the questions were
+        # made.
         outcomes = self.cached_outcomes(to_ask)
         for case, output, questions in begun:
             known = list(islice(outcomes, len(questions)))
@@ -125,6 +132,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         jobs = [
             self.ask(question)
             for question in self.questions(case, output, rubric)
+            # A joint question of which only a part is known is asked whole, since it cannot be
+            # split.
             if not all((c.name, question.repeat) in known for c in question.prompt.criteria)
         ]
         async with aclosing(stream_results(jobs)) as answers:
@@ -168,6 +177,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         question: JudgeQuestion,
     ) -> Judgment:
         scale, raw = question.prompt.criteria[index].scale, cast("float", reading.raw)
+        # Most quotes are ASCII and hold no surrogate.
         quotes = reading.evidence
         if not all(map(str.isascii, quotes)):
             quotes = tuple(map(replace_surrogates, quotes))
@@ -176,9 +186,11 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         # A joint reply states several scores, and nothing says which tokens belong to which.
         if reply.logprobs and scale.points and self.template.header.asks == "criterion":
             chances = score_distribution(reply, scale.points)
+        # Token probabilities come first: stated confidences cluster near 1.
         sure = None if chances is None else chances.confidence
         flags = list(self.flags)
         if None in map(_MATCH, evidence):
+            # Flagged and stored: the score may be right although the quote is not.
             flags.append("evidence_not_found")
         rationale = rationale_text(reading.rationale, reply.text)
         if rationale is None:
@@ -264,4 +276,5 @@ def portable_judge_name(judge: str) -> str:
     model, _, template = judge.rpartition(" ")
     if not model.startswith(_RECORDED):
         return judge
+    # Moving the folder of recorded replies must not detach a calibration from its judge.
     return f"{_RECORDED}{PurePath(model.removeprefix(_RECORDED)).name} {template}"

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelReply, ModelRequest
     from judgekit.records import Usage
 
+# Money is counted in whole trillionths of a dollar: a sum of floats could end above its limit.
 _PER_USD = 10**12
-"""Money is counted in whole trillionths of a dollar: a sum of floats could end above its limit."""
 
 
 class Budget:
@@ -220,15 +220,17 @@ MOST_OUTPUT_TOKENS = 8192
 
 _LEAST_OUTPUT_TOKENS = 512
 _LIMIT_PARAMETERS = ("max_tokens", "max_completion_tokens")
+
+# Tokens a provider may add: its own instructions for tools, schemas and the chat format.
 _PER_REQUEST = 1024
-"""Tokens a provider may add: its own instructions for tools, schemas and the chat format."""
 
 _PER_MESSAGE = 16
-_AS_SHOWN = 2
-"""Schemas and tools may be shown to the model in a roomier form than they are sent in."""
 
+# Schemas and tools may be shown to the model in a roomier form than they are sent in.
+_AS_SHOWN = 2
+
+# Kinds of error after which the provider may have answered, unless its status excludes it.
 _MAYBE_BILLED = frozenset({"timeout", "connection", "protocol", "empty", "overloaded", "internal"})
-"""Kinds of error after which the provider may have answered, unless its status excludes it."""
 
 _NEVER_SENT = re.compile(r"ClientConnector|Cannot connect to host|Connection refused|ConnectError")
 

@@ -47,6 +47,7 @@ class CachedModel:
         frozen: bool = False,
         refresh: Refresh = False,
     ) -> None:
+        # One forbids every call and the other needs calls.
         if frozen and refresh:
             raise SettingsError("a frozen cache cannot be refreshed: choose one of the two")
         self._model = model
@@ -55,6 +56,8 @@ class CachedModel:
         self._refresh = refresh
         # A model may keep its replies out of the cache: recorded ones are on disk already.
         self._is_cacheable = bool(getattr(model, "cacheable", True))
+        # With `refresh` a key is fetched once; later requests with that key would be paid for
+        # again.
         self._refreshed: set[str] = set()
         self._unreadable: set[str] = set()
         # Futures and tasks belong to one event loop, and so do the calls that may be joined.
@@ -98,6 +101,7 @@ class CachedModel:
         """The cached replies, None where there is none; `record_hit` counts those that are used."""
         if self._refresh is True or not self._is_cacheable:
             return [None] * len(requests)
+        # The usual case: one row is read without building lists.
         if len(requests) == 1:
             return [self._cache.get(requests[0].key)]
         keys = list(map(_KEY, requests))
@@ -119,6 +123,8 @@ class CachedModel:
         key = request.key
         calls = self._calls.setdefault(asyncio.get_running_loop(), _LoopCalls())
         call = calls.by_key.get(key)
+        # A call that has ended is not joined: its reply is in the cache, or it failed and may be
+        # tried again.
         is_joined = call is not None and not call.task.done()
         if call is None or not is_joined:
             task = asyncio.ensure_future(self._ask(request, calls))
@@ -172,6 +178,7 @@ class CachedModel:
                 await calls.stop(calls.error)
             raise
         finally:
+            # Also after an error: another process may wait for this key.
             self._cache.release(request.key)
         if calls.error is not None:
             await calls.stop(calls.error)
@@ -179,6 +186,8 @@ class CachedModel:
 
     async def _wait_for_turn(self, key: str) -> ModelReply | None:
         """The reply, if it was fetched elsewhere meanwhile; None when this caller has the lock."""
+        # Polled, because locks of files cannot be awaited; a thread for each waiting call would
+        # cost more.
         wait_s = _FIRST_WAIT_S
         while True:
             is_ours = self._cache.try_lease(key)
@@ -239,6 +248,8 @@ class _LoopCalls:
         try:
             if self.n_unstored:
                 self.all_stored = self.all_stored or asyncio.get_running_loop().create_future()
+                # Shielded: several calls wait for the same future, and one of them may be
+                # cancelled.
                 await asyncio.shield(self.all_stored)
         finally:
             self._n_waiting -= 1
@@ -247,6 +258,7 @@ class _LoopCalls:
 
     async def stop(self, error: StoreError) -> None:
         await self.wait_until_stored(error)
+        # A new error for each call: one that is raised twice would grow its traceback.
         raise StoreError(error.message, hint=error.hint) from error
 
 

@@ -136,6 +136,7 @@ async def negotiate_reply(
             )
         if not isinstance(outcome, ProviderFault):
             return outcome
+        # Ends when the plan stays the same: sending it again would bring the same refusal.
         if not negotiation.learns(outcome, request, plan):
             raise outcome.to_error()
 

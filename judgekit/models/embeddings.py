@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from judgekit.models.pricing import PriceTable
     from judgekit.records import JsonObject
 
+# Marks these requests in the cache; nothing is generated, so the budget reserves no output.
 _PARAMETERS: JsonObject = {"task": "embedding", "max_tokens": 1}
-"""Marks these requests in the cache; nothing is generated, so the budget reserves no output."""
 
+# Kinds of errors that the text itself causes, so that a retry would end in the same way.
 _TEXT_ERROR_KINDS = frozenset({"bad_request", "content_filter", "context_window", "empty"})
-"""Kinds of errors that the text itself causes, so that a retry would end in the same way."""
 
 
 class _Transport(Protocol):

@@ -31,8 +31,8 @@ RETRYABLE_KINDS: frozenset[str] = frozenset(
 )
 """The kinds after which a retry may help."""
 
+# How many characters of a provider's message are shown.
 _LONGEST_DETAIL = 300
-"""How many characters of a provider's message are shown."""
 
 _STATUS_KINDS: dict[int, ProviderErrorKind] = {
     401: "auth", 402: "quota", 403: "auth", 404: "not_found", 408: "timeout", 409: "overloaded",

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from judgekit.models.cached_model import Refresh
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
+# A model on this machine answers one call after the other, on whatever cores there are.
 _LOCAL_TIMEOUT_S = 600
-"""A model on this machine answers one call after the other, on whatever cores there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,7 @@ def connect(
     if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
         recorded = RecordedModel(model.removeprefix(RECORDED_PREFIX))
         return Connection(recorded.name, recorded, table, None, max_concurrency)
+    # Without a cache every question of a frozen judge would fail, one by one.
     if frozen and cache is None:
         raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
     # A local server answers one call at a time and costs nothing.
@@ -143,6 +144,7 @@ def connect(
         timeout_s=None if has_budget else timeout_s,
         max_retries=max_retries,
     )
+    # Outside the retries and inside the cache: each reply is priced once, and its price is stored.
     priced = PricedModel(limited, table)
     opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
     return Connection(
@@ -155,6 +157,7 @@ def connect(
         max_concurrency=max_concurrency,
         cache=opened,
         owns_cache=isinstance(cache, str | Path),
+        # On every judgment, so that reports can warn of verdicts without information.
         flags=("smoke_model",) if is_smoke_name(priced.name) else (),
     )
 

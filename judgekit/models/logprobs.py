@@ -18,12 +18,13 @@ _SCORE_FIELD = re.compile(r'(?<!\\)"score"\s*:\s*"?(-?\d+(?:\.\d+)?)(?![\d.eE])'
 _SCORE_LEAD = re.compile(r'[\s":]+')
 _DIGITS = re.compile(r"[-\d.]+")
 _SAME = 1e-9
-_SINGLE_TOKEN_MASS = 0.99
-"""A token less likely than this had others beside it, even where none is listed."""
 
+# A token less likely than this had others beside it, even where none is listed.
+_SINGLE_TOKEN_MASS = 0.99
+
+# More than this share of the scores' probability on tokens that may begin several scores, and there
+# is no distribution.
 _MOST_UNCLEAR = 0.01
-"""More than this share of the scores' probability on tokens that may begin several scores, and
-there is no distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,9 @@ def _spellings(point: float) -> tuple[str, ...]:
 
 
 _CHOICE_LEAD = " \t\n\"'`*_([:"
+
+# With less probability on the choices than this, the tokens are not about the choice.
 _LEAST_CHOICE_MASS = 0.5
-"""With less probability on the choices than this, the tokens are not about the choice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
 _FILE = "model_prices_and_context_window_backup.json"
 _FREE = ("local", "local/", "recorded:")
-_FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
-"""Providers that run on the user's own machine, so that a listed price of 0 is one."""
 
+# Providers that run on the user's own machine, so that a listed price of 0 is one.
+_FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
+
+# Providers whose names are also used for endpoints of others.
 _GENERIC_PROVIDERS = frozenset(
     {"", "openai", "text-completion-openai", "custom_openai", "openai_like", "hosted_vllm"}
 )
-"""Providers whose names are also used for endpoints of others."""
 
 _ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
 
@@ -107,8 +108,8 @@ class ModelPrice:
         )
 
 
+# The price of models on this machine and of recorded replies, known without a usage report.
 _FREE_OF_CHARGE = ModelPrice(0.0, 0.0)
-"""The price of models on this machine and of recorded replies, known without a usage report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,7 @@ class PriceTable:
             US dollars: 0.0 for models on this machine and for recorded replies, None where the
             price or the tokens are not known, which is not zero.
         """
+        # Long prompts have prices of their own, so that the price depends on what was sent.
         n_sent = 0 if usage is None else usage.input_tokens
         price = self.price(model, input_tokens=n_sent, api_base=api_base)
         if usage is None:
@@ -175,6 +177,8 @@ class PriceTable:
         Returns:
             Its price, or None where it is not known.
         """
+        # Before everything else: contracts differ from list prices, also for models that are listed
+        # as free.
         if model in self._overrides:
             return self._overrides[model]
         if model == _FREE[0] or model.startswith(_FREE[1:]):
@@ -347,6 +351,7 @@ class PricedModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer a request and say what it cost."""
         reply = await self._model.complete(request)
+        # A local model and a recorded reply know their cost better than a table.
         if reply.cost_usd is not None:
             return reply
         cost = self._prices.price_of(request.model, reply.usage, api_base=request.api_base)

@@ -88,6 +88,8 @@ class LimitedModel:
             except ModelError as error:
                 self._take_note(error)
                 # A key that is refused stays refused: a retry would only delay the message.
+                # The last error is raised as it is: it names the cause, and its kind decides what a
+                # run counts.
                 if not error.retryable or attempt == self._max_retries:
                     raise
                 if error.retry_after_s:
@@ -125,6 +127,7 @@ class LimitedModel:
             # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
             estimate = _estimated_tokens(request) if self._tokens else 0
             await self._until_allowed(here, estimate)
+            # The number of the call, by which the refusals of one burst are recognised as one.
             slots.n_sent = sent = slots.n_sent + 1
             reply = await complete_in_time(self._model, request, self._timeout_s)
             if slots.allowed < slots.most:
@@ -139,6 +142,8 @@ class LimitedModel:
             slots.release()
         if self._tokens and reply.usage:
             actual = reply.usage.input_tokens + reply.usage.output_tokens
+            # The bucket follows what providers count, or a low estimate would exceed the limit for
+            # good.
             self._tokens.give_back(estimate - actual)
         return reply
 

@@ -86,6 +86,7 @@ class ModelRequest(Record):
         # Written straight down, which takes half the time of `canonical_json(self.key_parts)`.
         messages: list[str] = []
         for message in self.messages:
+            # Messages of users may have more fields, such as `name`; they take the general way.
             if message.keys() != _MESSAGE_FIELDS:
                 messages.append(canonical_json(message))
                 continue

@@ -68,6 +68,7 @@ def open_model(name: str, endpoint: Endpoint) -> Model:
     if name not in names:
         raise UnknownNameError("transport", name, names)
     if name == AUTO_TRANSPORT:
+        # The transports decide themselves, so that adding one changes no list here.
         preferring = (other for other in names[1:] if _load(other).is_preferred(endpoint))
         name = next(preferring, _FALLBACK)
     return _load(name).open(endpoint)

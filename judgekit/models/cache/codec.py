@@ -88,6 +88,7 @@ def decode_reply(text: str, key: str) -> ModelReply:
         raise DamagedEntryError("the checksum does not match: the entry was altered")
     try:
         body = json.loads(rest)
+        # The checksum holds for a row that was copied under another name, too.
         if body["key"] != key or "rejected" in body:
             raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
         return ModelReply.model_validate({**body["reply"], "cached": True, "key": key})
@@ -136,6 +137,7 @@ def decode_line(line: str) -> CacheEntry:
     if not isinstance(request, dict) or fingerprint(request) != body["key"]:
         raise DamagedEntryError("the key is not the fingerprint of the request")
     entry = _entry(body, request)
+    # Checked at the import: a truncated reply in an export would be served for ever.
     if not entry.rejected and not is_servable(entry.reply):
         raise DamagedEntryError("the reply was cut short, filtered or empty and may not be served")
     return entry

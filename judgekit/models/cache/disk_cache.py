@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _BATCH = 500
+# A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _READ_ONLY = ("readonly database", "unable to open database file")  # in SQLite's words
@@ -345,6 +346,7 @@ class SqliteRows:
             except DamagedFileError as error:
                 self._reopen(rows, error)
                 action(self._rows)
+            # Compared by device and inode: a database that was replaced has the same path.
             if self._place.identity() == self._identity:
                 return
             # Another process set the file aside meanwhile: what was written is in the old one.
@@ -363,6 +365,7 @@ class SqliteRows:
             if self._rows is not rows:
                 return  # another thread was first
             try:
+                # The whole folder may be gone, for example after a clean-up of temporary files.
                 self._place.prepare()
                 with self._place.opening():
                     is_present = self._place.identity() == self._identity

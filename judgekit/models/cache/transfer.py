@@ -186,6 +186,7 @@ def _import_batch(
             n_overwritten += overwrite
         else:
             n_added += 1
+        # The origin stays visible: an imported reply was not fetched by this user.
         marked = replace(entry, imported=source)
         if entry.rejected:
             rejected.append(marked)

@@ -55,6 +55,7 @@ class DirectModel:
         if provider not in OWN_ENDPOINT_KEYS or not bare:
             known = " or ".join(f"{name}/NAME" for name in OWN_ENDPOINT_KEYS)
             raise SettingsError(f"{model!r} cannot be called directly", hint=f"name it {known}")
+        # Refused at once: aiohttp would report it at the first call, case by case.
         if urlsplit(api_base).scheme not in {"http", "https"}:
             raise SettingsError(f"{api_base!r} is no HTTP address", hint="http://HOST:PORT/v1")
         self._model, self._bare, self._provider = model, bare, provider
@@ -73,6 +74,7 @@ class DirectModel:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request."""
+        # Copied once, since a request that is negotiated is sent several times.
         messages = list(map(dict, request.messages))
 
         async def send(plan: RequestPlan) -> object | ProviderFault:

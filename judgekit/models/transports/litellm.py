@@ -38,13 +38,14 @@ _ENVIRONMENT = {
     "LITELLM_LOG": "ERROR",
 }
 
+# Providers that authenticate in other ways than by a key in one variable.
 _AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", "bedrock", "sagemaker", "vertex_ai"})
-"""Providers that authenticate in other ways than by a key in one variable."""
 
 _CACHE_MARKED = frozenset({"anthropic", "azure_ai", "bedrock", "openrouter", "vertex_ai"})
 _PLAIN_ERRORS = (OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
+
+# One open scope for each event loop; litellm's own cache of clients is as global as this.
 _scopes: dict[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = {}
-"""One open scope for each event loop; litellm's own cache of clients is as global as this."""
 
 _LEFT_BEHIND = r"coroutine '\w+\.(async_completion|acompletion)' was never awaited"
 
