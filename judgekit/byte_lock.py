@@ -14,10 +14,23 @@ except ImportError:  # pragma: no cover - Windows has no byte-range locks of thi
     fcntl = None  # type: ignore[assignment]  # the module is optional on Windows
 
 
+# Linux's open-file-description locks belong to the open file, so that two objects of one process
+# exclude each other as well; POSIX locks belong to the whole process. `struct flock` is packed by
+# hand, in its 64-bit form.
+_HAS_FILE_LOCKS = hasattr(fcntl, "F_OFD_SETLK") and struct.calcsize("P") == 8  # noqa: PLR2004
+_FLOCK = struct.Struct("hhqqi4x")
+
+
 def lock_byte(descriptor: int, offset: int, *, wait: bool = False) -> bool:
     """Lock a byte; False where another holder has it and `wait` is not set."""
     try:
-        _set_lock(descriptor, offset, take=True, wait=wait)
+        if _HAS_FILE_LOCKS:
+            command = fcntl.F_OFD_SETLKW if wait else fcntl.F_OFD_SETLK
+            fcntl.fcntl(descriptor, command, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, offset, 1, 0))
+        elif fcntl is not None:  # pragma: no cover - not Linux
+            kind = fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB
+            fcntl.lockf(descriptor, kind, 1, offset)
+        # On Windows every lock is granted.
     except (BlockingIOError, PermissionError):
         # POSIX lets a system report a lock held by another as EAGAIN or as EACCES.
         return False
@@ -26,20 +39,8 @@ def lock_byte(descriptor: int, offset: int, *, wait: bool = False) -> bool:
 
 def unlock_byte(descriptor: int, offset: int) -> None:
     """Unlock a byte; nothing happens where it is not locked."""
-    _set_lock(descriptor, offset, take=False, wait=False)
-
-
-def _set_lock(descriptor: int, offset: int, *, take: bool, wait: bool) -> None:
-    if fcntl is None:  # pragma: no cover - Windows: every lock is granted
-        return
-    # Linux's open-file-description locks belong to the open file, so that two objects of one
-    # process exclude each other as well; POSIX locks belong to the whole process.
-    command = getattr(fcntl, "F_OFD_SETLKW" if wait else "F_OFD_SETLK", None)
-    if command is not None and struct.calcsize("P") == 8:  # noqa: PLR2004 - struct flock, 64 bit
-        kind = fcntl.F_WRLCK if take else fcntl.F_UNLCK
-        fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, os.SEEK_SET, offset, 1, 0))
-        return
-    kind = fcntl.LOCK_EX if take else fcntl.LOCK_UN  # pragma: no cover - not Linux
-    if take and not wait:  # pragma: no cover - not Linux
-        kind |= fcntl.LOCK_NB
-    fcntl.lockf(descriptor, kind, 1, offset)  # pragma: no cover - not Linux
+    if _HAS_FILE_LOCKS:
+        unlocked = _FLOCK.pack(fcntl.F_UNLCK, os.SEEK_SET, offset, 1, 0)
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, unlocked)
+    elif fcntl is not None:  # pragma: no cover - not Linux
+        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, offset)

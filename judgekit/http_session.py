@@ -6,7 +6,7 @@ The direct transport and HTTP targets use them.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -18,32 +18,17 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 """Hosts on this machine; requests to them never go through a proxy."""
 
 
-class HttpSession:
+class HttpSession(NamedTuple):
     """The connections to one endpoint in one event loop."""
 
-    def __init__(self, url: str, *, timeout_s: float | None, connect_s: float) -> None:
-        import aiohttp  # noqa: PLC0415 - 0.4 s of import
+    client: aiohttp.ClientSession
+    """What sends requests."""
 
-        self.errors = (aiohttp.ClientError, OSError)
-        self.client = aiohttp.ClientSession(
-            # The callers limit how many calls are in flight; a second limit would hide in timings.
-            connector=aiohttp.TCPConnector(limit=0),
-            timeout=aiohttp.ClientTimeout(total=timeout_s, sock_connect=connect_s),
-            trust_env=urlsplit(url).hostname not in LOOPBACK_HOSTS,
-            # A cookie of one reply must not reach the next request: calls are independent.
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
-        self._scope = _closing(self.client)
+    errors: tuple[type[Exception], ...]
+    """What it raises when there is no answer."""
 
-    async def open(self) -> None:
-        """Have the event loop close the connections before it ends."""
-        # A loop closes the async generators that were started in it (`asyncio.run` and its like
-        # call `shutdown_asyncgens`), so an open one is a hook for what must be closed inside it.
-        await anext(self._scope)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._scope.aclose()
+    scope: AsyncGenerator[None, None]
+    """Open as long as the connections are."""
 
 
 class HttpSessions:
@@ -59,21 +44,34 @@ class HttpSessions:
         """The session of the running event loop; opened at the first call."""
         loop = asyncio.get_running_loop()
         session = self._sessions.get(loop)
-        if session is None:
-            for ended in [other for other in self._sessions if other.is_closed()]:
-                self._sessions.pop(ended, None)
-            # No other call of this loop comes in between: opening does not wait.
-            session = self._sessions[loop] = HttpSession(
-                self._url, timeout_s=self._timeout_s, connect_s=self._connect_s
-            )
-            await session.open()
+        if session is not None:
+            return session
+        import aiohttp  # noqa: PLC0415 - 0.4 s of import
+
+        for other in tuple(self._sessions):
+            if other.is_closed():
+                self._sessions.pop(other, None)
+        client = aiohttp.ClientSession(
+            # The callers limit how many calls are in flight; a second limit would hide in timings.
+            connector=aiohttp.TCPConnector(limit=0),
+            timeout=aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=self._connect_s),
+            trust_env=urlsplit(self._url).hostname not in LOOPBACK_HOSTS,
+            # A cookie of one reply must not reach the next request: calls are independent.
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        session = HttpSession(client, (aiohttp.ClientError, OSError), _closing(client))
+        # No other call of this loop comes in between: opening does not wait.
+        self._sessions[loop] = session
+        # A loop closes the async generators that were started in it (`asyncio.run` and its like
+        # call `shutdown_asyncgens`), so an open one is a hook for what must be closed inside it.
+        await anext(session.scope)
         return session
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; they are also closed before it ends."""
         session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is not None:
-            await session.aclose()
+            await session.scope.aclose()
 
 
 async def read_body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 PACKAGE = str(Path(jk.__file__).parent)
 
-LIMITS = {"cold_functions": 168, "cold_modules": 34, "hit_functions": 6}
+LIMITS = {"cold_functions": 120, "cold_modules": 25, "hit_functions": 6}
 """The most functions and modules a judgment without a cached reply may need, and a cache hit.
 
 They only go down: 260, 35 and 20 before requests, retries and records of an answer were written
-once; the goal of a cold judgment is 120 functions in 25 modules.
+once; 168, 34 and 6 before limits, prices and the transport were set up with the judge.
 """
 
 _REPLY = {

@@ -57,6 +57,8 @@ ALLOWED = {
     "asked": "a field of stored verdicts, checks and calibration maps",
     "ask_person": "a public method of `RunStore`",
     "is_owned": "a public argument of `RunStore.spent_usd`",
+    "held": "a key of the JSON that `cache explain --json` prints",
+    "is_sound": "a key of the JSON that `cache verify --json` prints",
     "n_owned": "a key of the JSON that `--json` prints",
     "people": "a key of the JSON of `calibrate --json`",
     "people_alpha": "a key of the JSON of `calibrate --json`",
@@ -68,6 +70,9 @@ ALLOWED = {
     "_GUIDE": "a text shown to the judge: another wording would make cached replies useless",
     "_ANCHOR": "a text shown to the judge: another wording would make cached replies useless",
     "_LABELS_ALONE": "a value in the JSON of `calibrate --json`",
+    "n_sound": "a key of the JSON that `cache verify --json` prints",
+    "said": "a keyword of `Panel.observe`",
+    "try_lease": "a public method of reply caches",
 }
 
 # Phrases that stay, with the reason.
@@ -76,6 +81,9 @@ PHRASES = {
     '"people"': "the annotator, in label files, of labels that stand for several",
     "the reply said": "a repeated question quotes the message, so it is part of its cache key",
     "the reply also said": "a repeated question quotes the message, so it is part of its cache key",
+    "leases.lock": "a file of the cache's folder, which processes of other versions lock, too",
+    "--skip-unsound": "an option of `cache import`",
+    "said: Earlier answers": "a keyword of `Panel.observe`",
 }
 
 _PROSE = [

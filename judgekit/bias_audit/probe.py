@@ -147,7 +147,7 @@ class ProbeRunner:
         ]
         # The overall preference decides the winner, so that questions about single criteria would
         # be paid for in vain; they are asked only if the template has no overall question.
-        return [one for one in questions if None in one.asked] or questions
+        return [one for one in questions if None in one.criteria] or questions
 
     def _grader(self, wanted: GradeProbe) -> tuple[Grader, Sequence[tuple[str, int]]]:
         """The grader, and the earlier repeats of each criterion, which it has to skip."""

@@ -219,7 +219,7 @@ def make_judge(
         raise no_judge_error()
     if named is None and suite is not None:
         model = resolve_suite_model(suite, model)
-    settings = {} if own is None else own.explicit()
+    settings = {} if own is None else own.overrides()
     if own is not None and named not in {None, own.model}:
         settings.pop("api_base", None)  # another model is not at this one's address
     if suite is not None and own is not None:

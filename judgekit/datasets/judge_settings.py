@@ -154,7 +154,7 @@ class CallSettings(Record):
         except ValidationError as error:
             raise _settings_error(cls, error) from error
 
-    def explicit(self) -> dict[str, object]:
+    def overrides(self) -> dict[str, object]:
         """The settings without their defaults, by name; a null that was set is one of them."""
         # Settings from several places are merged, and a default must not override a setting.
         return self.model_dump(exclude_unset=True, include=set(CallSettings.model_fields))

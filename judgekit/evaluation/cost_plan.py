@@ -128,7 +128,8 @@ def plan_comparison(
         for counting, comparer in zip(countings, panel.comparers, strict=True):
             for question in comparer.questions(pair.case, seen, rubric):
                 counting.take(
-                    question.request, estimate_reply_tokens(question.request, len(question.asked))
+                    question.request,
+                    estimate_reply_tokens(question.request, len(question.criteria)),
                 )
     return ComparisonPlan(
         n_pairs=n_pairs,

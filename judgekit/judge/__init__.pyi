@@ -3,15 +3,13 @@ from .analysis import (
 )
 from .concurrency import (
     SyncRunner as SyncRunner,
-    gather_in_order as gather_in_order,
 )
 from .confidence import (
     with_repeat_confidence as with_repeat_confidence,
 )
 from .exchange import (
     JudgeQuestion as JudgeQuestion,
-    panel_configuration as panel_configuration,
-    portable_judge_name as portable_judge_name,
+    gather_in_order as gather_in_order,
 )
 from .heuristics import (
     HEURISTIC as HEURISTIC,
@@ -35,9 +33,11 @@ from .panel import (
     JudgePanel as JudgePanel,
     Panel as Panel,
     is_sure_of as is_sure_of,
+    panel_configuration as panel_configuration,
     select_criteria as select_criteria,
 )
 from .pointwise import (
     Grader as Grader,
     PendingGrading as PendingGrading,
+    portable_judge_name as portable_judge_name,
 )

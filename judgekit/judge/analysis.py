@@ -56,7 +56,7 @@ class Analyst:
         answer = await ask_judge(
             self.comparer.model,
             self._request(case, ordered, texts, rubric, _reasons(found, winner)),
-            lambda reply: parse_analysis(reply.text, reply.finish_reason),
+            lambda raw: parse_analysis(raw.text, raw.finish_reason),
             max_reasks=self.comparer.max_reasks,
             cache=self.comparer.cache,
         )
@@ -67,12 +67,12 @@ class Analyst:
                 message=str(answer.error),
                 cost_usd=answer.spending.cost_usd,
             )
-        said: AnalysisReply = answer.readings
+        reply: AnalysisReply = answer.readings
         return ComparisonAnalysis(
             case_id=case.id,
             winner=winner,
-            strengths=tuple(_points(said.strengths, texts[0])),
-            weaknesses=tuple(_points(said.weaknesses, texts[1])),
+            strengths=tuple(_points(reply.strengths, texts[0])),
+            weaknesses=tuple(_points(reply.weaknesses, texts[1])),
             suggestions=tuple(
                 AnalysisSuggestion(
                     area=replace_surrogates(one["area"]),
@@ -81,7 +81,7 @@ class Analyst:
                     reasoning=replace_surrogates(one["reasoning"]),
                     found=_stands_in(one["before"], texts[1]),
                 )
-                for one in said.suggestions
+                for one in reply.suggestions
             ),
             judge=self.id,
             cached=answer.spending.cached,
@@ -124,14 +124,14 @@ def _reasons(found: Comparison, winner: Literal["a", "b"]) -> str:
     return "\n".join(lines)
 
 
-def _points(said: Iterable[dict[str, str]], text: str) -> Iterable[AnalysisPoint]:
+def _points(parsed: Iterable[dict[str, str]], text: str) -> Iterable[AnalysisPoint]:
     return [
         AnalysisPoint(
             text=replace_surrogates(one["text"]),
             quote=replace_surrogates(one["quote"]),
             found=_stands_in(one["quote"], text),
         )
-        for one in said
+        for one in parsed
     ]
 
 

@@ -1,75 +1,18 @@
-"""Runs coroutines at the same time, streams their results.
-
-Runs them for synchronous callers.
-"""
+"""Runs coroutines for synchronous callers, in an event loop of the judge's own."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 import weakref
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from judgekit.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine
     from concurrent.futures import Future
-
-_T = TypeVar("_T")
-
-
-async def gather_in_order(jobs: Sequence[Coroutine[object, object, _T]]) -> list[_T]:
-    """All results, in order; a single job needs no task of its own."""
-    if len(jobs) == 1:
-        return [await jobs[0]]
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(job) for job in jobs]
-    except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None  # one output, one error: the first there was
-    return [task.result() for task in tasks]
-
-
-async def stream_results(jobs: Sequence[Coroutine[object, object, _T]]) -> AsyncGenerator[_T, None]:
-    """Each result as it arrives; whoever stops iterating cancels the rest."""
-    tasks = [asyncio.ensure_future(job) for job in jobs]
-    try:
-        for result in asyncio.as_completed(tasks):
-            yield await result
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def merge_streams(streams: Sequence[AsyncGenerator[_T, None]]) -> AsyncGenerator[_T, None]:
-    """The items of several streams as they arrive; the first error ends all of them."""
-    arrived: asyncio.Queue[tuple[_T] | asyncio.Task[None]] = asyncio.Queue()
-
-    async def pour(stream: AsyncGenerator[_T, None]) -> None:
-        async with aclosing(stream):
-            async for found in stream:
-                arrived.put_nowait((found,))
-
-    tasks = [asyncio.ensure_future(pour(stream)) for stream in streams]
-    for task in tasks:
-        task.add_done_callback(arrived.put_nowait)
-    try:
-        n_open = len(tasks)
-        while n_open:
-            found = await arrived.get()
-            if isinstance(found, asyncio.Task):
-                n_open -= 1
-                await found  # raises what ended it
-            else:
-                yield found[0]
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
 
 _R = TypeVar("_R")
 _LONGEST_WAIT_S = 5
@@ -98,6 +41,8 @@ class SyncRunner:
                 "a synchronous call was made from inside the judge's own event loop",
                 hint="await the asynchronous one there: `await judge.grade(...)`",
             )
+        # Filled inside the loop: the future that is returned here does not say which task to
+        # cancel.
         tasks: set[asyncio.Task[_R]] = set()
         try:
             return _result(asyncio.run_coroutine_threadsafe(_tracked(coroutine, tasks), loop))
@@ -146,6 +91,7 @@ async def _tracked(coroutine: Coroutine[object, object, _R], tasks: set[asyncio.
 
 def _result(future: Future[_R]) -> _R:
     """The result, once it is there; an interrupt that comes just before a wait is seen after it."""
+    # A signal that arrives just before a wait is handled only after it, so no wait is long.
     while not future.done():
         with suppress(TimeoutError):
             return future.result(_LONGEST_WAIT_WITHOUT_SIGNALS_S)

@@ -20,6 +20,7 @@ def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...
     # best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
     if len(judgments) < _ENOUGH_REPEATS:
         return tuple(judgments)
+    # Repeats of different criteria say nothing about each other.
     by_criterion: dict[str, list[float]] = {}
     for judgment in judgments:
         by_criterion.setdefault(judgment.criterion, []).append(judgment.value)

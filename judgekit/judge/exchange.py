@@ -6,13 +6,14 @@ retries, the cached replies and the common fields of the records are the same fo
 
 from __future__ import annotations
 
+import asyncio
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat
 from operator import attrgetter
-from pathlib import PurePath
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -34,22 +35,30 @@ from judgekit.errors import (
     StoreError,
 )
 from judgekit.models.request import ModelRequest, Subject
-from judgekit.records import CalibratedJudge, CalibratedPanel, FailureKind, Usage
+from judgekit.records import FailureKind, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from pydantic import JsonValue
+    from collections.abc import (
+        AsyncGenerator,
+        Callable,
+        Collection,
+        Coroutine,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from judgekit.models import CachedModel
     from judgekit.models.request import Model, ModelReply
     from judgekit.prompts import JudgePrompt, PairTemplate, PromptTemplate
-    from judgekit.records import Case, JsonObject, PresentationOrder, RunPanel
+    from judgekit.records import JsonObject
 
     ReadReply = Callable[[ModelReply], "R"]
 
 R = TypeVar("R")
 """What a reply is parsed into."""
+
+_T = TypeVar("_T")
 
 _EARLIER = {1: "an earlier reply", 2: "two earlier replies"}
 _KINDS = frozenset(get_args(FailureKind))
@@ -100,6 +109,8 @@ class JudgeAnswer(Generic[R]):
     @property
     def failure_kind(self) -> FailureKind:
         """The kind of a failed answer, from the closed list."""
+        # These two reasons are kinds of their own: they call for another token limit or another
+        # model, not for another wording.
         if isinstance(self.error, ReplyFormatError) and self.error.reason in {"empty", "truncated"}:
             return cast("FailureKind", self.error.reason)
         kind = "internal" if self.error is None else self.error.kind
@@ -115,24 +126,30 @@ async def ask_judge(
     cache: CachedModel | None = None,
 ) -> JudgeAnswer[R]:
     """Ask until the reply can be parsed."""
-    # A reply that cannot be parsed is asked again with the reason, at most `max_reasks` times;
-    # after each one that was cut off the token limit is doubled. A refusal is asked again once.
-    # Every reply counts in the spending, usable or not: it was paid for.
+    # After a reply that cannot be parsed the question is repeated with the reason, at most
+    # `max_reasks` times; each reply that was cut off doubles the token limit. A refusal is
+    # repeated once. Every reply counts in the spending, usable or not: it was paid for.
     replies: list[ModelReply] = []
     last: JudgeError | None = None
     n_cut = 0
+    # The loop always ends: a judge that never answers readably must not spend without limit.
     for attempt in range(max_reasks + 1):
-        asked = request if last is None else _request_again(request, last, attempt, n_cut)
-        reply, error = await _complete(model, asked)
-        if cache and reply and reply.cached and _is_refetched(reply, asked, read, cache):
-            reply, error = await _complete(model, asked)  # with refresh="unreadable"
-        if reply is None:
+        attempted = request if last is None else _retry_request(request, last, attempt, n_cut)
+        try:
+            reply = await model.complete(attempted)
+            if cache and reply.cached and _is_refetched(reply, attempted, read, cache):
+                reply = await model.complete(attempted)  # with refresh="unreadable"
+        except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
+            error = _judge_error(raised, model)
+            # In a frozen run the missing retry is what the user has to fetch, so it is reported,
+            # not the unreadable reply before it.
             frozen = isinstance(error, FrozenCacheError)
             return JudgeAnswer(None, *_failed(None if frozen else last, error, replies))
         replies.append(reply)
         try:
             return JudgeAnswer(read(reply), None, reply, total_spending(replies))
         except RefusalError as refusal:
+            # A second refusal is final: another attempt would be paid for with little hope.
             if isinstance(last, RefusalError):
                 return JudgeAnswer(None, *_failed(refusal, None, replies))
             last = refusal
@@ -144,10 +161,13 @@ async def ask_judge(
 
 def total_spending(replies: Sequence[ModelReply]) -> Spending:
     """Calls, tokens and money of the replies to one question."""
+    # The usual case, kept apart because it runs for every cached reply.
     if len(replies) == 1:
         (only,) = replies
         paid_now = 0.0 if only.cached else only.cost_usd
         return Spending(1, only.cached, paid_now, only.cost_usd, only.usage)
+    # A cached reply was paid for in an earlier run; its price is reported beside what this run
+    # spent.
     paid = [0.0 if reply.cached else reply.cost_usd for reply in replies]
     prices = [reply.cost_usd for reply in replies]
     return Spending(
@@ -159,35 +179,30 @@ def total_spending(replies: Sequence[ModelReply]) -> Spending:
     )
 
 
-async def _complete(
-    model: Model, request: ModelRequest
-) -> tuple[ModelReply | None, JudgeError | None]:
-    try:
-        return await model.complete(request), None
-    except (InputError, StoreError):  # only the caller can repair it; every case would fail
-        raise
-    except JudgeError as error:
-        return None, error
-    except Exception as error:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
-        name = type(error).__name__
-        return None, JudgeError(f"model {model.name!r} raised {name}: {error}")
+def _judge_error(error: Exception, model: Model) -> JudgeError:
+    """Why there is no reply; what only the caller can repair is raised again."""
+    if isinstance(error, InputError | StoreError):
+        raise error  # every case would fail
+    if isinstance(error, JudgeError):
+        return error
+    return JudgeError(f"model {model.name!r} raised {type(error).__name__}: {error}")
 
 
 def _is_refetched(
-    reply: ModelReply, asked: ModelRequest, read: ReadReply[R], cache: CachedModel
+    reply: ModelReply, request: ModelRequest, read: ReadReply[R], cache: CachedModel
 ) -> bool:
     """Whether a cached reply cannot be parsed and a new one is wanted in its place."""
     try:
         read(reply)
     except (RefusalError, ReplyFormatError):
-        return cache.mark_unreadable(asked.key)
+        return cache.mark_unreadable(request.key)
     return False
 
 
-def _request_again(
+def _retry_request(
     request: ModelRequest, last: JudgeError, attempt: int, n_cut: int
 ) -> ModelRequest:
-    """The request with the reason for asking again at its end."""
+    """The request with the reason for the retry at its end."""
     # Every attempt is worded differently: the same words would only bring the cached reply back.
     parameters = dict(request.parameters)
     for name in _LIMITS:
@@ -217,11 +232,12 @@ def _failed(
     # The first error is reported: it is the cause, and a failed retry only comes on top of it.
     error = known or new
     if known is not None and new is not None:
-        known.message = f"{known.message} (asking again failed: {new.message})"
+        known.message = f"{known.message} (the retry failed: {new.message})"
     return error, replies[-1] if replies else None, total_spending(replies)
 
 
 def _total(amounts: Sequence[float | None]) -> float | None:
+    # One unknown price makes the sum unknown: a partial sum would look like the whole cost.
     known = [amount for amount in amounts if amount is not None]
     return sum(known) if known and len(known) == len(amounts) else None
 
@@ -239,48 +255,11 @@ def _usage(usages: Sequence[Usage]) -> Usage | None:
     )
 
 
-_RECORDED = "recorded:"
-_IRRELEVANT_PARAMETERS = frozenset({"seed", "logprobs", "top_logprobs"})
-"""Parameters that do not change what a judge tends to answer; a calibration survives them."""
-
-
-def judge_configuration(
-    judge: str, parameters: Mapping[str, JsonValue], *, repeats: int, asks_all: bool
-) -> CalibratedJudge:
-    """How one judge is asked."""
-    sent = {name: value for name, value in parameters.items() if name not in _IRRELEVANT_PARAMETERS}
-    return CalibratedJudge(
-        judge=portable_judge_name(judge), parameters=sent, repeats=repeats, asks_all=asks_all
-    )
-
-
-def panel_configuration(
-    judges: Iterable[CalibratedJudge], panel: RunPanel
-) -> CalibratedPanel | None:
-    """How several judges are asked."""
-    named = tuple(judges)
-    if not named:
-        return None
-    weighted = panel.combine == "weighted"
-    return CalibratedPanel(
-        judges=named,
-        combine=panel.combine if len(named) > 1 else "mean",
-        weights=tuple(panel.weights.get(n, 1.0) for n in panel.judges) if weighted else (),
-        escalate_below=panel.escalate_below,
-    )
-
-
-def portable_judge_name(judge: str) -> str:
-    """A judge's name; recorded replies are named by their file without its folder."""
-    model, _, template = judge.rpartition(" ")
-    if not model.startswith(_RECORDED):
-        return judge
-    return f"{_RECORDED}{PurePath(model.removeprefix(_RECORDED)).name} {template}"
-
-
+# JSON and code fences are no reasoning, so they do not count as words of a rationale.
 _NO_PROSE = re.compile(r"\{.*\}|```\w*", re.DOTALL)
+
+# A reply with fewer words beside its JSON gives a score ("Score: 4 out of 5"), and no reason.
 _FEWEST_WORDS = 5
-"""A reply with fewer words beside its JSON gives a score ("Score: 4 out of 5"), and no reason."""
 
 
 def rationale_text(own: str | None, reply: str | None) -> str | None:
@@ -301,6 +280,8 @@ def absent_rationale(reply: str | None) -> str:
 
 def replace_surrogates(text: str) -> str:
     """A text with unpaired surrogates replaced, which no file and no record can hold."""
+    # Models may send half a surrogate pair in an escape; neither SQLite nor a UTF-8 file can store
+    # it.
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -313,25 +294,24 @@ class JudgeQuestion(NamedTuple):
     request: ModelRequest
     """How it is sent."""
 
+    criteria: tuple[str | None, ...]
+    """The names of the criteria it asks about; None asks which output is better overall."""
+
     shown: tuple[str, ...]
-    """The texts under judgment; a verdict that is quoted from them is none of the judge's."""
+    """The texts under judgment; a verdict that is quoted from them is not the judge's own."""
 
-    order: PresentationOrder | None = None
-    """Which of two outputs is shown first."""
-
-    variants: tuple[str | None, ...] = ()
-    """The variants of two outputs, as they are shown."""
+    about: Mapping[str, Any]
+    """The fields of a record that say which output, or outputs in which order, was judged."""
 
     @property
     def repeat(self) -> int:
-        """Which time it is asked, from 0."""
+        """The number of the repeat, from 0."""
         return self.request.subject.repeat
 
     @property
-    def asked(self) -> tuple[str | None, ...]:
-        """The criteria it asks about; None asks which of two outputs is better overall."""
-        names: tuple[str, ...] = tuple(map(_NAME, self.prompt.criteria))
-        return (*names, None) if self.prompt.asks_overall else names
+    def order(self) -> str | None:
+        """Which of two outputs is shown first: `ab` or `ba`."""
+        return self.request.subject.order
 
 
 _NAME, _REQUEST = attrgetter("name"), attrgetter("request")
@@ -387,7 +367,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     """How often each question is asked."""
 
     max_reasks: int = 2
-    """How often a reply that cannot be parsed is asked again."""
+    """How often a question is repeated whose reply cannot be parsed."""
 
     flags: tuple[str, ...] = ()
     """Flags of every judgment or preference of this judge."""
@@ -395,24 +375,35 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     cache: CachedModel | None = None
     """The model again, where it has a cache: cached replies are read without waiting."""
 
-    @property
-    def id(self) -> str:
-        """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
-        return f"{self.model_name} {self.template.id}"
+    id: str = field(init=False)
+    """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
 
-    def request(self, prompt: JudgePrompt, case: Case, repeat: int, **about: Any) -> ModelRequest:
-        """How a prompt is sent; `about` says which variant it shows, and in which order."""
-        single = self.template.header.asks == "criterion" and len(prompt.criteria) == 1
-        criterion = prompt.criteria[0].name if single else None
-        return ModelRequest(
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", f"{self.model_name} {self.template.id}")
+
+    def question(
+        self,
+        prompt: JudgePrompt,
+        shown: tuple[str, ...],
+        subject: Mapping[str, Any],
+        about: Mapping[str, Any],
+    ) -> JudgeQuestion:
+        """A prompt as a question; `subject` says which case, variant, repeat and order it shows."""
+        criteria: tuple[str | None, ...] = tuple(map(_NAME, prompt.criteria))
+        # Recorded replies and messages are matched by this name; a joint request belongs to none.
+        single = self.template.header.asks == "criterion" and len(criteria) == 1
+        request = ModelRequest(
             model=self.model_name,
             messages=prompt.messages,
             parameters=self.parameters,
             reply_schema=prompt.reply_schema,
             api_base=self.api_base,
             shared_prefix=prompt.shared_prefix,
-            subject=Subject(case_id=case.id, criterion=criterion, repeat=repeat, **about),
+            subject=Subject(criterion=criteria[0] if single else None, **subject),
         )
+        if prompt.asks_overall:
+            criteria = (*criteria, None)
+        return JudgeQuestion(prompt, request, criteria, shown, about)
 
     def cached_outcomes(
         self, questions: Collection[JudgeQuestion]
@@ -421,6 +412,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         if self.cache is None or not questions:
             yield from repeat(None, len(questions))
             return
+        # One query for all questions: row by row a cached run would spend most of its time in
+        # SQLite.
         replies = self.cache.cached_replies(list(map(_REQUEST, questions)))
         for question, reply in zip(questions, replies, strict=True):
             if reply is None:
@@ -429,7 +422,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             try:
                 readings = self.read(reply, question)
             except (RefusalError, ReplyFormatError):
-                yield None  # it is asked again, with the reason
+                yield None  # the question is repeated, with the reason
                 continue
             self.cache.record_hit(reply)
             answer = JudgeAnswer(readings, None, reply, total_spending([reply]))
@@ -450,7 +443,13 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """What a reply says about each thing that was asked; every answer has a rationale."""
         readings = self._parse(reply, question)
         for name, reading in readings.items():
-            if not reading.cannot_assess and self._rationale(reading, reply) is None:
+            if (
+                not reading.cannot_assess
+                and rationale_text(reading.rationale, reply.text) is None
+                and self._asks_rationale
+            ):
+                # The wording is part of the repeated request and with it of its cache key: it must
+                # not change.
                 message = f"a {self._answer} without one is not valid."
                 raise ReplyFormatError(
                     f"Give a rationale for {name or 'the whole'!r}: {message}",
@@ -465,9 +464,9 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """What is recorded of an answer, for each thing that was asked."""
         outcomes: list[OutcomeT] = []
         spent, subject, reply = answer.spending, question.request.subject, answer.reply
-        asked = question.asked
-        share = 1 / len(asked)
-        for index, name in enumerate(asked):
+        # A joint reply is paid for once, so that each of its judgments bears a part of the cost.
+        share = 1 / len(question.criteria)
+        for index, name in enumerate(question.criteria):
             fields = {
                 "criterion": name,
                 "case_id": subject.case_id,
@@ -480,9 +479,10 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
                 "usage": None if index else spent.usage,
                 "n_calls": spent.n_calls,
                 "reply_key": None if reply is None else reply.key or question.request.key,
+                **question.about,
             }
             reading = None if answer.readings is None else answer.readings[name]
-            fields |= self._about(question)
+            # A judge that cannot assess has given no score: a failure, and never the lowest score.
             if reading is None or reply is None or reading.cannot_assess:
                 outcomes.append(self._failed(fields, answer, reading))
             else:
@@ -497,10 +497,6 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     @abstractmethod
     def _parse(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
         """Parse a reply in the format the template asks for."""
-
-    @abstractmethod
-    def _about(self, question: JudgeQuestion) -> dict[str, Any]:
-        """The fields of a record that say which output, or outputs in which order, was judged."""
 
     @abstractmethod
     def _observed(
@@ -530,8 +526,55 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         )
         return failure
 
-    def _rationale(self, reading: ReadingT, reply: ModelReply) -> str | None:
-        rationale = rationale_text(reading.rationale, reply.text)
-        if rationale is None and not self._asks_rationale:
-            return absent_rationale(reply.text)
-        return rationale
+
+async def gather_in_order(jobs: Sequence[Coroutine[object, object, _T]]) -> list[_T]:
+    """All results, in order; a single job needs no task of its own."""
+    if len(jobs) == 1:
+        return [await jobs[0]]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(job) for job in jobs]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None  # one output, one error: the first there was
+    return [task.result() for task in tasks]
+
+
+async def stream_results(jobs: Sequence[Coroutine[object, object, _T]]) -> AsyncGenerator[_T, None]:
+    """Each result as it arrives; whoever stops iterating cancels the rest."""
+    # Not a TaskGroup, which must not span the yields of a generator that may be closed early.
+    tasks = [asyncio.ensure_future(job) for job in jobs]
+    try:
+        for result in asyncio.as_completed(tasks):
+            yield await result
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def merge_streams(streams: Sequence[AsyncGenerator[_T, None]]) -> AsyncGenerator[_T, None]:
+    """The items of several streams as they arrive; the first error ends all of them."""
+    arrived: asyncio.Queue[tuple[_T] | asyncio.Task[None]] = asyncio.Queue()
+
+    async def pour(stream: AsyncGenerator[_T, None]) -> None:
+        async with aclosing(stream):
+            async for found in stream:
+                arrived.put_nowait((found,))
+
+    # Each stream has a task of its own, so that a slow judge does not hold up the others.
+    tasks = [asyncio.ensure_future(pour(stream)) for stream in streams]
+    for task in tasks:
+        task.add_done_callback(arrived.put_nowait)
+    try:
+        n_open = len(tasks)
+        while n_open:
+            found = await arrived.get()
+            if isinstance(found, asyncio.Task):
+                n_open -= 1
+                await found  # raises what ended it
+            else:
+                yield found[0]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

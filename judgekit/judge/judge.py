@@ -1,7 +1,4 @@
-"""`Judge`, the object users hold: a model, a template and settings.
-
-How one is built from a suite.
-"""
+"""`Judge`: a model, a template and settings; and how a suite describes one."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Self, get_args
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
-from judgekit.judge.pairwise import Comparer
+from judgekit.judge.pairwise import Comparer, PairJudge
 from judgekit.judge.pointwise import Grader
 from judgekit.models import Connection, connect
 from judgekit.prompts import PairTemplate, PromptTemplate, is_pair_template
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelRequest
     from judgekit.records import (
         Case,
-        Comparison,
         JsonObject,
         JudgeFailure,
         Judgment,
@@ -46,7 +42,7 @@ _TOP_LOGPROBS = 10
 _SETTINGS = frozenset(JudgeSettings.model_fields)
 
 
-class Judge:
+class Judge(PairJudge):
     """Grades outputs against rubrics, and compares two outputs blind.
 
     Args:
@@ -72,7 +68,7 @@ class Judge:
         tpm: Tokens a minute at most.
         timeout_s: Deadline of one call, in seconds.
         max_retries: Retries after a passing error of the provider.
-        max_reasks: How often an unreadable reply is asked again.
+        max_reasks: How often a question is repeated whose reply cannot be parsed.
         frozen: Never ask: what the cache does not hold is a `frozen_miss` failure.
         refresh: Fetch cached replies again, once each; `unreadable`: only those that cannot be
             parsed.
@@ -128,14 +124,14 @@ class Judge:
         # The signature is for readers and type checkers; what a setting may be and what it does by
         # default is in JudgeSettings alone (a test compares the two), so that nothing is listed
         # here a second time.
-        given = {name: value for name, value in locals().items() if name in _SETTINGS}
-        given |= {
+        settings = {name: value for name, value in locals().items() if name in _SETTINGS}
+        settings |= {
             "parameters": dict(parameters or {}),
             "template": None if template is None else str(template),
             "template_folders": tuple(map(Path, template_folders)),
         }
-        settings = JudgeSettings.checked(**given)
-        self._set_up(model, settings, cache=cache, prices=prices, budget=budget)
+        checked = JudgeSettings.checked(**settings)
+        self._set_up(model, checked, cache=cache, prices=prices, budget=budget)
 
     def _set_up(
         self,
@@ -163,6 +159,7 @@ class Judge:
             budget=budget,
         )
         folders, own = settings.template_folders, settings.template
+        # One setting names either kind of template, so that `--template` needs no second form.
         compares = own is not None and is_pair_template(own, folders)
         mode_template = _TEMPLATES[settings.mode]
         self._grader = Grader(
@@ -177,12 +174,15 @@ class Judge:
             cache=self._connection.cached_model,
         )
         blind = own if own is not None and compares else _PAIR_TEMPLATES[settings.mode]
+        # A judge that must not see the reference when it grades must not see it when it compares
+        # either.
         if self._grader.template.name.endswith(_UNSEEN):
             blind += f"_{_UNSEEN}"
         self._pair_template = blind
         if compares:
             _ = self.comparer  # an invalid template is reported now, not at the first comparison
         self._sync_runner = SyncRunner()
+        # A judge that is never closed still writes the counts of its cache at exit.
         self._finalizer = weakref.finalize(self, _close, self._sync_runner, self._connection)
 
     @property
@@ -226,6 +226,9 @@ class Judge:
             asks_overall=self._connection.compares_overall,
         )
 
+    def _comparers(self) -> tuple[Comparer]:
+        return (self.comparer,)
+
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
         """Grade one output.
 
@@ -242,8 +245,7 @@ class Judge:
             StoreError: When the cache cannot store what was paid for.
         """
         (grading,) = self._grader.begin([(case, output)], rubric)
-        verdict = grading.verdict
-        return await grading.finish() if verdict is None else verdict
+        return await grading.finish()
 
     def begin(
         self, answers: Iterable[tuple[Case, Output]], rubric: Rubric
@@ -275,7 +277,7 @@ class Judge:
         """Grade one output and yield each answer as it arrives, so that it can be stored at once.
 
         Calls in flight are cancelled when the iteration ends early; `aclose` it, or iterate in
-        `contextlib.aclosing`, to have that done before going on.
+        `contextlib.aclosing`, to have that done before you continue.
 
         Args:
             case: What was to be answered.
@@ -309,61 +311,6 @@ class Judge:
             StoreError: When the cache cannot store what was paid for.
         """
         return self._sync_runner.run(self.grade(case, output, rubric))
-
-    async def compare(
-        self,
-        case: Case,
-        output_a: Output,
-        output_b: Output,
-        rubric: Rubric,
-        *,
-        names: Iterable[str] = (),
-    ) -> Comparison:
-        """Compare two outputs blind, in both orders; the same text twice is a tie without a call.
-
-        Args:
-            case: What was to be answered.
-            output_a: One output.
-            output_b: The other; where either is an error nothing is judged.
-            rubric: How they are compared.
-            names: Names that would give one of them away (models, files), beside the variants';
-                they are taken out where an output says them.
-
-        Returns:
-            The overall winner and the winner for each criterion, with all answers of both orders.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-            StoreError: When the cache cannot store what was paid for.
-        """
-        return await self.comparer.compare(case, output_a, output_b, rubric, names=names)
-
-    def compare_sync(
-        self,
-        case: Case,
-        output_a: Output,
-        output_b: Output,
-        rubric: Rubric,
-        *,
-        names: Iterable[str] = (),
-    ) -> Comparison:
-        """`compare`, for callers that are not asynchronous; works inside a running loop too.
-
-        Args:
-            case: What was to be answered.
-            output_a: One output.
-            output_b: The other.
-            rubric: How they are compared.
-            names: Names that would give one of them away, beside the variants'.
-
-        Returns:
-            The comparison.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-            StoreError: When the cache cannot store what was paid for.
-        """
-        return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 
     def requests(self, case: Case, output: Output, rubric: Rubric) -> list[ModelRequest]:
         """What would be sent to grade one output, without sending it.
@@ -419,7 +366,7 @@ def _close(sync_runner: SyncRunner, connection: Connection) -> None:
 
 
 def check_pair_rule(rule: str) -> None:
-    """Refuse a rule for two orders that there is none of."""
+    """Refuse an unknown rule for two orders."""
     if rule not in get_args(ReconciliationRule):
         raise SettingsError(f"rule is {rule!r}", hint="use consistent or average")
 
@@ -434,6 +381,7 @@ def _sent_parameters(settings: JudgeSettings) -> JsonObject:
         "top_logprobs": _TOP_LOGPROBS if settings.logprobs else None,
         **settings.parameters,
     }
+    # Without nulls the one object serves every request and its cache key; see `request._sent`.
     return {name: value for name, value in merged.items() if value is not None}
 
 
@@ -446,6 +394,7 @@ def configured_judge(
     budget: Budget | None = None,
 ) -> Judge:
     """A judge of settings that were read and merged before."""
+    # Without `__init__`, which would check and merge the settings a second time.
     judge = Judge.__new__(Judge)
     judge._set_up(model, settings, cache=cache, prices=prices, budget=budget)  # noqa: SLF001 - its other constructor
     return judge
@@ -463,7 +412,7 @@ def open_judge(
     budget: Budget | None = None,
 ) -> Judge:
     """A judge as a suite describes it."""
-    given = settings.explicit() | {
+    overridden = settings.overrides() | {
         "template": resolve_suite_template(suite, settings.template),
         "template_folders": (*template_folders, *suite_template_folders(suite)),
         "frozen": frozen,
@@ -471,7 +420,7 @@ def open_judge(
     }
     return configured_judge(
         resolve_suite_model(suite, settings.model),
-        JudgeSettings.checked(**given),
+        JudgeSettings.checked(**overridden),
         cache=cache,
         prices=prices,
         budget=budget,
@@ -482,6 +431,8 @@ def resolve_suite_template(suite: Suite, template: str | None) -> str | None:
     """A template's name; a file that a suite names is found beside the suite."""
     if template is None:
         return None
+    # A file beside the suite comes first, so that a suite keeps its meaning when a template of that
+    # name is shipped.
     beside = suite.resolve(template)
     return str(beside) if beside.is_file() else template
 

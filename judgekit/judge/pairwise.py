@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from judgekit.judge.concurrency import gather_in_order, stream_results
 from judgekit.judge.exchange import (
     Asker,
     JudgeQuestion,
     absent_rationale,
+    gather_in_order,
     rationale_text,
     replace_surrogates,
+    stream_results,
 )
 from judgekit.models import choice_distribution
 from judgekit.prompts import (
@@ -32,9 +33,10 @@ from judgekit.records import Comparison, Preference, PreferenceFailure, Scrubbed
 from judgekit.scoring import conclude_comparison
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
     from typing import Literal
 
+    from judgekit.judge.concurrency import SyncRunner
     from judgekit.models import ChoiceDistribution
     from judgekit.models.request import ModelReply
     from judgekit.prompts import PairTemplate, Redaction
@@ -50,13 +52,13 @@ if TYPE_CHECKING:
 PreferenceOutcome = Preference | PreferenceFailure
 _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
 
+# The pattern before the choice, by the form of the reply; two scores state no choice.
 _LEADS = {
     "json": r'(?<!\\)"preference"\s*:\s*"',
     "brackets": r"\[\[",
     "stated": r"\A\s*Output \(",
     "choice": r"\A",
 }
-"""The pattern before the choice, by the form of the reply; two scores state no choice."""
 
 _WORDS: Mapping[str, PreferenceSlot] = {"first": "first", "second": "second", "tie": "tie"}
 
@@ -90,50 +92,41 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
 
     def questions(self, case: Case, pair: BlindPair, rubric: Rubric) -> list[JudgeQuestion]:
         """Everything that is asked about two outputs, both orders and repeats included."""
+        # The same text twice is a tie by definition; a call could only measure position bias.
         if pair.is_identical:
             return []
+        # Drawn once for a case, so that both orders and all repeats use the same labels.
         labels = self.labels(case)
         named = [name for name in pair.variants if name]
         variant = " vs ".join(named) if len(named) == len(pair.variants) else None
-        questions = []
+        questions: list[JudgeQuestion] = []
+        # Always both orders: a preference for the first place shows only in the comparison of the
+        # two.
         for order in _ORDERS:
             shown = pair.in_order(order)
             prompts = self.template.prompts(case, *shown, rubric, labels=labels)
+            # Recorded replies may answer the criteria only; the overall question would fail for
+            # each pair.
             if not self.asks_overall and self.template.header.asks == "criterion":
                 prompts = [prompt for prompt in prompts if prompt.criteria]
-            questions += [
-                JudgeQuestion(
-                    prompt=prompt,
-                    request=self.request(prompt, case, repeat, variant=variant, order=order),
-                    shown=shown,
-                    order=order,
-                    variants=pair.variants_in(order),
-                )
-                for repeat in range(self.repeats)
-                for prompt in prompts
-            ]
+            first, second = pair.variants_in(order)
+            about = {"order": order, "variant_first": first, "variant_second": second}
+            for repeat in range(self.repeats):
+                subject = {"case_id": case.id, "variant": variant, "order": order, "repeat": repeat}
+                questions += [self.question(prompt, shown, subject, about) for prompt in prompts]
         return questions
 
     def labels(self, case: Case) -> tuple[str, str]:
         """What the outputs shown first and second are called for a case."""
         return draw_labels(case.id, self.seed) if self.draws_labels else SLOT_LABELS
 
-    async def compare(
-        self, case: Case, a: Output, b: Output, rubric: Rubric, *, names: Iterable[str] = ()
-    ) -> Comparison:
-        """Compare two outputs."""
-        pair = self.blind_pair(a, b, names)
-        if a.error is not None or b.error is not None:
-            return self.conclude(case, a, b, pair, rubric, ())
-        return self.conclude(case, a, b, pair, rubric, await self.answers(case, pair, rubric))
-
     async def answers(self, case: Case, pair: BlindPair, rubric: Rubric) -> list[PreferenceOutcome]:
         """Ask everything about two outputs."""
         questions = self.questions(case, pair, rubric)
-        known = list(self.cached_outcomes(questions))
-        jobs = [self.ask(q) for q, found in zip(questions, known, strict=True) if found is None]
-        asked = iter(await gather_in_order(jobs))
-        return list(chain.from_iterable(next(asked) if one is None else one for one in known))
+        cached = list(self.cached_outcomes(questions))
+        jobs = [self.ask(q) for q, known in zip(questions, cached, strict=True) if known is None]
+        fetched = iter(await gather_in_order(jobs))
+        return list(chain.from_iterable(next(fetched) if one is None else one for one in cached))
 
     async def observe(
         self,
@@ -151,7 +144,9 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         open_questions = [
             question
             for question in self.questions(case, self.blind_pair(a, b, names), rubric)
-            if not all((question.order, name, question.repeat) in known for name in question.asked)
+            if not all(
+                (question.order, name, question.repeat) in known for name in question.criteria
+            )
         ]
         jobs = []
         for question, outcomes in zip(
@@ -209,8 +204,8 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
                 finish_reason=reply.finish_reason,
                 judged_text=question.shown,
             )
-            return {question.asked[0]: reading}
-        names = {OVERALL_KEY if name is None else name: name for name in question.asked}
+            return {question.criteria[0]: reading}
+        names = {OVERALL_KEY if name is None else name: name for name in question.criteria}
         readings = parse_preferences(
             reply.text,
             list(names),
@@ -218,10 +213,6 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             judged_text=question.shown,
         )
         return {names[key]: reading for key, reading in readings.items()}
-
-    def _about(self, question: JudgeQuestion) -> dict[str, Any]:
-        first, second = question.variants
-        return {"order": question.order, "variant_first": first, "variant_second": second}
 
     def _observed(
         self,
@@ -240,6 +231,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         chances = self._distribution(reading, question, reply)
         sure = None if chances is None else chances.confidence
         flags = list(self.flags)
+        # A quote of the wrong output counts as not found: each side is looked up in its own text.
         if not all(quote.found for quote in (*first, *second)):
             flags.append("evidence_not_found")
         if reading.scores_disagree:
@@ -270,11 +262,84 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         form = self.template.reply
         lead = _LEADS.get(form.kind)
         # A joint reply states several choices, and nothing says which tokens belong to which.
-        if reply.logprobs is None or lead is None or len(question.asked) > 1:
+        if reply.logprobs is None or lead is None or len(question.criteria) > 1:
             return None
+        # Two scores without a choice give no token whose probability could be read.
         if reading.choice is None:
             return None
         return choice_distribution(reply, form.choices or _WORDS, lead=lead, made=reading.choice)
+
+
+class PairJudge:
+    """Compares two outputs, as `Judge` and `Panel` do."""
+
+    _sync_runner: SyncRunner
+
+    def _comparers(self) -> Sequence[Comparer]:
+        """How each judge asks; all of them show the same texts and follow one rule."""
+        raise NotImplementedError
+
+    async def compare(
+        self,
+        case: Case,
+        output_a: Output,
+        output_b: Output,
+        rubric: Rubric,
+        *,
+        names: Iterable[str] = (),
+    ) -> Comparison:
+        """Compare two outputs blind, in both orders; the same text twice is a tie without a call.
+
+        Args:
+            case: What was to be answered.
+            output_a: One output.
+            output_b: The other; where either is an error nothing is judged.
+            rubric: How they are compared.
+            names: Names that would give one of them away (models, files), beside the variants';
+                they are removed from the outputs before a judge sees them.
+
+        Returns:
+            The overall winner and the winner for each criterion, with all answers of both orders;
+            for a panel also each judge's own winner.
+
+        Raises:
+            TemplateError: When a template does not fit the rubric.
+            StoreError: When a cache cannot store what was paid for.
+        """
+        comparers = self._comparers()
+        pair = comparers[0].blind_pair(output_a, output_b, names)
+        outcomes: list[PreferenceOutcome] = []
+        if output_a.error is None and output_b.error is None:
+            jobs = [comparer.answers(case, pair, rubric) for comparer in comparers]
+            outcomes += chain.from_iterable(await gather_in_order(jobs))
+        return comparers[0].conclude(case, output_a, output_b, pair, rubric, outcomes)
+
+    def compare_sync(
+        self,
+        case: Case,
+        output_a: Output,
+        output_b: Output,
+        rubric: Rubric,
+        *,
+        names: Iterable[str] = (),
+    ) -> Comparison:
+        """`compare`, for callers that are not asynchronous; works inside a running loop too.
+
+        Args:
+            case: As for `compare`.
+            output_a: As for `compare`.
+            output_b: As for `compare`.
+            rubric: As for `compare`.
+            names: As for `compare`.
+
+        Returns:
+            The comparison.
+
+        Raises:
+            TemplateError: When a template does not fit the rubric.
+            StoreError: When a cache cannot store what was paid for.
+        """
+        return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +377,7 @@ def prepare_pair(
     texts = pairwise_text(a), pairwise_text(b)
     if not scrubs:
         return BlindPair(texts, variants, None)
+    # A judge that reads a product or model name may prefer it, whatever the output says.
     own = [*names, *(name for name in variants if name)]
     (text_a, out_a), (text_b, out_b) = (scrub(text, own) for text in texts)
     return BlindPair(

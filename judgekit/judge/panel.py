@@ -9,10 +9,11 @@ from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Self
 
 from judgekit.errors import SettingsError
-from judgekit.judge.concurrency import SyncRunner, gather_in_order, merge_streams
+from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.confidence import with_repeat_confidence
-from judgekit.judge.exchange import panel_configuration
-from judgekit.records import JudgeFailure, Judgment, RunPanel
+from judgekit.judge.exchange import merge_streams
+from judgekit.judge.pairwise import PairJudge
+from judgekit.records import CalibratedPanel, JudgeFailure, Judgment, RunPanel
 from judgekit.scoring import conclude, is_confident
 
 if TYPE_CHECKING:
@@ -21,26 +22,43 @@ if TYPE_CHECKING:
 
     from judgekit.judge.judge import Judge
     from judgekit.judge.pairwise import Comparer, PreferenceOutcome
-    from judgekit.records import Case, Comparison, Output, Rubric, Verdict
+    from judgekit.records import CalibratedJudge, Case, Output, Rubric, Verdict
 
 if TYPE_CHECKING:
     _JudgmentOutcome = Judgment | JudgeFailure
 
 
-class JudgePanel:
+class _JudgeGroup:
+    """Several judges, closed together."""
+
+    judges: tuple[Judge, ...]
+
+    async def aclose(self) -> None:
+        """Close the judges' connections of the running event loop; the next call opens new ones."""
+        for judge in self.judges:
+            await judge.aclose()
+
+    def close(self) -> None:
+        """Close the judges' caches, where they opened them."""
+        for judge in self.judges:
+            judge.close()
+
+
+class JudgePanel(_JudgeGroup):
     """Grades outputs with several judges.
 
-    With `cascade` they are asked in order, each only for the criteria of which the one before was
-    less sure than the panel's `escalate_below`, did not say how sure it is, or failed in any
-    repeat. A judge that asks one criterion at a time is then sent the same requests as ever, so
-    that the cache serves both; one that asks all at once is asked those criteria alone.
+    With `cascade` they are called in order, each only for the criteria on which the one before was
+    less confident than the panel's `escalate_below`, stated no confidence, or failed in any
+    repeat. A judge that asks one criterion at a time gets the same requests as in any other
+    panel, so that the cache serves both; one that asks all at once gets only those criteria.
     """
 
     def __init__(self, judges: Sequence[Judge], panel: RunPanel | None = None) -> None:
         ids = [judge.id for judge in judges]
-        given = panel or RunPanel()
-        _check_panel(ids, given)
-        self.panel = given if given.judges else given.model_copy(update={"judges": tuple(ids)})
+        panel = panel or RunPanel()
+        _check_panel(ids, panel)
+        self.panel = panel if panel.judges else panel.model_copy(update={"judges": tuple(ids)})
+        # In the order of the settings: a cascade begins with the first one named.
         self.judges = tuple(sorted(judges, key=lambda judge: self.panel.judges.index(judge.id)))
 
     @property
@@ -50,12 +68,14 @@ class JudgePanel:
 
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
         """Grade one output."""
-        said: list[_JudgmentOutcome] = []
+        outcomes: list[_JudgmentOutcome] = []
         async with aclosing(self.observe(case, output, rubric)) as answers:
-            async for found in answers:
-                said += found
-        judgments, failures = self._in_order(said, rubric)
-        verdict = conclude(
+            async for answer in answers:
+                outcomes += answer
+        judgments, failures = self._in_order(outcomes, rubric)
+        # Written into the verdict, since a calibration holds for this panel only.
+        each = [one for judge in self.judges for one in judge.grader.configuration.judges]
+        return conclude(
             rubric,
             judgments,
             failures,
@@ -63,10 +83,8 @@ class JudgePanel:
             case_id=case.id,
             variant=output.variant,
             error=output.error,
+            asked=panel_configuration(each, self.panel),
         )
-        each = [one for judge in self.judges for one in judge.grader.configuration.judges]
-        asked = panel_configuration(each, self.panel)
-        return verdict.model_copy(update={"asked": asked})
 
     async def observe(
         self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[_JudgmentOutcome] = ()
@@ -87,52 +105,46 @@ class JudgePanel:
             async for found in answers:
                 yield found
 
-    async def aclose(self) -> None:
-        """Close the judges' connections of the running event loop; the next call opens new ones."""
-        for judge in self.judges:
-            await judge.aclose()
-
-    def close(self) -> None:
-        """Close the judges' caches, where they opened them."""
-        for judge in self.judges:
-            judge.close()
-
     async def _one_by_one(
-        self, case: Case, output: Output, rubric: Rubric, said: Sequence[_JudgmentOutcome]
+        self, case: Case, output: Output, rubric: Rubric, earlier: Sequence[_JudgmentOutcome]
     ) -> AsyncGenerator[tuple[_JudgmentOutcome, ...], None]:
-        heard, left = [*said], rubric
+        outcomes, open_criteria = [*earlier], rubric
         for judge in self.judges:
-            answers = judge.observe(case, output, left, known=_answers_of(said, judge.id))
-            async with aclosing(answers):
-                async for found in answers:
-                    heard += found
-                    yield found
-            own = [found for found in heard if found.judge == judge.id]
-            unsure = {c.name for c in left.criteria if not is_sure_of(c.name, own, self.panel)}
+            known = _answers_of(earlier, judge.id)
+            async with aclosing(judge.observe(case, output, open_criteria, known=known)) as answers:
+                async for answer in answers:
+                    outcomes += answer
+                    yield answer
+            own = [one for one in outcomes if one.judge == judge.id]
+            names = [criterion.name for criterion in open_criteria.criteria]
+            # Decided for each criterion: a strong judge is paid only for what the cheap one leaves
+            # open.
+            unsure = {name for name in names if not is_sure_of(name, own, self.panel)}
             if not unsure:
                 return
-            left = select_criteria(rubric, unsure)
+            open_criteria = select_criteria(rubric, unsure)
 
     def _in_order(
-        self, said: Sequence[_JudgmentOutcome], rubric: Rubric
+        self, outcomes: Sequence[_JudgmentOutcome], rubric: Rubric
     ) -> tuple[list[Judgment], list[JudgeFailure]]:
         """Judge by judge, each repeat by repeat and in the rubric's order."""
+        # Answers arrive in any order; the same answers must always give the same verdict.
         places = {criterion.name: place for place, criterion in enumerate(rubric.criteria)}
         judgments: list[Judgment] = []
         failures: list[JudgeFailure] = []
         for judge in self.judges:
-            own = [found for found in said if found.judge == judge.id]
-            own.sort(key=lambda found: (found.repeat, places[found.criterion]))
-            judgments += with_repeat_confidence([f for f in own if isinstance(f, Judgment)])
-            failures += [found for found in own if isinstance(found, JudgeFailure)]
+            own = [one for one in outcomes if one.judge == judge.id]
+            own.sort(key=lambda one: (one.repeat, places[one.criterion]))
+            judgments += with_repeat_confidence([one for one in own if isinstance(one, Judgment)])
+            failures += [one for one in own if isinstance(one, JudgeFailure)]
         return judgments, failures
 
 
-def is_sure_of(criterion: str, said: Sequence[_JudgmentOutcome], panel: RunPanel) -> bool:
-    """Whether a judge of a cascade is sure enough of a criterion, its repeats considered."""
-    own = [found for found in said if found.criterion == criterion]
-    judgments = with_repeat_confidence([found for found in own if isinstance(found, Judgment)])
-    failures = [found for found in own if isinstance(found, JudgeFailure)]
+def is_sure_of(criterion: str, outcomes: Sequence[_JudgmentOutcome], panel: RunPanel) -> bool:
+    """Whether a judge of a cascade is confident enough of a criterion, over all its repeats."""
+    own = [one for one in outcomes if one.criterion == criterion]
+    judgments = with_repeat_confidence([one for one in own if isinstance(one, Judgment)])
+    failures = [one for one in own if isinstance(one, JudgeFailure)]
     return is_confident(judgments, failures, panel.escalate_below)
 
 
@@ -141,18 +153,17 @@ def select_criteria(rubric: Rubric, names: Collection[str]) -> Rubric:
     criteria = tuple(criterion for criterion in rubric.criteria if criterion.name in names)
     if len(criteria) == len(rubric.criteria):
         return rubric
-    copy = rubric.model_copy(update={"criteria": criteria})
-    copy.__dict__.pop("fingerprint", None)  # worked out for the whole rubric
-    return copy
+    return rubric.model_copy(update={"criteria": criteria})
 
 
 def check_judges(ids: Sequence[str]) -> None:
     """Refuse a panel without judges, and one with two judges of the same name."""
     if not ids:
         raise SettingsError("a panel needs a judge")
+    # Votes are kept by the name of the judge; two of one name would count as repeats of one judge.
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
         raise SettingsError(
-            f"two judges of the panel are {twice[0]}, so that their votes cannot be told apart",
+            f"two judges of the panel are {twice[0]}, so that their votes cannot be distinguished",
             hint="give one another model or template, or ask one judge with repeats",
         )
 
@@ -167,15 +178,31 @@ def _check_panel(ids: Sequence[str], panel: RunPanel) -> None:
         )
 
 
-def _answers_of(said: Sequence[_JudgmentOutcome], judge: str) -> set[tuple[str, int]]:
-    return {(found.criterion, found.repeat) for found in said if found.judge == judge}
+def panel_configuration(
+    judges: Iterable[CalibratedJudge], panel: RunPanel
+) -> CalibratedPanel | None:
+    """How several judges are asked."""
+    named = tuple(judges)
+    if not named:
+        return None
+    weighted = panel.combine == "weighted"
+    return CalibratedPanel(
+        judges=named,
+        combine=panel.combine if len(named) > 1 else "mean",
+        weights=tuple(panel.weights.get(n, 1.0) for n in panel.judges) if weighted else (),
+        escalate_below=panel.escalate_below,
+    )
 
 
-class Panel:
+def _answers_of(outcomes: Sequence[_JudgmentOutcome], judge: str) -> set[tuple[str, int]]:
+    return {(one.criterion, one.repeat) for one in outcomes if one.judge == judge}
+
+
+class Panel(PairJudge, _JudgeGroup):
     """Compares two outputs with several judges.
 
-    Every judge is asked in both orders, and what it says is reconciled by itself; that is its one
-    vote. The side with more than half of the votes wins, a judge's tie being half a vote for each.
+    Every judge sees both orders, and its own answers are reconciled into its one vote. The side
+    with more than half of the votes wins; a judge's tie is half a vote for each side.
 
     Args:
         judges: Who compares, in order; no two may have the same model and template.
@@ -191,6 +218,8 @@ class Panel:
         self.comparers: tuple[Comparer, ...] = tuple(judge.comparer for judge in judges)
         """How each of them asks."""
         check_judges([comparer.id for comparer in self.comparers])
+        # Judges that see different texts, or count a tie in another way, do not vote on the same
+        # question.
         shown = {(c.scrubs, c.draws_labels, c.seed, c.rule) for c in self.comparers}
         if len(shown) > 1:
             raise SettingsError(
@@ -220,67 +249,8 @@ class Panel:
         """Whether every judge has a cache, so that no reply is paid twice."""
         return all(judge.connection.cache is not None for judge in self.judges)
 
-    async def compare(
-        self,
-        case: Case,
-        output_a: Output,
-        output_b: Output,
-        rubric: Rubric,
-        *,
-        names: Iterable[str] = (),
-    ) -> Comparison:
-        """Compare two outputs blind, in both orders; the same text twice is a tie without a call.
-
-        Args:
-            case: What was to be answered.
-            output_a: One output.
-            output_b: The other; where either is an error nothing is judged.
-            rubric: How they are compared.
-            names: Names that would give one of them away (models, files), beside the variants'.
-
-        Returns:
-            The panel's winner on the whole and for each criterion, each judge's own, and all that
-            was said.
-
-        Raises:
-            TemplateError: When a template does not fit the rubric.
-            StoreError: When a cache cannot keep what was paid for.
-        """
-        pair = self.comparers[0].blind_pair(output_a, output_b, names)
-        said: list[PreferenceOutcome] = []
-        if output_a.error is None and output_b.error is None:
-            for answers in await gather_in_order(
-                [comparer.answers(case, pair, rubric) for comparer in self.comparers]
-            ):
-                said += answers
-        return self.comparers[0].conclude(case, output_a, output_b, pair, rubric, said)
-
-    def compare_sync(
-        self,
-        case: Case,
-        output_a: Output,
-        output_b: Output,
-        rubric: Rubric,
-        *,
-        names: Iterable[str] = (),
-    ) -> Comparison:
-        """`compare`, for callers that are not asynchronous; works inside a running loop too.
-
-        Args:
-            case: What was to be answered.
-            output_a: One output.
-            output_b: The other.
-            rubric: How they are compared.
-            names: Names that would give one of them away, beside the variants'.
-
-        Returns:
-            The comparison.
-
-        Raises:
-            TemplateError: When a template does not fit the rubric.
-            StoreError: When a cache cannot keep what was paid for.
-        """
-        return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
+    def _comparers(self) -> tuple[Comparer, ...]:
+        return self.comparers
 
     async def observe(
         self,
@@ -300,16 +270,18 @@ class Panel:
             b: The other.
             rubric: How they are compared.
             names: Names that would give one of them away, beside the variants'.
-            said: What was said before; leave failures out to have them asked again.
+            said: Earlier answers, which are not fetched again; leave failures out to retry them.
 
         Yields:
-            What one question came to, a preference or failure for each thing it asks about.
+            The outcome of one question, a preference or failure for each thing it asks about.
 
         Raises:
             TemplateError: When a template does not fit the rubric.
         """
         streams = []
         for comparer in self.comparers:
+            # Resumed runs pass earlier answers; a judge that was added later has none and is asked
+            # everything.
             own = [one for one in said if one.judge == comparer.id]
             known = {(one.order, one.criterion, one.repeat) for one in own}
             streams.append(comparer.observe(case, a, b, rubric, names=names, known=known))
@@ -317,16 +289,10 @@ class Panel:
             async for found in answers:
                 yield found
 
-    async def aclose(self) -> None:
-        """Close the judges' connections of the running event loop; the next call opens new ones."""
-        for judge in self.judges:
-            await judge.aclose()
-
     def close(self) -> None:
         """Close the connections of `compare_sync`, and the caches that the judges opened."""
         self._sync_runner.close(last=self.aclose)
-        for judge in self.judges:
-            judge.close()
+        super().close()
 
     async def __aenter__(self) -> Self:
         return self

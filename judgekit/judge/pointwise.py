@@ -8,26 +8,28 @@ from __future__ import annotations
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from operator import attrgetter
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import JsonValue, TypeAdapter
 
 from judgekit.errors import SettingsError
 from judgekit.fingerprint import Frozen, canonical_json
-from judgekit.judge.concurrency import gather_in_order, stream_results
 from judgekit.judge.confidence import with_repeat_confidence
 from judgekit.judge.exchange import (
     Asker,
     JudgeQuestion,
     absent_rationale,
-    judge_configuration,
+    gather_in_order,
     rationale_text,
     replace_surrogates,
+    stream_results,
 )
 from judgekit.models import score_distribution
 from judgekit.prompts import judged_text, locate_evidence, steps_text
 from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies, parse_formatted_reply
-from judgekit.records import CalibratedPanel, JudgeFailure, Judgment
+from judgekit.records import CalibratedJudge, CalibratedPanel, JudgeFailure, Judgment
 from judgekit.scoring import conclude
 
 if TYPE_CHECKING:
@@ -35,9 +37,15 @@ if TYPE_CHECKING:
 
     from judgekit.models.request import ModelReply
     from judgekit.prompts import PromptTemplate
-    from judgekit.records import Case, Output, Rubric, Verdict
+    from judgekit.records import Case, JsonObject, Output, Rubric, Verdict
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
+_MATCH = attrgetter("match")
+_RECORDED = "recorded:"
+
+# Parameters that do not change what a judge tends to answer; a calibration survives them.
+_IRRELEVANT_PARAMETERS = frozenset({"seed", "logprobs", "top_logprobs"})
+
 JudgmentOutcome = Judgment | JudgeFailure
 
 
@@ -56,6 +64,9 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     """How the judge is asked: what a calibration is bound to."""
 
     def __post_init__(self) -> None:
+        # `super()` does not work in a dataclass with slots, which is a second class.
+        Asker.__post_init__(self)
+        # Checked here and not in each request: the same object is part of thousands of requests.
         for name, value in self.parameters.items():
             try:
                 canonical_json(_JSON.validate_python(value))
@@ -66,9 +77,14 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 ) from error
         frozen = Frozen(cast("dict[str, object]", self.parameters))
         object.__setattr__(self, "parameters", frozen)
-        asks_all = self.template.header.asks == "all"
-        configuration = judge_configuration(
-            self.id, self.parameters, repeats=self.repeats, asks_all=asks_all
+        # Token probabilities and the seed do not change how strict a judge is, so that a
+        # calibration made with other values of them still holds.
+        sent = {name: value for name, value in frozen.items() if name not in _IRRELEVANT_PARAMETERS}
+        configuration = CalibratedJudge(
+            judge=portable_judge_name(self.id),
+            parameters=cast("JsonObject", sent),
+            repeats=self.repeats,
+            asks_all=self.template.header.asks == "all",
         )
         object.__setattr__(self, "configuration", CalibratedPanel(judges=(configuration,)))
 
@@ -77,12 +93,14 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         if output.error is not None:
             return []
         prompts = self.template.prompts(case, output, rubric)
-        shown = tuple(filter(None, (judged_text(output), steps_text(output))))
+        # The trace counts as shown, too: a score that stands in a tool result is not the judge's.
+        steps = steps_text(output) if output.trace else ""
+        shown = tuple(filter(None, (judged_text(output), steps)))
+        about = {"variant": output.variant}
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):
-            for prompt in prompts:
-                request = self.request(prompt, case, repeat, variant=output.variant)
-                questions.append(JudgeQuestion(prompt, request, shown))
+            subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
+            questions += [self.question(prompt, shown, subject, about) for prompt in prompts]
         return questions
 
     def begin(
@@ -90,12 +108,14 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     ) -> Iterator[PendingGrading]:
         """Grade outputs from the cache as far as that goes, with one query for all of them."""
         begun: list[tuple[Case, Output, list[JudgeQuestion]]] = []
-        asked: list[JudgeQuestion] = []
+        to_ask: list[JudgeQuestion] = []
         for case, output in answers:
             questions = self.questions(case, output, rubric)
             begun.append((case, output, questions))
-            asked += questions
-        outcomes = self.cached_outcomes(asked)
+            to_ask += questions
+        # A generator over all outputs: it is consumed in the order in which the questions were
+        # made.
+        outcomes = self.cached_outcomes(to_ask)
         for case, output, questions in begun:
             known = list(islice(outcomes, len(questions)))
             yield PendingGrading(case, output, rubric, questions, known, self)
@@ -112,6 +132,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         jobs = [
             self.ask(question)
             for question in self.questions(case, output, rubric)
+            # A joint question of which only a part is known is asked whole, since it cannot be
+            # split.
             if not all((c.name, question.repeat) in known for c in question.prompt.criteria)
         ]
         async with aclosing(stream_results(jobs)) as answers:
@@ -145,9 +167,6 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             readings = {criteria[0].name: reading}
         return cast("Mapping[str | None, CriterionReply]", readings)
 
-    def _about(self, question: JudgeQuestion) -> dict[str, Any]:
-        return {"variant": question.request.subject.variant}
-
     def _observed(
         self,
         index: int,
@@ -158,18 +177,21 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         question: JudgeQuestion,
     ) -> Judgment:
         scale, raw = question.prompt.criteria[index].scale, cast("float", reading.raw)
-        evidence = locate_evidence(
-            list(map(replace_surrogates, reading.evidence)), "\n".join(question.shown)
-        )
+        # Most quotes are ASCII and hold no surrogate.
+        quotes = reading.evidence
+        if not all(map(str.isascii, quotes)):
+            quotes = tuple(map(replace_surrogates, quotes))
+        evidence = locate_evidence(quotes, "\n".join(question.shown))
         chances = None
         # A joint reply states several scores, and nothing says which tokens belong to which.
         if reply.logprobs and scale.points and self.template.header.asks == "criterion":
             chances = score_distribution(reply, scale.points)
+        # Token probabilities come first: stated confidences cluster near 1.
         sure = None if chances is None else chances.confidence
         flags = list(self.flags)
-        for quote in evidence:
-            if not quote.found and "evidence_not_found" not in flags:
-                flags.append("evidence_not_found")
+        if None in map(_MATCH, evidence):
+            # Flagged and stored: the score may be right although the quote is not.
+            flags.append("evidence_not_found")
         rationale = rationale_text(reading.rationale, reply.text)
         if rationale is None:
             flags.append("no_rationale")
@@ -220,12 +242,12 @@ class PendingGrading:
 
     async def finish(self) -> Verdict:
         """Ask the open questions, and conclude."""
+        answers = list(self.answers)
         jobs, places = [], []
-        for place, known in enumerate(self.answers):
+        for place, known in enumerate(answers):
             if known is None:
                 places.append(place)
                 jobs.append(self.grader.ask(self.questions[place]))
-        answers = list(self.answers)
         for place, outcomes in zip(places, await gather_in_order(jobs), strict=True):
             answers[place] = outcomes
         return self._conclude(answers)
@@ -247,3 +269,12 @@ class PendingGrading:
             error=self.output.error,
             asked=self.grader.configuration,
         )
+
+
+def portable_judge_name(judge: str) -> str:
+    """A judge's name; recorded replies are named by their file without its folder."""
+    model, _, template = judge.rpartition(" ")
+    if not model.startswith(_RECORDED):
+        return judge
+    # Moving the folder of recorded replies must not detach a calibration from its judge.
+    return f"{_RECORDED}{PurePath(model.removeprefix(_RECORDED)).name} {template}"

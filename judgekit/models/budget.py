@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelReply, ModelRequest
     from judgekit.records import Usage
 
+# Money is counted in whole trillionths of a dollar: a sum of floats could end above its limit.
 _PER_USD = 10**12
-"""Money is counted in whole trillionths of a dollar: a sum of floats could end above its limit."""
 
 
 class Budget:
@@ -220,15 +220,17 @@ MOST_OUTPUT_TOKENS = 8192
 
 _LEAST_OUTPUT_TOKENS = 512
 _LIMIT_PARAMETERS = ("max_tokens", "max_completion_tokens")
+
+# Tokens a provider may add: its own instructions for tools, schemas and the chat format.
 _PER_REQUEST = 1024
-"""Tokens a provider may add: its own instructions for tools, schemas and the chat format."""
 
 _PER_MESSAGE = 16
-_AS_SHOWN = 2
-"""Schemas and tools may be shown to the model in a roomier form than they are sent in."""
 
+# Schemas and tools may be shown to the model in a roomier form than they are sent in.
+_AS_SHOWN = 2
+
+# Kinds of error after which the provider may have answered, unless its status excludes it.
 _MAYBE_BILLED = frozenset({"timeout", "connection", "protocol", "empty", "overloaded", "internal"})
-"""Kinds of error after which the provider may have answered, unless its status excludes it."""
 
 _NEVER_SENT = re.compile(r"ClientConnector|Cannot connect to host|Connection refused|ConnectError")
 
@@ -243,7 +245,7 @@ class BudgetedModel:
 
     What a call can cost at most is bounded by the UTF-8 bytes sent, since no byte-level tokenizer
     makes more tokens than there are bytes, plus 1,024 tokens for what providers add, and by the
-    limit on the reply. A call that times out, breaks off or is cancelled counts as spent in full,
+    limit on the reply. A call that times out, is interrupted or cancelled counts as spent in full,
     since the provider may bill it; one that is answered with an error costs nothing.
     """
 
@@ -322,8 +324,8 @@ class BudgetedModel:
 
     def _cost_of(self, request: ModelRequest, usage: Usage) -> float:
         price = self._price(usage.input_tokens)
-        # Writing to a prompt cache can cost more than a plain token, and no usage report tells
-        # which tokens were written.
+        # Writing to a prompt cache can cost more than a plain token, and no usage report
+        # lists which tokens were written.
         fresh = max(0, usage.input_tokens - usage.cached_input_tokens)
         return price.cost(usage) + fresh * (_dearest_input(price, request) - price.input_usd)
 
@@ -382,8 +384,8 @@ def _dearest_input(price: ModelPrice, request: ModelRequest) -> float:
 
 def _may_be_billed(error: BaseException) -> bool:
     """Whether a call that ended so can still be on the bill."""
-    # An error that was answered with a status is not, but for a time-out on the provider's side: a
-    # gateway may give up on a model that goes on.
+    # An answer with an error status is not billed, except for a time-out on the provider's side:
+    # the model may continue after the gateway has given up.
     if isinstance(error, InputError):
         return False
     if not isinstance(error, ModelError):

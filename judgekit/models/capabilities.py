@@ -9,14 +9,14 @@ import math
 import re
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.models.error_mapping import ProviderFault, fault_in_body
 from judgekit.models.request import ModelReply, TokenLogprob
 from judgekit.records import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from pydantic import JsonValue
 
@@ -59,14 +59,6 @@ class RequestPlan:
     """Requested parameters that are not sent."""
 
 
-class SendPlan(Protocol):
-    """Sends one plan once."""
-
-    async def __call__(self, plan: RequestPlan) -> object | ProviderFault:
-        """The parsed body of a successful answer, or the fault."""
-        ...
-
-
 class Negotiation:
     """What one model has refused so far."""
 
@@ -93,9 +85,10 @@ class Negotiation:
                 parameters[name] = value
         if "logprobs" in dropped and parameters.pop("top_logprobs", None) is not None:
             dropped.append("top_logprobs")  # it is an error without logprobs
-        form = self._form(request.reply_schema)
+        form: ReplyForm = "plain"
         if request.reply_schema is not None:
-            parameters |= _form_parameters(form, request.reply_schema)
+            form, more = _form_parameters(request.reply_schema, self._forms)
+            parameters |= more
             dropped += ["response_format"] if form == "plain" else []
         return RequestPlan(parameters, form, tuple(dropped))
 
@@ -110,16 +103,6 @@ class Negotiation:
                 self._refuse(_blamed(fault, plan))
         return self.plan(request) != plan
 
-    def _form(self, schema: JsonObject | None) -> ReplyForm:
-        if schema is None:
-            return "plain"
-        # A tool call takes an object; other schemas cannot be sent as one.
-        is_object = schema.get("type") == "object"
-        for form in self._forms:
-            if is_object or form != "tool":  # the arguments of a tool are an object
-                return form
-        return "plain"
-
     def _refuse(self, name: str | None) -> None:
         if name == "max_tokens":  # the newer name of it is worth a try before it goes
             self._renamed[name] = "max_completion_tokens"
@@ -128,7 +111,11 @@ class Negotiation:
 
 
 async def negotiate_reply(
-    negotiation: Negotiation, request: ModelRequest, send: SendPlan, *, provider: str
+    negotiation: Negotiation,
+    request: ModelRequest,
+    send: Callable[[RequestPlan], Awaitable[object]],
+    *,
+    provider: str,
 ) -> ModelReply:
     """Ask once; again only where the provider refused a parameter or the form of the reply."""
     while True:
@@ -149,23 +136,30 @@ async def negotiate_reply(
             )
         if not isinstance(outcome, ProviderFault):
             return outcome
+        # Ends when the plan stays the same: sending it again would bring the same refusal.
         if not negotiation.learns(outcome, request, plan):
             raise outcome.to_error()
 
 
-def _form_parameters(form: ReplyForm, schema: JsonObject) -> dict[str, JsonValue]:
-    if form == "json_schema":
-        named: JsonObject = {"name": TOOL_NAME, "schema": schema, "strict": True}
-        return {"response_format": {"type": "json_schema", "json_schema": named}}
-    if form == "tool":
-        function: JsonObject = {
-            "name": TOOL_NAME,
-            "description": "Give the whole reply by calling this function once.",
-            "parameters": schema,
-        }
-        choice: JsonObject = {"type": "function", "function": {"name": TOOL_NAME}}
-        return {"tools": [{"type": "function", "function": function}], "tool_choice": choice}
-    return {}
+def _form_parameters(
+    schema: JsonObject, forms: tuple[ReplyForm, ...]
+) -> tuple[ReplyForm, dict[str, JsonValue]]:
+    """The first form that fits a schema, and what is sent for it."""
+    for form in forms:
+        if form == "json_schema":
+            named: JsonObject = {"name": TOOL_NAME, "schema": schema, "strict": True}
+            return form, {"response_format": {"type": "json_schema", "json_schema": named}}
+        # The arguments of a tool are an object, so other schemas cannot be sent as one.
+        if form == "tool" and schema.get("type") == "object":
+            function: JsonObject = {
+                "name": TOOL_NAME,
+                "description": "Give the whole reply by calling this function once.",
+                "parameters": schema,
+            }
+            choice: JsonObject = {"type": "function", "function": {"name": TOOL_NAME}}
+            tools: JsonValue = [{"type": "function", "function": function}]
+            return form, {"tools": tools, "tool_choice": choice}
+    return "plain", {}
 
 
 def _blames_form(fault: ProviderFault, form: ReplyForm) -> bool:
@@ -204,12 +198,17 @@ _REASONING = re.compile(
     r"<(?:think|thinking|budget:thinking)>.*?</(?:think|thinking|budget:thinking)>(.*)", re.DOTALL
 )
 
-_FILTERED = frozenset(
-    {"content_filter", "refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
-     "SPII", "sensitive", "guardrail_intervened"}
+_FILTERED = (
+    "content_filter", "refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
+    "SPII", "sensitive", "guardrail_intervened",
 )  # fmt: skip
 
-_CUT_OFF = frozenset({"length", "max_tokens", "MAX_TOKENS"})
+# OpenAI's word for each provider's; litellm calls everything else `stop`, and so do we.
+_FINISH_REASONS: dict[str | None, str] = {
+    **dict.fromkeys(_FILTERED, "content_filter"),
+    **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS"), "length"),
+    **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
+}
 
 
 def parse_completion(
@@ -253,7 +252,7 @@ def parse_completion(
 
 def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tuple[Any, str]:
     message = choice.get("message") or {}
-    finish_reason = _finish_reason(choice.get("finish_reason"))
+    finish_reason = _FINISH_REASONS.get(choice.get("finish_reason"), "stop")
     refusal = message.get("refusal") or (message.get("provider_specific_fields") or {}).get(
         "refusal"
     )
@@ -268,15 +267,6 @@ def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tupl
         thought = _REASONING.match(text)
         text = thought.group(1) if thought else text
     return text, finish_reason
-
-
-def _finish_reason(reason: str | None) -> str:
-    """OpenAI's word for it; litellm calls everything else `stop`, and so do we."""
-    if reason in _FILTERED:
-        return "content_filter"
-    if reason in _CUT_OFF:
-        return "length"
-    return "tool_calls" if reason in {"tool_calls", "tool_use", "function_call"} else "stop"
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage | None:

@@ -45,12 +45,7 @@ def key_variable(provider: str) -> str:
 
 def own_endpoint_key(provider: str) -> str:
     """The key to send to an endpoint of one's own."""
-    return key_from_environment(key_variable(provider)) or PLACEHOLDER_KEY
-
-
-def key_from_environment(variable: str) -> str | None:
-    """A key from the environment, as it can be sent."""
-    return os.environ.get(variable, "").strip() or None
+    return os.environ.get(key_variable(provider), "").strip() or PLACEHOLDER_KEY
 
 
 REDACTED = "[redacted]"

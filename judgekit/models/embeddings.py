@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from judgekit.models.pricing import PriceTable
     from judgekit.records import JsonObject
 
+# Marks these requests in the cache; nothing is generated, so the budget reserves no output.
 _PARAMETERS: JsonObject = {"task": "embedding", "max_tokens": 1}
-"""Marks these requests in the cache; nothing is generated, so the budget reserves no output."""
 
+# Kinds of errors that the text itself causes, so that a retry would end in the same way.
 _TEXT_ERROR_KINDS = frozenset({"bad_request", "content_filter", "context_window", "empty"})
-"""Kinds of errors that a text brings upon itself, so that asking again brings the same."""
 
 
 class _Transport(Protocol):
@@ -47,7 +47,7 @@ class _Transport(Protocol):
 class EmbeddingModel:
     """A model of embeddings as a model that answers a text with its vector.
 
-    Behind the seam of models it gets cache, limits, prices and budget like any other. The vector
+    As a model it gets cache, limits, prices and budget like any other. The vector
     is the reply's text: base64 of 32-bit floats, little-endian.
     """
 
@@ -85,8 +85,8 @@ class EmbeddingModel:
 class Embeddings:
     """Vectors of texts by one model; each text is requested once.
 
-    Asking is asynchronous and comparing is not: `holding` asks for the vectors of some texts, and
-    while it lasts the object gives them when it is called.
+    Requests are asynchronous and comparisons are not: `holding` fetches the vectors of some texts,
+    and inside it a call of the object returns them.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -150,10 +150,10 @@ class Embeddings:
 
     async def _fetch(self, text: str) -> EmbeddingUsage:
         found: Sequence[float] | ModelError
-        asked = EmbeddingUsage(n_calls=1, cost_usd=0.0)
+        usage = EmbeddingUsage(n_calls=1, cost_usd=0.0)
         try:
             reply = await self._connection.model.complete(self.request(text))
-            asked = _asked(reply)
+            usage = _usage_of(reply)
             found = reply_vector(reply)
         except ModelError as error:
             # A refused text is a result for that text; a refused key concerns every text.
@@ -162,7 +162,7 @@ class Embeddings:
             found = error
         if self._holders[text]:
             self._held[text] = found
-        return asked
+        return usage
 
 
 def open_embeddings(
@@ -209,7 +209,7 @@ def reply_vector(reply: ModelReply) -> Sequence[float]:
     return _little_endian(found)
 
 
-def _asked(reply: ModelReply) -> EmbeddingUsage:
+def _usage_of(reply: ModelReply) -> EmbeddingUsage:
     if reply.cached:
         return EmbeddingUsage(n_owned=1, cost_usd=0.0, saved_usd=reply.cost_usd or 0.0)
     sent = 0 if reply.usage is None else reply.usage.input_tokens

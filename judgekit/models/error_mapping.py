@@ -29,10 +29,10 @@ ProviderErrorKind = Literal[
 RETRYABLE_KINDS: frozenset[str] = frozenset(
     {"rate_limited", "overloaded", "timeout", "connection", "protocol", "empty"}
 )
-"""The kinds after which asking again may help."""
+"""The kinds after which a retry may help."""
 
+# How many characters of a provider's message are shown.
 _LONGEST_DETAIL = 300
-"""How many characters of a provider's message are shown."""
 
 _STATUS_KINDS: dict[int, ProviderErrorKind] = {
     401: "auth", 402: "quota", 403: "auth", 404: "not_found", 408: "timeout", 409: "overloaded",
@@ -308,10 +308,10 @@ def fault_of_exception(
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
+    visited: set[int] = set()
     current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
+    while current is not None and id(current) not in visited:
+        visited.add(id(current))
         yield current
         current = current.__cause__ or current.__context__
 

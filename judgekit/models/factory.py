@@ -6,20 +6,21 @@ The parts are in `litellm`, `direct`, `local`, `recorded_replies`, `rate_limit`,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
 from judgekit.models.budget import BudgetedModel
 from judgekit.models.cache import DiskCache
-from judgekit.models.cached_model import CachedModel, LazyModel
+from judgekit.models.cached_model import CachedModel
 from judgekit.models.local import LocalModel, is_smoke_name, local_weights
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
 from judgekit.models.request import close_model
-from judgekit.models.transport import AUTO_TRANSPORT, Endpoint, transport_opener
+from judgekit.models.transport import AUTO_TRANSPORT, Endpoint, open_model
 from judgekit.models.transports import LitellmModel
 from judgekit.records import Usage
 
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
     from judgekit.models.budget import Budget
     from judgekit.models.cache import ReplyCache
     from judgekit.models.cached_model import Refresh
-    from judgekit.models.local import OpenEndpointModel
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
+# A model on this machine answers one call after the other, on whatever cores there are.
 _LOCAL_TIMEOUT_S = 600
-"""A model on this machine answers one call after the other, on whatever cores there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,6 @@ class Connection:
 
     flags: tuple[str, ...] = ()
     """Marks that every judgment of this model carries."""
-
-    _late: LazyModel | None = field(default=None, repr=False)
 
     @property
     def cached_model(self) -> CachedModel | None:
@@ -96,7 +94,7 @@ class Connection:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next call opens new ones."""
-        await close_model(self.model if self._late is None else self._late.opened)
+        await close_model(self.model)
 
     def close(self) -> None:
         """Write the cache's counts and close it, where it was opened here."""
@@ -121,88 +119,91 @@ def connect(
     budget: Budget | None = None,
 ) -> Connection:
     """Open a model with its limits, prices, budget and cache."""
-    # Nothing is sent and nothing slow is imported: a transport is built when a reply is needed that
-    # is not cached.
+    # Nothing is sent and nothing slow is imported: transports do both at their first request.
     table = prices or (PriceTable() if budget is None else budget.prices)
     if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
         recorded = RecordedModel(model.removeprefix(RECORDED_PREFIX))
         return Connection(recorded.name, recorded, table, None, max_concurrency)
-    name = _name(model)
+    # Without a cache every question of a frozen judge would fail, one by one.
     if frozen and cache is None:
         raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
-
     # A local server answers one call at a time and costs nothing.
     if isinstance(model, str) and _is_local(model):
         max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
-    if budget is not None and not frozen:
-        budget.price(name, api_base=api_base, prices=table)  # refuses what has none, now
-
-    def limited(inner: Model) -> Model:
-        counted = budget and BudgetedModel(
-            inner, budget, api_base=api_base, prices=table, timeout_s=timeout_s
-        )
-        return LimitedModel(
-            counted or inner,
-            max_concurrency=max_concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            # Waiting for money is no part of a call: the deadline then stands inside the budget.
-            timeout_s=timeout_s if counted is None else None,
-            max_retries=max_retries,
-        )
-
-    # Only a function so far: a run of cache hits imports no transport and opens no connection.
-    open_model = _opener(model, api_base=api_base, timeout_s=timeout_s, transport=transport)
-    late = LazyModel(
-        name,
-        lambda: PricedModel(limited(open_model()), table),
-        cacheable=getattr(model, "cacheable", True),
+    called = _open(model, api_base=api_base, timeout_s=timeout_s, transport=transport)
+    # A frozen judge spends nothing, so that it needs no price.
+    has_budget = budget is not None and not frozen
+    if budget is not None and has_budget:
+        called = BudgetedModel(called, budget, api_base=api_base, prices=table, timeout_s=timeout_s)
+    limited = LimitedModel(
+        called,
+        max_concurrency=max_concurrency,
+        rpm=rpm,
+        tpm=tpm,
+        # Waiting for money is no part of a call: the deadline then stands inside the budget.
+        timeout_s=None if has_budget else timeout_s,
+        max_retries=max_retries,
     )
+    # Outside the retries and inside the cache: each reply is priced once, and its price is stored.
+    priced = PricedModel(limited, table)
     opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
     return Connection(
-        name=name,
-        model=late if opened is None else CachedModel(late, opened, frozen=frozen, refresh=refresh),
+        name=priced.name,
+        model=priced
+        if opened is None
+        else CachedModel(priced, opened, frozen=frozen, refresh=refresh),
         prices=table,
         api_base=api_base,
         max_concurrency=max_concurrency,
         cache=opened,
         owns_cache=isinstance(cache, str | Path),
-        flags=("smoke_model",) if is_smoke_name(name) else (),
-        _late=late,
+        # On every judgment, so that reports can warn of verdicts without information.
+        flags=("smoke_model",) if is_smoke_name(priced.name) else (),
     )
 
 
-def _name(model: str | Model) -> str:
-    if not isinstance(model, str):
-        return model.name
-    if not model.strip():
+class LazyModel:
+    """A model that is built at its first request, so that a run of cache hits never builds it."""
+
+    def __init__(self, name: str, build: Callable[[], Model]) -> None:
+        self.name = name
+        """How the model is called in records and messages."""
+        self._build = build
+        self._model: Model | None = None
+        self._lock = threading.Lock()
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one request; see `Model.complete`."""
+        with self._lock:
+            if self._model is None:
+                self._model = self._build()
+        return await self._model.complete(request)
+
+    async def aclose(self) -> None:
+        """Close the model's connections, where it was built."""
+        await close_model(self._model)
+
+
+def _open(
+    named: str | Model, *, api_base: str | None, timeout_s: float, transport: str | None
+) -> Model:
+    """The model that is called, without limits, prices and cache."""
+    if not isinstance(named, str):
+        return named
+    if not named.strip():
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")
-    if _is_local(model) and "@" not in model:
-        return local_weights().model_name
-    return model
+    if not _is_local(named):
+        return open_model(transport or AUTO_TRANSPORT, Endpoint(named, api_base, timeout_s))
+
+    # A local server is called like any other provider: through litellm.
+    def open_inner(model: str, *, api_base: str, api_key: str) -> Model:
+        extra = {"api_key": api_key}
+        return LitellmModel(model, api_base=api_base, timeout_s=timeout_s, extra=extra)
+
+    # A name that says the hash of its weights can be answered from a cache without them.
+    name = named if "@" in named else local_weights().model_name
+    return LazyModel(name, lambda: LocalModel(named, open_inner=open_inner))
 
 
 def _is_local(model: str) -> bool:
     return model == "local" or model.startswith("local/")
-
-
-def _opener(
-    model: str | Model, *, api_base: str | None, timeout_s: float, transport: str | None
-) -> Callable[[], Model]:
-    """What builds the transport when it is first needed."""
-    if not isinstance(model, str):
-        return lambda: model
-    if _is_local(model):
-        return lambda: LocalModel(model, open_inner=_open_litellm(timeout_s))
-    return transport_opener(transport or AUTO_TRANSPORT, Endpoint(model, api_base, timeout_s))
-
-
-def _open_litellm(timeout_s: float) -> OpenEndpointModel:
-    """A local server is called like any other provider: through litellm."""
-
-    def open_inner(model: str, *, api_base: str, api_key: str) -> Model:
-        return LitellmModel(
-            model, api_base=api_base, timeout_s=timeout_s, extra={"api_key": api_key}
-        )
-
-    return open_inner

@@ -18,12 +18,13 @@ _SCORE_FIELD = re.compile(r'(?<!\\)"score"\s*:\s*"?(-?\d+(?:\.\d+)?)(?![\d.eE])'
 _SCORE_LEAD = re.compile(r'[\s":]+')
 _DIGITS = re.compile(r"[-\d.]+")
 _SAME = 1e-9
-_SINGLE_TOKEN_MASS = 0.99
-"""A token less likely than this had others beside it, even where none is listed."""
 
+# A token less likely than this had others beside it, even where none is listed.
+_SINGLE_TOKEN_MASS = 0.99
+
+# More than this share of the scores' probability on tokens that may begin several scores, and there
+# is no distribution.
 _MOST_UNCLEAR = 0.01
-"""More than this share of the scores' probability on tokens that may begin several scores, and
-nothing is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,12 @@ def score_distribution(reply: ModelReply, points: Sequence[float]) -> ScoreDistr
     found = _last_score(text)
     if found is None or reply.text is None or _number_in(reply.text) != found.group(1):
         return None
-    given = _point(found.group(1), points)
-    if given is None:
+    score = _point(found.group(1), points)
+    if score is None:
         return None
-    seen = _ScoreMass(tuple(sorted(set(points))))
-    seen.walk(_tokens_from(tokens, found.start(1)), found.group(1))
-    return seen.distribution(given)
+    weights = _ScoreMass(tuple(sorted(set(points))))
+    weights.walk(_tokens_from(tokens, found.start(1)), found.group(1))
+    return weights.distribution(score)
 
 
 @dataclass(slots=True)
@@ -74,17 +75,17 @@ class _ScoreMass:
     unclear: float = 0.0
 
     def walk(self, tokens: Sequence[TokenLogprob], number: str) -> None:
-        """Follow the tokens of the given number; at each, weigh the ones that were not taken."""
+        """Follow the tokens of the number; at each, weigh the alternatives."""
         path, written = 1.0, ""
         for token in tokens:
-            taken, probability = token.token, _probability(token.logprob)
-            others = {t: _probability(logprob) for t, logprob in token.top if t != taken}
+            emitted, probability = token.token, _probability(token.logprob)
+            others = {t: _probability(logprob) for t, logprob in token.top if t != emitted}
             if not others and probability < _SINGLE_TOKEN_MASS:
                 break
             for other, its_probability in others.items():
                 self._weigh(*_read_number(written, other), path * its_probability)
             path *= probability
-            written, ended = _read_number(written, taken)
+            written, ended = _read_number(written, emitted)
             if not written:
                 break
             if ended or len(self._that_begin(written)) == 1:
@@ -92,15 +93,15 @@ class _ScoreMass:
                 return
         self.unclear = math.inf
 
-    def distribution(self, given: float) -> ScoreDistribution | None:
-        """What was seen, renormalised over the scores."""
+    def distribution(self, score: float) -> ScoreDistribution | None:
+        """The probabilities, renormalised over the scores."""
         mass = math.fsum(self.on.values())
         if mass <= 0 or self.unclear > _MOST_UNCLEAR * mass:
             return None
         shares = tuple((point, self.on.get(point, 0.0) / mass) for point in self.points)
         return ScoreDistribution(
             expected_raw=math.fsum(point * share for point, share in shares),
-            confidence=min(1.0, self.on.get(given, 0.0) / mass),
+            confidence=min(1.0, self.on.get(score, 0.0) / mass),
             mass=min(1.0, mass + self.unclear),
             probabilities=shares,
         )
@@ -176,8 +177,9 @@ def _spellings(point: float) -> tuple[str, ...]:
 
 
 _CHOICE_LEAD = " \t\n\"'`*_([:"
+
+# With less probability on the choices than this, the tokens are not about the choice.
 _LEAST_CHOICE_MASS = 0.5
-"""With less probability on the choices than this, the tokens are not about the choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +209,8 @@ def choice_distribution(
     if token is None or _choice_of_token(token.token, words) != made:
         return None
     on: dict[PreferenceSlot, float] = {}
-    given = {token.token: token.logprob} | dict(token.top)
-    for alternative, logprob in given.items():
+    alternatives = {token.token: token.logprob} | dict(token.top)
+    for alternative, logprob in alternatives.items():
         slot = _choice_of_token(alternative, words)
         if slot is not None:
             on[slot] = on.get(slot, 0.0) + math.exp(min(0.0, logprob))

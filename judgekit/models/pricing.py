@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
 _FILE = "model_prices_and_context_window_backup.json"
 _FREE = ("local", "local/", "recorded:")
-_FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
-"""Providers that run on the user's own machine, so that a listed price of 0 is one."""
 
+# Providers that run on the user's own machine, so that a listed price of 0 is one.
+_FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
+
+# Providers whose names are also used for endpoints of others.
 _GENERIC_PROVIDERS = frozenset(
     {"", "openai", "text-completion-openai", "custom_openai", "openai_like", "hosted_vllm"}
 )
-"""Providers whose names are also used for endpoints of others."""
 
 _ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
 
@@ -107,6 +108,10 @@ class ModelPrice:
         )
 
 
+# The price of models on this machine and of recorded replies, known without a usage report.
+_FREE_OF_CHARGE = ModelPrice(0.0, 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class PriceRange:
     """The least and the most one call can cost, in US dollars."""
@@ -152,11 +157,11 @@ class PriceTable:
             US dollars: 0.0 for models on this machine and for recorded replies, None where the
             price or the tokens are not known, which is not zero.
         """
-        if _is_free(model) and model not in self._overrides:
-            return 0.0
+        # Long prompts have prices of their own, so that the price depends on what was sent.
+        n_sent = 0 if usage is None else usage.input_tokens
+        price = self.price(model, input_tokens=n_sent, api_base=api_base)
         if usage is None:
-            return None
-        price = self.price(model, input_tokens=usage.input_tokens, api_base=api_base)
+            return 0.0 if price is _FREE_OF_CHARGE else None
         return None if price is None else price.cost(usage)
 
     def price(
@@ -172,10 +177,12 @@ class PriceTable:
         Returns:
             Its price, or None where it is not known.
         """
+        # Before everything else: contracts differ from list prices, also for models that are listed
+        # as free.
         if model in self._overrides:
             return self._overrides[model]
-        if _is_free(model):
-            return ModelPrice(0.0, 0.0)
+        if model == _FREE[0] or model.startswith(_FREE[1:]):
+            return _FREE_OF_CHARGE
         entry = self._entry(model, api_base)
         price = None if entry is None else _price_in(entry, input_tokens)
         # A listed 0 mostly means "not entered yet", and a budget must not believe it.
@@ -237,11 +244,22 @@ class PriceTable:
         return int(most) if isinstance(most, int | float) and most >= 1 else None
 
     def _entry(self, model: str, api_base: str | None) -> Mapping[str, object] | None:
+        """The entry of a model, looked up as litellm does: whole name, then without provider."""
         table = _bundled_table(self._path)
-        name, found = _resolve(model, table)
-        if found is None or (api_base is not None and not _is_own_endpoint(name, found, api_base)):
+        prefix, slash, bare = model.rpartition("/")
+        if bare.startswith("ft:"):  # a tuned model is priced as its base: `ft:gpt-4o:org::id`
+            model = prefix + slash + ":".join(bare.split(":")[:2])
+        entry = table.get(model) if model != "sample_spec" else None
+        provider, slash, bare = model.partition("/")
+        if entry is None and slash and bare in table:
+            # Only where the entry is that provider's (`vertex_ai-language-models` is by
+            # `vertex_ai`): an Azure deployment or a reseller has prices of its own.
+            owner = str(table[bare].get("litellm_provider", ""))
+            if owner == provider or owner.startswith((f"{provider}-", f"{provider}_")):
+                entry = table[bare]
+        if entry is None or (api_base and not _is_own_endpoint(model, entry, api_base)):
             return None
-        return found
+        return entry
 
 
 @lru_cache(maxsize=4)
@@ -254,35 +272,6 @@ def _bundled_table(path: Path | None) -> dict[str, dict[str, object]]:
     if path is None or not path.is_file():
         return {}
     return cast("dict[str, dict[str, object]]", json.loads(path.read_text(encoding="utf-8")))
-
-
-def _resolve(
-    model: str, table: Mapping[str, dict[str, object]]
-) -> tuple[str, dict[str, object] | None]:
-    """The entry of a model, looked up as litellm does: whole name, then without its provider."""
-    # Without its provider a name counts only where the entry is that provider's: an Azure
-    # deployment or a reseller has prices of its own.
-    name = _without_tuning_ids(model)
-    if name in table and name != "sample_spec":
-        return name, table[name]
-    provider, slash, bare = name.partition("/")
-    entry = table.get(bare) if slash else None
-    if entry is None or not _is_by(str(entry.get("litellm_provider", "")), provider):
-        return name, None
-    return name, entry
-
-
-def _without_tuning_ids(model: str) -> str:
-    """`ft:gpt-4o:org::id` is priced as `ft:gpt-4o`."""
-    provider, slash, bare = model.rpartition("/")
-    if not bare.startswith("ft:"):
-        return model
-    return provider + slash + ":".join(bare.split(":")[:2])
-
-
-def _is_by(entry_provider: str, provider: str) -> bool:
-    """Whether an entry is a provider's: `vertex_ai-language-models` is by `vertex_ai`."""
-    return entry_provider == provider or entry_provider.startswith((f"{provider}-", f"{provider}_"))
 
 
 def _is_own_endpoint(name: str, entry: Mapping[str, object], api_base: str) -> bool:
@@ -338,10 +327,6 @@ def _tier(entry: Mapping[str, object], input_tokens: int) -> dict[str, object] |
     return next((tier for (_, end), tier in ranges if input_tokens <= end), ranges[-1][1])
 
 
-def _is_free(model: str) -> bool:
-    return model == _FREE[0] or model.startswith(_FREE[1:])
-
-
 def _runs_here(model: str) -> bool:
     return model.partition("/")[0] in _FREE_PROVIDERS and not model.endswith("-cloud")
 
@@ -350,29 +335,28 @@ def _or(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-@dataclass(frozen=True, slots=True)
 class PricedModel:
     """A model whose replies have their cost; inside the cache, so that the cost is cached too."""
 
-    model: Model
-    """Who answers."""
-
-    prices: PriceTable
-    """What tokens cost."""
+    def __init__(self, model: Model, prices: PriceTable) -> None:
+        self.cacheable = bool(getattr(model, "cacheable", True))
+        self._model = model
+        self._prices = prices
 
     @property
     def name(self) -> str:
         """The inner model's name."""
-        return self.model.name
+        return self._model.name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer a request and say what it cost."""
-        reply = await self.model.complete(request)
+        reply = await self._model.complete(request)
+        # A local model and a recorded reply know their cost better than a table.
         if reply.cost_usd is not None:
             return reply
-        cost = self.prices.price_of(request.model, reply.usage, api_base=request.api_base)
+        cost = self._prices.price_of(request.model, reply.usage, api_base=request.api_base)
         return reply if cost is None else reply.model_copy(update={"cost_usd": cost})
 
     async def aclose(self) -> None:
         """Close the inner model's connections of the running event loop."""
-        await close_model(self.model)
+        await close_model(self._model)

@@ -88,6 +88,8 @@ class LimitedModel:
             except ModelError as error:
                 self._take_note(error)
                 # A key that is refused stays refused: a retry would only delay the message.
+                # The last error is raised as it is: it names the cause, and its kind decides what a
+                # run counts.
                 if not error.retryable or attempt == self._max_retries:
                     raise
                 if error.retry_after_s:
@@ -96,8 +98,10 @@ class LimitedModel:
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def aclose(self) -> None:
-        """Close the connections of the model inside."""
-        await close_model(self._model)
+        """Close the connections of the model inside, if it was ever called."""
+        # A model nobody has called holds nothing open, and a user's own may not expect it.
+        if self._loops:
+            await close_model(self._model)
 
     def _in_loop(self) -> _InLoop:
         loop = asyncio.get_running_loop()
@@ -123,6 +127,7 @@ class LimitedModel:
             # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
             estimate = _estimated_tokens(request) if self._tokens else 0
             await self._until_allowed(here, estimate)
+            # The number of the call, by which the refusals of one burst are recognised as one.
             slots.n_sent = sent = slots.n_sent + 1
             reply = await complete_in_time(self._model, request, self._timeout_s)
             if slots.allowed < slots.most:
@@ -137,6 +142,8 @@ class LimitedModel:
             slots.release()
         if self._tokens and reply.usage:
             actual = reply.usage.input_tokens + reply.usage.output_tokens
+            # The bucket follows what providers count, or a low estimate would exceed the limit for
+            # good.
             self._tokens.give_back(estimate - actual)
         return reply
 
@@ -148,21 +155,21 @@ class LimitedModel:
             self._requests.take(1) if self._requests else 0.0,
             self._tokens.take(estimate) if self._tokens else 0.0,
         )
-        while wait_s > 0 or (wait_s := self._hold_s()) > 0:
-            await self._pause(here, wait_s)
-            wait_s = 0.0
-
-    def _hold_s(self) -> float:
-        wait_s = self._held_until - self._clock()
-        if wait_s > self._max_wait_s:
-            raise ProviderFault(
-                self.name,
-                "rate_limited",
-                text=f"it asks to wait for {wait_s:.0f} s, "
-                f"and max_wait_s is {self._max_wait_s:.0f}",
-                hint="run again later; replies that were paid for are cached",
-            ).to_error(retryable=False)
-        return wait_s
+        while True:
+            if wait_s > 0:
+                await self._pause(here, wait_s)
+            # Looked at again after each sleep: another call may have prolonged the pause.
+            wait_s = self._held_until - self._clock()
+            if wait_s > self._max_wait_s:
+                raise ProviderFault(
+                    self.name,
+                    "rate_limited",
+                    text=f"it asks to wait for {wait_s:.0f} s, "
+                    f"and max_wait_s is {self._max_wait_s:.0f}",
+                    hint="run again later; replies that were paid for are cached",
+                ).to_error(retryable=False)
+            if wait_s <= 0:
+                return
 
     def _take_note(self, error: ModelError) -> None:
         if error.fatal and self._fatal is None:
@@ -225,14 +232,14 @@ class _Slots:
 
     most: int
     allowed: float
-    taken: int = 0
+    n_in_flight: int = 0
     n_sent: int = 0
     n_sent_when_lowered: int = 0
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
 
     async def acquire(self) -> None:
-        if self.taken < int(self.allowed) and not self.waiting:
-            self.taken += 1
+        if self.n_in_flight < int(self.allowed) and not self.waiting:
+            self.n_in_flight += 1
             return
         turn = asyncio.get_running_loop().create_future()
         self.waiting.append(turn)
@@ -246,7 +253,7 @@ class _Slots:
             raise
 
     def release(self) -> None:
-        self.taken -= 1
+        self.n_in_flight -= 1
         if self.waiting:
             self._hand_out()
 
@@ -261,14 +268,14 @@ class _Slots:
 
     def let_all_in(self) -> None:
         """Wake every waiting call, so that it raises the fatal error."""
-        self._hand_out(len(self.waiting) + self.taken)
+        self._hand_out(len(self.waiting) + self.n_in_flight)
 
     def _hand_out(self, allowed: int | None = None) -> None:
         allowed = int(self.allowed) if allowed is None else allowed
-        while self.waiting and self.taken < allowed:
+        while self.waiting and self.n_in_flight < allowed:
             turn = self.waiting.popleft()
             if not turn.done():
-                self.taken += 1
+                self.n_in_flight += 1
                 turn.set_result(None)
 
 

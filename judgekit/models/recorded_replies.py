@@ -26,8 +26,9 @@ RECORDED_PREFIX = "recorded:"
 
 _Key = tuple[str | None, str | None, str | None, str | None, int, int]
 _KEY_FIELDS = ("case_id", "variant", "criterion", "order", "repeat", "attempt")
+
+# The fields that a row may leave out to serve every value of them.
 _WILDCARD_FIELDS = {"variant", "criterion"}
-"""The fields that a row may leave out to serve every value of them."""
 
 
 class RecordedReply(Record):
@@ -310,8 +311,8 @@ def _word(value: str | int | None) -> str:
     return "none" if value is None else repr(value)
 
 
+# In which order the fields of an unused row are examined: one wrong field explains the others.
 _REPORT_ORDER = ("order", "case_id", "variant", "criterion", "repeat")
-"""In which order the fields of an unused row are examined: one wrong field explains the others."""
 
 _PLURALS = {"criterion": "criteria", "line": "lines"}
 _SHOWN = 3

@@ -1,17 +1,14 @@
-"""The interface to every language model: one request, one reply, and the protocol between them."""
+"""The interface to every language model: request, reply, and the protocol between them."""
 
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Protocol, Self, cast, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
-from pydantic import Field, JsonValue, SkipValidation
+from pydantic import BaseModel, Field, JsonValue, SkipValidation
 
 from judgekit.fingerprint import Frozen, canonical_json, canonical_part, text_fingerprint
 from judgekit.records import Count, Finite, JsonObject, Name, Record, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 KEY_VERSION = 1
 """Grows when the meaning of a request's fields changes, so that old replies are not served."""
@@ -70,21 +67,6 @@ class ModelRequest(Record):
     """How many characters of the last message other requests share: a hint for providers' prompt
     caches, no part of the key."""
 
-    def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
-        """A copy with some fields changed; it works out a key of its own.
-
-        Args:
-            update: The fields to change.
-            deep: Whether to copy the values too.
-
-        Returns:
-            The copy; the original's cached key is not taken over.
-        """
-        copy = super().model_copy(update=update, deep=deep)
-        for name in ("key_parts", "key"):
-            copy.__dict__.pop(name, None)
-        return copy
-
     @cached_property
     def key_parts(self) -> dict[str, JsonValue]:
         """Everything that decides the reply, named; the cache key is its fingerprint."""
@@ -104,6 +86,7 @@ class ModelRequest(Record):
         # Written straight down, which takes half the time of `canonical_json(self.key_parts)`.
         messages: list[str] = []
         for message in self.messages:
+            # Messages of users may have more fields, such as `name`; they take the general way.
             if message.keys() != _MESSAGE_FIELDS:
                 messages.append(canonical_json(message))
                 continue
@@ -181,10 +164,13 @@ class ModelReply(Record):
     key: str | None = None
     """Its cache key, where there is a cache."""
 
+    # Nothing is worked out from a reply, so the plain copy does; each new reply is copied twice.
+    model_copy = BaseModel.model_copy  # type: ignore[pydantic-field]  # a function, no field
+
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that answers requests; the one seam to every language model.
+    """Anything that answers requests; the one interface to every language model.
 
     A model may set `cacheable = False` to keep its replies out of the cache (recorded replies
     are on disk already).

@@ -36,11 +36,11 @@ _CLAIM = re.compile(
     re.IGNORECASE,
 )
 
+# Words from which a text is long.
 _LONG_WORDS = 120
-"""Words from which a text is long."""
 
+# The value that a judge who keeps to one score gives.
 _FAVOURITE = 0.75
-"""The value that a judge who keeps to one score gives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,8 +211,8 @@ class _BiasedVerdict:
         if dial <= 0:
             return False
         if (bias, criterion) not in self._moved:  # of two outputs both are seen so, or neither
-            drawn = self._draw(bias, f"{self._request.key}:{criterion}").random()
-            self._moved[bias, criterion] = drawn < dial
+            draw = self._draw(bias, f"{self._request.key}:{criterion}").random()
+            self._moved[bias, criterion] = draw < dial
         return self._moved[bias, criterion]
 
     def _draw(self, what: str, on: str) -> random.Random:
@@ -220,13 +220,13 @@ class _BiasedVerdict:
         return random.Random(f"{self._judge.seed}:{what}:{on}")
 
 
+# What a text has that appeals to a bias, from the text and the judge's own family.
 _APPEALS: Mapping[str, Callable[[str, str], bool]] = {
     "verbosity": lambda text, _: len(text.split()) >= _LONG_WORDS,
     "formatting": lambda text, _: all(form.search(text) for form in (_HEADING, _BULLET, _BOLD)),
     "authority": lambda text, _: _CLAIM.search(text) is not None,
     "self_preference": lambda text, own: f"written by {own}" in text,
 }
-"""What a text has that appeals to a bias, from the text and the judge's own family."""
 
 
 def _first_criterion(schema: JsonObject) -> str | None:
@@ -248,8 +248,8 @@ _TEXT = "The answer deserves this and not the next better one."
 _BARE, _WORDLESS = frozenset({"type", "items"}), ("string", "array", "boolean")
 """Keys of a part that leaves nothing to decide, and its types; most parts of a schema are so."""
 
+# Keys that hold the answer itself; under any other key the key is the criterion's name.
 _ANSWERS = frozenset({"score", "preference", "winner", "choice", "verdict", *_SIDES})
-"""Keys that hold the answer itself; under any other key the key is the criterion's name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 _BYTES_PER_TOKEN = 4
+
+# Encoding time grows faster than the length of a text without spaces; longer texts are cut.
 _PIECE = 16_384
-"""Encoding time grows faster than the length of a text without spaces; longer texts are cut."""
 
 _PER_MESSAGE = 3
 _PER_REPLY = 3
@@ -49,6 +50,8 @@ _R50K = (
     "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
 )
 
+# The file of each encoding in a cache folder of tiktoken, and the SHA-256 of its content. tiktoken
+# deletes a file with another content and downloads it again, so both are checked first.
 _FILES = {
     "cl100k_base": _CL100K,
     "o200k_base": _O200K,
@@ -57,9 +60,6 @@ _FILES = {
     "p50k_edit": _P50K,
     "r50k_base": _R50K,
 }
-"""The file of each encoding in a cache folder of tiktoken, and the SHA-256 of its content.
-
-tiktoken deletes a file with another content and downloads it again, so both are checked first."""
 
 _loading = threading.Lock()
 

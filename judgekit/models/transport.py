@@ -46,9 +46,9 @@ def _never(_: Endpoint) -> bool:
 class Transport:
     """One way to a model; a module of `judgekit.models.transports` holds one."""
 
-    opener: Callable[[Endpoint], Callable[[], Model]]
-    """Checks an endpoint at once, and returns a function that opens the model when the first reply
-    is needed. It raises `SettingsError` for an endpoint that the transport cannot reach."""
+    open: Callable[[Endpoint], Model]
+    """Checks an endpoint and returns its model, which imports and connects at its first request.
+    It raises `SettingsError` for an endpoint that the transport cannot reach."""
 
     is_preferred: Callable[[Endpoint], bool] = _never
     """Whether `auto` chooses this transport for an endpoint; the other endpoints use litellm."""
@@ -62,15 +62,16 @@ def transport_names() -> tuple[str, ...]:
     return (AUTO_TRANSPORT, *sorted(found.name for found in pkgutil.iter_modules(folder)))
 
 
-def transport_opener(name: str, endpoint: Endpoint) -> Callable[[], Model]:
-    """What opens the model at an endpoint, through the named transport."""
+def open_model(name: str, endpoint: Endpoint) -> Model:
+    """The model at an endpoint, through the named transport."""
     names = transport_names()
     if name not in names:
         raise UnknownNameError("transport", name, names)
     if name == AUTO_TRANSPORT:
+        # The transports decide themselves, so that adding one changes no list here.
         preferring = (other for other in names[1:] if _load(other).is_preferred(endpoint))
         name = next(preferring, _FALLBACK)
-    return _load(name).opener(endpoint)
+    return _load(name).open(endpoint)
 
 
 def _load(name: str) -> Transport:

@@ -9,10 +9,8 @@ from .environment import (
     fence_text as fence_text,
     make_environment as make_environment,
 )
-from .evidence import (
-    locate_evidence as locate_evidence,
-)
 from .messages import (
+    OVERALL_KEY as OVERALL_KEY,
     SLOT_LABELS as SLOT_LABELS,
     JudgePrompt as JudgePrompt,
     PairTemplate as PairTemplate,
@@ -20,8 +18,12 @@ from .messages import (
     draw_labels as draw_labels,
     judged_text as judged_text,
     pairwise_text as pairwise_text,
+    scale_words as scale_words,
     steps_text as steps_text,
     to_text as to_text,
+)
+from .parsing import (
+    locate_evidence as locate_evidence,
 )
 from .redaction import (
     Redaction as Redaction,
@@ -30,10 +32,6 @@ from .redaction import (
 from .rubric_lint import (
     Flaw as Flaw,
     lint_rubric as lint_rubric,
-)
-from .schema import (
-    OVERALL_KEY as OVERALL_KEY,
-    scale_words as scale_words,
 )
 from .template_lint import (
     lint_partial as lint_partial,

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from judgekit.prompts.messages import criterion_schema
 from judgekit.prompts.parsing import LABEL_KEYS, MAXIMUM_KEYS, SCORE_KEYS, UNREAD_KEYS, fold_name
-from judgekit.prompts.schema import criterion_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

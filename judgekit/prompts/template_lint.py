@@ -17,10 +17,9 @@ from judgekit.prompts.environment import (
     block_pieces,
     make_environment,
 )
-from judgekit.prompts.messages import PairTemplate, PromptTemplate
+from judgekit.prompts.messages import PairTemplate, PromptTemplate, criterion_schema
 from judgekit.prompts.parsing import RATIONALE_KEYS, TEXT_FORMATS
 from judgekit.prompts.rubric_lint import Flaw
-from judgekit.prompts.schema import criterion_schema
 from judgekit.prompts.templates import find_template, is_pair_template
 from judgekit.records import Case, Criterion, Level, Output, Rubric, Scale, TraceEvent
 

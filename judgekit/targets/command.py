@@ -28,6 +28,7 @@ _KINDS: dict[ProcessFailure, TargetErrorKind] = {
     "memory": "exit",
 }
 
+# The end of stderr, since programs write the cause of a failure last.
 _SHOWN_STDERR = 500
 
 
@@ -45,6 +46,8 @@ class CommandTarget:
         secrets: Sequence[str] = (),
     ) -> None:
         try:
+            # Looked for now, so that a missing program is reported once, before any case and any
+            # payment.
             find_program(command, environment=environment, folder=folder)
         except ProcessFailedError as error:
             message = f"the command of variant {variant!r}: {error.message}"
@@ -70,7 +73,7 @@ class CommandTarget:
                 folder=self._folder,
             )
         except ProcessFailedError as error:
-            # The kind tells a report whether the program was slow, missing or wrong.
+            # By the kind a report shows whether the program was slow, missing or wrong.
             return call.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
         return call.read_bytes(finished.stdout, source="stdout")
 

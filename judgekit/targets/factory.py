@@ -58,6 +58,7 @@ def _command(
         settings.id,
         settings.command or (),
         folder=suite.folder,
+        # The program gets no secret but those its variant names: an output under test is untrusted.
         environment=scrub_environment({**suite.settings.environment, **own}, own=environment),
         limits=ProcessLimits(timeout_s=timeout_s, memory_bytes=None),
         secrets=secrets,
@@ -118,7 +119,7 @@ def expand_variables(text: str, environment: Mapping[str, str], *, where: str) -
         SettingsError: When a variable is not set.
 
     Example:
-        >>> filled("Bearer ${KEY}", {"KEY": "abc"}, where="a header")
+        >>> expand_variables("Bearer ${KEY}", {"KEY": "abc"}, where="a header")
         'Bearer abc'
     """
 
@@ -144,5 +145,6 @@ def expand_all_variables(
         name: expand_variables(text, environment, where=f"{where} {name!r}")
         for name, text in texts.items()
     }
+    # Every value that was filled in may be a key, and is removed from error messages.
     named = (match[2] or match[3] for text in texts.values() for match in _VARIABLE.finditer(text))
     return done, tuple(environment[name] for name in named if name)

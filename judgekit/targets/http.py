@@ -24,13 +24,16 @@ LARGEST_OUTPUT_BYTES = 10 * 2**20
 """The largest unpacked reply that is read, in bytes."""
 
 _MAX_REDIRECTS = 5
+
+# Redirects that keep method and body; the others turn the request into a GET without a case.
 _RESENDING = (307, 308)
-"""Redirects that keep method and body; the others turn the request into a GET without a case."""
 
 _JSON = "application/json"
-_SUCCESS = 2
-"""The first digit of the successful statuses."""
 
+# The first digit of the successful statuses.
+_SUCCESS = 2
+
+# An explicit default port is the same origin as none.
 _PORTS = {"http": 80, "https": 443}
 _SHOWN_BYTES = 200
 
@@ -95,6 +98,7 @@ class EndpointTarget:
     async def _sent(self, client: aiohttp.ClientSession, body: bytes, call: TargetCall) -> Output:
         url = self._url
         for _ in range(_MAX_REDIRECTS + 1):
+            # Redirects are followed here: aiohttp would send the headers to another host, too.
             async with client.request(
                 self._method, url, data=body, headers=self._headers, allow_redirects=False
             ) as response:
@@ -114,6 +118,7 @@ class EndpointTarget:
             shown = raw[:_SHOWN_BYTES].decode(errors="replace").strip()
             message = f"{self._where} answered HTTP {response.status}"
             return call.failed("http_status", f"{message}: {shown!r}" if shown else message)
+        # After the status: a large error page is reported by its status.
         if len(raw) > LARGEST_OUTPUT_BYTES:
             message = f"{self._where} sent more than {LARGEST_OUTPUT_BYTES >> 20} MiB"
             return call.failed("too_large", message)
@@ -155,4 +160,5 @@ def _checked_headers(headers: Mapping[str, str], variant: str) -> dict[str, str]
                 hint="a header is one line; look for a line end in the variable it names",
             )
     names = {name.lower() for name in headers}
+    # Names of headers ignore case, so that `content-type` of the user is not sent twice.
     return {**headers, **({} if "content-type" in names else {"Content-Type": _JSON})}

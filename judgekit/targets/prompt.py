@@ -46,6 +46,7 @@ class TargetPrompt:
         else:
             file_name, places = find_template(name, template_folders)
         self._compiled = CompiledTemplate(make_environment(places), file_name)
+        # Of all the files it includes: a changed partial is another system under test.
         self.fingerprint = fingerprint(dict(self._compiled.sources))
         blocks = self._compiled.blocks
         if blocks and ("user" not in blocks or set(blocks) - set(_BLOCKS)):
@@ -101,10 +102,14 @@ class PromptTarget:
         try:
             request = self.request(case, repeat=repeat)
         except TemplateError as error:
+            # A template that fails for one case is a result of that case; the others are still
+            # answered.
             return call.failed("exception", str(error))
         try:
             reply = await self._connection.model.complete(request)
         except ModelError as error:
+            # A refusal is behaviour of the system under test, and is counted apart from failed
+            # calls.
             refused = error.kind == "content_filter"
             output = call.failed("refused" if refused else "model", error.message)
             return output.model_copy(update={"metadata": {"model_error": error.kind}})

@@ -35,11 +35,15 @@ if TYPE_CHECKING:
 
     from judgekit.records import Case
 
+# These end the whole run (no money left, a reply that is not cached or cannot be stored), so that
+# they must not become the error of one case.
 _PASSED_ON = (BudgetExceededError, FrozenCacheError, StoreError)
+# `sys.path` and `sys.modules` belong to the process: two targets must not change them at once.
 _importing = threading.Lock()
 _GRACE_S = 1.0
+
+# A loop that begins no call for so long, or so large a share of the limit, is blocked.
 _SHARE_OF_LIMIT = 0.25
-"""A loop that begins no call for so long, or so large a share of the limit, is blocked."""
 
 
 class PythonTarget:
@@ -70,6 +74,8 @@ class PythonTarget:
         except _PASSED_ON:
             raise
         except asyncio.CancelledError:
+            # A cancelled run must stop; a function that cancels itself is only an error of its
+            # case.
             if _is_being_cancelled():
                 raise
             return call.failed("cancelled", "the function was cancelled from inside")
@@ -89,6 +95,7 @@ class PythonTarget:
                 lambda: cast("Awaitable[object]", self._function(case, **named))
             )
         returned = await _in_thread(lambda: self._function(case, **named))
+        # A plain function may return a coroutine: a lambda around an async one, for example.
         if inspect.isawaitable(returned):
             return await self._loop.run(lambda: returned)
         return returned
@@ -133,6 +140,8 @@ def _folder_first_on_path(folder: Path, root: str) -> Iterator[None]:
     place = str(folder)
     sys.path.insert(0, place)
     importlib.invalidate_caches()
+    # Two suites may each have an `app.py`; the one that was imported first must not answer for
+    # both.
     hidden = _modules_from_elsewhere(root, folder)
     for name in hidden:
         del sys.modules[name]
@@ -209,6 +218,7 @@ def _output(returned: object, call: TargetCall) -> Output:
         message = f"the function returned a {type(returned).__name__}"
         return call.failed("unreadable", f"{message}, not a str, a dict or an Output")
     try:
+        # Through JSON text, so that a dict is read by the same rules as the output of a program.
         raw = json.dumps(returned, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         return call.failed("unreadable", f"the function returned a dict that is not JSON: {error}")
@@ -228,6 +238,7 @@ def _error_location(trace: TracebackType | None, folder: Path) -> str:
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
     if not own and not frames:
         return ""
+    # The last frame is often deep in a library; the user can change the last one in the own folder.
     last = (own or frames)[-1]
     return f" ({last.filename}:{last.lineno})"
 
@@ -235,8 +246,8 @@ def _error_location(trace: TracebackType | None, folder: Path) -> str:
 if TYPE_CHECKING:
     Begin = Callable[[], Awaitable[object]]
 
+# How long the end of a loop is waited for; one that is blocked is left behind.
 _PATIENCE_S = 1.0
-"""How long the end of a loop is waited for; one that is blocked is left behind."""
 
 
 class EventLoopThread:
@@ -340,7 +351,7 @@ class _LoopThread:
         threading.Thread(target=self._serve, name="judgekit-target-loop", daemon=True).start()
 
     def result(self, call: _Call) -> asyncio.Future[_Outcome]:
-        """What a call comes to, for the loop that is running here."""
+        """The result of a call, for the loop that is running here."""
         return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call.outcome(), self._loop))
 
     def stop(self) -> None:
@@ -359,6 +370,7 @@ class _LoopThread:
                 self.ended.set_result(None)
 
 
+# Whether a loop is blocked shows only in whether it begins another call.
 async def _ping() -> None:
     """Answer."""
 
@@ -374,6 +386,7 @@ async def _cancel_all() -> None:
 
 def _settable(error: BaseException) -> BaseException:
     """An exception that a future takes, and that does not end the whole program."""
+    # A future refuses StopIteration, and the other two would end the thread of all calls.
     if not isinstance(error, StopIteration | KeyboardInterrupt | GeneratorExit):
         return error
     message = f"the function raised {type(error).__name__}"

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from judgekit.records import Case, Output, TargetErrorKind
 
+# Formats in which a row can be read again from the byte it begins at.
 _INDEXED = (".jsonl", ".ndjson")
-"""Formats in which a row can be read again from the byte it begins at."""
 
+# The byte a row begins at, and its line.
 _RowOffset = tuple[int, int]
-"""The byte a row begins at, and its line."""
 
 
 class RecordedTarget:
@@ -76,6 +76,8 @@ class RecordedTarget:
             output = self._read_again(*places[repeat])
         except (DatasetError, OSError) as error:
             return _failed(call, "unreadable", f"the file has changed: {error}")
+        # The offsets were read when the file was opened; another program may have rewritten it
+        # since.
         if output.case_id != case.id:
             return _failed(call, "unreadable", f"{self._path} has changed while it was read")
         return self._own(output)

@@ -45,6 +45,7 @@ class Target(Protocol):
 
 
 _SHOWN_CHARACTERS = 200
+# Errors are stored and shown in reports; a program may write megabytes to stderr.
 _LONGEST_ERROR = 1_000
 _FORMAT_HINT = 'write an object, for example {"text": "…"}'
 
@@ -123,6 +124,7 @@ class TargetCall:
     def with_details(self, output: Output) -> Output:
         """An output with its case, variant and duration."""
         known: dict[str, object] = {"case_id": self.case.id, "variant": self.variant}
+        # A duration the system measured itself leaves out the start of its process.
         if output.duration_ms is None:
             known["duration_ms"] = self.duration_ms
         if output.error is not None and output.error_kind is None:

@@ -47,8 +47,8 @@ Script = (
 TrueValues = float | Mapping[str, float] | Callable[[str | None, str | None, str | None], float]
 """True values on [0, 1]: one for all, by name, or from case, variant and criterion."""
 
+# Characters from which a verbosity-loving judge is fully impressed.
 _LONG_CHARACTERS = 2_000
-"""Characters from which a verbosity-loving judge is fully impressed."""
 
 _REFUSAL = "I'm sorry, but I can't help with evaluating this content."
 _CHARACTERS_PER_TOKEN = 4
@@ -108,6 +108,7 @@ class ScriptedModel:
         self, replies: Mapping[str, ScriptedAnswer], request: ModelRequest
     ) -> ScriptedAnswer:
         case, criterion = request.subject.case_id, request.subject.criterion
+        # From the special to the general, so that one case can differ from the rest.
         for key in (f"{case}/{criterion}", criterion, case):
             if key is not None and key in replies:
                 return replies[key]
@@ -215,6 +216,7 @@ class FlawedModel:
         faults, verdict = self.faults, _FlawedVerdict(self, request, schema)
         if draw.random() < faults.refuses:
             return _REFUSAL, "stop"
+        # Before the verdict is built: an echo must hold nothing but the judged text.
         if draw.random() < faults.echoes:
             return "\n".join(verdict.judged), "stop"
         text = verdict.text()
@@ -250,6 +252,7 @@ class _FlawedVerdict:
 
     def _score(self, schema: JsonObject, criterion: str | None, *, other: bool) -> float:
         faults, subject = self._model.faults, self._request.subject
+        # One generator for each criterion: a fault of one must not change the draws of the next.
         draw = self._draw(criterion)
         value = self._seen_value(subject.variant, criterion, "\n".join(self.judged), draw)
         points = allowed_scores(schema, value, self._model.scale)

@@ -163,7 +163,7 @@ def test_two_settings_of_one_model_are_two_judges_of_a_suite(panel: Bench) -> No
 def test_the_same_judge_twice_is_refused(panel: Bench) -> None:
     ran = compare(panel, judges=("one", "one"))
     assert ran.code == 2
-    assert "their votes cannot be told apart" in ran.err
+    assert "their votes cannot be distinguished" in ran.err
 
 
 def test_judges_of_the_environment_are_parted_by_commas(

@@ -147,7 +147,7 @@ def test_a_suite_says_how_it_is_run_and_what_its_models_cost(tmp_path: Path) -> 
 def test_a_judge_takes_the_arguments_the_file_gives_and_no_more(tmp_path: Path) -> None:
     text = PANEL.replace("weight: 2", "weight: 2, seed: 3, temperature: null")
     suite = load_suite(put(tmp_path, text))
-    assert suite.judge[1].explicit() == {"seed": 3, "temperature": None}
+    assert suite.judge[1].overrides() == {"seed": 3, "temperature": None}
 
 
 def test_assertions_alone_can_judge_without_a_rubric(tmp_path: Path) -> None:

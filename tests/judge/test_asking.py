@@ -140,7 +140,7 @@ async def test_an_error_of_the_provider_is_a_failure_of_its_kind(kind: str) -> N
 async def test_an_error_while_asking_again_leaves_the_first_reason() -> None:
     answer, _ = await asked("ambiguous", ModelError("too fast", kind="rate_limited"))
     assert answer.failure_kind == "unreadable"
-    assert str(answer.error) == "It was ambiguous. (asking again failed: too fast)"
+    assert str(answer.error) == "It was ambiguous. (the retry failed: too fast)"
     assert answer.reply is not None
 
 

@@ -95,7 +95,7 @@ def test_a_panel_knows_how_many_calls_it_makes_and_whether_it_keeps_them() -> No
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ([{}, {}], "their votes cannot be told apart"),
+        ([{}, {}], "their votes cannot be distinguished"),
         ([], "a panel needs a judge"),
         ([{"scrub": False}, {"template": "pairwise/letter"}], "are to see the same texts"),
         ([{"rule": "average"}, {"template": "pairwise/letter"}], "be reconciled by one rule"),

@@ -237,7 +237,7 @@ async def test_an_error_that_no_case_survives_ends_the_panel() -> None:
     ("names", "panel", "problem"),
     [
         ([], RunPanel(), "a panel needs a judge"),
-        (["a", "a"], RunPanel(), "their votes cannot be told apart"),
+        (["a", "a"], RunPanel(), "their votes cannot be distinguished"),
         (["a"], RunPanel(judges=("other",)), "does not name the judge a"),
         (["a"], RunPanel(combine="cascade"), "a cascade needs escalate_below"),
     ],

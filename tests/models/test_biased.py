@@ -10,7 +10,7 @@ from judgekit.errors import InputError
 from judgekit.models import BiasedModel, Biases
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts import fence_text
-from judgekit.prompts.schema import criteria_schema, criterion_schema, preference_schema
+from judgekit.prompts.messages import criteria_schema, criterion_schema, preference_schema
 from tests.factories import make_criterion, make_request
 
 if TYPE_CHECKING:

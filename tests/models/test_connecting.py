@@ -161,20 +161,19 @@ def test_a_local_model_is_named_by_its_weights_and_asked_one_call_at_a_time(
     assert connect(connection.name).model.name == connection.name
 
 
-def test_a_local_server_is_asked_through_litellm_like_any_provider() -> None:
-    inner = factory._open_litellm(5)("openai/m", api_base="http://127.0.0.1/v1", api_key="k")
-    assert isinstance(inner, LitellmModel)
-    assert inner.name == "openai/m"
-
-
-def test_a_local_model_is_opened_when_it_is_first_asked(
+def test_a_local_model_is_opened_when_it_is_first_asked_and_called_through_litellm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = tmp_path / "tiny.gguf"
     weights.write_bytes(b"GGUF tiny")
     monkeypatch.setenv("JUDGEKIT_LOCAL_GGUF", str(weights))
-    opened = factory._opener("local", api_base=None, timeout_s=5, transport="auto")()
+    late = factory._open("local", api_base=None, timeout_s=5, transport="auto")
+    assert isinstance(late, factory.LazyModel)
+    opened = late._build()
     assert isinstance(opened, LocalModel)
+    inner = opened._open_inner("openai/m", api_base="http://127.0.0.1/v1", api_key="k")
+    assert isinstance(inner, LitellmModel)
+    assert inner.name == "openai/m"
 
 
 def test_a_smoke_model_is_flagged() -> None:

@@ -35,8 +35,12 @@ async def test_closing_closes_what_is_asked() -> None:
         async def aclose(self) -> None:
             self.closed = True
 
-    endpoint = Closable(VirtualTime())
+    time = VirtualTime()
+    endpoint = Closable(time)
     model = limited(endpoint)
+    await model.aclose()
+    assert not endpoint.closed
+    await time.run(model.complete(ask()))
     await model.aclose()
     assert endpoint.closed
     assert not model.cacheable

@@ -23,7 +23,7 @@ from judgekit.models.local import (
 )
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject
 from judgekit.models.transports import LitellmModel
-from judgekit.prompts.schema import criterion_schema
+from judgekit.prompts.messages import criterion_schema
 from judgekit.records import Criterion
 from judgekit.testing import ScriptedModel
 from judgekit.testing.fake_models import Script  # noqa: TC001

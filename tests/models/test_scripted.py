@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from judgekit.errors import InputError, ModelError
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject
 from judgekit.prompts import fence_text
-from judgekit.prompts.schema import criteria_schema, criterion_schema
+from judgekit.prompts.messages import criteria_schema, criterion_schema
 from judgekit.records import Criterion
 from judgekit.testing import Faults, FlawedModel, ScriptedModel
 

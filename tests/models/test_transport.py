@@ -7,7 +7,7 @@ import pytest
 
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.models import connect, transport_names, transports
-from judgekit.models.transport import Endpoint, transport_opener
+from judgekit.models.transport import Endpoint, open_model
 from judgekit.models.transports import DirectModel, LitellmModel
 from tests.factories import make_request
 
@@ -30,7 +30,7 @@ class Echo:
 
 
 TRANSPORT = Transport(
-    opener=lambda endpoint: lambda: Echo(endpoint.model),
+    open=lambda endpoint: Echo(endpoint.model),
     is_preferred=lambda endpoint: endpoint.model.startswith("echo/"),
 )
 """
@@ -46,19 +46,19 @@ TRANSPORT = Transport(
     ],
 )
 def test_auto_calls_compatible_endpoints_directly(endpoint: Endpoint, kind: type) -> None:
-    assert isinstance(transport_opener("auto", endpoint)(), kind)
+    assert isinstance(open_model("auto", endpoint), kind)
 
 
 def test_a_named_transport_is_used_wherever_it_can_be() -> None:
-    model = transport_opener("litellm", Endpoint("openai/m", OWN))()
+    model = open_model("litellm", Endpoint("openai/m", OWN))
     assert isinstance(model, LitellmModel)
 
 
 def test_a_transport_that_cannot_reach_the_endpoint_says_so_at_once() -> None:
     with pytest.raises(SettingsError, match="transport=direct needs api_base"):
-        transport_opener("direct", Endpoint("openai/m"))
+        open_model("direct", Endpoint("openai/m"))
     with pytest.raises(SettingsError, match="cannot be called directly"):
-        transport_opener("direct", Endpoint("anthropic/m", OWN))
+        open_model("direct", Endpoint("anthropic/m", OWN))
 
 
 def test_an_unknown_transport_is_an_error_with_the_nearest_name() -> None:

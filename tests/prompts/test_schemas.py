@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from judgekit.prompts import scale_words
-from judgekit.prompts.schema import criteria_schema, criterion_schema
+from judgekit.prompts.messages import criteria_schema, criterion_schema
 from judgekit.records import Scale
 from tests.factories import make_criterion
 

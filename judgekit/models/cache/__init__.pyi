@@ -16,10 +16,10 @@ from .disk_cache import (
 from .interface import (
     CacheEntry as CacheEntry,
     CacheWarning as CacheWarning,
-    ReplyCache as ReplyCache,
 )
 from .reply_cache import (
     MemoryCache as MemoryCache,
+    ReplyCache as ReplyCache,
 )
 from .sqlite import (
     DamagedFileError as DamagedFileError,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.models.cache.interface import CacheCounts, CacheEntry, ReplyCache
+    from judgekit.models.cache.interface import CacheCounts, CacheEntry
+    from judgekit.models.cache.reply_cache import ReplyCache
     from judgekit.records import JsonObject
 
 
@@ -45,7 +46,7 @@ class CacheStats:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What a check of every entry found."""
+    """The result of checking every entry."""
 
     n_sound: int
     """Entries whose checksum, key and request hold."""
@@ -58,7 +59,7 @@ class VerifyReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing was found."""
+        """Whether no damage was found."""
         return not self.damaged and not self.problems
 
 
@@ -94,7 +95,7 @@ def list_entries(
 
 def verify_cache(cache: ReplyCache) -> VerifyReport:
     """Check every entry's checksum, key and request, and the storage itself."""
-    n_sound = 0
+    n_intact = 0
     damaged = []
     for key in cache.keys():  # noqa: SIM118 - a cache is no dict
         try:
@@ -107,10 +108,10 @@ def verify_cache(cache: ReplyCache) -> VerifyReport:
         if entry.rejected:
             damaged.append((key, "a reply that may not be served stands in its place"))
         elif entry.request is None:
-            damaged.append((key, "the reply is sound, but what was asked is lost or altered"))
+            damaged.append((key, "the reply is intact, but its request is lost or altered"))
         else:
-            n_sound += 1
-    return VerifyReport(n_sound=n_sound, damaged=tuple(damaged), problems=cache.problems())
+            n_intact += 1
+    return VerifyReport(n_sound=n_intact, damaged=tuple(damaged), problems=cache.problems())
 
 
 def prune_cache(
@@ -171,8 +172,8 @@ def _is_before(entry: CacheEntry, when: datetime) -> bool:
 
 
 def _created_at(entry: CacheEntry) -> datetime:
-    bought_at = datetime.fromisoformat(entry.created_at)
-    return bought_at if bought_at.tzinfo is not None else bought_at.replace(tzinfo=UTC)
+    created_at = datetime.fromisoformat(entry.created_at)
+    return created_at if created_at.tzinfo is not None else created_at.replace(tzinfo=UTC)
 
 
 def _contains_text(entry: CacheEntry, text: str) -> bool:
@@ -240,7 +241,7 @@ def explain_request(
     """Why a request is a hit or a miss."""
     # The nearest entry has the most equal parts; among equals, the longest common beginnings and
     # ends of the texts that differ.
-    key, asked = _parts_of(cache, request)
+    key, wanted = _parts_of(cache, request)
     nearest: str | None = None
     nearest_parts: dict[str, str] = {}
     best = (-1, -1)
@@ -253,16 +254,16 @@ def explain_request(
         if parts is None:
             continue
         n_compared += 1
-        held = _named_parts(parts)
-        score = _similarity(asked, held, best)
+        stored = _named_parts(parts)
+        score = _similarity(wanted, stored, best)
         if score > best:
-            nearest, nearest_parts, best = other, held, score
+            nearest, nearest_parts, best = other, stored, score
     return CacheExplanation(
         key=key,
         is_hit=key in cache,
         n_rejected=len(cache.rejected(key)),
         nearest=nearest,
-        differences=() if nearest is None else _differences(asked, nearest_parts),
+        differences=() if nearest is None else _differences(wanted, nearest_parts),
         n_compared=n_compared,
     )
 
@@ -302,15 +303,15 @@ def _message_parts(messages: list[JsonValue]) -> dict[str, str]:
 
 
 def _similarity(
-    asked: dict[str, str], held: dict[str, str], best: tuple[int, int]
+    wanted: dict[str, str], stored: dict[str, str], best: tuple[int, int]
 ) -> tuple[int, int]:
-    names = asked.keys() | held.keys()
-    differing = [name for name in names if asked.get(name) != held.get(name)]
+    names = wanted.keys() | stored.keys()
+    differing = [name for name in names if wanted.get(name) != stored.get(name)]
     n_equal = len(names) - len(differing)
     if n_equal < best[0]:
         return n_equal, 0
     return n_equal, sum(
-        _n_common_ends(asked.get(name, ""), held.get(name, "")) for name in differing
+        _n_common_ends(wanted.get(name, ""), stored.get(name, "")) for name in differing
     )
 
 
@@ -331,16 +332,16 @@ def _n_common_start(one: str, other: str) -> int:
     return low
 
 
-def _differences(asked: dict[str, str], held: dict[str, str]) -> tuple[KeyDifference, ...]:
+def _differences(wanted: dict[str, str], stored: dict[str, str]) -> tuple[KeyDifference, ...]:
     return tuple(
         KeyDifference(
             part=name,
-            asked=_shortened(asked.get(name, _ABSENT)),
-            held=_shortened(held.get(name, _ABSENT)),
-            diff=_diff(asked.get(name), held.get(name)),
+            asked=_shortened(wanted.get(name, _ABSENT)),
+            held=_shortened(stored.get(name, _ABSENT)),
+            diff=_diff(wanted.get(name), stored.get(name)),
         )
-        for name in sorted(asked.keys() | held.keys())
-        if asked.get(name) != held.get(name)
+        for name in sorted(wanted.keys() | stored.keys())
+        if wanted.get(name) != stored.get(name)
     )
 
 
@@ -348,11 +349,11 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
 
 
-def _diff(asked: str | None, held: str | None) -> str | None:
-    if asked is None or held is None or max(len(asked), len(held)) <= _SHORT:
+def _diff(wanted: str | None, stored: str | None) -> str | None:
+    if wanted is None or stored is None or max(len(wanted), len(stored)) <= _SHORT:
         return None
     lines = list(
-        difflib.unified_diff(_lines(held), _lines(asked), "held", "asked", n=1, lineterm="")
+        difflib.unified_diff(_lines(stored), _lines(wanted), "held", "asked", n=1, lineterm="")
     )
     if len(lines) > _MAX_DIFF_LINES:
         n_more = len(lines) - _MAX_DIFF_LINES

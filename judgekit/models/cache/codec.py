@@ -1,4 +1,7 @@
-"""Encodes cache entries as canonical JSON with a checksum that is verified on every read."""
+"""Names the rows of cache entries and encodes them as canonical JSON.
+
+Each row has a checksum, which is verified on every read.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,21 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from judgekit.fingerprint import canonical_json, fingerprint
-from judgekit.models.cache.interface import COUNTS_ROW, CacheEntry, DamagedEntryError
+from judgekit.models.cache.interface import CacheEntry, DamagedEntryError
 from judgekit.models.request import ModelReply
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from judgekit.records import JsonObject
 
 SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})
 """A reply that ended in another way was cut short or filtered, and is not served."""
+
+COUNTS_ROW = "counts"
+"""Name of the row that holds what the cache has saved."""
+
+_ROW_NAME = re.compile(r"[0-9a-f]{64}(:request|:rejected:[0-9]+)?|counts")
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -26,6 +36,21 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 # and has a fixed length: the rest can be hashed without being encoded again.
 _SEAL = '{"checksum":"'
 _BODY_AT = len(_SEAL) + 64 + len('",')
+
+
+def is_row_name(name: object) -> bool:
+    """Whether a name is one that this package writes."""
+    return isinstance(name, str) and _ROW_NAME.fullmatch(name) is not None
+
+
+def request_row(key: str) -> str:
+    """Name of the row that holds the request of a key."""
+    return f"{key}:request"
+
+
+def rejected_row(key: str, number: int) -> str:
+    """Name of the row that holds a key's rejected reply of that number, from 0."""
+    return f"{key}:rejected:{number}"
 
 
 def is_servable(reply: ModelReply) -> bool:
@@ -42,9 +67,16 @@ def is_cache_key(text: str) -> bool:
     return _KEY.fullmatch(text) is not None
 
 
-def encode_reply(entry: CacheEntry) -> str:
-    """The text of an entry's reply row; the request has a row of its own."""
-    return _sealed(entry, {} if entry.imported is None else {"imported": entry.imported})
+def encode_entry(entry: CacheEntry, **more: JsonValue) -> str:
+    """The text of an entry's row; the request has a row of its own, unless `more` holds it."""
+    reply = entry.reply.model_dump(exclude={"cached", "key"})
+    body = {"created_at": entry.created_at, "key": entry.key, "reply": reply, **more}
+    if entry.imported is not None and not more:
+        body["imported"] = entry.imported
+    if entry.rejected:
+        body["rejected"] = True
+    rest = canonical_json(body)
+    return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 
 
 def decode_reply(text: str, key: str) -> ModelReply:
@@ -56,6 +88,7 @@ def decode_reply(text: str, key: str) -> ModelReply:
         raise DamagedEntryError("the checksum does not match: the entry was altered")
     try:
         body = json.loads(rest)
+        # The checksum holds for a row that was copied under another name, too.
         if body["key"] != key or "rejected" in body:
             raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
         return ModelReply.model_validate({**body["reply"], "cached": True, "key": key})
@@ -85,7 +118,7 @@ def encode_line(entry: CacheEntry) -> str:
     """The entry as one line of an export, request included and provenance left out."""
     if entry.request is None:
         raise ValueError(f"entry {entry.key[:12]} cannot be exported: its request is lost")
-    return _sealed(entry, {"request": entry.request})
+    return encode_entry(entry, request=entry.request)
 
 
 def decode_line(line: str) -> CacheEntry:
@@ -104,6 +137,7 @@ def decode_line(line: str) -> CacheEntry:
     if not isinstance(request, dict) or fingerprint(request) != body["key"]:
         raise DamagedEntryError("the key is not the fingerprint of the request")
     entry = _entry(body, request)
+    # Checked at the import: a truncated reply in an export would be served for ever.
     if not entry.rejected and not is_servable(entry.reply):
         raise DamagedEntryError("the reply was cut short, filtered or empty and may not be served")
     return entry
@@ -123,15 +157,6 @@ def is_intact_row(name: str, text: str) -> bool:
     except DamagedEntryError:
         return False
     return True
-
-
-def _sealed(entry: CacheEntry, more: dict[str, Any]) -> str:
-    reply = entry.reply.model_dump(exclude={"cached", "key"})
-    body = {"created_at": entry.created_at, "key": entry.key, "reply": reply, **more}
-    if entry.rejected:
-        body["rejected"] = True
-    rest = canonical_json(body)
-    return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 
 
 def _unsealed(text: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""The reply cache in a folder.
+"""The reply cache in a folder: text under text keys, in an SQLite file written by diskcache.
 
-It checks who may write there, replaces a damaged database by what can be recovered, and spills
-replies to a file when it cannot write.
+It checks who may write there, replaces a damaged database by what can be recovered, and saves
+replies elsewhere when it cannot write. Nothing is pickled or evicted; no other module imports
+diskcache.
 """
 
 from __future__ import annotations
@@ -10,36 +11,37 @@ import errno
 import os
 import sqlite3
 import stat
-import tempfile
 import threading
+import time
 import warnings
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import diskcache
 
 from judgekit.errors import StoreError
-from judgekit.models.cache.codec import encode_line, is_intact_row
+from judgekit.models.cache.codec import COUNTS_ROW
 from judgekit.models.cache.interface import (
-    CacheEntry,
     CacheRows,
     CacheWarning,
-    CountsUpdate,
     DamagedEntryError,
     WriteFailedError,
-    is_row_name,
 )
-from judgekit.models.cache.locks import FileKeyLocks, KeyLocks, LocalKeyLocks
-from judgekit.models.cache.reply_cache import RowCache
+from judgekit.models.cache.locks import FileKeyLocks, LocalKeyLocks
+from judgekit.models.cache.reply_cache import ReplyCache, SpillFile
 from judgekit.models.cache.sqlite import (
     MODE_RAW,
     SELECT_TEXT,
     DamagedFileError,
-    DiskcacheRows,
     ReadOnlyRows,
+    RowReader,
+    is_corruption,
     map_read_error,
+    recover_rows,
     stored_text,
 )
 
@@ -48,12 +50,13 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _BATCH = 500
+# A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _READ_ONLY = ("readonly database", "unable to open database file")  # in SQLite's words
 
 
-class DiskCache(RowCache):
+class DiskCache(ReplyCache):
     """A reply cache in a folder, shared by processes and threads.
 
     A folder that cannot be written is only read, with a warning; what the run fetches then goes to
@@ -86,12 +89,187 @@ class DiskCache(RowCache):
                 raise StoreError(f"there is no cache in {place.path}")
             place.check_owner()
             rows: CacheRows = _open_read_only(place, "the cache was opened read-only")
-            leases: KeyLocks = LocalKeyLocks()
+            locks: LocalKeyLocks = LocalKeyLocks()
             goes_on = True
         else:
-            rows, leases, goes_on = _open_writable(place)
+            rows, locks, goes_on = _open_writable(place)
         rescue = SpillFile(place.path, goes_on=goes_on, temporary=temporary)
-        super().__init__(rows, leases, location=place.path, rescue=rescue, now=now)
+        super().__init__(rows, locks, location=place.path, rescue=rescue, now=now)
+
+
+# NORMAL loses no acknowledged write when a process is killed, only when the power fails, and then
+# at most the last commits; FULL costs 2 ms of waiting for each reply. Memory mapping is off: a
+# file that another process cuts short would end this one by SIGBUS.
+DISKCACHE_SETTINGS: dict[str, int | str] = {
+    "size_limit": 2**62,
+    "eviction_policy": "none",
+    "cull_limit": 0,
+    "statistics": 0,
+    "tag_index": 0,
+    "disk_min_file_size": 2**62,
+    "sqlite_journal_mode": "wal",
+    "sqlite_synchronous": 1,
+    "sqlite_mmap_size": 0,
+}
+"""Given at every open and compared afterwards: they are stored in the file, where any program that
+opens the folder can change them."""
+
+BUSY_TIMEOUT_S = 30.0
+"""How long a write waits for another process's write, in seconds."""
+
+# What `Cache.set` does in two statements; there is no old file to clean up.
+_UPSERT = (
+    "INSERT INTO Cache (key, raw, store_time, access_time, mode, value)"
+    " VALUES (?, 1, ?, ?, ?, ?) ON CONFLICT (key, raw) DO UPDATE SET"
+    " store_time = excluded.store_time, access_time = excluded.access_time, mode = excluded.mode,"
+    " value = excluded.value, filename = NULL, expire_time = NULL, tag = NULL, size = 0"
+)
+
+
+class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
+    """Stores text only, in the database only, and refuses everything else on the way out.
+
+    diskcache unpickles by one column of a row, and reads and deletes files by another; a row
+    planted in the file would so run code or reach out of the folder. Nothing here opens or
+    removes a file.
+    """
+
+    def put(self, key: object) -> tuple[str, bool]:
+        """The database key of a key, as it stands."""
+        if not isinstance(key, str):
+            raise TypeError(f"a cache key is a text, not {type(key).__name__}")
+        return key, True
+
+    def get(self, key: object, raw: object) -> str:
+        """The key of a row."""
+        if not raw or not isinstance(key, str):
+            raise DamagedEntryError("a row with a pickled key is refused")
+        return key
+
+    def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, str]:
+        """The columns of a value; never a file."""
+        del key
+        if read or not isinstance(value, str):
+            raise TypeError(f"a cache value is a text, not {type(value).__name__}")
+        return 0, MODE_RAW, None, value
+
+    def fetch(self, mode: object, filename: object, value: object, read: object) -> str:
+        """The value of a row."""
+        if read:
+            raise DamagedEntryError("a cache value is never a file")
+        return stored_text(mode, filename, value)
+
+    def remove(self, file_path: object) -> None:
+        """Nothing: this cache has no files, so a file name in a row is another program's."""
+
+
+class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
+    """Named text in one SQLite file; see `judgekit.models.cache.interface.CacheRows`."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            with _map_write_errors("opened"):
+                super().__init__(
+                    str(folder), timeout=BUSY_TIMEOUT_S, disk=TextDisk, **DISKCACHE_SETTINGS
+                )
+                self._check_settings(folder)
+        except StoreError:
+            with suppress(AttributeError, sqlite3.Error):
+                self.close()
+            raise
+        except (TypeError, KeyError, AttributeError, AssertionError) as error:
+            # diskcache trusts the settings it finds in the file as names of arguments.
+            raise DamagedFileError(f"the cache's settings were altered: {error}") from error
+        self._reader = RowReader(self._fetch_all)
+
+    execute = diskcache.Cache._sql  # noqa: SLF001 - diskcache's own way to this thread's connection
+    """Runs one statement on the connection of this thread."""
+
+    def text(self, name: str) -> str | None:
+        return self._reader.text(name)
+
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        return self._reader.texts(names)
+
+    def names(self) -> Iterator[str]:
+        return self._reader.names()
+
+    def count_replies(self) -> int:
+        return self._reader.count_replies()
+
+    def problems(self) -> tuple[str, ...]:
+        return self._reader.problems()
+
+    def write(self, rows: Mapping[str, str]) -> None:
+        """One transaction."""
+        with self._writing():
+            now = time.time()
+            for name, text in rows.items():
+                self._sql(_UPSERT, (name, now, now, MODE_RAW, text))
+
+    def remove(self, names: Sequence[str]) -> None:
+        """One transaction, and no file is touched."""
+        with self._writing():
+            for name in names:
+                self._sql("DELETE FROM Cache WHERE key = ? AND raw = 1", (name,))
+
+    def clear(self) -> None:
+        """Files named in other programs' rows are left alone."""
+        with self._writing():
+            self._sql("DELETE FROM Cache")
+
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
+        """One transaction."""
+        with self._writing():
+            try:
+                present = self.text(COUNTS_ROW)
+            except DamagedEntryError:
+                present = None
+            self.set(COUNTS_ROW, text_of(present))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with self.transact():
+                yield
+        except (sqlite3.Error, diskcache.Timeout, OSError) as error:
+            # A commit that fails may leave the transaction open, which would fail the next.
+            if isinstance(error, sqlite3.Error) and self._con.in_transaction:
+                with _map_write_errors("written"):
+                    self._sql("ROLLBACK")
+            raise _write_error(error, "written") from error
+
+    def _check_settings(self, folder: Path) -> None:
+        stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
+        wrong = sorted(
+            name for name, value in DISKCACHE_SETTINGS.items() if stored.get(name) != value
+        )
+        if wrong:
+            raise StoreError(
+                f"the cache in {folder} did not keep its settings: {', '.join(wrong)}",
+                hint="another program changes them; give judgekit a folder of its own",
+            )
+
+    def _fetch_all(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        return self._sql(statement, values).fetchall()  # type: ignore[no-any-return]  # diskcache has no types
+
+
+@contextmanager
+def _map_write_errors(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, diskcache.Timeout, OSError) as error:
+        raise _write_error(error, what) from error
+
+
+def _write_error(error: BaseException, what: str) -> StoreError:
+    # diskcache hides why a transaction could not begin behind its Timeout, and a failed rollback
+    # hides why it was rolled back.
+    while isinstance(error.__context__, sqlite3.Error):
+        error = error.__context__
+    if is_corruption(error):
+        return DamagedFileError(f"the cache's database is damaged: {error}")
+    return WriteFailedError(f"the cache could not be {what}: {error}")
 
 
 class SqliteRows:
@@ -108,7 +286,6 @@ class SqliteRows:
             self._rows, self._identity = self._open(None)
 
     def text(self, name: str) -> str | None:
-        """See `CacheRows.text`."""
         # Every cache hit comes through here, so the row is read without a detour over the reader.
         rows = self._rows
         try:
@@ -126,11 +303,9 @@ class SqliteRows:
         return value if is_plain else stored_text(*found)  # which refuses it
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `CacheRows.texts`."""
         return self._repeat_if_damaged(methodcaller("texts", names))
 
     def names(self) -> Iterator[str]:
-        """See `CacheRows.names`."""
         last = ""
         rows = self._rows
         try:
@@ -141,27 +316,22 @@ class SqliteRows:
             yield from (name for name in self._rows.names() if name > last)
 
     def count_replies(self) -> int:
-        """See `CacheRows.count_replies`."""
         return self._repeat_if_damaged(DiskcacheRows.count_replies)
 
     def problems(self) -> tuple[str, ...]:
-        """See `CacheRows.problems`; it repairs nothing."""
+        """It repairs nothing."""
         return self._rows.problems()
 
     def write(self, rows: Mapping[str, str]) -> None:
-        """See `CacheRows.write`."""
         self._write_checked(methodcaller("write", rows))
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `CacheRows.remove`."""
         self._write_checked(methodcaller("remove", names))
 
     def clear(self) -> None:
-        """See `CacheRows.clear`."""
         self._write_checked(methodcaller("clear"))
 
-    def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `CacheRows.add_counts`."""
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         self._write_checked(methodcaller("add_counts", text_of))
 
     def close(self) -> None:
@@ -176,6 +346,7 @@ class SqliteRows:
             except DamagedFileError as error:
                 self._reopen(rows, error)
                 action(self._rows)
+            # Compared by device and inode: a database that was replaced has the same path.
             if self._place.identity() == self._identity:
                 return
             # Another process set the file aside meanwhile: what was written is in the old one.
@@ -194,6 +365,7 @@ class SqliteRows:
             if self._rows is not rows:
                 return  # another thread was first
             try:
+                # The whole folder may be gone, for example after a clean-up of temporary files.
                 self._place.prepare()
                 with self._place.opening():
                     is_present = self._place.identity() == self._identity
@@ -201,7 +373,7 @@ class SqliteRows:
                     rows.close()
                     self._rows, self._identity = self._open(aside)
             except OSError as error:
-                raise WriteFailedError(f"the cache could not be mended: {error}") from error
+                raise WriteFailedError(f"the cache could not be repaired: {error}") from error
 
     def _open(self, aside: Path | None) -> tuple[DiskcacheRows, tuple[int, int] | None]:
         place = self._place
@@ -238,10 +410,10 @@ def _batches(rows: Iterator[tuple[str, str]]) -> Iterator[dict[str, str]]:
         yield batch
 
 
-def _open_writable(place: CacheFolder) -> tuple[CacheRows, KeyLocks, bool]:
+def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
     try:
         place.prepare()
-        return SqliteRows(place), FileKeyLocks(place.leases), False
+        return SqliteRows(place), FileKeyLocks(place.lock_file), False
     except (OSError, WriteFailedError) as error:
         number = getattr(error, "errno", None)
         if isinstance(error, OSError) and number not in _FORBIDDEN | _FULL:
@@ -278,7 +450,7 @@ def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
         raise
     except StoreError:
         # SQLite reads a write-ahead database only where it can make a shared-memory file, unless
-        # it is told that no process writes; with a log left behind that would skip what is in it.
+        # it knows that no process writes; with a log left behind that would skip what is in it.
         if place.has_log():
             raise
         return ReadOnlyRows(place.database, immutable=True, reason=reason)
@@ -300,7 +472,7 @@ class CacheFolder:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.database = self.path / DATABASE_FILE
-        self.leases = self.path / "leases.lock"
+        self.lock_file = self.path / "leases.lock"
         self._opening = self.path / "opening.lock"
 
     def prepare(self) -> None:
@@ -318,7 +490,7 @@ class CacheFolder:
         if os.name != "posix":  # pragma: no cover - Windows has no such modes
             return
         status = self.path.stat()
-        # What root owns, root could change anyway: an image's folder, mounted to be read.
+        # Folders of root are accepted (in a read-only image): root could change anything anyway.
         if status.st_uid not in {os.geteuid(), 0}:
             raise StoreError(
                 f"the cache folder {self.path} belongs to another user",
@@ -396,132 +568,3 @@ def _size(file: Path) -> int:
         return file.stat().st_size
     except FileNotFoundError:
         return 0
-
-
-class SpillFile:
-    """Appends entries to one file beside the cache or, where that fails, among temporary files.
-
-    The file is made at the first need, mode 0600, and can be imported like any export.
-    """
-
-    def __init__(self, folder: Path, *, goes_on: bool, temporary: Path | None = None) -> None:
-        self._folder = folder
-        self._goes_on = goes_on
-        self._temporary = temporary
-        self._path: Path | None = None
-        self._lock = threading.Lock()
-        self._named: Path | None = None
-
-    def save(self, entry: CacheEntry, cause: StoreError) -> None:
-        """Append an entry; see `judgekit.models.cache.reply_cache.Spill.save`."""
-        with self._lock:
-            path = self._append(encode_line(entry).encode("ascii") + b"\n", entry.key, cause)
-        hint = f"once the folder can be written again: judgekit cache import {path}"
-        if not self._goes_on:
-            raise StoreError(
-                f"{cause.message}; the reply {entry.key[:12]} was saved in {path} instead",
-                hint=hint,
-            ) from cause
-        if path != self._named:
-            self._named = path
-            warnings.warn(
-                f"{cause.message}; replies of this run are saved in {path} instead\n  {hint}",
-                CacheWarning,
-                stacklevel=4,
-            )
-
-    def _append(self, line: bytes, key: str, cause: StoreError) -> Path:
-        errors = []
-        for make in (self._present, self._beside, self._among_temporary):
-            path = None
-            try:
-                path = make()
-                _append_synced(path, line)
-            except OSError as error:
-                errors.append(str(error))
-                _remove_if_empty(path)
-            else:
-                self._path = path
-                return path
-        raise StoreError(
-            f"{cause.message}, and the paid reply {key[:12]} could not be saved anywhere else: "
-            f"{'; '.join(errors)}",
-            hint="make room on the disk, then run again; only this reply is asked again",
-        ) from cause
-
-    def _present(self) -> Path:
-        if self._path is None:
-            raise FileNotFoundError("no emergency file yet")
-        return self._path
-
-    def _beside(self) -> Path:
-        when = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-        path = self._folder / f"emergency-{when}-{os.getpid()}.jsonl"
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        return path
-
-    def _among_temporary(self) -> Path:
-        descriptor, name = tempfile.mkstemp(
-            prefix="judgekit-emergency-", suffix=".jsonl", dir=self._temporary
-        )
-        os.close(descriptor)
-        return Path(name)
-
-
-def _remove_if_empty(path: Path | None) -> None:
-    with suppress(OSError):
-        if path is not None and path.stat().st_size == 0:
-            path.unlink()
-
-
-def _append_synced(path: Path, line: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
-    try:
-        length = os.fstat(descriptor).st_size
-        if os.write(descriptor, line) != len(line):
-            # A torn line would spoil the file for the import.
-            os.ftruncate(descriptor, length)
-            raise OSError(f"no room for {len(line)} bytes in {path}")
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-_SMALLEST_ROW_BYTES = 512  # an entry's text alone is longer
-
-
-def recover_rows(database: Path) -> Iterator[tuple[str, str]]:
-    """The rows of a damaged database that can be read and whose checksum holds."""
-    try:
-        with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as found:
-            # Without this SQLite reads nothing of a file that was cut short.
-            found.execute("PRAGMA writable_schema = ON")
-            # One damaged page ends a scan, but not a look-up of a row on another page.
-            for number in range(1, _last_row_number(found, database) + 1):
-                row = _recover_row(found, number)
-                if row is not None:
-                    yield row
-    except sqlite3.Error:
-        # Not a database any more: nothing to be had.
-        return
-
-
-def _last_row_number(found: sqlite3.Connection, database: Path) -> int:
-    found.execute("SELECT rowid FROM Cache WHERE rowid = 0").fetchall()
-    try:
-        return int(found.execute("SELECT max(rowid) FROM Cache").fetchone()[0] or 0)
-    except sqlite3.Error:
-        return database.stat().st_size // _SMALLEST_ROW_BYTES
-
-
-def _recover_row(found: sqlite3.Connection, number: int) -> tuple[str, str] | None:
-    try:
-        rows = found.execute(
-            "SELECT key, mode, filename, value FROM Cache WHERE rowid = ? AND raw = 1", (number,)
-        ).fetchall()
-        if not rows or not is_row_name(rows[0][0]):
-            return None
-        name, text = str(rows[0][0]), stored_text(*rows[0][1:])
-    except (sqlite3.Error, DamagedEntryError):
-        return None
-    return (name, text) if is_intact_row(name, text) else None

@@ -1,22 +1,16 @@
-"""What a reply cache offers, and the named rows it is stored in.
-
-Implemented in `reply_cache` (over any rows), `sqlite` and `disk_cache`.
-"""
+"""The entries of a reply cache, and the named rows they are stored in."""
 
 from __future__ import annotations
 
-import re
-import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from judgekit.models.request import ModelReply, ModelRequest
+    from judgekit.models.request import ModelReply
     from judgekit.records import JsonObject
 
 
@@ -67,109 +61,6 @@ class CacheCounts:
     """How long the hits had taken when they were fetched, in milliseconds."""
 
 
-class ReplyCache(Protocol):
-    """Stores replies by the key of their request; safe to share between threads."""
-
-    @property
-    def location(self) -> Path | None:
-        """The folder it lives in; None when it lives in memory."""
-        ...
-
-    def get(self, key: str) -> ModelReply | None:
-        """The reply to serve for a key; nothing is counted."""
-        ...
-
-    def get_many(self, keys: Sequence[str]) -> dict[str, ModelReply]:
-        """The replies to serve for several keys, with one look; nothing is counted."""
-        ...
-
-    def put(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Store a reply; it is on disk when this returns, and replaces an older one."""
-        ...
-
-    def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Store for the record a reply that was paid for but may not be served."""
-        ...
-
-    def restore(self, entries: Sequence[CacheEntry]) -> None:
-        """Store entries that come from elsewhere, all or none, replacing those of the same key."""
-        ...
-
-    def delete(self, key: str) -> bool:
-        """Delete the reply that is served for a key, intact or damaged."""
-        ...
-
-    def forget_rejected(self, key: str) -> int:
-        """Delete the rejected replies of a key, and not the one that is served."""
-        ...
-
-    def clear(self) -> None:
-        """Delete everything: entries, rejected replies, counts, and rows of other programs."""
-        ...
-
-    def keys(self) -> Iterator[str]:
-        """The keys that hold a reply to serve, in ascending order."""
-        ...
-
-    def entry(self, key: str) -> CacheEntry | None:
-        """The whole entry of a key; no hit is counted."""
-        ...
-
-    def rejected_keys(self) -> Iterator[str]:
-        """The keys that hold rejected replies, in ascending order."""
-        ...
-
-    def rejected(self, key: str) -> tuple[CacheEntry, ...]:
-        """The rejected replies of a key, oldest first; damaged ones are left out."""
-        ...
-
-    def request_parts(self, key: str) -> JsonObject | None:
-        """The request of a key, whether its reply is served or rejected."""
-        ...
-
-    def problems(self) -> tuple[str, ...]:
-        """What is wrong with the storage itself, in words; empty when it is intact."""
-        ...
-
-    def count_hit(self, reply: ModelReply) -> None:
-        """Count a request that was answered without a call of its own."""
-        ...
-
-    def count_miss(self) -> None:
-        """Count a request that the cache could not answer."""
-        ...
-
-    def counts(self) -> CacheCounts:
-        """What the cache has saved so far, this run included."""
-        ...
-
-    def try_lease(self, key: str) -> bool:
-        """Try to become the only caller that fetches a key; never waits."""
-        ...
-
-    def release(self, key: str) -> None:
-        """Let other callers fetch a key."""
-        ...
-
-    def close(self) -> None:
-        """Write the counts and close the files; a closed cache is not used again."""
-        ...
-
-    def __contains__(self, key: str) -> bool: ...
-
-    def __len__(self) -> int: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *exc_info: object) -> None: ...
-
-
-COUNTS_ROW = "counts"
-"""Name of the row that holds what the cache has saved."""
-
-_ROW_NAME = re.compile(r"[0-9a-f]{64}(:request|:rejected:[0-9]+)?|counts")
-
-
 # An error of its own: damage to one row must not end a run that needs other rows.
 class DamagedEntryError(StoreError):
     """A row is there but cannot be trusted; the rest of the cache is unharmed."""
@@ -210,7 +101,7 @@ class CacheRows(Protocol):
         """Remove every row, those of other programs too."""
         ...
 
-    def add_counts(self, text_of: CountsUpdate) -> None:
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         """Replace the row of counts by what `text_of` makes of it, as one step."""
         ...
 
@@ -221,83 +112,3 @@ class CacheRows(Protocol):
     def close(self) -> None:
         """Let go of files."""
         ...
-
-
-class CountsUpdate(Protocol):
-    """Makes the new text of the row of counts from the present one."""
-
-    def __call__(self, present: str | None, /) -> str:
-        """The new text."""
-        ...
-
-
-def is_row_name(name: object) -> bool:
-    """Whether a name is one that this package writes."""
-    return isinstance(name, str) and _ROW_NAME.fullmatch(name) is not None
-
-
-def request_row(key: str) -> str:
-    """Name of the row that holds the request of a key."""
-    return f"{key}:request"
-
-
-def rejected_row(key: str, number: int) -> str:
-    """Name of the row that holds a key's rejected reply of that number, from 0."""
-    return f"{key}:rejected:{number}"
-
-
-# Python makes a single dict operation atomic; only the longer ones need the lock.
-class MemoryRows:
-    """Rows in a dict; gone with the process."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, str] = {}
-        self._lock = threading.Lock()
-
-    def text(self, name: str) -> str | None:
-        """See `CacheRows.text`; never raises."""
-        return self._rows.get(name)
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `CacheRows.texts`; never raises."""
-        rows = self._rows
-        return {name: rows[name] for name in names if name in rows}
-
-    def names(self) -> Iterator[str]:
-        """See `CacheRows.names`."""
-        with self._lock:
-            names = sorted(self._rows)
-        return iter(names)
-
-    def count_replies(self) -> int:
-        """See `CacheRows.count_replies`."""
-        with self._lock:
-            return sum(":" not in name and name != COUNTS_ROW for name in self._rows)
-
-    def write(self, rows: Mapping[str, str]) -> None:
-        """See `CacheRows.write`; never raises."""
-        with self._lock:
-            self._rows.update(rows)
-
-    def remove(self, names: Sequence[str]) -> None:
-        """See `CacheRows.remove`; never raises."""
-        with self._lock:
-            for name in names:
-                self._rows.pop(name, None)
-
-    def clear(self) -> None:
-        """See `CacheRows.clear`; never raises."""
-        with self._lock:
-            self._rows.clear()
-
-    def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `CacheRows.add_counts`; never raises."""
-        with self._lock:
-            self._rows[COUNTS_ROW] = text_of(self._rows.get(COUNTS_ROW))
-
-    def problems(self) -> tuple[str, ...]:
-        """Nothing; memory is assumed to be intact."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing is held."""

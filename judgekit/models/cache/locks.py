@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.models.cache.interface import CacheWarning
@@ -19,31 +19,15 @@ if TYPE_CHECKING:
 _OFFSET_DIGITS = 15  # 60 bits, which fit the signed 64-bit offsets of POSIX locks
 
 
-class KeyLocks(Protocol):
-    """Who may ask for a key."""
-
-    def try_acquire(self, key: str) -> bool:
-        """Take the lease of a key if it is free; never waits."""
-        ...
-
-    def release(self, key: str) -> None:
-        """Give the lease of a key back."""
-        ...
-
-    def close(self) -> None:
-        """Give everything back."""
-        ...
-
-
 class LocalKeyLocks:
-    """Leases among the threads and event loops of one process."""
+    """Locks among the threads and event loops of one process."""
 
     def __init__(self) -> None:
         self._held: set[str] = set()
         self._lock = threading.Lock()
 
     def try_acquire(self, key: str) -> bool:
-        """See `KeyLocks.try_acquire`."""
+        """Take the lock of a key if it is free; never waits."""
         with self._lock:
             if key in self._held:
                 return False
@@ -51,74 +35,76 @@ class LocalKeyLocks:
             return True
 
     def release(self, key: str) -> None:
-        """See `KeyLocks.release`."""
+        """Release the lock of a key."""
         with self._lock:
             self._held.discard(key)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
         with self._lock:
             self._held.clear()
 
 
-class FileKeyLocks:
-    """Leases among processes: a lock on one byte of a file per key, which dies with its holder.
+class FileKeyLocks(LocalKeyLocks):
+    """Locks among processes as well: one byte of a file for each key; they die with their holder.
 
     On Linux the locks belong to the open file, so that two caches in one process exclude each
     other as well. On other POSIX systems they belong to the process: two caches opened on one
-    folder in the same process do not see each other's leases. On Windows there are none, and
-    two processes may both pay for a request they ask at the same moment.
+    folder in the same process do not see each other's locks. On Windows there are none, and
+    two processes may both pay for a request they send at the same moment.
     """
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self._path = path
-        self._local = LocalKeyLocks()
-        self._lock = threading.Lock()
         self._descriptor: int | None = None
         self._pid = os.getpid()
         self._warned = False
 
     def try_acquire(self, key: str) -> bool:
-        """See `KeyLocks.try_acquire`; where the system refuses locks, warns once and grants."""
-        self._forget_parent()
-        if not self._local.try_acquire(key):
-            return False
+        """As for threads; where the system refuses locks, it warns once and grants."""
+        with self._lock:
+            if self._pid != os.getpid():
+                self._forget_parent()
+            # Threads share the open file, so its locks do not keep them apart.
+            if key in self._held:
+                return False
+            self._held.add(key)
         try:
-            is_ours = lock_byte(self._open_file(), _offset(key))
+            is_ours = lock_byte(self._open_file(), int(key[:_OFFSET_DIGITS], 16))
         except OSError as error:
             self._warn_once(error)
             return True
         if not is_ours:
-            self._local.release(key)
+            with self._lock:
+                self._held.discard(key)
         return is_ours
 
     def release(self, key: str) -> None:
-        """See `KeyLocks.release`."""
+        """Release the lock of a key, also for other processes."""
         try:
-            unlock_byte(self._open_file(), _offset(key))
+            unlock_byte(self._open_file(), int(key[:_OFFSET_DIGITS], 16))
         except OSError as error:
             self._warn_once(error)
         finally:
-            self._local.release(key)
+            with self._lock:
+                self._held.discard(key)
 
     def close(self) -> None:
-        """Give everything back and close the lock file."""
+        """Release everything and close the lock file."""
+        super().close()
         with self._lock:
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
-        self._local.close()
 
     def _forget_parent(self) -> None:
         # A forked child shares its parent's open file, and with it the parent's locks.
-        with self._lock:
-            if self._pid == os.getpid():
-                return
-            self._pid = os.getpid()
-            self._local = LocalKeyLocks()
-            if self._descriptor is not None:
-                os.close(self._descriptor)
-                self._descriptor = None
+        self._pid = os.getpid()
+        self._held.clear()
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
     def _open_file(self) -> int:
         with self._lock:
@@ -136,7 +122,3 @@ class FileKeyLocks:
             CacheWarning,
             stacklevel=3,
         )
-
-
-def _offset(key: str) -> int:
-    return int(key[:_OFFSET_DIGITS], 16)

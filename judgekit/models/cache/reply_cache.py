@@ -8,53 +8,47 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import tempfile
 import threading
 import warnings
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json
 from judgekit.models.cache.codec import (
+    COUNTS_ROW,
     decode_entry,
     decode_reply,
     decode_request,
-    encode_reply,
+    encode_entry,
+    encode_line,
     is_cache_key,
     is_servable,
+    rejected_row,
+    request_row,
 )
 from judgekit.models.cache.interface import (
-    COUNTS_ROW,
     CacheCounts,
     CacheEntry,
     CacheRows,
     CacheWarning,
     DamagedEntryError,
-    MemoryRows,
-    rejected_row,
-    request_row,
 )
 from judgekit.models.cache.locks import LocalKeyLocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from judgekit.models.cache.locks import KeyLocks
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import JsonObject
 
 FLUSH_EVERY = 512
 """Hits between two writes of the counts; a killed process loses at most so many."""
-
-
-class Spill(Protocol):
-    """Saves an entry that its cache could not write."""
-
-    def save(self, entry: CacheEntry, cause: StoreError) -> None:
-        """Save it elsewhere."""
-        ...
 
 
 @dataclass(slots=True)
@@ -68,20 +62,20 @@ class _CountsSinceFlush:
     saved_ms: float = 0.0
 
 
-class RowCache:
-    """A reply cache over rows; see `judgekit.models.cache.interface.ReplyCache`."""
+class ReplyCache:
+    """Stores replies by the key of their request; safe to share between threads."""
 
     def __init__(
         self,
         rows: CacheRows,
-        leases: KeyLocks,
+        locks: LocalKeyLocks,
         *,
         location: Path | None = None,
-        rescue: Spill | None = None,
+        rescue: SpillFile | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._rows = rows
-        self._leases = leases
+        self._locks = locks
         self._location = location
         self._rescue = rescue
         self._now = now
@@ -95,7 +89,7 @@ class RowCache:
         return self._location
 
     def get(self, key: str) -> ModelReply | None:
-        """The reply to serve for a key; see `ReplyCache.get`."""
+        """The reply to serve for a key; nothing is counted."""
         try:
             text = self._rows.text(key)
             if text is not None:
@@ -105,7 +99,7 @@ class RowCache:
         return self._rescued.get(key)
 
     def get_many(self, keys: Sequence[str]) -> dict[str, ModelReply]:
-        """The replies to serve for several keys; see `ReplyCache.get_many`."""
+        """The replies to serve for several keys, with one look; nothing is counted."""
         try:
             texts = self._rows.texts(keys)
         except DamagedEntryError:
@@ -120,28 +114,28 @@ class RowCache:
         return {key: reply for key, reply in found.items() if reply is not None}
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep a reply; see `ReplyCache.put`."""
+        """Store a reply; it is on disk when this returns, and replaces an older one."""
         # A programming error, not damage: a truncated reply would be served for ever.
         if not is_servable(reply):
             raise ValueError(f"a reply that ended by {reply.finish_reason!r} may not be served")
         self._write_entry(request, reply, request.key)
 
     def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep for the record what may not be served; see `ReplyCache.put_rejected`."""
+        """Store for the record a reply that was paid for but may not be served."""
         self._write_entry(request, reply, self._free_rejected_row(request.key), rejected=True)
 
     def restore(self, entries: Sequence[CacheEntry]) -> None:
-        """Keep entries that come from elsewhere; see `ReplyCache.restore`."""
+        """Store entries that come from elsewhere, all or none, replacing those of the same key."""
         rows: dict[str, str] = {}
         for entry in entries:
             name = self._free_rejected_row(entry.key, rows) if entry.rejected else entry.key
-            rows[name] = encode_reply(entry)
+            rows[name] = encode_entry(entry)
             if entry.request is not None:
                 rows[request_row(entry.key)] = canonical_json(entry.request)
         self._rows.write(rows)
 
     def delete(self, key: str) -> bool:
-        """Forget the reply that is served for a key; see `ReplyCache.delete`."""
+        """Delete the reply that is served for a key, intact or damaged."""
         was_rescued = self._rescued.pop(key, None) is not None
         if not self._has(key):
             return was_rescued
@@ -151,14 +145,14 @@ class RowCache:
         return True
 
     def forget_rejected(self, key: str) -> int:
-        """Forget the rejected replies of a key; see `ReplyCache.forget_rejected`."""
+        """Delete the rejected replies of a key, and not the one that is served."""
         names = list(self._rejected_rows(key))
         if names:
             self._rows.remove(names if self._has(key) else [*names, request_row(key)])
         return len(names)
 
     def clear(self) -> None:
-        """Forget everything; see `ReplyCache.clear`."""
+        """Delete everything: entries, rejected replies, counts, and rows of other programs."""
         self._rescued.clear()
         with self._counting:
             self._counted = _CountsSinceFlush()
@@ -169,7 +163,7 @@ class RowCache:
         return (name for name in self._rows.names() if is_cache_key(name))
 
     def entry(self, key: str) -> CacheEntry | None:
-        """The whole entry of a key; see `ReplyCache.entry`."""
+        """The whole entry of a key; no hit is counted."""
         text = self._rows.text(key)
         return None if text is None else decode_entry(text, key, self.request_parts(key))
 
@@ -178,7 +172,7 @@ class RowCache:
         return (name[:64] for name in self._rows.names() if name.endswith(":rejected:0"))
 
     def rejected(self, key: str) -> tuple[CacheEntry, ...]:
-        """The rejected replies of a key; see `ReplyCache.rejected`."""
+        """The rejected replies of a key, oldest first; damaged ones are left out."""
         parts = self.request_parts(key)
         entries = []
         for name in self._rejected_rows(key):
@@ -189,7 +183,7 @@ class RowCache:
         return tuple(entries)
 
     def request_parts(self, key: str) -> JsonObject | None:
-        """The request of a key; see `ReplyCache.request_parts`."""
+        """The request of a key, whether its reply is served or rejected."""
         try:
             text = self._rows.text(request_row(key))
             return None if text is None else decode_request(text, key)
@@ -197,7 +191,7 @@ class RowCache:
             return None
 
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the storage itself, in words."""
+        """What is wrong with the storage itself, in words; empty when it is intact."""
         return self._rows.problems()
 
     def count_hit(self, reply: ModelReply) -> None:
@@ -226,17 +220,17 @@ class RowCache:
             return _add_counts(_decode_counts(self._counts_text()), self._counted)
 
     def try_lease(self, key: str) -> bool:
-        """Try to become the only one who asks for a key; see `ReplyCache.try_lease`."""
-        return self._leases.try_acquire(key)
+        """Try to become the only caller that fetches a key; never waits."""
+        return self._locks.try_acquire(key)
 
     def release(self, key: str) -> None:
-        """Let others ask for a key again."""
-        self._leases.release(key)
+        """Let other callers fetch a key."""
+        self._locks.release(key)
 
     def close(self) -> None:
-        """Write the counts and close the files."""
+        """Write the counts and close the files; a closed cache is not used again."""
         self._flush_counts()
-        self._leases.close()
+        self._locks.close()
         self._rows.close()
 
     def __contains__(self, key: str) -> bool:
@@ -262,7 +256,7 @@ class RowCache:
             rejected=rejected,
         )
         rows = {
-            name: encode_reply(entry),
+            name: encode_entry(entry),
             request_row(request.key): canonical_json(entry.request),
         }
         try:
@@ -271,7 +265,7 @@ class RowCache:
             if self._rescue is None:
                 raise
             if not rejected:
-                # Kept in memory as well: the same question in this run must not be paid for twice.
+                # Also in memory: the same question in this run must not be paid for twice.
                 self._rescued[entry.key] = decode_reply(rows[name], entry.key)
             self._rescue.save(entry, error)
 
@@ -288,9 +282,9 @@ class RowCache:
             yield name
             number += 1
 
-    def _free_rejected_row(self, key: str, taken: dict[str, str] | None = None) -> str:
+    def _free_rejected_row(self, key: str, names: dict[str, str] | None = None) -> str:
         number = len(list(self._rejected_rows(key)))
-        while rejected_row(key, number) in (taken or {}):
+        while rejected_row(key, number) in (names or {}):
             number += 1
         return rejected_row(key, number)
 
@@ -306,13 +300,13 @@ class RowCache:
             )
         except StoreError as error:
             # The counts are a convenience; the run continues without them.
-            _warn(f"what the cache saved could not be noted: {error.message}")
+            _warn(f"the counts of the cache could not be written: {error.message}")
 
     def _counts_text(self) -> str | None:
         try:
             return self._rows.text(COUNTS_ROW)
         except DamagedEntryError as error:
-            _warn(f"the note of what the cache saved is damaged: {error.message}")
+            _warn(f"the counts of the cache are damaged: {error.message}")
             return None
 
 
@@ -338,7 +332,7 @@ def _decode_counts(text: str | None) -> CacheCounts:
             saved_ms=_finite_amount(stored["saved_ms"]),
         )
     except (ValueError, TypeError, LookupError, OverflowError):
-        _warn("the note of what the cache saved is damaged; it begins again from zero")
+        _warn("the counts of the cache are damaged; they begin again from zero")
         return CacheCounts()
     return counts
 
@@ -358,7 +352,56 @@ def _warn(message: str) -> None:
     warnings.warn(message, CacheWarning, stacklevel=3)
 
 
-class MemoryCache(RowCache):
+# Python makes a single dict operation atomic; only the longer ones need the lock.
+class MemoryRows:
+    """Rows in a dict; gone with the process."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def text(self, name: str) -> str | None:
+        return self._rows.get(name)
+
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        rows = self._rows
+        return {name: rows[name] for name in names if name in rows}
+
+    def names(self) -> Iterator[str]:
+        with self._lock:
+            names = sorted(self._rows)
+        return iter(names)
+
+    def count_replies(self) -> int:
+        with self._lock:
+            return sum(":" not in name and name != COUNTS_ROW for name in self._rows)
+
+    def write(self, rows: Mapping[str, str]) -> None:
+        with self._lock:
+            self._rows.update(rows)
+
+    def remove(self, names: Sequence[str]) -> None:
+        with self._lock:
+            for name in names:
+                self._rows.pop(name, None)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._rows.clear()
+
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
+        with self._lock:
+            self._rows[COUNTS_ROW] = text_of(self._rows.get(COUNTS_ROW))
+
+    def problems(self) -> tuple[str, ...]:
+        """Nothing; memory is assumed to be intact."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class MemoryCache(ReplyCache):
     """A reply cache in memory; shared by the threads of one process.
 
     Args:
@@ -367,3 +410,92 @@ class MemoryCache(RowCache):
 
     def __init__(self, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         super().__init__(MemoryRows(), LocalKeyLocks(), now=now)
+
+
+class SpillFile:
+    """Appends entries to one file beside the cache or, where that fails, among temporary files.
+
+    The file is made at the first need, mode 0600, and can be imported like any export.
+    """
+
+    def __init__(self, folder: Path, *, goes_on: bool, temporary: Path | None = None) -> None:
+        self._folder = folder
+        self._goes_on = goes_on
+        self._temporary = temporary
+        self._path: Path | None = None
+        self._lock = threading.Lock()
+        self._named: Path | None = None
+
+    def save(self, entry: CacheEntry, cause: StoreError) -> None:
+        """Append an entry that its cache could not write."""
+        with self._lock:
+            path = self._append(encode_line(entry).encode("ascii") + b"\n", entry.key, cause)
+        hint = f"once the folder can be written again: judgekit cache import {path}"
+        if not self._goes_on:
+            raise StoreError(
+                f"{cause.message}; the reply {entry.key[:12]} was saved in {path} instead",
+                hint=hint,
+            ) from cause
+        if path != self._named:
+            self._named = path
+            warnings.warn(
+                f"{cause.message}; replies of this run are saved in {path} instead\n  {hint}",
+                CacheWarning,
+                stacklevel=4,
+            )
+
+    def _append(self, line: bytes, key: str, cause: StoreError) -> Path:
+        errors = []
+        for make in (self._present, self._beside, self._among_temporary):
+            path = None
+            try:
+                path = make()
+                _append_synced(path, line)
+            except OSError as error:
+                errors.append(str(error))
+                _remove_if_empty(path)
+            else:
+                self._path = path
+                return path
+        raise StoreError(
+            f"{cause.message}, and the paid reply {key[:12]} could not be saved anywhere else: "
+            f"{'; '.join(errors)}",
+            hint="make room on the disk, then run again; only this reply is fetched again",
+        ) from cause
+
+    def _present(self) -> Path:
+        if self._path is None:
+            raise FileNotFoundError("no emergency file yet")
+        return self._path
+
+    def _beside(self) -> Path:
+        when = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        path = self._folder / f"emergency-{when}-{os.getpid()}.jsonl"
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        return path
+
+    def _among_temporary(self) -> Path:
+        descriptor, name = tempfile.mkstemp(
+            prefix="judgekit-emergency-", suffix=".jsonl", dir=self._temporary
+        )
+        os.close(descriptor)
+        return Path(name)
+
+
+def _remove_if_empty(path: Path | None) -> None:
+    with suppress(OSError):
+        if path is not None and path.stat().st_size == 0:
+            path.unlink()
+
+
+def _append_synced(path: Path, line: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        length = os.fstat(descriptor).st_size
+        if os.write(descriptor, line) != len(line):
+            # A torn line would spoil the file for the import.
+            os.ftruncate(descriptor, length)
+            raise OSError(f"no room for {len(line)} bytes in {path}")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

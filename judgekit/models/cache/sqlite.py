@@ -1,209 +1,25 @@
-"""Cache rows in an SQLite file of diskcache's layout, writable or read-only.
+"""Reads cache rows from an SQLite file of diskcache's layout, intact or damaged.
 
-Holds text under text keys, without pickle or eviction; no other module imports diskcache.
+`disk_cache` writes them.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-import time
-from contextlib import contextmanager, suppress
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-import diskcache
-
 from judgekit.errors import StoreError
+from judgekit.models.cache.codec import is_intact_row, is_row_name
 from judgekit.models.cache.interface import (
-    COUNTS_ROW,
-    CountsUpdate,
     DamagedEntryError,
     WriteFailedError,
-    is_row_name,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
-
-# NORMAL loses no acknowledged write when a process is killed, only when the power fails, and then
-# at most the last commits; FULL costs 2 ms of waiting for each reply. Memory mapping is off: a
-# file that another process cuts short would end this one by SIGBUS.
-DISKCACHE_SETTINGS: dict[str, int | str] = {
-    "size_limit": 2**62,
-    "eviction_policy": "none",
-    "cull_limit": 0,
-    "statistics": 0,
-    "tag_index": 0,
-    "disk_min_file_size": 2**62,
-    "sqlite_journal_mode": "wal",
-    "sqlite_synchronous": 1,
-    "sqlite_mmap_size": 0,
-}
-"""Given at every open and compared afterwards: they are stored in the file, where any program that
-opens the folder can change them."""
-
-BUSY_TIMEOUT_S = 30.0
-"""How long a write waits for another process's write, in seconds."""
-
-# What `Cache.set` does in two statements; there is no old file to clean up.
-_UPSERT = (
-    "INSERT INTO Cache (key, raw, store_time, access_time, mode, value)"
-    " VALUES (?, 1, ?, ?, ?, ?) ON CONFLICT (key, raw) DO UPDATE SET"
-    " store_time = excluded.store_time, access_time = excluded.access_time, mode = excluded.mode,"
-    " value = excluded.value, filename = NULL, expire_time = NULL, tag = NULL, size = 0"
-)
-
-
-class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
-    """Stores text only, in the database only, and refuses everything else on the way out.
-
-    diskcache unpickles by one column of a row, and reads and deletes files by another; a row
-    planted in the file would so run code or reach out of the folder. Nothing here opens or
-    removes a file.
-    """
-
-    def put(self, key: object) -> tuple[str, bool]:
-        """The database key of a key, as it stands."""
-        if not isinstance(key, str):
-            raise TypeError(f"a cache key is a text, not {type(key).__name__}")
-        return key, True
-
-    def get(self, key: object, raw: object) -> str:
-        """The key of a row."""
-        if not raw or not isinstance(key, str):
-            raise DamagedEntryError("a row with a pickled key is refused")
-        return key
-
-    def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, str]:
-        """The columns of a value; never a file."""
-        del key
-        if read or not isinstance(value, str):
-            raise TypeError(f"a cache value is a text, not {type(value).__name__}")
-        return 0, MODE_RAW, None, value
-
-    def fetch(self, mode: object, filename: object, value: object, read: object) -> str:
-        """The value of a row."""
-        if read:
-            raise DamagedEntryError("a cache value is never a file")
-        return stored_text(mode, filename, value)
-
-    def remove(self, file_path: object) -> None:
-        """Nothing: this cache has no files, so a file name in a row is another program's."""
-
-
-class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
-    """Named text in one SQLite file; see `judgekit.models.cache.interface.CacheRows`."""
-
-    def __init__(self, folder: Path) -> None:
-        try:
-            with _map_write_errors("opened"):
-                super().__init__(
-                    str(folder), timeout=BUSY_TIMEOUT_S, disk=TextDisk, **DISKCACHE_SETTINGS
-                )
-                self._check_settings(folder)
-        except StoreError:
-            with suppress(AttributeError, sqlite3.Error):
-                self.close()
-            raise
-        except (TypeError, KeyError, AttributeError, AssertionError) as error:
-            # diskcache trusts the settings it finds in the file as names of arguments.
-            raise DamagedFileError(f"the cache's settings were altered: {error}") from error
-        self._reader = RowReader(self._fetch_all)
-
-    execute = diskcache.Cache._sql  # noqa: SLF001 - diskcache's own way to this thread's connection
-    """Runs one statement on the connection of this thread."""
-
-    def text(self, name: str) -> str | None:
-        """See `CacheRows.text`."""
-        return self._reader.text(name)
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `CacheRows.texts`."""
-        return self._reader.texts(names)
-
-    def names(self) -> Iterator[str]:
-        """See `CacheRows.names`."""
-        return self._reader.names()
-
-    def count_replies(self) -> int:
-        """See `CacheRows.count_replies`."""
-        return self._reader.count_replies()
-
-    def problems(self) -> tuple[str, ...]:
-        """See `CacheRows.problems`."""
-        return self._reader.problems()
-
-    def write(self, rows: Mapping[str, str]) -> None:
-        """See `CacheRows.write`; one transaction."""
-        with self._writing():
-            now = time.time()
-            for name, text in rows.items():
-                self._sql(_UPSERT, (name, now, now, MODE_RAW, text))
-
-    def remove(self, names: Sequence[str]) -> None:
-        """See `CacheRows.remove`; one transaction, and no file is touched."""
-        with self._writing():
-            for name in names:
-                self._sql("DELETE FROM Cache WHERE key = ? AND raw = 1", (name,))
-
-    def clear(self) -> None:
-        """See `CacheRows.clear`; files named in other programs' rows are left alone."""
-        with self._writing():
-            self._sql("DELETE FROM Cache")
-
-    def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `CacheRows.add_counts`; one transaction."""
-        with self._writing():
-            try:
-                present = self.text(COUNTS_ROW)
-            except DamagedEntryError:
-                present = None
-            self.set(COUNTS_ROW, text_of(present))
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            with self.transact():
-                yield
-        except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-            # A commit that fails may leave the transaction open, which would fail the next.
-            if isinstance(error, sqlite3.Error) and self._con.in_transaction:
-                with _map_write_errors("written"):
-                    self._sql("ROLLBACK")
-            raise _write_error(error, "written") from error
-
-    def _check_settings(self, folder: Path) -> None:
-        held = dict(self._sql("SELECT key, value FROM Settings").fetchall())
-        wrong = sorted(
-            name for name, value in DISKCACHE_SETTINGS.items() if held.get(name) != value
-        )
-        if wrong:
-            raise StoreError(
-                f"the cache in {folder} did not keep its settings: {', '.join(wrong)}",
-                hint="another program changes them; give judgekit a folder of its own",
-            )
-
-    def _fetch_all(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        return self._sql(statement, values).fetchall()  # type: ignore[no-any-return]  # diskcache has no types
-
-
-@contextmanager
-def _map_write_errors(what: str) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-        raise _write_error(error, what) from error
-
-
-def _write_error(error: BaseException, what: str) -> StoreError:
-    # diskcache hides why a transaction could not begin behind its Timeout, and a failed rollback
-    # hides why it was rolled back.
-    while isinstance(error.__context__, sqlite3.Error):
-        error = error.__context__
-    if is_corruption(error):
-        return DamagedFileError(f"the cache's database is damaged: {error}")
-    return WriteFailedError(f"the cache could not be {what}: {error}")
 
 
 if TYPE_CHECKING:
@@ -295,23 +111,18 @@ class ReadOnlyRows:
             raise
 
     def text(self, name: str) -> str | None:
-        """See `CacheRows.text`."""
         return self._reader.text(name)
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `CacheRows.texts`."""
         return self._reader.texts(names)
 
     def names(self) -> Iterator[str]:
-        """See `CacheRows.names`."""
         return self._reader.names()
 
     def count_replies(self) -> int:
-        """See `CacheRows.count_replies`."""
         return self._reader.count_replies()
 
     def problems(self) -> tuple[str, ...]:
-        """See `CacheRows.problems`."""
         return self._reader.problems()
 
     def write(self, rows: Mapping[str, str]) -> None:
@@ -326,7 +137,7 @@ class ReadOnlyRows:
         """Always raises `WriteFailedError`, with nothing removed."""
         raise WriteFailedError(f"the cache was not cleared: {self._reason}")
 
-    def add_counts(self, text_of: CountsUpdate) -> None:
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         """Nothing: a cache that is only read stores no counts; opening it warned of that."""
 
     def close(self) -> None:
@@ -374,3 +185,43 @@ def _connect(database: Path | None, *, immutable: bool) -> sqlite3.Connection:
         return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
     except sqlite3.Error as error:
         raise map_read_error(error) from error
+
+
+_SMALLEST_ROW_BYTES = 512  # an entry's text alone is longer
+
+
+def recover_rows(database: Path) -> Iterator[tuple[str, str]]:
+    """The rows of a damaged database that can be read and whose checksum holds."""
+    try:
+        with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as found:
+            # Without this SQLite reads nothing of a file that was cut short.
+            found.execute("PRAGMA writable_schema = ON")
+            # One damaged page ends a scan, but not a look-up of a row on another page.
+            for number in range(1, _last_row_number(found, database) + 1):
+                row = _recover_row(found, number)
+                if row is not None:
+                    yield row
+    except sqlite3.Error:
+        # Not a database any more: nothing to be had.
+        return
+
+
+def _last_row_number(found: sqlite3.Connection, database: Path) -> int:
+    found.execute("SELECT rowid FROM Cache WHERE rowid = 0").fetchall()
+    try:
+        return int(found.execute("SELECT max(rowid) FROM Cache").fetchone()[0] or 0)
+    except sqlite3.Error:
+        return database.stat().st_size // _SMALLEST_ROW_BYTES
+
+
+def _recover_row(found: sqlite3.Connection, number: int) -> tuple[str, str] | None:
+    try:
+        rows = found.execute(
+            "SELECT key, mode, filename, value FROM Cache WHERE rowid = ? AND raw = 1", (number,)
+        ).fetchall()
+        if not rows or not is_row_name(rows[0][0]):
+            return None
+        name, text = str(rows[0][0]), stored_text(*rows[0][1:])
+    except (sqlite3.Error, DamagedEntryError):
+        return None
+    return (name, text) if is_intact_row(name, text) else None

@@ -19,7 +19,8 @@ from judgekit.models.cache.interface import DamagedEntryError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from judgekit.models.cache.interface import CacheEntry, ReplyCache
+    from judgekit.models.cache.interface import CacheEntry
+    from judgekit.models.cache.reply_cache import ReplyCache
 
 _BATCH = 500
 
@@ -86,7 +87,7 @@ def import_entries(
     on_error: Literal["stop", "skip"] = "stop",
     overwrite: bool = False,
 ) -> ImportReport:
-    """Take the entries of an export into a cache."""
+    """Add the entries of an export to a cache."""
     # Each line's checksum is compared, and its key with the fingerprint of its request.
     source = Path(path)
     if on_error == "stop":
@@ -110,7 +111,7 @@ def merge_caches(
     on_error: Literal["stop", "skip"] = "stop",
     overwrite: bool = False,
 ) -> ImportReport:
-    """Take the entries of several exports and cache folders into one cache, in their order."""
+    """Add the entries of several exports and cache folders to one cache, in their order."""
     report = ImportReport()
     for source in map(Path, sources):
         if source.is_dir():
@@ -172,23 +173,24 @@ def _import_batch(
     n_added = n_same = n_overwritten = 0
     conflicts = []
     for entry in entries:
-        held = (
+        present = (
             _present_rejected(cache, entry.key, rejected)
             if entry.rejected
             else _present_entries(cache, entry.key, new)
         )
-        if any(_same_answer(each, entry) for each in held):
+        if any(_same_answer(each, entry) for each in present):
             n_same += 1
             continue
-        if held and not entry.rejected:
+        if present and not entry.rejected:
             conflicts.append(entry.key)
             n_overwritten += overwrite
         else:
             n_added += 1
+        # The origin stays visible: an imported reply was not fetched by this user.
         marked = replace(entry, imported=source)
         if entry.rejected:
             rejected.append(marked)
-        elif not held or overwrite:
+        elif not present or overwrite:
             new[entry.key] = marked
     cache.restore([*new.values(), *rejected])
     return ImportReport(
@@ -213,7 +215,7 @@ def _present_entries(
 
 
 def _same_answer(one: CacheEntry, other: CacheEntry) -> bool:
-    # Two purchases of one answer differ in time, duration and price; that is no conflict.
+    # Two calls with the same answer differ in time, duration and price; that is no conflict.
     return (
         one.reply.text == other.reply.text
         and one.reply.finish_reason == other.reply.finish_reason

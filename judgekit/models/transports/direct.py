@@ -6,6 +6,7 @@ It sends and reads what `litellm` would, for a tenth of the CPU time.
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -14,16 +15,15 @@ from judgekit.http_session import HttpSessions, read_body
 from judgekit.models.capabilities import Negotiation, RequestPlan, negotiate_reply
 from judgekit.models.credentials import (
     OWN_ENDPOINT_KEYS,
+    PLACEHOLDER_KEY,
     endpoint_label,
-    key_from_environment,
     key_variable,
-    own_endpoint_key,
 )
 from judgekit.models.error_mapping import ProviderFault, fault_of_exception, fault_of_response
 from judgekit.models.transport import Endpoint, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
@@ -55,11 +55,14 @@ class DirectModel:
         if provider not in OWN_ENDPOINT_KEYS or not bare:
             known = " or ".join(f"{name}/NAME" for name in OWN_ENDPOINT_KEYS)
             raise SettingsError(f"{model!r} cannot be called directly", hint=f"name it {known}")
+        # Refused at once: aiohttp would report it at the first call, case by case.
         if urlsplit(api_base).scheme not in {"http", "https"}:
             raise SettingsError(f"{api_base!r} is no HTTP address", hint="http://HOST:PORT/v1")
         self._model, self._bare, self._provider = model, bare, provider
         self._base = api_base.rstrip("/")
-        self._key_env = api_key_env
+        self._key_name = api_key_env or key_variable(provider)
+        # Servers of one's own mostly want no key, but an empty header is refused by some.
+        self._default_key = PLACEHOLDER_KEY if api_key_env is None else None
         self._label = endpoint_label(provider, api_base)
         self._negotiation = Negotiation(("json_schema", "plain"))
         self._sessions = HttpSessions(self._base, timeout_s=timeout_s)
@@ -71,10 +74,12 @@ class DirectModel:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request."""
-        messages = [dict(message) for message in request.messages]
+        # Copied once, since a request that is negotiated is sent several times.
+        messages = list(map(dict, request.messages))
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
-            return await self._send(messages, plan)
+            body = {"model": self._bare, "messages": messages, **plan.parameters}
+            return await self._post("chat/completions", body)
 
         return await negotiate_reply(self._negotiation, request, send, provider=self._label)
 
@@ -86,17 +91,13 @@ class DirectModel:
         """Ask for the vector of a text; for models of embeddings."""
         return await self._post("embeddings", {"model": self._bare, "input": text})
 
-    async def _send(
-        self, messages: list[dict[str, str]], plan: RequestPlan
-    ) -> object | ProviderFault:
-        body = {"model": self._bare, "messages": messages, **plan.parameters}
-        return await self._post("chat/completions", body)
-
     async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:
         # Read at a call and not before: planning and cached runs need no key.
-        key = self._key()
-        if isinstance(key, ProviderFault):
-            return key
+        key = os.environ.get(self._key_name, "").strip() or self._default_key
+        if key is None:
+            hint = f"set the environment variable {self._key_name}"
+            text = "no key was found; nothing was sent"
+            return ProviderFault(self._label, "auth", text=text, hint=hint)
         session = await self._sessions.current()
         body = json.dumps(content)
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
@@ -115,19 +116,6 @@ class DirectModel:
         except session.errors as error:
             return fault_of_exception(self._label, error)
 
-    @property
-    def _key_name(self) -> str:
-        return self._key_env or key_variable(self._provider)
-
-    def _key(self) -> str | ProviderFault:
-        if self._key_env is None:
-            return own_endpoint_key(self._provider)
-        hint = f"set the environment variable {self._key_env}"
-        missing = ProviderFault(
-            self._label, "auth", text="no key was found; nothing was sent", hint=hint
-        )
-        return key_from_environment(self._key_env) or missing
-
     def _parsed(self, raw: bytes) -> object | ProviderFault:
         if len(raw) > LARGEST_REPLY_BYTES:
             text = f"more than {LARGEST_REPLY_BYTES // 2**20} MiB"
@@ -140,18 +128,16 @@ class DirectModel:
         return body
 
 
-def _opener(endpoint: Endpoint) -> Callable[[], Model]:
+def _open(endpoint: Endpoint) -> Model:
     if endpoint.api_base is None:
         raise SettingsError(
             "transport=direct needs api_base", hint="give the endpoint, up to and including /v1"
         )
-    # Made at once: an address or a provider that cannot work is reported before anything is paid.
-    model = DirectModel(endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s)
-    return lambda: model
+    return DirectModel(endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s)
 
 
 def _is_preferred(endpoint: Endpoint) -> bool:
     return endpoint.api_base is not None and endpoint.model.startswith(_PREFERRED_PROVIDERS)
 
 
-DIRECT = Transport(opener=_opener, is_preferred=_is_preferred)
+DIRECT = Transport(open=_open, is_preferred=_is_preferred)

@@ -27,7 +27,7 @@ from judgekit.models.error_mapping import ProviderFault, fault_of_exception
 from judgekit.models.transport import Endpoint, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
@@ -38,13 +38,14 @@ _ENVIRONMENT = {
     "LITELLM_LOG": "ERROR",
 }
 
+# Providers that authenticate in other ways than by a key in one variable.
 _AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", "bedrock", "sagemaker", "vertex_ai"})
-"""Providers with other ways to show who is asking than a key in one variable."""
 
 _CACHE_MARKED = frozenset({"anthropic", "azure_ai", "bedrock", "openrouter", "vertex_ai"})
 _PLAIN_ERRORS = (OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
+
+# One open scope for each event loop; litellm's own cache of clients is as global as this.
 _scopes: dict[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = {}
-"""One open scope for each event loop; litellm's own cache of clients is as global as this."""
 
 _LEFT_BEHIND = r"coroutine '\w+\.(async_completion|acompletion)' was never awaited"
 
@@ -195,7 +196,7 @@ def _imported() -> Any:
         if not any(isinstance(one, RedactingFilter) for one in log.filters):
             log.addFilter(RedactingFilter())
     # A deadline that falls while litellm still prepares a call, in a thread, leaves the prepared
-    # call behind, never begun; Python would say so on stderr at some later time.
+    # call behind, never begun; Python would warn about it on stderr at some later time.
     warnings.filterwarnings("ignore", _LEFT_BEHIND, RuntimeWarning)
     with warnings.catch_warnings():  # pydantic finds fault with the type when it is first built
         warnings.simplefilter("ignore")
@@ -320,10 +321,8 @@ async def _close_connections(litellm: Any) -> None:
         cache.flush_cache()
 
 
-def _opener(endpoint: Endpoint) -> Callable[[], Model]:
-    return lambda: LitellmModel(
-        endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s
-    )
+def _open(endpoint: Endpoint) -> Model:
+    return LitellmModel(endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s)
 
 
-LITELLM = Transport(opener=_opener)
+LITELLM = Transport(open=_open)

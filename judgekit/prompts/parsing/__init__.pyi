@@ -8,6 +8,9 @@ from .fields import (
     ReplyFormat as ReplyFormat,
     fold_name as fold_name,
 )
+from .quotation import (
+    locate_evidence as locate_evidence,
+)
 from .resolve import (
     is_cut_off as is_cut_off,
     parse_criterion_replies as parse_criterion_replies,

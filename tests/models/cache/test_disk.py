@@ -11,8 +11,10 @@ import pytest
 
 from judgekit.errors import StoreError
 from judgekit.models.cache import CacheWarning, DamagedFileError, DiskCache
-from judgekit.models.cache.interface import COUNTS_ROW, DamagedEntryError, WriteFailedError
-from judgekit.models.cache.sqlite import DISKCACHE_SETTINGS, DiskcacheRows, ReadOnlyRows, TextDisk
+from judgekit.models.cache.codec import COUNTS_ROW
+from judgekit.models.cache.disk_cache import DISKCACHE_SETTINGS, DiskcacheRows, TextDisk
+from judgekit.models.cache.interface import DamagedEntryError, WriteFailedError
+from judgekit.models.cache.sqlite import ReadOnlyRows
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
@@ -270,7 +272,7 @@ def test_a_planted_row_can_be_deleted_and_a_planted_note_is_not_believed(tmp_pat
         assert cache.delete(KEY)
         assert not cache.delete(KEY)
         plant(tmp_path / "cache", key=COUNTS_ROW, mode=4)
-        with pytest.warns(CacheWarning, match="note of what the cache saved is damaged"):
+        with pytest.warns(CacheWarning, match="the counts of the cache are damaged"):
             assert cache.counts().n_hits == 0
 
 

@@ -12,8 +12,8 @@ from judgekit.models.cache.codec import (
     decode_line,
     decode_reply,
     decode_request,
+    encode_entry,
     encode_line,
-    encode_reply,
     is_intact_row,
 )
 from judgekit.models.cache.interface import DamagedEntryError
@@ -44,13 +44,13 @@ def sealed_line(**changes: object) -> str:
 @given(st.text(st.characters(), min_size=1))
 def test_any_text_comes_back_as_it_was(text: str) -> None:
     entry = make_entry(make_reply(text))
-    assert decode_reply(encode_reply(entry), entry.key).text == text
+    assert decode_reply(encode_entry(entry), entry.key).text == text
 
 
 @pytest.mark.parametrize("text", ["NaN", "\ud800 alone", "a\x00b", "\u2028", '"}'])
 def test_awkward_text_comes_back_as_it_was(text: str) -> None:
     entry = make_entry(make_reply(text))
-    written = encode_reply(entry)
+    written = encode_entry(entry)
     assert written.isascii()
     assert decode_reply(written, entry.key).text == text
 
@@ -63,18 +63,18 @@ def test_every_field_of_a_reply_comes_back() -> None:
         }
     )
     entry = make_entry(reply)
-    found = decode_reply(encode_reply(entry), entry.key)
+    found = decode_reply(encode_entry(entry), entry.key)
     assert found == reply.model_copy(update={"cached": True, "key": entry.key})
 
 
 def test_the_written_text_is_canonical_json() -> None:
-    text = encode_reply(make_entry())
+    text = encode_entry(make_entry())
     assert canonical_json(json.loads(text)) == text
 
 
 def test_every_flipped_byte_is_noticed() -> None:
     entry = make_entry()
-    text = encode_reply(entry)
+    text = encode_entry(entry)
     for place in range(len(text)):
         flipped = text[:place] + chr(ord(text[place]) ^ 1) + text[place + 1 :]
         with pytest.raises(DamagedEntryError, match="checksum"):
@@ -83,16 +83,16 @@ def test_every_flipped_byte_is_noticed() -> None:
 
 def test_a_reply_under_another_key_is_refused() -> None:
     with pytest.raises(DamagedEntryError, match="another entry"):
-        decode_reply(encode_reply(make_entry()), "0" * 64)
+        decode_reply(encode_entry(make_entry()), "0" * 64)
     with pytest.raises(DamagedEntryError, match="another entry"):
-        decode_entry(encode_reply(make_entry()), "0" * 64, None)
+        decode_entry(encode_entry(make_entry()), "0" * 64, None)
 
 
 def test_a_rejected_reply_is_never_served() -> None:
     entry = make_entry(rejected=True)
     with pytest.raises(DamagedEntryError, match="another entry"):
-        decode_reply(encode_reply(entry), entry.key)
-    assert decode_entry(encode_reply(entry), entry.key, entry.request).rejected
+        decode_reply(encode_entry(entry), entry.key)
+    assert decode_entry(encode_entry(entry), entry.key, entry.request).rejected
 
 
 @pytest.mark.parametrize(
@@ -167,9 +167,9 @@ def test_an_unsound_line_is_refused(line: str, message: str) -> None:
 def test_rows_of_a_damaged_file_are_trusted_only_when_they_prove_themselves() -> None:
     entry = make_entry()
     rejected = make_entry(rejected=True)
-    assert is_intact_row(entry.key, encode_reply(entry))
+    assert is_intact_row(entry.key, encode_entry(entry))
     assert is_intact_row(f"{entry.key}:request", canonical_json(entry.request))
-    assert is_intact_row(f"{entry.key}:rejected:0", encode_reply(rejected))
-    assert not is_intact_row(entry.key, encode_reply(rejected))
+    assert is_intact_row(f"{entry.key}:rejected:0", encode_entry(rejected))
+    assert not is_intact_row(entry.key, encode_entry(rejected))
     assert not is_intact_row(f"{entry.key}:request", "{}")
     assert not is_intact_row("counts", "{}")

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.models.cache import CacheWarning, DiskCache, MemoryCache, ReplyCache
-from judgekit.models.cache.interface import (
-    COUNTS_ROW,
-    CacheCounts,
-    MemoryRows,
-    WriteFailedError,
-    rejected_row,
-    request_row,
-)
+from judgekit.models.cache.codec import COUNTS_ROW, rejected_row, request_row
+from judgekit.models.cache.interface import CacheCounts, WriteFailedError
 from judgekit.models.cache.locks import LocalKeyLocks
-from judgekit.models.cache.reply_cache import FLUSH_EVERY, RowCache
+from judgekit.models.cache.reply_cache import FLUSH_EVERY, MemoryRows
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
@@ -48,8 +42,8 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ReplyCache
         yield opened
 
 
-def kept_over(rows: MemoryRows) -> RowCache:
-    return RowCache(rows, LocalKeyLocks())
+def kept_over(rows: MemoryRows) -> ReplyCache:
+    return ReplyCache(rows, LocalKeyLocks())
 
 
 def test_a_reply_comes_back_marked_as_cached(cache: ReplyCache) -> None:
@@ -258,7 +252,7 @@ def test_a_damaged_rejected_reply_is_left_out_with_a_warning() -> None:
 def test_a_damaged_note_of_savings_begins_again(note: str) -> None:
     rows = MemoryRows()
     rows.write({COUNTS_ROW: note})
-    with pytest.warns(CacheWarning, match="begins again from zero"):
+    with pytest.warns(CacheWarning, match="begin again from zero"):
         assert kept_over(rows).counts() == CacheCounts()
 
 
@@ -266,7 +260,7 @@ def test_an_infinite_saving_is_not_believed() -> None:
     rows = MemoryRows()
     note = '{"n_hits":1,"n_misses":1,"saved_usd":NaN,"n_unpriced_hits":0,"saved_ms":0}'
     rows.write({COUNTS_ROW: note})
-    with pytest.warns(CacheWarning, match="begins again from zero"):
+    with pytest.warns(CacheWarning, match="begin again from zero"):
         assert kept_over(rows).counts() == CacheCounts()
 
 
@@ -278,7 +272,7 @@ def test_without_a_rescue_a_failed_write_is_an_error() -> None:
 def test_counts_that_cannot_be_written_are_a_warning() -> None:
     cache = kept_over(FailingRows())
     cache.count_miss()
-    with pytest.warns(CacheWarning, match="could not be noted"):
+    with pytest.warns(CacheWarning, match="counts of the cache could not be written"):
         cache.close()
 
 

@@ -129,7 +129,7 @@ def test_a_folder_that_cannot_be_mended_loses_no_reply(folder: Path, tmp_path: P
     with DiskCache(folder, temporary=tmp_path) as cache:
         shutil.rmtree(folder)
         folder.touch()
-        with pytest.raises(StoreError, match="could not be mended"):
+        with pytest.raises(StoreError, match="could not be repaired"):
             cache.put(make_request(), make_reply())
     assert len(list(tmp_path.glob("judgekit-emergency-*.jsonl"))) == 1
 

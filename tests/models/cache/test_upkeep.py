@@ -8,8 +8,7 @@ import pytest
 from judgekit.errors import UnknownNameError
 from judgekit.models.cache import CacheEntry, DiskCache, MemoryCache, find_cache_key
 from judgekit.models.cache.admin import cache_stats, list_entries, prune_cache, verify_cache
-from judgekit.models.cache.codec import encode_reply
-from judgekit.models.cache.interface import request_row
+from judgekit.models.cache.codec import encode_entry, request_row
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def test_each_kind_of_damage_is_found(cache: MemoryCache) -> None:
         created_at="2026-01-01",
         rejected=True,
     )
-    cache._rows.write({altered: "x", request_row(lost): "{}", planted: encode_reply(entry)})
+    cache._rows.write({altered: "x", request_row(lost): "{}", planted: encode_entry(entry)})
     report = verify_cache(cache)
     assert not report.is_sound
     assert report.n_sound == 1
