@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Tone = Literal["pass", "fail", "better", "worse", "inconclusive", "error", "neutral"]
 """What a conclusion or a cell says; renderers colour by it, and the words say it as well."""
 
-ColumnKind = Literal["text", "ellipsis", "number", "bar"]
-"""Text wraps, `ellipsis` is cut where there is no room, numbers are whole and right-aligned.
+ColumnKind = Literal["text", "ellipsis", "id", "number", "bar"]
+"""Text wraps, `ellipsis` is cut where there is no room; ids and numbers do neither.
 
 A bar is a drawing that repeats figures of its row: only pages show it.
 """
@@ -83,6 +83,9 @@ class Column:
     may_move: bool = False
     """Whether a terminal that is too narrow may show it below the table instead."""
 
+    may_drop: bool = False
+    """Whether a terminal that is too narrow may leave it out: another column has it too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -133,6 +136,19 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A foreign text with its own line breaks: an input, an output. A terminal folds long ones."""
+
+    kind: ClassVar[str] = "passage"
+
+    text: str
+    """The text."""
+
+    title: str
+    """What it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One thing of a list: an answer, a flipped decision, a disagreement."""
 
@@ -163,6 +179,9 @@ class Entries:
 
     note: str = ""
     """Which part of all of them is shown."""
+
+    line_length: int = 220
+    """After how many characters a terminal cuts a line without -v."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +269,7 @@ class Details:
     """The blocks."""
 
 
-Block = Table | Lines | Notes | Entries | Plot | Section | Details
+Block = Table | Lines | Notes | Passage | Entries | Plot | Section | Details
 """What a document is made of."""
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from judgekit.report.message import printable
+from judgekit.report.message import message_lines, printable
 from judgekit.report.plots import draw_bar, draw_plot
 
 if TYPE_CHECKING:
@@ -48,12 +48,18 @@ def _environment() -> Environment:
     environment.filters["draw_plot"] = draw_plot
     environment.filters["draw_bar"] = draw_bar
     environment.filters["basis"] = _basis
+    environment.filters["passage"] = _passage
     return environment
 
 
 def _finalize(value: object) -> object:
     """Text without control and direction characters, which escaping alone would let through."""
     return printable(value) if type(value) is str else value
+
+
+def _passage(text: str) -> Markup:
+    """Foreign text that keeps its line breaks, which `_finalize` would turn into spaces."""
+    return escape(message_lines(text))
 
 
 @cache

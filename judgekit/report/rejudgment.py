@@ -64,8 +64,9 @@ def rejudgment_conclusion(found: Rejudged) -> str:
     up = sum(one.new.passed is True for one in found.flips)
     if not found.flips:
         return f"none of {n:,} decisions changes"
+    verb = "changes" if len(found.flips) == 1 else "change"
     return (
-        f"{len(found.flips):,} of {numbers.format_count(n, 'decision')} change: "
+        f"{len(found.flips):,} of {numbers.format_count(n, 'decision')} {verb}: "
         f"{up:,} now pass, {len(found.flips) - up:,} now fail"
     )
 
@@ -132,7 +133,7 @@ def _table(criteria: Mapping[str, CriterionShift]) -> Table:
 
 def _flip(one: PairedVerdict) -> Entry:
     """A headline, and for the criterion that moved most what both judges said."""
-    headline = "  ".join(
+    headline = ", ".join(
         part
         for part in (one.case_id, one.variant, f"{_value(one.old)} to {_value(one.new)}")
         if part
