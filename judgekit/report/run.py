@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from judgekit.records import CaseResult, JsonObject, RunInfo, Verdict
 
 _MOST_NAMED = 3
+_MOST_DIFFERENCES = 6
 _MOST_WORST = 5
 _MESSAGE_LENGTH = 220
 _QUOTE_LENGTH = 100
@@ -135,7 +136,7 @@ def run_document(
         conclusion=_conclusion(summary, gate),
         blocks=not_empty([
             _variant_table(summary.variants),
-            _differences_table(summary.differences),
+            _differences(summary.differences),
             *answers,
             Lines((
                 *(() if gate is None else gate_lines(gate)),
@@ -203,7 +204,7 @@ def _variant_table(variants: Sequence[VariantFigures]) -> Table:
     return Table(columns, rows)
 
 
-def _differences_table(differences: Sequence[VariantDifference]) -> Table:
+def _differences(differences: Sequence[VariantDifference]) -> Table | Details:
     """A row for each pair of variants and measure, the second variant less the first."""
     words = {"value": "value", "pass_rate": "pass rate"}
     rows: list[tuple[str | Cell, ...]] = []
@@ -227,6 +228,8 @@ def _differences_table(differences: Sequence[VariantDifference]) -> Table:
     adjusted = any(one.p_adjusted is not None for one in differences)
     adjustment = ", adjusted by Holm" if adjusted else ""
     note = f"p: no difference{adjustment}; detectable: the smallest difference with 80 % power"
+    if len(rows) > _MOST_DIFFERENCES:  # pairs grow with the square of the variants
+        return Details("Differences", (Table(columns, tuple(rows), notes=(note,)),))
     return Table(columns, tuple(rows), "Differences", (note,))
 
 
