@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from judgekit.records import (
         CaseResult,
         Comparison,
-        CriterionVerdict,
-        EmbeddingUsage,
         JsonObject,
         JudgeFailure,
         Judgment,
@@ -38,16 +36,19 @@ if TYPE_CHECKING:
 EXPORT_SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
 """The file types results can be written to."""
 
-VERDICT_COLUMNS = (
-    "case_id", "variant", "criterion", "repeat", "raw", "value", "criterion_passed", "rationale",
-    "evidence", "evidence_found", "confidence", "expected_raw", "source", "judge", "model",
-    "cached", "cost_usd", "failure_kind", "failure_message", "verdict_value", "verdict_passed",
-)  # fmt: skip
-"""The columns of CSV and Parquet files, one row for each judgment or failure."""
+VERDICT_COLUMNS: Mapping[str, str] = {
+    "case_id": "string", "variant": "string", "criterion": "string", "repeat": "int64",
+    "raw": "float64", "value": "float64", "criterion_passed": "bool_", "rationale": "string",
+    "evidence": "string", "evidence_found": "int64", "confidence": "float64",
+    "expected_raw": "float64", "source": "string", "judge": "string", "model": "string",
+    "cached": "bool_", "cost_usd": "float64", "failure_kind": "string",
+    "failure_message": "string", "verdict_value": "float64", "verdict_passed": "bool_",
+}  # fmt: skip
+"""The columns of CSV and Parquet files with their types; one row for each judgment or failure."""
 
 _VERDICT_LISTS = {"judgments", "failures"}
-_SPARE = ("uncalibrated", "asked")
-"""Fields that are left out where they have nothing to say."""
+_OPTIONAL = ("uncalibrated", "asked")
+"""Fields that are left out where they are None: files from before they existed stay the same."""
 
 
 def check_export_suffix(path: Path) -> None:
@@ -70,22 +71,20 @@ def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
     """
     check_export_suffix(path)
     suffix = path.suffix.lower()
-    if suffix == ".jsonl":
-        content = "".join(verdict_line(verdict) for verdict in verdicts).encode()
-    elif suffix == ".json":
-        whole = [verdict_json(verdict) for verdict in verdicts]
-        content = (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
-    elif suffix == ".csv":
-        content = _write_verdict_csv(verdict_rows(verdicts)).encode()
-    else:
-        content = _write_verdict_parquet(verdict_rows(verdicts))
     with atomic_writer(path) as file:
-        file.write(content)
+        if suffix == ".jsonl":
+            file.writelines(verdict_line(verdict).encode() for verdict in verdicts)
+        elif suffix == ".json":
+            whole = [verdict_json(verdict) for verdict in verdicts]
+            file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
+        else:
+            write = _write_csv if suffix == ".csv" else _write_parquet
+            write(file, VERDICT_COLUMNS, iter(verdict_rows(verdicts)))
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
     """A verdict as JSON types; `Verdict.model_validate` reads it back."""
-    whole: JsonObject = verdict.model_dump(mode="json", exclude=_apart(verdict))
+    whole: JsonObject = verdict.model_dump(mode="json", exclude=_written_apart(verdict))
     whole["judgments"] = [judgment.to_json() for judgment in verdict.judgments]
     whole["failures"] = [failure.to_json() for failure in verdict.failures]
     return whole
@@ -93,93 +92,38 @@ def verdict_json(verdict: Verdict) -> JsonObject:
 
 def verdict_line(verdict: Verdict) -> str:
     """A verdict as one line of a JSONL file: `verdict_json`, written three times as fast."""
-    whole = verdict.model_dump_json(exclude=_apart(verdict))
+    whole = verdict.model_dump_json(exclude=_written_apart(verdict))
     judgments = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.judgments])
     failures = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.failures])
     return f'{whole[:-1]},"judgments":[{judgments}],"failures":[{failures}]}}\n'
 
 
-def _apart(verdict: Verdict) -> set[str]:
-    """The fields that are written by themselves, or have nothing to say."""
-    return _VERDICT_LISTS | {name for name in _SPARE if getattr(verdict, name) is None}
+def _written_apart(verdict: Verdict) -> set[str]:
+    """The fields that are written by themselves, and optional ones that are None."""
+    return _VERDICT_LISTS | {name for name in _OPTIONAL if getattr(verdict, name) is None}
 
 
 def verdict_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
-    """Verdicts as flat rows with the columns `COLUMNS`."""
-    return [row for verdict in verdicts for row in _verdict_rows(verdict)]
-
-
-def _verdict_rows(verdict: Verdict) -> list[dict[str, object]]:
-    criteria = {criterion.name: criterion for criterion in verdict.criteria}
-    rows = [_verdict_judgment_row(j, criteria[j.criterion]) for j in verdict.judgments]
-    rows += [_verdict_failure_row(failure) for failure in verdict.failures]
-    if not rows:
-        rows = [{"failure_kind": "target_error", "failure_message": verdict.error}]
-    whole = {
-        "case_id": verdict.case_id,
-        "variant": verdict.variant,
-        "verdict_value": verdict.value,
-        "verdict_passed": verdict.passed,
-    }
-    return [{**dict.fromkeys(VERDICT_COLUMNS), **row, **whole} for row in rows]
-
-
-def _verdict_judgment_row(judgment: Judgment, criterion: CriterionVerdict) -> dict[str, object]:
-    return {
-        "criterion": judgment.criterion,
-        "repeat": judgment.repeat,
-        "raw": judgment.raw,
-        "value": judgment.value,
-        "criterion_passed": criterion.passed,
-        "rationale": judgment.rationale,
-        "evidence": json.dumps([piece.quote for piece in judgment.evidence], ensure_ascii=False),
-        "evidence_found": sum(piece.found for piece in judgment.evidence),
-        "confidence": judgment.confidence,
-        "expected_raw": judgment.expected_raw,
-        "source": judgment.source,
-        "judge": judgment.judge,
-        "model": judgment.model,
-        "cached": judgment.cached,
-        "cost_usd": judgment.cost_usd,
-    }
-
-
-def _verdict_failure_row(failure: JudgeFailure) -> dict[str, object]:
-    return {
-        "criterion": failure.criterion,
-        "repeat": failure.repeat,
-        "judge": failure.judge,
-        "cached": failure.cached,
-        "cost_usd": failure.cost_usd,
-        "failure_kind": failure.kind,
-        "failure_message": failure.message,
-    }
-
-
-def _write_verdict_csv(rows: Sequence[dict[str, object]]) -> str:
-    text = io.StringIO()
-    # With other line ends the writer leaves a carriage return inside a cell without its quotes.
-    writer = csv.DictWriter(text, VERDICT_COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({k: escape_formula(v) if isinstance(v, str) else v for k, v in row.items()})
-    return text.getvalue()
-
-
-def _write_verdict_parquet(rows: Sequence[dict[str, object]]) -> bytes:
-    pa = _pyarrow()
-    import pyarrow.parquet as pq  # noqa: PLC0415 - costs a second; only Parquet files need it
-
-    types: dict[str, object] = dict.fromkeys(VERDICT_COLUMNS, pa.string())
-    types |= dict.fromkeys(
-        ("raw", "value", "confidence", "expected_raw", "cost_usd", "verdict_value"), pa.float64()
-    )
-    types |= dict.fromkeys(("repeat", "evidence_found"), pa.int64())
-    types |= dict.fromkeys(("criterion_passed", "cached", "verdict_passed"), pa.bool_())
-    table = pa.Table.from_pylist(list(rows), schema=pa.schema(list(types.items())))
-    sink = io.BytesIO()
-    pq.write_table(table, sink)
-    return sink.getvalue()
+    """Verdicts as flat rows with the columns `VERDICT_COLUMNS`."""
+    rows = []
+    for verdict in verdicts:
+        passed = {criterion.name: criterion.passed for criterion in verdict.criteria}
+        of_verdict = [
+            {**_judgment_row(one, repeat="repeat"), "criterion_passed": passed[one.criterion]}
+            for one in verdict.judgments
+        ]
+        of_verdict += [_failure_row(failure, repeat="repeat") for failure in verdict.failures]
+        # An output that records an error has no judgment, and would be missing from the table.
+        if not of_verdict:
+            of_verdict = [{"failure_kind": "target_error", "failure_message": verdict.error}]
+        whole = {
+            "case_id": verdict.case_id,
+            "variant": verdict.variant,
+            "verdict_value": verdict.value,
+            "verdict_passed": verdict.passed,
+        }
+        rows += [{**dict.fromkeys(VERDICT_COLUMNS), **row, **whole} for row in of_verdict]
+    return rows
 
 
 def _pyarrow() -> ModuleType:
@@ -208,7 +152,8 @@ RUN_COLUMNS: Mapping[str, str] = {
 }  # fmt: skip
 """The columns of CSV and Parquet files with their types; one row for each judgment and failure."""
 
-_GROUP = 5000  # rows of Parquet held at a time
+# Rows of Parquet in memory at a time; a row group of this size still compresses well.
+_GROUP = 5000
 _RESULT_LISTS = ("judgments", "failures", "checks", "scores")
 
 
@@ -227,10 +172,10 @@ def write_results(path: Path, results: Iterable[CaseResult]) -> int:
             file.writelines(result_line(result).encode() for result in counted)
         elif suffix == ".json":
             file.writelines(line.encode() for line in _list_lines(counted))
-        elif suffix == ".csv":
-            _write_csv(file, counted)
         else:
-            _write_parquet(file, counted)
+            rows = (row for result in counted for row in case_result_rows(result))
+            write = _write_csv if suffix == ".csv" else _write_parquet
+            write(file, RUN_COLUMNS, rows)
     return n[0]
 
 
@@ -259,7 +204,7 @@ def case_result_rows(result: CaseResult) -> list[dict[str, object]]:
 
 
 def _list_lines(results: Iterable[CaseResult]) -> Iterator[str]:
-    """The lines of one JSON list, a result in each, so that none but the last is held."""
+    """The lines of one JSON list, a result in each; only one result is in memory at a time."""
     before = "["
     for result in results:
         yield f"{before}\n{result_line(result).rstrip()}"
@@ -271,10 +216,11 @@ def _list_text(records: Sequence[Record]) -> str:
     return f"[{','.join(map(record_text, records))}]"
 
 
-def _judgment_row(judgment: Judgment) -> dict[str, object]:
+def _judgment_row(judgment: Judgment, *, repeat: str = "judge_repeat") -> dict[str, object]:
+    """A judgment; of a run `repeat` is that of the answer, and the judge's has another name."""
     return {
         "criterion": judgment.criterion,
-        "judge_repeat": judgment.repeat,
+        repeat: judgment.repeat,
         "raw": judgment.raw,
         "value": judgment.value,
         "rationale": judgment.rationale,
@@ -290,10 +236,10 @@ def _judgment_row(judgment: Judgment) -> dict[str, object]:
     }
 
 
-def _failure_row(failure: JudgeFailure) -> dict[str, object]:
+def _failure_row(failure: JudgeFailure, *, repeat: str = "judge_repeat") -> dict[str, object]:
     return {
         "criterion": failure.criterion,
-        "judge_repeat": failure.repeat,
+        repeat: failure.repeat,
         "judge": failure.judge,
         "cached": failure.cached,
         "cost_usd": failure.cost_usd,
@@ -303,8 +249,11 @@ def _failure_row(failure: JudgeFailure) -> dict[str, object]:
 
 
 def _answer_row(result: CaseResult) -> dict[str, object]:
-    output, found = result.output, [check.passed for check in result.checks]
+    output, checks = result.output, [check.passed for check in result.checks]
     usage = output.usage
+    # The price of vectors is unknown where one of them is: a partial sum would look complete.
+    costs = [one.cost_usd for one in result.asked if one.cost_usd is not None]
+    is_known = bool(costs) and len(costs) == len(result.asked)
     return {
         "run_id": result.run_id,
         "place": result.place,
@@ -318,10 +267,10 @@ def _answer_row(result: CaseResult) -> dict[str, object]:
         "output_tokens": None if usage is None else usage.output_tokens,
         "output_cost_usd": None if usage is None else usage.cost_usd,
         "duration_ms": output.duration_ms,
-        "checks_passed": found.count(True),
-        "checks_failed": found.count(False),
-        "checks_in_error": found.count(None),
-        "checks_cost_usd": _checks_usd(result.asked),
+        "checks_passed": checks.count(True),
+        "checks_failed": checks.count(False),
+        "checks_in_error": checks.count(None),
+        "checks_cost_usd": fsum(costs) if is_known else None,
         "tags": json.dumps(result.case.tags, ensure_ascii=False),
         "stratum": result.case.stratum,
         "is_done": result.is_done,
@@ -329,37 +278,35 @@ def _answer_row(result: CaseResult) -> dict[str, object]:
     }
 
 
-def _checks_usd(asked: Sequence[EmbeddingUsage]) -> float | None:
-    """What checks and scorers paid for vectors; None where nothing was asked, or no price known."""
-    costs = [each.cost_usd for each in asked if each.cost_usd is not None]
-    return fsum(costs) if asked and len(costs) == len(asked) else None
+def _encodable(row: Mapping[str, object]) -> dict[str, object]:
+    """A row whose texts any file can hold: lone surrogates and NUL are replaced."""
+    return {name: words_text(v) if isinstance(v, str) else v for name, v in row.items()}
 
 
-def _safe_rows(results: Iterable[CaseResult]) -> Iterator[dict[str, object]]:
-    """Rows whose texts any file can hold."""
-    for result in results:
-        for row in case_result_rows(result):
-            yield {k: words_text(v) if isinstance(v, str) else v for k, v in row.items()}
-
-
-def _write_csv(file: IO[bytes], results: Iterable[CaseResult]) -> None:
+def _write_csv(
+    file: IO[bytes], columns: Mapping[str, str], rows: Iterator[Mapping[str, object]]
+) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     # With other line ends the writer leaves a carriage return inside a cell without its quotes.
-    writer = csv.DictWriter(text, RUN_COLUMNS, lineterminator="\r\n")
+    writer = csv.DictWriter(text, columns, lineterminator="\r\n")
     writer.writeheader()
-    for row in _safe_rows(results):
+    for row in map(_encodable, rows):
+        # A spreadsheet would run an output that begins with `=` as a formula.
         writer.writerow({k: escape_formula(v) if isinstance(v, str) else v for k, v in row.items()})
     text.detach()
 
 
-def _write_parquet(file: IO[bytes], results: Iterable[CaseResult]) -> None:
+def _write_parquet(
+    file: IO[bytes], columns: Mapping[str, str], rows: Iterator[Mapping[str, object]]
+) -> None:
     import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
     import pyarrow.parquet as pq  # noqa: PLC0415 - costs a second; only Parquet files need it
 
-    schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in RUN_COLUMNS.items()])
-    rows = _safe_rows(results)
+    # Without a schema a column that is None throughout would get a type of its own.
+    schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in columns.items()])
+    encodable = map(_encodable, rows)
     with pq.ParquetWriter(file, schema) as writer:
-        while group := list(islice(rows, _GROUP)):
+        while group := list(islice(encodable, _GROUP)):
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
 
 

@@ -76,7 +76,7 @@ def test_a_row_stands_for_each_judgment_failure_and_unjudged_output() -> None:
         ("b", "clarity", "timeout"),
         ("c", None, "target_error"),
     ]
-    assert all(tuple(row) == VERDICT_COLUMNS for row in rows)
+    assert all(tuple(row) == tuple(VERDICT_COLUMNS) for row in rows)
 
 
 def test_a_row_carries_scores_evidence_and_what_it_cost() -> None:
@@ -98,7 +98,7 @@ def test_csv_has_a_header_and_leaves_missing_cells_empty(tmp_path: Path) -> None
     path = tmp_path / "verdicts.csv"
     write_verdicts(path, verdicts())
     rows = read_csv(path)
-    assert tuple(rows[0]) == VERDICT_COLUMNS
+    assert tuple(rows[0]) == tuple(VERDICT_COLUMNS)
     assert (rows[0]["value"], rows[1]["confidence"]) == ("1.0", "0.9")
     assert (rows[3]["value"], rows[4]["failure_message"]) == ("", "the agent crashed")
 
@@ -131,7 +131,7 @@ def test_parquet_has_typed_columns_and_nulls(tmp_path: Path) -> None:
     path = tmp_path / "verdicts.parquet"
     write_verdicts(path, verdicts())
     table = pq.read_table(path)
-    assert tuple(table.column_names) == VERDICT_COLUMNS
+    assert tuple(table.column_names) == tuple(VERDICT_COLUMNS)
     assert str(table.schema.field("value").type) == "double"
     assert str(table.schema.field("verdict_passed").type) == "bool"
     assert table.column("value").to_pylist() == [1.0, 0.75, 1.0, None, None]
