@@ -54,7 +54,10 @@ WHOLE_NAMES = {"said", "told", "heard", "given", "asked", "kept", "held", "taken
 
 # What stays, with the reason.
 ALLOWED = {
+    "asked": "a field of stored checks, scores and calibrations: what was paid, what was asked",
+    "held": "a field of gate results and a key of their JSON",
     "n_owned": "a key of the JSON that `--json` prints",
+    "people": "a field of plans and a key of their JSON",
 }
 
 _PROSE = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), to) for pattern, to in PROSE.items()]

@@ -46,11 +46,8 @@ from .exports import (
 )
 from .files import (
     REPORT_SUFFIXES as REPORT_SUFFIXES,
-    check_document_path as check_document_path,
-    write_document as write_document,
-)
-from .json import (
     document_data as document_data,
+    write_document as write_document,
 )
 from .listings import (
     answers_table as answers_table,
@@ -75,7 +72,6 @@ from .message import (
 from .numbers import (
     format_count as format_count,
     format_file_size as format_file_size,
-    nan_to_null as nan_to_null,
 )
 from .plan import (
     judging_plan_document as judging_plan_document,

@@ -93,6 +93,7 @@ def _conclusion(answers: Sequence[Outcome]) -> Conclusion:
     for answer in answers:
         repeat = f" #{answer.result.repeat + 1}" if answer.result.repeat else ""
         texts.append(f"{answer.result.variant}{repeat} {words[answer.passed]}")
+    # Variants differ: one colour for all of them would be wrong for some.
     verdicts = {answer.passed for answer in answers}
     tone = _PASS_TONES[verdicts.pop()] if len(verdicts) == 1 else "neutral"
     return Conclusion("; ".join(texts), tone)
@@ -108,9 +109,11 @@ def _answer_section(answer: Outcome, earlier: Sequence[SupersededObservation]) -
         Entries(
             (*map(_judgment_entry, result.judgments), *map(_failure_entry, result.failures)),
             "judgments",
+            # In full, the rationale is what a reader looks for.
             line_length=FOLDED_CHARACTERS,
         ),
     ]
+    # Of an output that is an error no criterion was judged, so that there is nothing to explain.
     if answer.verdict is not None and answer.verdict.error is None:
         blocks.append(_verdict_entries(answer.verdict))
     blocks.append(Notes(tuple(map(_earlier_text, earlier)), "earlier"))
@@ -125,8 +128,10 @@ def _output_blocks(answer: Outcome) -> list[Block]:
         blocks.append(Passage(output.error, f"no output{kind}"))
     elif text := judged_text(output):
         blocks.append(Passage(text, "output"))
+    # Agents may act without a final text: their steps are the output then.
     if output.trace:
         blocks.append(Passage(steps_text(output), "steps"))
+    # A judge grades an empty output as well: without a block the answer would not be shown.
     return blocks or [Notes(("The output is empty.",))]
 
 
@@ -156,6 +161,7 @@ def _check_entries(check: AssertionResult, depth: int = 0) -> list[Entry]:
         text += f", found {message.printable(actual, 100)}"
     tone = _PASS_TONES[check.passed]
     parts = [entry for part in check.parts for entry in _check_entries(part, depth + 1)]
+    # Leading spaces are stripped from foreign text, so that dots show the depth.
     return [Entry("· " * depth + text, badge=word, tone=tone), *parts]
 
 
@@ -179,6 +185,7 @@ def _price(usage: EmbeddingUsage | None) -> str:
 
 
 def _judgment_entry(judgment: Judgment) -> Entry:
+    # Nearly all judgments are a model's: only the others name their source.
     facts: list[str] = [judgment.source] if judgment.source != "llm" else []
     if judgment.confidence is not None:
         facts.append(f"confidence {judgment.confidence:.2f}")

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from judgekit.models.cache import CacheEntry, CacheStats, KeyDifference
     from judgekit.records import JsonObject
 
+# `cache explain` takes the beginning of a key, so that these digits can be copied into it.
 _KEY_DIGITS = 12
 _ASKED_LENGTH = 60
 _DIFF_LINES = 12
 _DIFF_WIDTH = 160
 _CRITERION = re.compile(r"^Criterion: (.+)$", re.MULTILINE)
+# The code has to match at both ends: fenced text may contain other closing tags.
 _FENCED = re.compile(r"<(\w+) ([A-Z2-7]{16})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
@@ -104,6 +106,7 @@ def request_summary(request: JsonObject | None, limit: int = _ASKED_LENGTH) -> s
     last = messages[-1] if isinstance(messages, list) and messages else None
     text = str(last.get("content")) if isinstance(last, dict) else "(the request is not recorded)"
     outside = _FENCED.sub("", text)
+    # Requests of a rubric begin alike: only the criterion and the task differ.
     task = match[3] if (match := _FENCED.search(text)) else outside
     criteria = _CRITERION.findall(outside)
     lead = f"{criteria[0]}: " if len(criteria) == 1 else ""
@@ -135,7 +138,8 @@ def _stats_rows(stats: CacheStats, folder: str) -> list[tuple[str, str]]:
 def _plain(text: str) -> Text:
     from rich.text import Text  # noqa: PLC0415
 
-    return Text(text)  # foreign text may hold square brackets, which are no markup
+    # As a string, square brackets in foreign text would be read as markup.
+    return Text(text)
 
 
 def _difference_lines(difference: KeyDifference) -> list[Text]:

@@ -81,7 +81,7 @@ def comparison_data(summary: ComparisonSummary) -> dict[str, object]:
 
 
 def comparison_lines(comparison: Comparison) -> str:
-    """One comparison: the case, the winner, and what the judge said of the whole in each order."""
+    """One comparison: the case, the winner, and the judge's rationale in each order."""
     conflict = "  (the two orders conflict)" if comparison.consistent is False else ""
     case = message.printable(comparison.case_id or "?")
     lines = [f"{_WINNERS[comparison.winner]:<5} {case}{conflict}"]
@@ -120,6 +120,7 @@ def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
 
 def rule_lines(rule: str | None) -> list[LabelledText]:
     """Which rule was applied, where it is not the default one."""
+    # `average` also counts a preference that holds in one order only, which a reader must know.
     if rule != "average":
         return []
     return [("rule", "average: who is preferred by more than half of both orders wins")]
@@ -143,14 +144,12 @@ def _judge_lines(summary: ComparisonSummary) -> list[LabelledText]:
 def _side_lines(summary: ComparisonSummary) -> list[LabelledText]:
     lines = []
     if summary.length_controlled is not None:
-        share = summary.length_controlled
-        # With one case there is a share and no interval, which a rate would show as a dash.
-        rate = f"{share.value * 100:.0f} %" if isnan(share.low) else numbers.format_rate(share)
+        rate = numbers.format_rate(summary.length_controlled)
         lines.append(("length", f"A would win {rate} if both outputs were equally long"))
     if summary.raw_a is not None and summary.raw_b is not None:
         higher = {"a": "A is higher", "b": "B is higher", "tie": "equal", None: ""}
         scores = f"A {summary.raw_a:.2f}, B {summary.raw_b:.2f} of 10 on average"
-        # Scores are given in one order each, so that position bias is still in them.
+        # Scores and choices can disagree, and only choices are tested.
         words = f"{scores}: {higher[summary.raw_winner]} (no decision by itself)"
         lines.append(("scores", words))
     if summary.evidence is not None:
@@ -210,6 +209,7 @@ def _wins_tables(summary: ComparisonSummary) -> tuple[Table, Block | None]:
         **{f"tag {name}": figures for name, figures in summary.tags.items()},
     }
     by_segment = _wins_table(segments, "By segment")
+    # Of a few cases a segment has one or two: its interval covers nearly everything.
     is_small = summary.whole.rate.n < MIN_SEGMENT_CASES
     return (
         _wins_table({"overall": summary.whole, **summary.criteria}),
@@ -220,6 +220,7 @@ def _wins_tables(summary: ComparisonSummary) -> tuple[Table, Block | None]:
 def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     cells: list[tuple[str | Cell, ...]] = []
     for name, figures in rows.items():
+        # Criteria are tested together: their adjusted p is the one to act on.
         p = figures.p if figures.p_adjusted is None else figures.p_adjusted
         counts = (figures.wins, figures.ties, figures.inconsistent, figures.losses)
         cells.append((
@@ -296,6 +297,7 @@ def _missing_lines(compared: ScoreComparison) -> list[LabelledText]:
     lines = [
         ("left out", f"{numbers.format_count(n, 'case')} only in {side}") for n, side in pairs if n
     ]
+    # A missing value is no 0: such cases are left out, and the bounds show what they could do.
     if compared.n_unscored:
         n_unscored = numbers.format_count(compared.n_unscored, "case")
         sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"
@@ -358,6 +360,7 @@ def _first_position_share(position: PositionBias) -> str:
 
 def panel_lines(panel: PanelFigures) -> list[LabelledText]:
     """How far the judges agree, and which of them are unreliable."""
+    # Agreement is also high where one winner is frequent: alpha corrects for that chance.
     agreed = numbers.DASH if isnan(panel.agreed) else f"{panel.agreed * 100:.0f} %"
     alpha = panel.alpha
     beyond = (

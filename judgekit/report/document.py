@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
 
 Tone = Literal["pass", "fail", "better", "worse", "inconclusive", "error", "neutral"]
-"""What a conclusion or a cell says; renderers colour by it, and the words say it as well."""
+"""The meaning of a conclusion or a cell; renderers colour by it, and the words repeat it."""
 
 ColumnKind = Literal["text", "ellipsis", "id", "number", "bar"]
 """Text wraps, `ellipsis` is cut where there is no room; ids and numbers do neither.

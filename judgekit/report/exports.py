@@ -48,7 +48,7 @@ VERDICT_COLUMNS: Mapping[str, str] = {
 
 _VERDICT_LISTS = {"judgments", "failures"}
 _OPTIONAL = ("uncalibrated", "asked")
-"""Fields that are left out where they are None: files from before they existed stay the same."""
+"""Fields that are left out where they are None: few verdicts have them."""
 
 
 def check_export_suffix(path: Path) -> None:
@@ -60,6 +60,7 @@ def check_export_suffix(path: Path) -> None:
         )
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")
+    # A missing package is found before a judge is paid, not when the results are written.
     if path.suffix.lower() == ".parquet":
         _pyarrow()
 
@@ -152,7 +153,7 @@ RUN_COLUMNS: Mapping[str, str] = {
 }  # fmt: skip
 """The columns of CSV and Parquet files with their types; one row for each judgment and failure."""
 
-# Rows of Parquet in memory at a time; a row group of this size still compresses well.
+# Rows of Parquet in memory at a time: a run may be larger than memory.
 _GROUP = 5000
 _RESULT_LISTS = ("judgments", "failures", "checks", "scores")
 
@@ -346,6 +347,7 @@ def comparison_writer(path: Path | None) -> Iterator[Callable[[Comparison], None
         def write(found: Comparison) -> None:
             nonlocal n
             line = json.dumps(found.to_json(), ensure_ascii=False)
+            # A reply may hold half of a surrogate pair, which UTF-8 cannot encode.
             file.write(f"{between if n else lead}{line}".encode("utf-8", "replace"))
             n += 1
 

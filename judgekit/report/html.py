@@ -38,10 +38,12 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        # A misspelt name in a template is an error, not a gap in the page.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        # Templates are part of the package: checking them for changes costs a call each time.
         auto_reload=False,
         finalize=_finalize,
     )

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from judgekit.store import StoredJudgment
 
+# In a listing a text only has to be recognised; `show RUN CASE` has all of it.
 _TEXT_LENGTH = 60
 
 _KINDS: dict[str, ColumnKind] = {
@@ -56,7 +57,7 @@ _KINDS: dict[str, ColumnKind] = {
 
 def listing_table(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Table:
     """A table of plain texts; ids are never wrapped, so that they can be copied."""
-    # An id begins with the time, so that a narrow terminal needs no other column for it.
+    # Ids contain the time, so that a narrow terminal needs no other column for it.
     columns = tuple(
         Column(head, _KINDS.get(head, "text"), may_drop=head == "started, UTC") for head in heads
     )
@@ -109,6 +110,7 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
             message.printable(output.error or judged_text(output), _TEXT_LENGTH),
         ])  # fmt: skip
     heads = ["run", "case", "variant", "agent run", "verdict", "value", "output"]
+    # Only traces of agents have a run of their own; a column of dashes would cost width.
     if all(row[3] == numbers.DASH for row in rows):
         heads, rows = heads[:3] + heads[4:], [row[:3] + row[4:] for row in rows]
     return listing_table(heads, rows)
@@ -170,6 +172,7 @@ def comparisons_table(comparisons: Sequence[ComparisonInfo]) -> Table:
             info.a.label,
             info.b.label,
             info.rubric.name,
+            # Without the template, whose fingerprint would take half of a narrow terminal.
             info.judge.partition(" ")[0],
             f"{info.started_at:%Y-%m-%d %H:%M}",
             _COMPARISON_STATUS_WORDS[info.status],
@@ -224,6 +227,7 @@ def pairs_document(
     labels = {"a": info.a.label, "b": info.b.label}
     results, blocks = [], []
     for pair, comparison in pairs:
+        # The first line is the case and the winner, which title and conclusion have.
         lines = comparison_lines(comparison).splitlines()[1:]
         outputs = (
             Passage(pair.a.error or pairwise_text(pair.a), f"A, {info.a.label}"),
@@ -255,6 +259,7 @@ def _analysis_rows(analysis: ComparisonAnalysis) -> tuple[LabelledText, ...]:
     rows = [("strength", one.text) for one in analysis.strengths]
     rows += [("weakness", one.text) for one in analysis.weaknesses]
     for one in analysis.suggestions:
+        # A judge may propose to change a passage that the output does not have.
         missing = "" if one.found or not one.before else " (not found in the output)"
         rows += [
             ("change", f"{one.area}: {one.before or 'nothing'}{missing}"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from judgekit.report.document import Block, Cell
 
+# Markdown has six levels of headings; a seventh hash would be shown as text.
 _DEEPEST = 6
 
 

@@ -73,6 +73,7 @@ def draw_plot(figure: Plot) -> PlotDrawing:
 
 
 def _ticks(axis: Axis, first: int, last: int) -> tuple[Tick, ...]:
+    # Both ends of an axis carry a tick: they are bounds of a scale, which readers look for.
     shares = [step / (_N_TICKS - 1) for step in range(_N_TICKS)]
     return tuple(
         Tick(first + share * (last - first), f"{axis.low + share * (axis.high - axis.low):g}")
@@ -120,6 +121,7 @@ class BarDrawing:
 def draw_bar(bar: IntervalBar) -> BarDrawing | None:
     """Place an effect and its interval; None where there is no effect to draw."""
     (low, high), found = bar.ends, bar.estimate
+    # Without a value there is no place for the dot; the cell beside it shows a dash.
     if isnan(found.value):
         return None
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import RankDecision, RankedSide, RankingSummary
 
+# A wider matrix fits neither a terminal nor a page; every pair is in the JSON.
 _MOST_IN_MATRIX = 10
 
 _END_REASONS = {

@@ -100,6 +100,7 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
     if found.n_undecided:
         undecided = numbers.format_count(found.n_undecided, "output")
         lines.append(("undecided", f"{undecided} by one of the judges"))
+    # With another rubric the two judges did not answer the same questions.
     if not found.same_rubric:
         lines.append(("rubric", "differs from before: not all changes come from the judge"))
     if found.run_id is not None:

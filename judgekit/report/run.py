@@ -39,7 +39,7 @@ from judgekit.report.document import (
 )
 from judgekit.report.exports import verdict_json
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
-from judgekit.report.numbers import nan_to_null
+from judgekit.report.numbers import format_p_value, nan_to_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +60,6 @@ _MOST_DIFFERENCES = 6
 _MOST_WORST = 5
 _MESSAGE_LENGTH = 220
 _QUOTE_LENGTH = 100
-_SMALLEST_P = 0.001
 
 _GATE_CONCLUSIONS: dict[str, tuple[str, Tone]] = {
     "passed": ("Gate passed. ", "pass"),
@@ -216,7 +215,7 @@ def _differences(differences: Sequence[VariantDifference]) -> Table | Details:
             f"{one.second} - {one.first}",
             words.get(one.measure, one.measure),
             difference_cell(one.estimate),
-            numbers.DASH if p is None else _format_p(p),
+            numbers.DASH if p is None else format_p_value(p),
             f"{one.estimate.n:,}",
             f"{one.detectable:.2f}" if is_possible else numbers.DASH,
         ))  # fmt: skip
@@ -355,6 +354,7 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     lines = [("run", f"{name} ({RUN_STATUS_WORDS[run.status]}{reason})"), *_partial_lines(summary)]
     if measure := run.config.get(SIMILARITY_KEY):
         lines.append(("similarity", message.printable(str(measure))))
+    # A rubric that nobody named still decides what passes, so that it is reported.
     lines += [("rubric", words) for words in default_rubric_lines(default_rubrics_in(run.config))]
     if n_without_judge := run.config.get(UNASKED_RUBRICS_KEY):
         cases = numbers.format_count(int(str(n_without_judge)), "case")
@@ -406,6 +406,7 @@ def _calibration_lines(summary: RunSummary) -> list[LabelledText]:
     """Whether the judge is calibrated, and the results by its own values where maps decide."""
     words = summary.calibration
     lines = [("calibration", message.printable(words))]
+    # The judge's own values show how much the maps change.
     if summary.uncalibrated:
         where = "" if words.startswith("calibrated") else " where there is a map"
         lines.append(("", f"calibrated values decide{where}; by the judge's own values:"))
@@ -424,6 +425,7 @@ def undecided_reason(summary: RunSummary) -> str:
     def every(n: int, noun: str) -> str:
         return f"the only {noun}" if n == 1 else f"each of {numbers.format_count(n, noun)}"
 
+    # The first cause that applies is named: the others follow from it.
     if n and n_errors == n:
         return f"nothing was decided: {every(n, 'answer')} is an error of its variant"
     if summary.failures:
@@ -441,6 +443,7 @@ def undecided_reason(summary: RunSummary) -> str:
 def _partial_lines(summary: RunSummary) -> list[LabelledText]:
     """How many cases of an unfinished run its figures cover."""
     n_cases, lines = summary.run.n_cases, []
+    # The first cases of a file need not be typical of all of them.
     for variant in summary.variants:
         if n_cases is None or (variant.n_cases >= n_cases and not variant.n_unfinished):
             continue
@@ -458,6 +461,7 @@ def _variant_lines(
 ) -> list[LabelledText]:
     name = message.printable(variant.variant) or "all"
     lines = [("cost", f"{name}: {_cost(variant)}")]
+    # Undecided answers are left out of the rate: the bounds show how far they could move it.
     if n_open := variant.n_undecided + variant.n_errors:
         rate = variant.pass_rate
         answers = numbers.format_count(n_open, "answer")
@@ -521,15 +525,9 @@ def _cost(variant: VariantFigures) -> str:
     return ", ".join(parts)
 
 
-def _format_p(p: float) -> str:
-    if p < _SMALLEST_P:
-        return f"< {_SMALLEST_P}"
-    # An exact test can give 1, which three digits would make look like a measurement.
-    return f"{p:.3f}" if p < 1 else "1"
-
-
 def gate_lines(gate: GateResult) -> list[LabelledText]:
     """The result of each requirement of a gate, for each variant."""
+    # The cases that are missing could still turn the result either way.
     if gate.is_partial:
         return [("gate", "not decided: the run is not complete")]
     lines = [("gate", _tier_text(one)) for one in gate.tiers]

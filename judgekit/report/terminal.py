@@ -129,6 +129,7 @@ def _print_lines(block: Lines, console: Console, *, verbose: bool) -> None:  # n
     _print_title(console, block.title)
     style = "" if block.title else "dim"
     margin = 2 if block.title else 0
+    # `fold`, not an ellipsis: ids and paths have to stay whole to be copied.
     grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     grid.add_column(style=style, overflow="fold", max_width=_LABEL_WIDTH + margin)
     grid.add_column(style=style, overflow="fold")
@@ -175,6 +176,7 @@ def _print_section(block: Section, console: Console, *, verbose: bool) -> None:
         _print_block(inner, console, verbose=verbose)
 
 
+# Few readers need details, and what fills the screen hides the conclusion.
 @_print_block.register(Details)
 def _print_details(block: Details, console: Console, *, verbose: bool) -> None:
     if verbose:
@@ -233,6 +235,7 @@ def _rich_table(block: Table, places: Sequence[int], *, shortened: bool) -> Rich
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.table import Table as RichTable  # noqa: PLC0415
 
+    # A table of moved columns has no names: an empty head would be a line of nothing.
     has_heads = any(block.columns[place].name for place in places)
     table = RichTable(
         header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False,

@@ -15,11 +15,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from judgekit.errors import SettingsError
 from judgekit.report import (
     Conclusion,
     Document,
-    check_document_path,
     document_data,
     print_document,
     write_document,
@@ -230,11 +228,6 @@ def test_the_suffix_chooses_the_form(tmp_path: Path, name: str, begins: str) -> 
     assert text.startswith(begins)
     if name == "a.json":
         assert json.loads(text)["n"] == [1, 2]
-
-
-def test_another_suffix_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"use \.json, \.md, \.html"):
-        check_document_path(tmp_path / "a.pdf", what="a report")
 
 
 def test_blocks_without_content_are_left_out() -> None:

@@ -26,7 +26,7 @@ def cells(table: Table) -> list[list[str]]:
 def test_runs_show_status_cases_and_variants() -> None:
     runs = [make_run("run-1", "v1", "v2", n_cases=1200, status="waiting"), make_run("run-2")]
     assert cells(runs_table(runs)) == [
-        ["run-1", "support", "2026-11-22 09:30", "waits for a person", "1,200", "v1, v2"],
+        ["run-1", "support", "2026-11-22 09:30", "waits for human labels", "1,200", "v1, v2"],
         ["run-2", "support", "2026-11-22 09:30", "running, or killed", "–", "v1"],
     ]
 

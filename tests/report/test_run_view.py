@@ -134,7 +134,7 @@ def test_a_flaky_case_is_told_of(settings: dict[str, int], words: str) -> None:
 
 def test_what_waits_for_people_says_where_to_answer() -> None:
     found = told(result(0), result(1), n_waiting=2, status="waiting")
-    assert "run: r1 (waits for a person)" in found
+    assert "run: r1 (waits for human labels)" in found
     assert "human: 2 questions for human labelling: judgekit label r1" in found
 
 
@@ -164,7 +164,7 @@ def test_a_difference_is_one_row() -> None:
 def test_what_rounds_to_nothing_has_no_sign_and_a_narrow_interval_more_digits() -> None:
     shown = differs(-0.0001, -0.004, 0.004, p=None, p_adjusted=None)
     assert shown[2:4] == ["0.000 [-0.004, +0.004]", "–"]
-    assert differs(-0.001, -0.2, 0.2, p=1.0, p_adjusted=1.0)[3] == "1"
+    assert differs(-0.001, -0.2, 0.2, p=1.0, p_adjusted=1.0)[3] == "1.000"
     assert differs(-0.001, -0.2, 0.2)[2].startswith("0.00 [-0.20")
 
 
