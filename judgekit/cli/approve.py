@@ -17,6 +17,7 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE, EXIT_QUALITY
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import json_option, store_option
+from judgekit.cli.outputs import show_document
 from judgekit.cli.sides import find_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
 from judgekit.evaluation import (
@@ -25,7 +26,16 @@ from judgekit.evaluation import (
     check_version_current,
     find_approval_evidence,
 )
-from judgekit.report import approval_json, message_lines, print_approvals, printable
+from judgekit.report import (
+    Conclusion,
+    Document,
+    approval_json,
+    approvals_table,
+    format_count,
+    listing_document,
+    message_lines,
+    printable,
+)
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
@@ -106,11 +116,15 @@ def approve_command(
         except ApprovalRefusedError as refused:
             console.note(f"not approved: {message_lines(str(refused))}")
             sys.exit(EXIT_QUALITY if refused.is_worse else EXIT_INCONCLUSIVE)
-    if as_json:
-        console.print_json(approval_json(found, "approved"))
-        return
-    console.stdout().print(_words(evidence, variant, baseline), markup=False, soft_wrap=True)
-    console.note(f"kept as {found.id}, by {printable(found.by)}")
+    document = Document(
+        "Approval",
+        Conclusion(_words(evidence, variant, baseline), "better"),
+        blocks=(),
+        data=lambda: approval_json(found, "approved"),
+    )
+    show_document(document, {"as_json": as_json})
+    if not as_json:
+        console.note(f"stored as {found.id}, by {printable(found.by)}")
 
 
 def _user() -> str:
@@ -124,12 +138,16 @@ def _list(store: str, suite: Suite | None, variant: str | None, *, as_json: bool
     with closing(RunStore(store, create=False)) as kept:
         approved = kept.approvals(variant)
     found = [(one, approval_status(one.version, one.variant, suite)) for one in approved]
-    if as_json:
-        console.print_json([approval_json(*one) for one in found])
-    elif found:
-        print_approvals(console.stdout(), found)
-    else:
+    if not found and not as_json:
         console.note("nothing is approved")
+        return
+    document = listing_document(
+        "Approvals",
+        format_count(len(found), "approval"),
+        approvals_table(found),
+        data=lambda: [approval_json(*one) for one in found],
+    )
+    show_document(document, {"as_json": as_json})
 
 
 def _words(evidence: ApprovalEvidence, variant: str, baseline: str) -> str:

@@ -10,9 +10,10 @@ import click
 from judgekit.cli import console
 from judgekit.cli.help import HelpGroup
 from judgekit.cli.options import json_option
+from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError
 from judgekit.public_data import data_folder, download_set, joined_files, load_catalog
-from judgekit.report import format_file_size, numbers, print_rows
+from judgekit.report import format_file_size, listing_document, listing_table, numbers
 
 if TYPE_CHECKING:
     from judgekit.public_data import DownloadedSet, PublicDataset
@@ -58,26 +59,27 @@ def data_list_command(*, folder: Path | None, catalog_file: Path | None, as_json
     """
     place, sets = data_folder(folder), load_catalog(catalog_file).sets
     here = {one.name: [str(path) for path in joined_files(one.name, place)] for one in sets}
-    if as_json:
+
+    def data() -> object:
         listed = [{**_facts(one), "here": here[one.name]} for one in sets]
-        console.print_json({"folder": str(place), "sets": listed})
-        return
-    heads = ["set", "what", "licence", "size", "here"]
-    print_rows(
-        console.stdout(),
-        heads,
-        [
-            [
-                one.name,
-                one.what,
-                one.licence,
-                format_file_size(one.n_bytes),
-                "yes" if here[one.name] else "no",
-            ]
-            for one in sets
-        ],
-    )
-    console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
+        return {"folder": str(place), "sets": listed}
+
+    rows = [
+        (
+            one.name,
+            one.what,
+            one.licence,
+            format_file_size(one.n_bytes),
+            "yes" if here[one.name] else "no",
+        )
+        for one in sets
+    ]
+    heads = ("set", "what", "licence", "size", "here")
+    count = numbers.format_count(len(sets), "data set")
+    document = listing_document("Data sets", count, listing_table(heads, rows), data=data)
+    show_document(document, {"as_json": as_json})
+    if not as_json:
+        console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
 
 
 @data_command.command("get")
@@ -120,19 +122,16 @@ def data_get_command(
             console.note(f"{told[0]} files fetched")
 
     got = download_set(chosen, place, origin=origin or catalog.address, on_file=on_file)
-    if as_json:
-        console.print_json({**_facts(chosen), **_done(got)})
-        return
-    fetched, kept = (
-        numbers.format_count(got.n_fetched, "file"),
-        numbers.format_count(got.n_kept, "file"),
+    fetched = numbers.format_count(got.n_fetched, "file")
+    present = numbers.format_count(got.n_kept, "file")
+    files = [(str(one.path), str(one.n_rows)) for one in (*got.joined, *got.own)]
+    document = listing_document(
+        f"Data set {chosen.name}",
+        f"{fetched} fetched and verified, {present} there already",
+        listing_table(("file", "rows"), files),
+        data=lambda: {**_facts(chosen), **_done(got)},
     )
-    console.note(f"{fetched} fetched and verified, {kept} there already")
-    print_rows(
-        console.stdout(),
-        ["file", "rows"],
-        [[str(one.path), str(one.n_rows)] for one in (*got.joined, *got.own)],
-    )
+    show_document(document, {"as_json": as_json})
 
 
 @data_command.command("path")

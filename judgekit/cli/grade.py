@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -20,13 +19,15 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
+from judgekit.cli.outputs import OutputFiles, export_outputs, output_option
 from judgekit.cli.run_job import carry_out
 from judgekit.cli.setup import configured_suite, grade_setup, output_sources
 from judgekit.cli.suite_setup import grade_run_setup
 from judgekit.errors import SettingsError
-from judgekit.report import check_export_suffix
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from judgekit.cli.setup import Options
 
 
@@ -44,11 +45,8 @@ if TYPE_CHECKING:
     help="Do not store the run: no later show, trend, baseline or --resume.",
 )
 @talk_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the verdicts to FILE: .jsonl, .json, .csv or .parquet.",
+@output_option(
+    "Write the verdicts to FILE: .jsonl, .json, .csv or .parquet; or the report: .html or .md."
 )
 @click.option(
     "--fail-under",
@@ -72,7 +70,7 @@ if TYPE_CHECKING:
 @max_cost_option("Stop at this cost; run it again to continue. Exit code 5.")
 @click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
 def grade_command(
-    *, output: Path | None, fail_under: float | None, dry_run: bool, **options: object
+    *, output: tuple[Path, ...], fail_under: float | None, dry_run: bool, **options: object
 ) -> None:
     """Grade OUTPUTS against a rubric: a score, a rationale and evidence for each criterion.
 
@@ -87,22 +85,21 @@ def grade_command(
         judgekit grade outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1
         judgekit grade outputs.jsonl --cases cases.jsonl -o verdicts.jsonl
     """
-    if output is not None:
-        check_export_suffix(output)
+    files = export_outputs(output, what="a grading")
     _check_resumed(options)
-    _check_target(output, options)
+    _check_target(files, options)
     if dry_run:
         show_dry_run(options)
         return
-    sys.exit(run_grading(options, output=output, fail_under=fail_under))
+    sys.exit(run_grading(options, files=files, fail_under=fail_under))
 
 
 def run_grading(
-    options: Options, *, output: Path | None = None, fail_under: float | None = None
+    options: Options, *, files: OutputFiles | None = None, fail_under: float | None = None
 ) -> int:
     """Grade, show and write what was found; the exit code."""
     with closing(grade_run_setup(options)) as setup:
-        return carry_out(setup, options, output=output, fail_under=fail_under)
+        return carry_out(setup, options, files=files or OutputFiles(), fail_under=fail_under)
 
 
 def show_dry_run(options: Options) -> None:
@@ -122,12 +119,14 @@ def _check_resumed(options: Options) -> None:
         )
 
 
-def _check_target(output: Path | None, options: Options) -> None:
-    """Outputs are never altered, also not by a slip of the hand."""
-    if output is None:
+def _check_target(files: OutputFiles, options: Options) -> None:
+    """Refuse to write over a file that is graded."""
+    if not files.all:
         return
     sources = output_sources(options, configured_suite(options))
-    if output.resolve() in {source.path.resolve() for source in sources}:
-        raise SettingsError(
-            f"--output would overwrite {output}, which is graded", hint="choose another file"
-        )
+    graded = {source.path.resolve() for source in sources}
+    for path in files.all:
+        if path.resolve() in graded:
+            raise SettingsError(
+                f"--output would overwrite {path}, which is graded", hint="choose another file"
+            )

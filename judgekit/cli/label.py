@@ -28,7 +28,7 @@ from judgekit.evaluation import (
     update_run_status,
 )
 from judgekit.prompts import judged_text, scale_words, steps_text, to_text
-from judgekit.report import message, numbers, print_block, safe_text
+from judgekit.report import message, numbers, print_passage, safe_text
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
@@ -391,7 +391,7 @@ def print_question(console: Console, question: LabelQuestion, *, with_answer: bo
     if with_answer:
         _print_answer(console, question)
     criterion = question.criterion
-    print_block(console, criterion.name, _question_lines(criterion), style="bold cyan")
+    print_passage(console, criterion.name, _question_lines(criterion), style="bold cyan")
 
 
 def print_keys(console: Console, criterion: Criterion | None = None) -> None:
@@ -407,13 +407,14 @@ def print_keys(console: Console, criterion: Criterion | None = None) -> None:
 
 def _print_answer(console: Console, question: LabelQuestion) -> None:
     case, output = question.case, question.output
-    print_block(console, "input", to_text(case.input))
-    for title, value in (("context", case.context), ("reference", case.reference)):
+    texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
+    for title, value in texts:
         if value is not None:
-            print_block(console, title, to_text(value))
+            print_passage(console, title, safe_text(to_text(value)))
     if output.trace:
-        print_block(console, "steps", steps_text(output))
-    print_block(console, "output", judged_text(output) or "(no text; see the steps)")
+        print_passage(console, "steps", safe_text(steps_text(output)))
+    text = judged_text(output) or "(no text; see the steps)"
+    print_passage(console, "output", safe_text(text))
 
 
 def _question_lines(criterion: Criterion) -> Text:

@@ -13,7 +13,14 @@ import click
 
 from judgekit.cli import console
 from judgekit.errors import SettingsError
-from judgekit.report import REPORT_SUFFIXES, document_data, print_document, write_document
+from judgekit.report import (
+    EXPORT_SUFFIXES,
+    REPORT_SUFFIXES,
+    check_export_suffix,
+    document_data,
+    print_document,
+    write_document,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +37,11 @@ class OutputFiles:
 
     documents: tuple[Path, ...] = ()
     """Files of the report."""
+
+    @property
+    def all(self) -> tuple[Path, ...]:
+        """Every file."""
+        return (*self.exports, *self.documents)
 
 
 def output_option(text: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
@@ -59,6 +71,14 @@ def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = (
     # A suffix that is both is a data file: .json of `grade` has always been the verdicts.
     data = tuple(path for path in paths if path.suffix.lower() in exports)
     return OutputFiles(data, tuple(path for path in paths if path not in data))
+
+
+def export_outputs(paths: Sequence[Path], *, what: str) -> OutputFiles:
+    """Sort the files of answers or verdicts; refuse what cannot be written."""
+    files = sort_outputs(paths, what=what, exports=EXPORT_SUFFIXES)
+    for path in files.exports:
+        check_export_suffix(path)  # whether pyarrow is installed, for .parquet
+    return files
 
 
 def show_document(

@@ -36,12 +36,10 @@ from judgekit.cli.options import (
     talk_options,
     target_options,
 )
+from judgekit.cli.outputs import OutputFiles, export_outputs, output_option
 from judgekit.cli.run_job import carry_out
 from judgekit.cli.suite_setup import run_setup, suite_paths
 from judgekit.errors import InputError, SettingsError
-from judgekit.report import (
-    check_export_suffix,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,11 +82,8 @@ if TYPE_CHECKING:
 )
 @click.option("--allow-scripts", is_flag=True, help="Allow the setup and the scripts of the suite.")
 @click.option("--notes", help="Notes to store with the run.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write every answer to FILE: .jsonl, .json, .csv or .parquet.",
+@output_option(
+    "Write every answer to FILE: .jsonl, .json, .csv or .parquet; or the report: .html or .md."
 )
 @click.option(
     "--fail-under",
@@ -98,7 +93,7 @@ if TYPE_CHECKING:
 )
 @click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
 def run_command(
-    *, suite: Path | None, output: Path | None, fail_under: float | None, **options: object
+    *, suite: Path | None, output: tuple[Path, ...], fail_under: float | None, **options: object
 ) -> None:
     """Run SUITE: every variant answers every case, and each answer is checked, judged and stored.
 
@@ -116,17 +111,16 @@ def run_command(
         judgekit run suite.yaml --max-cost 2 --fail-under 0.8
         judgekit run --resume --retry-errors
     """
-    if output is not None:
-        check_export_suffix(output)
+    files = export_outputs(output, what="a run")
     paths = suite_paths(suite, options)
     if len(paths) > 1:
-        _refuse_for_several(paths, options, output)
+        _refuse_for_several(paths, options, files)
         sys.exit(run_datasets(paths, options, lambda path, given: _next(path, given, fail_under)))
-    sys.exit(_one(paths[0], options, output, fail_under).code)
+    sys.exit(_one(paths[0], options, files, fail_under).code)
 
 
-def _refuse_for_several(paths: Sequence[Path], options: Options, output: Path | None) -> None:
-    given = "--output" if output is not None else "--resume" if options.get("resume") else None
+def _refuse_for_several(paths: Sequence[Path], options: Options, files: OutputFiles) -> None:
+    given = "--output" if files.all else "--resume" if options.get("resume") else None
     if given is not None:
         names = ", ".join(path.name for path in paths[:3])
         raise SettingsError(
@@ -137,17 +131,17 @@ def _refuse_for_several(paths: Sequence[Path], options: Options, output: Path | 
 def _next(path: Path, options: Options, fail_under: float | None) -> DatasetEnd:
     """Run one of several datasets, which is what is to be named to go on with it."""
     click.get_current_context().params["suite"] = path
-    return _one(path, options, None, fail_under)
+    return _one(path, options, OutputFiles(), fail_under)
 
 
-def _one(path: Path, options: Options, output: Path | None, fail_under: float | None) -> DatasetEnd:
+def _one(path: Path, options: Options, files: OutputFiles, fail_under: float | None) -> DatasetEnd:
     setup = run_setup(path, options)
     if options["dry_run"]:
         from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
 
-        return DatasetEnd(show_suite_plan(setup, options))
+        return DatasetEnd(show_suite_plan(setup, options, files))
     with closing(setup):
-        code = carry_out(setup, options, output=output, fail_under=fail_under)
+        code = carry_out(setup, options, files=files, fail_under=fail_under)
     # A dataset's own failing fast ends its run, not those of the others.
     is_own = setup.session.reason == "fail_fast" and not options.get("fail_fast")
     return DatasetEnd(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from judgekit.cli import console, console as streams
+from judgekit.cli import console
 from judgekit.cli.exit_codes import (
     EXIT_FROZEN,
     EXIT_INCOMPLETE,
@@ -22,6 +22,7 @@ from judgekit.cli.exit_codes import (
     EXIT_QUALITY,
 )
 from judgekit.cli.options import resume_command
+from judgekit.cli.outputs import show_document
 from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import refuse_uncalibrated
 from judgekit.cli.signals import Interrupts
@@ -36,12 +37,13 @@ from judgekit.evaluation import (
     run_verdicts,
 )
 from judgekit.report import (
-    WorstAnswers,
-    answer_lines,
+    Details,
+    RunAnswers,
     grading_json,
     message,
+    not_empty,
     numbers,
-    print_run,
+    run_document,
     run_json,
     undecided_reason,
     write_results,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.progress import ProgressReporter
     from judgekit.cli.setup import Options
     from judgekit.cli.suite_setup import RunSetup
@@ -60,7 +63,7 @@ if TYPE_CHECKING:
 
 
 def carry_out(
-    setup: RunSetup, options: Options, *, output: Path | None, fail_under: float | None
+    setup: RunSetup, options: Options, *, files: OutputFiles, fail_under: float | None
 ) -> int:
     """Run, show and write what was found, and say how it ended."""
     info = _prepared(setup, resumes=bool(options.get("resume")))
@@ -76,11 +79,11 @@ def carry_out(
         return EXIT_INTERRUPTED
     run = Run(ended, setup.store)
     results = _results(setup, ended)
-    summary, gate = _shown(run, setup, options, results)
-    if output is not None:
-        n = _write(output, run, setup, results)
+    summary, gate = _shown(run, setup, options, files, results)
+    for path in files.exports:
+        n = _write(path, run, setup, results)
         if not (setup.is_grading and options.get("quiet")):
-            console.note(f"wrote {n} to {output}")
+            console.note(f"wrote {n} to {path}")
     return conclude_run(setup, summary, gate, fail_under)
 
 
@@ -179,26 +182,29 @@ def _watch(setup: RunSetup, bar: ProgressReporter, result: CaseResult) -> None:
 
 
 def _shown(
-    run: Run, setup: RunSetup, options: Options, results: Sequence[CaseResult] | None
+    run: Run,
+    setup: RunSetup,
+    options: Options,
+    files: OutputFiles,
+    results: Sequence[CaseResult] | None,
 ) -> tuple[RunSummary, GateResult | None]:
-    """The run's figures and its gate, printed; the answers are read once for all of it."""
-    if options.get("as_json"):
-        summary = run.summary(results=results)
-        gate = run.gate(summary)
-        streams.print_json(_as_json(run, setup, summary, gate, results))
-        return summary, gate
-    console = streams.stdout()
-    if options.get("verbose"):
-        summary = run.summary(
-            watch=lambda answer: console.print(answer_lines(answer)), results=results
-        )
-    else:
-        weakest = WorstAnswers()
-        summary = run.summary(watch=weakest.take, results=results)
-        if not options.get("quiet"):
-            weakest.show(console)
+    """The run's figures and its gate, shown; the answers are read once for all of it."""
+    is_verbose = bool(options.get("verbose"))
+    # With -v every answer is printed: those that did not pass are not printed twice.
+    answers = RunAnswers(most=0 if is_verbose else 5, lists_all=is_verbose or bool(files.documents))
+    summary = run.summary(watch=answers.take, results=results)
     gate = run.gate(summary)
-    print_run(console, summary, gate, is_stored=setup.is_stored)
+    blocks = answers.blocks()
+    if options.get("quiet"):
+        blocks = not_empty([Details("Answers", blocks)])  # on a page, not in the terminal
+    document = run_document(
+        summary,
+        gate,
+        answers=blocks,
+        is_stored=setup.is_stored,
+        data=lambda: _as_json(run, setup, summary, gate, results),
+    )
+    show_document(document, options, files)
     return summary, gate
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from judgekit.cli import console, console as streams
+from judgekit.cli import console
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import check_no_rule, json_option, rule_option, store_option
 from judgekit.cli.outputs import show_document
@@ -29,20 +29,25 @@ from judgekit.evaluation import (
     with_rule,
 )
 from judgekit.report import (
+    Entries,
+    Notes,
+    answer_entry,
     answer_json,
-    answer_lines,
+    answers_table,
+    case_document,
+    cases_table,
     comparison_data,
     comparison_document,
-    listings,
+    comparison_setup,
+    comparisons_table,
+    judgments_table,
+    listing_document,
     message,
     numbers,
-    print_answer,
-    print_case,
-    print_comparison_setup,
-    print_comparisons,
-    print_pair,
-    print_run,
+    pairs_document,
+    run_document,
     run_json,
+    runs_table,
 )
 from judgekit.store import RunStore
 
@@ -51,6 +56,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import Outcome
     from judgekit.records import CaseResult, ComparisonInfo, ReconciliationRule, RunInfo
+    from judgekit.report import Document
     from judgekit.store import StoredJudgment, SupersededObservation
 
 _MOST_SHOWN = 20
@@ -163,52 +169,54 @@ def _show_run(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -
     elif not wanted.is_all:
         _show_answers(store, run, wanted, how)
     else:
-        held = Run(run, store)
-        summary = held.summary()
-        gate = held.gate(summary)
-        if how.as_json:
-            console.print_json(run_json(summary, gate))
-        else:
-            print_run(console.stdout(), summary, gate)
+        stored = Run(run, store)
+        summary = stored.summary()
+        show_document(run_document(summary, stored.gate(summary)), {"as_json": how.as_json})
 
 
 def _show_answers(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
-    """The answers that are meant, a few lines each."""
-    answers = select_outcomes(store, run, wanted)
-    shown = islice(answers, how.limit or _most(how))
-    if how.as_json:
-        found = [answer_json(answer) for answer in shown]
-        streams.print_json({"run": run.to_json(), "answers": found})
+    """The answers that match, a few lines each."""
+    matching = select_outcomes(store, run, wanted)
+    answers = list(islice(matching, how.limit or _most(how)))
+    if not answers and not how.as_json:
+        console.note(f"run {run.id} has no such answer")
         return
-    console, n = streams.stdout(), 0
-    for n, answer in enumerate(shown, start=1):  # noqa: B007 - counted
-        console.print(answer_lines(answer))
-    if n == 0:
-        streams.note(f"run {run.id} has no such answer")
-    n_more = sum(1 for _ in answers)
+    document = listing_document(
+        f"run {run.id}",
+        numbers.format_count(len(answers), "answer"),
+        Entries(tuple(map(answer_entry, answers))),
+        data=lambda: {"run": run.to_json(), "answers": [answer_json(one) for one in answers]},
+    )
+    show_document(document, {"as_json": how.as_json})
+    n_more = 0 if how.as_json else sum(1 for _ in matching)
     if n_more:
-        streams.note(f"and {numbers.format_count(n_more, 'more answer')}: -n {n + n_more}")
+        more = numbers.format_count(n_more, "more answer")
+        console.note(f"and {more}: -n {len(answers) + n_more}")
 
 
 def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
     answers = list(islice(select_outcomes(store, run, wanted), how.limit))
-    if how.as_json:
-        found = [answer_json(one, _earlier(store, run, one, how)) for one in answers]
-        streams.print_json({"run": run.to_json(), "answers": found})
-        return
-    if not answers:
-        streams.note(
+    if not answers and not how.as_json:
+        console.note(
             f"run {run.id} has no such answer to case {message.printable(str(wanted.case_id))}"
         )
         return
-    console = streams.stdout()
-    print_case(console, answers[0].result.case, full=how.full)
-    for one in answers:
-        print_answer(console, one, full=how.full, earlier=_earlier(store, run, one, how) or ())
+    histories = [_earlier(store, run, one, how) for one in answers]
+
+    def data() -> object:
+        shown = [answer_json(one, of) for one, of in zip(answers, histories, strict=True)]
+        return {"run": run.to_json(), "answers": shown}
+
+    if how.as_json:  # also where no answer matches, so that there is no case to show
+        console.print_json(data())
+        return
     n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))
-    if n_waiting:
-        n = numbers.format_count(n_waiting, "question waits", "questions wait")
-        console.print(f"\n{n} for a person: judgekit label {run.id}", style="dim", markup=False)
+    waiting = numbers.format_count(n_waiting, "question")
+    notes = [f"{waiting} for human labelling: judgekit label {run.id}"] if n_waiting else []
+    case = answers[0].result.case
+    earlier = [of or () for of in histories]
+    document = case_document(case, answers, earlier=earlier, notes=notes, data=data)
+    show_document(document, {"verbose": how.full})
 
 
 def _earlier(
@@ -258,47 +266,51 @@ def show_comparisons(
 
 
 def _list_comparisons(store: RunStore, *, limit: int | None, as_json: bool) -> None:
-    found = store.comparisons(limit=limit or (None if as_json else _MOST_COMPARISONS))
-    if as_json:
-        console.print_json([info.to_json() for info in found])
-    elif found:
-        print_comparisons(console.stdout(), found)
-    else:
-        console.note("no comparison is kept yet: judgekit compare A B")
+    stored = store.comparisons(limit=limit or (None if as_json else _MOST_COMPARISONS))
+    if not stored and not as_json:
+        console.note("no comparison is stored yet: judgekit compare A B")
+        return
+    document = listing_document(
+        "Stored comparisons",
+        numbers.format_count(len(stored), "comparison"),
+        comparisons_table(stored),
+        data=lambda: [info.to_json() for info in stored],
+    )
+    show_document(document, {"as_json": as_json})
 
 
 def _show_comparison(store: RunStore, info: ComparisonInfo, *, as_json: bool) -> None:
     summary = summarize_comparison(store, info)
+    document = comparison_document(summary)
     document = replace(
-        comparison_document(summary),
+        document,
+        blocks=(*document.blocks, comparison_setup(info)),
         data=lambda: {"comparison": info.to_json(), "summary": comparison_data(summary)},
     )
     show_document(document, {"as_json": as_json, "verbose": True})
-    if not as_json:
-        print_comparison_setup(console.stdout(), info)
 
 
 def _show_comparison_case(
     store: RunStore, info: ComparisonInfo, case: str, *, as_json: bool
 ) -> None:
     analyses = store.analyses(info.id)
-    found = [one for one in stored_pairs(store, info) if one[0].case.id == case]
-    if not found:
+    pairs = [one for one in stored_pairs(store, info) if one[0].case.id == case]
+    if not pairs:
         known = [pair.case.id for pair in store.compared(info.id)]
         raise UnknownNameError(f"case of {info.id}", case, known)
-    if as_json:
+
+    def data() -> object:
         rows = [
             {
                 "pair": pair.to_json(),
                 "comparison": comparison.to_json(),
                 "analysis": analyses[pair.place].to_json() if pair.place in analyses else None,
             }
-            for pair, comparison in found
+            for pair, comparison in pairs
         ]
-        console.print_json({"comparison": info.to_json(), "pairs": rows})
-        return
-    for pair, comparison in found:
-        print_pair(console.stdout(), info, pair, comparison, analyses.get(pair.place))
+        return {"comparison": info.to_json(), "pairs": rows}
+
+    show_document(pairs_document(info, pairs, analyses, data=data), {"as_json": as_json})
 
 
 ListingKind = Literal["runs", "cases", "answers", "judgments"]
@@ -389,14 +401,22 @@ def _list_runs(
 ) -> int:
     runs = _runs(store, related, limit)
     summaries = [Run(run, store).summary() for run in runs] if figures else None
-    if as_json:
-        found: list[object] = [run.to_json() for run in runs]
-        if summaries is not None:
-            found = [run_json(one, Run(one.run, store).gate(one)) for one in summaries]
-        console.print_json({"runs": found})
-    elif runs:
-        listings.print_runs(console.stdout(), runs, summaries)
+
+    def data() -> object:
+        if summaries is None:
+            return {"runs": [run.to_json() for run in runs]}
+        return {"runs": [run_json(one, Run(one.run, store).gate(one)) for one in summaries]}
+
+    count = numbers.format_count(len(runs), "run")
+    table = runs_table(runs, summaries)
+    _show_listing(listing_document("Stored runs", count, table, data=data), as_json=as_json)
     return len(runs)
+
+
+def _show_listing(document: Document, *, as_json: bool) -> None:
+    """Show a listing; an empty one only as JSON, as the caller notes it on stderr."""
+    if as_json or document.blocks:
+        show_document(document, {"as_json": as_json})
 
 
 def _runs(store: RunStore, related: ListingQuery, limit: int | None) -> list[RunInfo]:
@@ -422,17 +442,16 @@ def _list_cases(store: RunStore, related: ListingQuery, *, limit: int | None, as
     cases = [(case, store.runs_of_case(case.id)) for case in islice(found, limit)]
     version = related.prompt_version
     runs = [] if version is None else _runs_with_version(store, version)
-    if as_json:
-        shown = [{**case.to_json(), "runs": [run.id for run in of]} for case, of in cases]
+
+    def data() -> object:
+        rows = [{**case.to_json(), "runs": [run.id for run in of]} for case, of in cases]
         more = {} if version is None else {"runs_with_variant": [run.to_json() for run in runs]}
-        console.print_json({"cases": shown, **more})
-        return len(cases)
-    if cases:
-        listings.print_cases(console.stdout(), cases)
-    if runs:
-        words = f"runs with a variant of prompt version {message.printable(version or '')}"
-        console.stdout().print(words, style="dim", markup=False)
-        listings.print_runs(console.stdout(), runs[:limit])
+        return {"cases": rows, **more}
+
+    title = f"runs with a variant of prompt version {message.printable(version or '')}"
+    count = numbers.format_count(len(cases), "case")
+    tables = (cases_table(cases), runs_table(runs[:limit], title=title))
+    _show_listing(listing_document("Stored cases", count, *tables, data=data), as_json=as_json)
     return len(cases) or len(runs)
 
 
@@ -444,10 +463,13 @@ def _list_answers(
     store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool
 ) -> int:
     answers = list(islice(_answers(store, related), limit))
-    if as_json:
-        console.print_json({"answers": [answer_json(answer) for _, answer in answers]})
-    elif answers:
-        listings.print_answers(console.stdout(), answers)
+    document = listing_document(
+        "Stored answers",
+        numbers.format_count(len(answers), "answer"),
+        answers_table(answers),
+        data=lambda: {"answers": [answer_json(answer) for _, answer in answers]},
+    )
+    _show_listing(document, as_json=as_json)
     return len(answers)
 
 
@@ -480,23 +502,27 @@ def _list_judgments(
 ) -> int:
     judgments = list(islice(_judgments(store, related), limit))
     rubrics = store.rubrics_of_criterion(related.criterion or "")
-    if as_json:
-        console.print_json(
-            {
-                "rubrics": [rubric.to_json() for rubric in rubrics],
-                "judgments": [
-                    {"run": one.run_id, "key": one.key._asdict(), **one.judgment.to_json()}
-                    for one in judgments
-                ],
-            }
-        )
-        return len(judgments)
-    for rubric in rubrics:
-        asked = rubric.criterion(related.criterion or "").question
-        words = f"{rubric.name} ({rubric.fingerprint[:12]}): {message.printable(asked)}"
-        console.stdout().print(words, style="dim", markup=False)
-    if judgments:
-        listings.print_judgments(console.stdout(), judgments)
+    questions = (
+        f"{rubric.name} ({rubric.fingerprint[:12]}): "
+        f"{rubric.criterion(related.criterion or '').question}"
+        for rubric in rubrics
+    )
+
+    def data() -> object:
+        rows = [
+            {"run": one.run_id, "key": one.key._asdict(), **one.judgment.to_json()}
+            for one in judgments
+        ]
+        return {"rubrics": [rubric.to_json() for rubric in rubrics], "judgments": rows}
+
+    document = listing_document(
+        "Stored judgments",
+        numbers.format_count(len(judgments), "judgment"),
+        Notes(tuple(questions)),
+        judgments_table(judgments),
+        data=data,
+    )
+    _show_listing(document, as_json=as_json)
     return len(judgments)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -31,7 +32,7 @@ from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
 from judgekit.models import Budget
 from judgekit.records import Verdict
-from judgekit.report import message, nan_to_null, tuning
+from judgekit.report import Conclusion, Document, message, tuning
 from judgekit.tuning import TuneOptions, plan_tuning, prepare_tuning, run_tuning
 
 if TYPE_CHECKING:
@@ -180,12 +181,8 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _show_plan(plan: TunePlan, options: Options) -> None:
-    if options["as_json"]:
-        from dataclasses import asdict  # noqa: PLC0415 - only for this
-
-        console.print_json(nan_to_null(asdict(plan)))
-    else:
-        console.stdout().print(tuning.tuning_plan_line(plan), markup=False)
+    conclusion = Conclusion(tuning.tuning_plan_line(plan))
+    show_document(Document("Plan of a tuning", conclusion, (), lambda: asdict(plan)), options)
 
 
 async def _ask(bout: TuningSetup, options: Options) -> Tuning:

@@ -63,16 +63,16 @@ def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]
 
 def _rate_lines(summary: RunSummary) -> Iterator[str]:
     from judgekit.report import (  # noqa: PLC0415
+        format_pass_count,
         message,
         numbers,
-        tables,
     )
 
     title = f"{message.printable(summary.rubric)}, passes from {summary.pass_threshold:g}"
     for variant in summary.variants:
         name = f", {message.printable(variant.variant)}" if variant.variant else ""
         yield (
-            f"passed  {tables.format_pass_count(variant)} "
+            f"passed  {format_pass_count(variant)} "
             f"({numbers.format_rate(variant.pass_rate)}), "
             f"value {numbers.format_mean(variant.value)}: {title}{name}"
         )

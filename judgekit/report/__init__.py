@@ -1,4 +1,4 @@
-"""Results as people and programs read them: terminal tables, pages, JSON and data files."""
+"""Results as documents: terminal text, pages, Markdown, JSON and data files."""
 
 from lazy_loader import attach_stub
 

@@ -1,9 +1,6 @@
 from .answers import (
-    WorstAnswers as WorstAnswers,
     answer_json as answer_json,
-    answer_lines as answer_lines,
-    print_answer as print_answer,
-    print_case as print_case,
+    case_document as case_document,
 )
 from .audit import (
     audit_document as audit_document,
@@ -31,9 +28,14 @@ from .comparison import (
 )
 from .document import (
     Conclusion as Conclusion,
+    Details as Details,
     Document as Document,
+    Entries as Entries,
+    Notes as Notes,
+    not_empty as not_empty,
 )
 from .exports import (
+    EXPORT_SUFFIXES as EXPORT_SUFFIXES,
     check_comparison_file as check_comparison_file,
     check_export_suffix as check_export_suffix,
     comparison_writer as comparison_writer,
@@ -44,18 +46,21 @@ from .exports import (
 )
 from .files import (
     REPORT_SUFFIXES as REPORT_SUFFIXES,
-    check_document_path as check_document_path,
+    document_data as document_data,
     write_document as write_document,
 )
-from .json import (
-    document_data as document_data,
-)
 from .listings import (
+    answers_table as answers_table,
     approval_json as approval_json,
-    print_approvals as print_approvals,
-    print_comparison_setup as print_comparison_setup,
-    print_comparisons as print_comparisons,
-    print_pair as print_pair,
+    approvals_table as approvals_table,
+    cases_table as cases_table,
+    comparison_setup as comparison_setup,
+    comparisons_table as comparisons_table,
+    judgments_table as judgments_table,
+    listing_document as listing_document,
+    listing_table as listing_table,
+    pairs_document as pairs_document,
+    runs_table as runs_table,
 )
 from .message import (
     FAILURE_WORDS as FAILURE_WORDS,
@@ -67,7 +72,6 @@ from .message import (
 from .numbers import (
     format_count as format_count,
     format_file_size as format_file_size,
-    nan_to_null as nan_to_null,
 )
 from .plan import (
     judging_plan_document as judging_plan_document,
@@ -80,19 +84,16 @@ from .rejudgment import (
     rejudgment_document as rejudgment_document,
 )
 from .run import (
+    RunAnswers as RunAnswers,
+    answer_entry as answer_entry,
     default_rubric_lines as default_rubric_lines,
+    format_pass_count as format_pass_count,
     grading_json as grading_json,
-    print_run as print_run,
+    run_document as run_document,
     run_json as run_json,
     undecided_reason as undecided_reason,
 )
-from .run_document import (
-    run_document as run_document,
-)
-from .tables import (
-    print_block as print_block,
-    print_rows as print_rows,
-)
 from .terminal import (
     print_document as print_document,
+    print_passage as print_passage,
 )

@@ -1,216 +1,261 @@
-"""Answers with their checks, judgments and verdicts: the worst ones in a few lines.
+"""Builds the document of one case of a run: its input, and each answer with all judgments of it.
 
-Or one case in full.
+Answers in a list, a few lines each, are in `run`.
 """
 
 from __future__ import annotations
 
-import heapq
 import json
 from typing import TYPE_CHECKING
 
-from judgekit.judge import HEURISTIC
 from judgekit.prompts import judged_text, steps_text, to_text
-from judgekit.report import message, numbers, tables
-from judgekit.report.message import safe_text
-from judgekit.report.tables import HangingText, print_block
+from judgekit.report import message, numbers
+from judgekit.report.document import (
+    Block,
+    Conclusion,
+    Document,
+    Entries,
+    Entry,
+    Notes,
+    Passage,
+    Section,
+    Tone,
+    not_empty,
+)
+from judgekit.report.message import FOLDED_CHARACTERS
+from judgekit.report.run import ANSWER_WORDS, answer_headline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console, RenderableType
-    from rich.text import Text
+    from collections.abc import Callable, Sequence
 
     from judgekit.evaluation import Outcome
     from judgekit.records import (
         AssertionResult,
         Case,
-        CriterionVerdict,
         EmbeddingUsage,
-        Evidence,
         JsonObject,
         JudgeFailure,
         Judgment,
-        Output,
         Score,
         Verdict,
     )
     from judgekit.store import SupersededObservation
 
-_MOST_WORST = 5
-_MESSAGE_LENGTH = 220
-
-
-class WorstAnswers:
-    """Keeps the answers that did not pass, worst first, while all of them are read."""
-
-    def __init__(self, most: int = _MOST_WORST) -> None:
-        self._most = most
-        self._n_wanting = 0
-        self._n_seen = 0
-        self._worst: list[tuple[float, int, Outcome]] = []
-
-    def take(self, answer: Outcome) -> None:
-        """Look at one answer."""
-        self._n_seen += 1
-        result = answer.result
-        if answer.passed is True or result.output.error is not None or not result.is_done:
-            return
-        self._n_wanting += 1
-        value = answer.verdict.value_high if answer.verdict is not None else answer.value or 0.0
-        heapq.heappush(self._worst, (-value, -self._n_seen, answer))
-        if len(self._worst) > self._most:
-            heapq.heappop(self._worst)
-
-    def show(self, console: Console) -> None:
-        """Print them, where there are any."""
-        if not self._worst:
-            return
-        n = len(self._worst)
-        more = f" ({n} of {self._n_wanting:,}; all with -v)" if self._n_wanting > n else ""
-        console.print(f"\n[bold]Not passed[/bold][dim]{more}[/dim]", highlight=False)
-        for _, _, answer in sorted(self._worst, key=lambda item: (-item[0], -item[1])):
-            console.print(answer_lines(answer))
-
-
-def answer_lines(answer: Outcome) -> RenderableType:
-    """One answer with what judges and assertions say of it."""
-    result = answer.result
-    repeat = f" #{result.repeat + 1}" if result.repeat else ""
-    text = answer_headline(answer.passed, result.case.id, f"{result.variant}{repeat}", answer.value)
-    append_uncalibrated_value(text, answer.verdict)
-    if result.output.error is not None:
-        text.append(f"\n  no output: {message.printable(result.output.error, _MESSAGE_LENGTH)}")
-    for check in result.checks:
-        if check.passed is not True:
-            _append_check(text, check)
-    for part in () if answer.outcome is None else answer.outcome.parts:
-        if part.strategy == "semantic_sim" and part.passed is not True:  # no check says it
-            text.append(f"\n  {message.one_line(part.message, _MESSAGE_LENGTH)}")
-    # What the heuristic judge says are the assertions' own words.
-    judgments = [one for one in result.judgments if one.source != "heuristic"]
-    failures = [one for one in result.failures if one.judge != HEURISTIC]
-    append_judgments(text, judgments, failures)
-    return HangingText(text, margin=2)
-
-
-def _append_check(text: Text, check: AssertionResult) -> None:
-    text.append(f"\n  {message.printable(check.type)} ", style="dim")
-    text.append("error  " if check.passed is None else "fails  ", style="yellow")
-    text.append(message.one_line(check.error or check.message, _MESSAGE_LENGTH))
-
-
-_RATIONALE_LENGTH = 220
-
-
-def answer_headline(
-    passed: bool | None,  # noqa: FBT001
-    case_id: str,
-    variant: str | None,
-    value: float | None,
-) -> Text:
-    """The first line about an answer: pass, fail or open, which, and its value."""
-    from rich.text import Text  # noqa: PLC0415
-
-    text = Text()
-    word, style = {
-        True: ("pass", "green"),
-        False: ("fail", "red"),
-        None: ("open", "yellow"),
-    }[passed]
-    text.append(f"{word}  ", style=f"bold {style}")
-    text.append(message.printable(case_id), style="bold")
-    if variant:
-        text.append(f"  {message.printable(variant)}", style="cyan")
-    text.append("" if value is None else f"  {value:.2f}")
-    return text
-
-
-def append_uncalibrated_value(text: Text, verdict: Verdict | None) -> None:
-    """Append the judge's own value, where calibrated values decide."""
-    if verdict is not None and verdict.uncalibrated is not None:
-        own = verdict.uncalibrated.value
-        said = numbers.DASH if own is None else f"{own:.2f}"
-        text.append(f" calibrated, judge's own {said}", style="dim")
-
-
-def append_judgments(
-    text: Text, judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]
-) -> None:
-    """Append what judges said of an answer, a line or two for each criterion."""
-    for judgment in judgments:
-        _append_judgment(text, judgment)
-    for failure in failures:
-        text.append(f"\n  {message.printable(failure.criterion)}: ", style="dim")
-        text.append(f"{failure.kind}  ", style="yellow")
-        text.append(message.one_line(failure.message, _RATIONALE_LENGTH))
-
-
-def _append_judgment(text: Text, judgment: Judgment) -> None:
-    text.append(f"\n  {message.printable(judgment.criterion)} ", style="dim")
-    text.append(f"{numbers.format_score(judgment)}  ")
-    text.append(message.printable(judgment.rationale, _RATIONALE_LENGTH))
-    for piece in judgment.evidence[:1]:
-        mark = "" if piece.found else " (not in the output)"
-        text.append(f"\n    “{message.printable(piece.quote, 100)}”{mark}", style="dim italic")
-
-
-_SAID_OF_QUOTES = "evidence_not_found"
-_FOUND_WORDS = {"exact": "", "normalized": " (but for white space)", None: " (not in the output)"}
 _PASS_WORDS = {True: "passes", False: "fails", None: "open"}
-_PASS_STYLES = {True: "green", False: "red", None: "yellow"}
+_PASS_TONES: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
+_QUOTE_WORDS = {"exact": "", "normalized": " (but for white space)", None: " (not in the output)"}
+_EARLIER_LENGTH = 160
 
 
-def print_case(console: Console, case: Case, *, full: bool) -> None:
-    """Print what was to be answered."""
-    from rich.text import Text  # noqa: PLC0415
+def case_document(
+    case: Case,
+    answers: Sequence[Outcome],
+    *,
+    earlier: Sequence[Sequence[SupersededObservation]] = (),
+    notes: Sequence[str] = (),
+    data: Callable[[], object],
+) -> Document:
+    """A case with its answers.
 
+    Args:
+        case: What was answered.
+        answers: Every answer to it that is shown.
+        earlier: For each answer, the observations that others replaced; may be empty.
+        notes: Sentences below everything else.
+        data: Makes its JSON.
+    """
     facts = [case.name, case.stratum, *(f"#{tag}" for tag in case.tags)]
     facts += [f"agent {case.agent}" if case.agent else None]
     facts += [f"skill {case.skill}" if case.skill else None]
     facts += [f"prompt {case.prompt_version}" if case.prompt_version else None]
-    line = Text(f"case {message.printable(case.id)}", style="bold")
-    line.append("".join(f"  {message.printable(fact)}" for fact in facts if fact), style="not bold")
-    console.print(line)
-    if case.description:
-        console.print(safe_text(case.description, folds=not full))
-    print_block(console, "input", to_text(case.input), folds=not full)
-    for title, value in (("context", case.context), ("reference", case.reference)):
-        if value is not None:
-            print_block(console, title, to_text(value), folds=not full)
+    texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
+    histories = earlier or [()] * len(answers)
+    return Document(
+        title=", ".join((f"case {case.id}", *(fact for fact in facts if fact))),
+        conclusion=_conclusion(answers),
+        blocks=not_empty([
+            Notes((case.description,) if case.description else ()),
+            *(Passage(to_text(text), name) for name, text in texts if text is not None),
+            *(
+                _answer_section(answer, history)
+                for answer, history in zip(answers, histories, strict=True)
+            ),
+            Notes(tuple(notes)),
+        ]),
+        data=data,
+    )  # fmt: skip
 
 
-def print_answer(
-    console: Console, answer: Outcome, *, full: bool, earlier: Sequence[SupersededObservation] = ()
-) -> None:
-    """Print one answer: output, steps, assertions, scores, every judgment, and the verdict."""
+def _conclusion(answers: Sequence[Outcome]) -> Conclusion:
+    """Whether each answer passes; coloured where all of them agree."""
+    words = {True: "passes", False: "fails", None: "is undecided"}
+    texts = []
+    for answer in answers:
+        repeat = f" #{answer.result.repeat + 1}" if answer.result.repeat else ""
+        texts.append(f"{answer.result.variant}{repeat} {words[answer.passed]}")
+    # Variants differ: one colour for all of them would be wrong for some.
+    verdicts = {answer.passed for answer in answers}
+    tone = _PASS_TONES[verdicts.pop()] if len(verdicts) == 1 else "neutral"
+    return Conclusion("; ".join(texts), tone)
+
+
+def _answer_section(answer: Outcome, earlier: Sequence[SupersededObservation]) -> Section:
     result = answer.result
-    repeat = f" #{result.repeat + 1}" if result.repeat else ""
-    console.print()
-    console.print(
-        answer_headline(answer.passed, result.case.id, f"{result.variant}{repeat}", answer.value)
-    )
-    if about := _about(answer):
-        tables.print_lines(console, [f"  {about}"])
-    _print_output(console, result.output, folds=not full)
-    if result.checks:
-        print_block(console, "assertions", _lines([_check(c) for c in result.checks]), by=4)
-    if result.scores:
-        print_block(console, "scores", _lines([_score(score) for score in result.scores]), by=4)
-    for judgment in result.judgments:
-        print_block(console, judgment.criterion, _judgment(judgment, full=full), by=4)
-    for failure in result.failures:
-        print_block(console, failure.criterion, _failure(failure, full=full), by=4)
+    word, tone = ANSWER_WORDS[answer.passed]
+    blocks: list[Block] = [
+        *_output_blocks(answer),
+        Entries(tuple(e for one in result.checks for e in _check_entries(one)), "assertions"),
+        Notes(tuple(map(_score_text, result.scores)), "scores"),
+        Entries(
+            (*map(_judgment_entry, result.judgments), *map(_failure_entry, result.failures)),
+            "judgments",
+            # In full, the rationale is what a reader looks for.
+            line_length=FOLDED_CHARACTERS,
+        ),
+    ]
+    # Of an output that is an error no criterion was judged, so that there is nothing to explain.
     if answer.verdict is not None and answer.verdict.error is None:
-        print_block(console, "verdict", _verdict(answer.verdict), by=4)
-    if earlier:
-        print_block(console, "earlier", _lines([_earlier(one) for one in earlier]), by=4)
+        blocks.append(_verdict_entries(answer.verdict))
+    blocks.append(Notes(tuple(map(_earlier_text, earlier)), "earlier"))
+    return Section(f"{word}: {answer_headline(answer)}", not_empty(blocks), _about(answer), tone)
+
+
+def _output_blocks(answer: Outcome) -> list[Block]:
+    output = answer.result.output
+    blocks: list[Block] = []
+    if output.error is not None:
+        kind = f" ({output.error_kind})" if output.error_kind else ""
+        blocks.append(Passage(output.error, f"no output{kind}"))
+    elif text := judged_text(output):
+        blocks.append(Passage(text, "output"))
+    # Agents may act without a final text: their steps are the output then.
+    if output.trace:
+        blocks.append(Passage(steps_text(output), "steps"))
+    # A judge grades an empty output as well: without a block the answer would not be shown.
+    return blocks or [Notes(("The output is empty.",))]
+
+
+def _about(answer: Outcome) -> str:
+    """When it was answered, how long that took and what it cost."""
+    result, output = answer.result, answer.result.output
+    facts = [] if result.ran_at is None else [f"{result.ran_at:%Y-%m-%d %H:%M} UTC"]
+    if output.duration_ms is not None:
+        facts.append(numbers.format_milliseconds(output.duration_ms))
+    if output.usage is not None:
+        facts.append(f"{output.usage.input_tokens:,} tokens in, {output.usage.output_tokens:,} out")
+        facts.append(numbers.format_usd(output.usage.cost_usd))
+    if output.run_id:
+        facts.append(f"agent run {message.printable(output.run_id)}")
+    if not result.is_done:
+        facts.append("not fully judged")
+    return " · ".join(facts)
+
+
+def _check_entries(check: AssertionResult, depth: int = 0) -> list[Entry]:
+    """An assertion, and below it those that it combines."""
+    word = "error" if check.passed is None else "holds" if check.passed else "fails"
+    text = f"{check.type}: {message.one_line(check.error or check.message)}"
+    text += _price(check.asked)
+    if check.passed is not True and check.actual is not None:
+        actual = json.dumps(check.actual, ensure_ascii=False)
+        text += f", found {message.printable(actual, 100)}"
+    tone = _PASS_TONES[check.passed]
+    parts = [entry for part in check.parts for entry in _check_entries(part, depth + 1)]
+    # Leading spaces are stripped from foreign text, so that dots show the depth.
+    return [Entry("· " * depth + text, badge=word, tone=tone), *parts]
+
+
+def _score_text(score: Score) -> str:
+    parts = [score.name, numbers.DASH if score.value is None else f"{score.value:.2f}"]
+    if score.raw is not None and (score.unit is not None or score.raw != score.value):
+        parts.append(f"{score.raw:g} {score.unit or ''}".rstrip())
+    reason = message.one_line(score.error or score.message)
+    # Scorers without more to report give the number again as their message.
+    if score.raw is None or reason != f"{score.raw:.3f}":
+        parts.append(reason)
+    parts.append(score.method or "")
+    return ", ".join(part for part in parts if part) + _price(score.asked)
+
+
+def _price(usage: EmbeddingUsage | None) -> str:
+    """The price of the vectors that a check compared."""
+    if usage is None:
+        return ""
+    return f", {numbers.format_usd(usage.cost_usd)}" if usage.n_calls else ", from the cache"
+
+
+def _judgment_entry(judgment: Judgment) -> Entry:
+    # Nearly all judgments are a model's: only the others name their source.
+    facts: list[str] = [judgment.source] if judgment.source != "llm" else []
+    if judgment.confidence is not None:
+        facts.append(f"confidence {judgment.confidence:.2f}")
+    if judgment.expected_raw is not None:
+        facts.append(f"expected {judgment.expected_raw:.2f}")
+    if judgment.n_calls:
+        facts.append(_judge_cost(judgment))
+    # Each quote below says for itself whether it is in the output.
+    flags = [flag for flag in judgment.flags if flag != "evidence_not_found"]
+    facts += [message.FLAG_WORDS.get(flag, flag) for flag in flags]
+    score = f"{numbers.format_score(judgment)} → {judgment.value:.2f}"
+    headline = ", ".join((judgment.criterion, score, _judge_name(judgment), *facts))
+    quotes = [f"“{piece.quote}”{_QUOTE_WORDS[piece.match]}" for piece in judgment.evidence]
+    return Entry(headline, (*judgment.rationale.splitlines(), *quotes))
+
+
+def _failure_entry(failure: JudgeFailure) -> Entry:
+    parts = [failure.criterion, message.FAILURE_WORDS[failure.kind], _judge_name(failure)]
+    parts += [_judge_cost(failure)] if failure.n_calls else []
+    reply = [] if failure.reply is None else ["its reply:", *failure.reply.splitlines()]
+    lines = (*failure.message.splitlines(), *reply)
+    return Entry(", ".join(parts), lines, "no judgment", "inconclusive")
+
+
+def _judge_name(judgment: Judgment | JudgeFailure) -> str:
+    return judgment.judge + (f" #{judgment.repeat + 1}" if judgment.repeat else "")
+
+
+def _judge_cost(judgment: Judgment | JudgeFailure) -> str:
+    return "from the cache" if judgment.cached else numbers.format_usd(judgment.cost_usd)
+
+
+def _verdict_entries(verdict: Verdict) -> Entries:
+    """The criteria, and below them the verdict that they result in."""
+    own = verdict.uncalibrated
+    entries = []
+    for criterion in verdict.criteria:
+        parts = [criterion.name, _value(criterion.value), f"weight {criterion.weight:g}"]
+        parts += ["required"] if criterion.required else []
+        parts += [f"{criterion.n_failed:,} failed"] if criterion.n_failed else []
+        if own is not None:
+            parts.append(f"judge's own {_value(own.criteria[criterion.name])}")
+        badge, tone = _PASS_WORDS[criterion.passed], _PASS_TONES[criterion.passed]
+        entries.append(Entry(", ".join(parts), badge=badge, tone=tone))
+    parts = [verdict.rubric, _value(verdict.value)]
+    lines: tuple[str, ...] = ()
+    if verdict.value_low != verdict.value_high:
+        low, high = verdict.value_low, verdict.value_high
+        parts.append(f"{low:.2f} to {high:.2f}, depending on what is missing")
+    if own is not None:
+        parts.append(f"judge's own {_value(own.value)} {_PASS_WORDS[own.passed]}")
+        lines = ("calibrated values decide where there is a map",)
+    badge, tone = _PASS_WORDS[verdict.passed], _PASS_TONES[verdict.passed]
+    return Entries((*entries, Entry(", ".join(parts), lines, badge, tone)), "verdict")
+
+
+def _value(value: float | None) -> str:
+    return numbers.DASH if value is None else f"{value:.2f}"
+
+
+def _earlier_text(one: SupersededObservation) -> str:
+    record = message.printable(json.dumps(one.what.to_json(), ensure_ascii=False), _EARLIER_LENGTH)
+    when = f"{one.at:%Y-%m-%d %H:%M}, replaced {one.superseded_at:%Y-%m-%d %H:%M} UTC"
+    return f"{when}: {type(one.what).__name__} {record}"
 
 
 def answer_json(
     answer: Outcome, earlier: Sequence[SupersededObservation] | None = None
 ) -> JsonObject:
-    """One answer with all that was observed of it, and what it comes to."""
+    """An answer as JSON: all observations of it, and its verdict."""
     verdict = answer.verdict
     whole: JsonObject = {
         **answer.result.to_json(),
@@ -230,174 +275,3 @@ def answer_json(
             for one in earlier
         ]
     return whole
-
-
-def _print_output(console: Console, output: Output, *, folds: bool) -> None:
-    if output.error is not None:
-        kind = f" ({output.error_kind})" if output.error_kind else ""
-        print_block(console, f"no output{kind}", output.error, by=4, folds=folds, style="yellow")
-    elif judged := judged_text(output):
-        print_block(console, "output", judged, by=4, folds=folds)
-    if output.trace:
-        print_block(console, "steps", steps_text(output), by=4, folds=folds)
-
-
-def _about(answer: Outcome) -> str:
-    """When, how long, how much."""
-    result, output = answer.result, answer.result.output
-    facts = [] if result.ran_at is None else [f"{result.ran_at:%Y-%m-%d %H:%M} UTC"]
-    if output.duration_ms is not None:
-        facts.append(numbers.format_milliseconds(output.duration_ms))
-    if output.usage is not None:
-        facts.append(f"{output.usage.input_tokens:,} tokens in, {output.usage.output_tokens:,} out")
-        facts.append(numbers.format_usd(output.usage.cost_usd))
-    if output.run_id:
-        facts.append(f"agent run {message.printable(output.run_id)}")
-    if not result.is_done:
-        facts.append("not everything has been asked")
-    return " · ".join(facts)
-
-
-def _check(check: AssertionResult, by: int = 0) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
-    text = Text(" " * by)
-    word = "error" if check.passed is None else "holds" if check.passed else "fails"
-    text.append(f"{word}  ", style=_PASS_STYLES[check.passed])
-    text.append(f"{message.printable(check.type)}  ", style="dim")
-    text.append(message.one_line(check.error or check.message))
-    text.append(_asked(check.asked), style="dim")
-    if check.passed is not True and check.actual is not None:
-        found = json.dumps(check.actual, ensure_ascii=False)
-        text.append(f"  found {message.printable(found, 100)}", style="dim")
-    for part in check.parts:
-        text.append("\n")
-        text.append(_check(part, by + 2))
-    return text
-
-
-def _score(score: Score) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
-    value = numbers.DASH if score.value is None else f"{score.value:.2f}"
-    parts = [message.printable(score.name), value]
-    if score.raw is not None and (score.unit is not None or score.raw != score.value):
-        parts.append(f"{score.raw:g} {score.unit or ''}".rstrip())
-    said = message.one_line(score.error or score.message)
-    if score.raw is None or said != f"{score.raw:.3f}":  # a message may be the number again
-        parts.append(said)
-    parts.append(message.printable(score.method or ""))
-    text = Text("  ".join(part for part in parts if part))
-    text.append(_asked(score.asked), style="dim")
-    return text
-
-
-def _asked(asked: EmbeddingUsage | None) -> str:
-    """What was paid for the vectors it compared."""
-    if asked is None:
-        return ""
-    return f"  {numbers.format_usd(asked.cost_usd)}" if asked.n_calls else "  from the cache"
-
-
-def _judgment(judgment: Judgment, *, full: bool) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
-    text = Text(f"{numbers.format_score(judgment)} → {judgment.value:.2f}")
-    text.append(f"  {_who(judgment.judge, judgment.repeat)}", style="cyan")
-    facts: list[str] = [judgment.source] if judgment.source != "llm" else []
-    if judgment.confidence is not None:
-        facts.append(f"confidence {judgment.confidence:.2f}")
-    if judgment.expected_raw is not None:
-        facts.append(f"expected {judgment.expected_raw:.2f}")
-    if judgment.n_calls:
-        facts.append(_cost(judgment))
-    flags = [flag for flag in judgment.flags if flag != _SAID_OF_QUOTES]
-    facts += [message.FLAG_WORDS.get(flag, flag) for flag in flags]
-    text.append("".join(f"  {message.printable(fact)}" for fact in facts), style="dim")
-    text.append("\n")
-    text.append(safe_text(judgment.rationale, folds=not full))
-    for piece in judgment.evidence:
-        text.append(_quote(piece, full=full))
-    return text
-
-
-def _failure(failure: JudgeFailure, *, full: bool) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
-    text = Text(f"no judgment: {message.FAILURE_WORDS[failure.kind]}", style="yellow")
-    text.append(f"  {_who(failure.judge, failure.repeat)}", style="cyan")
-    text.append(f"  {_cost(failure)}" if failure.n_calls else "", style="dim")
-    text.append(f"\n{message.message_lines(failure.message)}", style="default")
-    if failure.reply is not None:
-        text.append("\nits reply:\n", style="dim")
-        text.append(safe_text(failure.reply, folds=not full))
-    return text
-
-
-def _quote(piece: Evidence, *, full: bool) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
-    quote = message.printable(piece.quote, None if full else 200)
-    return Text(f"\n“{quote}”{_FOUND_WORDS[piece.match]}", style="italic")
-
-
-def _who(judge: str, repeat: int) -> str:
-    return message.printable(judge) + (f" #{repeat + 1}" if repeat else "")
-
-
-def _cost(said: Judgment | JudgeFailure) -> str:
-    return "from the cache" if said.cached else numbers.format_usd(said.cost_usd)
-
-
-def _verdict(verdict: Verdict) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
-    text = Text()
-    for criterion in verdict.criteria:
-        text.append(_criterion(criterion))
-        if verdict.uncalibrated is not None:
-            text.append(f"  {_own(verdict.uncalibrated.criteria[criterion.name])}", style="dim")
-        text.append("\n")
-    value = numbers.DASH if verdict.value is None else f"{verdict.value:.2f}"
-    text.append(f"{message.printable(verdict.rubric)}  {value}  ")
-    text.append(_PASS_WORDS[verdict.passed], style=f"bold {_PASS_STYLES[verdict.passed]}")
-    if verdict.value_low != verdict.value_high:
-        low, high = verdict.value_low, verdict.value_high
-        text.append(f"  {low:.2f} to {high:.2f} by what is missing", style="dim")
-    if verdict.uncalibrated is not None:
-        own = verdict.uncalibrated
-        text.append(f"  {_own(own.value)} {_PASS_WORDS[own.passed]}\n", style="dim")
-        text.append("calibrated values decide where maps hold", style="dim")
-    return text
-
-
-def _own(value: float | None) -> str:
-    return f"judge's own {numbers.DASH if value is None else f'{value:.2f}'}"
-
-
-def _criterion(criterion: CriterionVerdict) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
-    value = numbers.DASH if criterion.value is None else f"{criterion.value:.2f}"
-    text = Text(f"{message.printable(criterion.name)}  {value}  ")
-    text.append(_PASS_WORDS[criterion.passed], style=_PASS_STYLES[criterion.passed])
-    facts = [f"weight {criterion.weight:g}"] + (["required"] if criterion.required else [])
-    facts += [f"{criterion.n_failed:,} failed"] if criterion.n_failed else []
-    text.append("".join(f"  {fact}" for fact in facts), style="dim")
-    return text
-
-
-def _earlier(one: SupersededObservation) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
-    kind = type(one.what).__name__
-    said = one.what.to_json()
-    words = message.printable(json.dumps(said, ensure_ascii=False), 160)
-    when = f"{one.at:%Y-%m-%d %H:%M}, replaced {one.superseded_at:%Y-%m-%d %H:%M} UTC"
-    return Text(f"{when}  {kind}  {words}", style="dim")
-
-
-def _lines(parts: Sequence[Text]) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
-    return Text("\n").join(parts)

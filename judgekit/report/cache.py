@@ -19,22 +19,41 @@ if TYPE_CHECKING:
     from judgekit.models.cache import CacheEntry, CacheStats, KeyDifference
     from judgekit.records import JsonObject
 
+# `cache explain` takes the beginning of a key, so that these digits can be copied into it.
 _KEY_DIGITS = 12
 _ASKED_LENGTH = 60
 _DIFF_LINES = 12
 _DIFF_WIDTH = 160
 _CRITERION = re.compile(r"^Criterion: (.+)$", re.MULTILINE)
+# The code has to match at both ends: fenced text may contain other closing tags.
 _FENCED = re.compile(r"<(\w+) ([A-Z2-7]{16})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
 def cache_stats_document(stats: CacheStats, *, folder: str) -> Document:
     """What a cache holds and what it has saved."""
     replies = numbers.format_count(stats.n_entries, "reply", "replies")
-    saved = numbers.format_usd(stats.saved.saved_usd)
+    saved = stats.saved
+    money = numbers.format_usd(saved.saved_usd)
+    n_requests = saved.n_hits + saved.n_misses
+    share = f" ({saved.n_hits / n_requests:.0%} of {n_requests:,} requests)" if n_requests else ""
+    # A hit of unknown price is no $0: the sum without it is a lower bound.
+    hits = numbers.format_count(saved.n_unpriced_hits, "hit")
+    unpriced = f" ({hits} of unknown price left out)" if saved.n_unpriced_hits else ""
+    rejected = f"{stats.n_rejected:,} (paid for, but truncated or filtered; never served)"
+    rows = (
+        ("folder", folder),
+        ("replies", f"{stats.n_entries:,}"),
+        ("rejected", rejected if stats.n_rejected else "0"),
+        ("size on disk", "in memory" if stats.n_bytes is None else format_file_size(stats.n_bytes)),
+        ("hits", f"{saved.n_hits:,}{share}"),
+        ("misses", f"{saved.n_misses:,}"),
+        ("money saved", f"{money}{unpriced}"),
+        ("time saved", numbers.format_duration(saved.saved_ms / 1000)),
+    )
     return Document(
         title=f"Reply cache {folder}",
-        conclusion=Conclusion(f"{replies} cached, {saved} saved."),
-        blocks=(Lines(tuple(_stats_rows(stats, folder))),),
+        conclusion=Conclusion(f"{replies} cached, {money} saved."),
+        blocks=(Lines(rows),),
         data=lambda: {"folder": folder, **asdict(stats)},
     )
 
@@ -85,7 +104,7 @@ def print_key_differences(
 
 
 def cache_entry_cells(entry: CacheEntry) -> tuple[str, str, str, str, str]:
-    """The cells of an entry: short key, when, price, model, what was asked."""
+    """The cells of an entry: short key, time, price, model, question."""
     model = str((entry.request or {}).get("model", "?"))
     rejected = " (rejected)" if entry.rejected else ""
     # What is short and unique comes first: a terminal of 80 columns cuts the last two only.
@@ -99,61 +118,36 @@ def cache_entry_cells(entry: CacheEntry) -> tuple[str, str, str, str, str]:
 
 
 def request_summary(request: JsonObject | None, limit: int = _ASKED_LENGTH) -> str:
-    """What a request asked, shortened: the criterion, where it names one, and the task."""
+    """The question of a request, shortened: the criterion, where it names one, and the task."""
     messages = (request or {}).get("messages")
     last = messages[-1] if isinstance(messages, list) and messages else None
     text = str(last.get("content")) if isinstance(last, dict) else "(the request is not recorded)"
     outside = _FENCED.sub("", text)
+    # Requests of a rubric begin alike: only the criterion and the task differ.
     task = match[3] if (match := _FENCED.search(text)) else outside
     criteria = _CRITERION.findall(outside)
     lead = f"{criteria[0]}: " if len(criteria) == 1 else ""
     return message.printable(lead + task, limit)
 
 
-def _stats_rows(stats: CacheStats, folder: str) -> list[tuple[str, str]]:
-    saved = stats.saved
-    n_asked = saved.n_hits + saved.n_misses
-    share = f" ({saved.n_hits / n_asked:.0%} of {n_asked:,} requests)" if n_asked else ""
-    unpriced = (
-        f" ({numbers.format_count(saved.n_unpriced_hits, 'hit')} of unknown price left out)"
-        if saved.n_unpriced_hits
-        else ""
-    )
-    rejected = f"{stats.n_rejected:,} (paid for, but truncated or filtered; never served)"
-    return [
-        ("folder", folder),
-        ("replies", f"{stats.n_entries:,}"),
-        ("rejected", rejected if stats.n_rejected else "0"),
-        ("size on disk", "in memory" if stats.n_bytes is None else format_file_size(stats.n_bytes)),
-        ("hits", f"{saved.n_hits:,}{share}"),
-        ("misses", f"{saved.n_misses:,}"),
-        ("money saved", f"{numbers.format_usd(saved.saved_usd)}{unpriced}"),
-        ("time saved", numbers.format_duration(saved.saved_ms / 1000)),
-    ]
-
-
-def _plain(text: str) -> Text:
+def _difference_lines(difference: KeyDifference) -> list[Text]:
     from rich.text import Text  # noqa: PLC0415
 
-    return Text(text)  # foreign text may hold square brackets, which are no markup
-
-
-def _difference_lines(difference: KeyDifference) -> list[Text]:
-    lead = _plain(difference.part)
-    lead.stylize("cyan")
+    # `Text`, because square brackets in a foreign string would be read as markup.
+    lead = Text(difference.part, style="cyan")
     if difference.diff is None:
-        lead.append(
-            f": {message.printable(difference.held)} → {message.printable(difference.asked)}"
-        )
+        before, now = (message.printable(one) for one in (difference.held, difference.asked))
+        lead.append(f": {before} → {now}")
         return [lead]
     lines = [line for line in difference.diff.splitlines() if not line.startswith(("---", "+++"))]
-    shown = [_diff_line(line) for line in lines[:_DIFF_LINES]]
+    styles = {"+": "green", "-": "red"}
+    shown = [
+        Text(
+            f"  {line[:1]}{message.printable(line[1:], _DIFF_WIDTH)}",
+            style=styles.get(line[:1], "dim"),
+        )
+        for line in lines[:_DIFF_LINES]
+    ]
     if len(lines) > _DIFF_LINES:
-        shown.append(_plain(f"… and {len(lines) - _DIFF_LINES} more lines"))
+        shown.append(Text(f"… and {len(lines) - _DIFF_LINES} more lines"))
     return [lead, *shown]
-
-
-def _diff_line(line: str) -> Text:
-    text = _plain("  " + line[:1] + message.printable(line[1:], _DIFF_WIDTH))
-    text.stylize({"+": "green", "-": "red"}.get(line[:1], "dim"))
-    return text

@@ -20,7 +20,6 @@ from judgekit.report.document import (
     LabelledText,
     Lines,
     Table,
-    Tone,
     mean_cell,
     not_empty,
     rate_cell,
@@ -42,14 +41,8 @@ if TYPE_CHECKING:
     from judgekit.records import Comparison, PairAnswer
     from judgekit.stats.bias import PositionBias
 
-_MOST_SHOWN = 220
+_MAX_LENGTH = 220
 _WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
-
-_RULE_WORDS = {
-    "consistent": "who wins in both orders",
-    "average": "who is preferred by more than half of both orders wins",
-}
-"""What each rule for two orders says."""
 
 
 def comparison_document(summary: ComparisonSummary) -> Document:
@@ -64,27 +57,22 @@ def comparison_document(summary: ComparisonSummary) -> Document:
     ]
     return Document(
         title=f"{message.printable(summary.rubric)}: A is {a}, B is {b}",
-        conclusion=_concluded(summary.decision, summary.a, summary.b),
+        conclusion=decision_conclusion(summary.decision, summary.a, summary.b),
         blocks=not_empty(blocks),
         data=lambda: comparison_data(summary),
     )
 
 
-def _concluded(decision: ComparisonDecision, a: str, b: str) -> Conclusion:
-    tone: Tone = "inconclusive" if decision.winner is None else "better"
-    return Conclusion(comparison_decision(decision, a, b), tone)
-
-
-def comparison_decision(decision: ComparisonDecision, a: str, b: str) -> str:
-    """Which side is better, or why that is open."""
+def decision_conclusion(decision: ComparisonDecision, a: str, b: str) -> Conclusion:
+    """Which side is better, or why that is undecided."""
     p = "" if decision.p is None else f", p {format_p_value(decision.p)}"
     if decision.winner is not None:
-        better = a if decision.winner == "a" else b
-        return f"{message.printable(better)} is better: {decision.reason}{p}"
+        better = message.printable(a if decision.winner == "a" else b)
+        return Conclusion(f"{better} is better: {decision.reason}{p}", "better")
     more = ""
     if decision.n_to_decide is not None:
         more = f"; about {numbers.format_count(decision.n_to_decide, 'case')} are needed to decide"
-    return f"no decision: {decision.reason}{p}{more}"
+    return Conclusion(f"no decision: {decision.reason}{p}{more}", "inconclusive")
 
 
 def comparison_data(summary: ComparisonSummary) -> dict[str, object]:
@@ -92,63 +80,60 @@ def comparison_data(summary: ComparisonSummary) -> dict[str, object]:
     return asdict(summary)
 
 
-def comparison_lines(found: Comparison) -> str:
-    """One comparison: the case, the winner, and what the judge said of the whole in each order."""
-    contradicts = "  (the two orders conflict)" if found.consistent is False else ""
-    case = message.printable(found.case_id or "?")
-    lines = [f"{_WINNERS[found.winner]:<5} {case}{contradicts}"]
-    if found.error is not None:
-        lines.append(f"      no output: {message.one_line(found.error, _MOST_SHOWN)}")
-    names = _short_judge_names(one.judge for one in found.judges)
+def comparison_lines(comparison: Comparison) -> str:
+    """One comparison: the case, the winner, and the judge's rationale in each order."""
+    conflict = "  (the two orders conflict)" if comparison.consistent is False else ""
+    case = message.printable(comparison.case_id or "?")
+    lines = [f"{_WINNERS[comparison.winner]:<5} {case}{conflict}"]
+    if comparison.error is not None:
+        lines.append(f"      no output: {message.one_line(comparison.error, _MAX_LENGTH)}")
+    names = _short_judge_names(one.judge for one in comparison.judges)
     if names:
-        votes = [f"{names[one.judge]} {_WINNERS[one.winner]}" for one in found.judges]
+        votes = [f"{names[one.judge]} {_WINNERS[one.winner]}" for one in comparison.judges]
         lines.append(f"      votes: {'; '.join(votes)}")
-    for said in found.preferences:
-        about = _about(said, names)
-        why = message.printable(said.rationale, _MOST_SHOWN)
-        lines.append(f"      {about}, {said.order.upper()}: {said.choice}  {why}")
-    for failure in found.failures:
-        about = _about(failure, names)
-        why = message.one_line(failure.message, _MOST_SHOWN)
-        lines.append(f"      {about}, {failure.order.upper()}: {failure.kind}  {why}")
+
+    def subject(answer: PairAnswer) -> str:
+        criterion = message.printable(answer.criterion or "overall")
+        judge = f"{names[answer.judge]}, " if names else ""
+        return f"{judge}{criterion}, {answer.order.upper()}"
+
+    for one in comparison.preferences:
+        why = message.printable(one.rationale, _MAX_LENGTH)
+        lines.append(f"      {subject(one)}: {one.choice}  {why}")
+    for failure in comparison.failures:
+        why = message.one_line(failure.message, _MAX_LENGTH)
+        lines.append(f"      {subject(failure)}: {failure.kind}  {why}")
     return "\n".join(lines)
-
-
-def _about(said: PairAnswer, names: Mapping[str, str]) -> str:
-    about = message.printable(said.criterion or "overall")
-    return f"{names[said.judge]}, {about}" if names else about
 
 
 def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
     """Everything beside the table."""
     return [
-        *(("judge", f"{message.printable(judge)}") for judge in summary.judges),
-        ("calls", f"{numbers.format_spending(summary.spent)}"),
+        *(("judge", message.printable(judge)) for judge in summary.judges),
+        ("calls", numbers.format_spending(summary.spent)),
         *rule_lines(summary.rule),
-        *_about_judge(summary),
-        *_about_sides(summary),
-        *_about_gaps(summary),
+        *_judge_lines(summary),
+        *_side_lines(summary),
+        *_missing_pair_lines(summary),
     ]
 
 
 def rule_lines(rule: str | None) -> list[LabelledText]:
-    """Which rule was applied, where it is not the usual one."""
-    return [("rule", f"{rule}: {_RULE_WORDS[rule]}")] if rule == "average" else []
+    """Which rule was applied, where it is not the default one."""
+    # `average` also counts a preference that holds in one order only, which a reader must know.
+    if rule != "average":
+        return []
+    return [("rule", "average: who is preferred by more than half of both orders wins")]
 
 
-def _about_judge(summary: ComparisonSummary) -> list[LabelledText]:
+def _judge_lines(summary: ComparisonSummary) -> list[LabelledText]:
     lines = []
     if not isnan(summary.flip_rate.value):
-        lines.append(
-            ("flips", f"{numbers.format_rate(summary.flip_rate)} of pairs change with the order")
-        )
+        flips = numbers.format_rate(summary.flip_rate)
+        lines.append(("flips", f"{flips} of pairs change with the order"))
     if summary.position is not None:
-        lines.append(
-            (
-                "position",
-                f"the answer shown first was preferred {_first_position_share(summary.position)}",
-            )
-        )
+        share = _first_position_share(summary.position)
+        lines.append(("position", f"the answer shown first was preferred {share}"))
     who = "the judge" if summary.panel is None else "the panel"
     lines += [
         ("warning", f"{who} {_judge_flag_words(flag, summary.position)}") for flag in summary.flags
@@ -156,63 +141,44 @@ def _about_judge(summary: ComparisonSummary) -> list[LabelledText]:
     return lines if summary.panel is None else [*lines, *panel_lines(summary.panel)]
 
 
-def _about_sides(summary: ComparisonSummary) -> list[LabelledText]:
+def _side_lines(summary: ComparisonSummary) -> list[LabelledText]:
     lines = []
     if summary.length_controlled is not None:
-        found = summary.length_controlled
-        rate = f"{found.value * 100:.0f} %" if isnan(found.low) else numbers.format_rate(found)
+        rate = numbers.format_rate(summary.length_controlled)
         lines.append(("length", f"A would win {rate} if both outputs were equally long"))
     if summary.raw_a is not None and summary.raw_b is not None:
         higher = {"a": "A is higher", "b": "B is higher", "tie": "equal", None: ""}
-        lines.append(
-            (
-                "scores",
-                (
-                    f"A {summary.raw_a:.2f}, B {summary.raw_b:.2f} of 10 on average: "
-                    f"{higher[summary.raw_winner]} (no decision by itself)"
-                ),
-            )
-        )
+        scores = f"A {summary.raw_a:.2f}, B {summary.raw_b:.2f} of 10 on average"
+        # Scores and choices can disagree, and only choices are tested.
+        words = f"{scores}: {higher[summary.raw_winner]} (no decision by itself)"
+        lines.append(("scores", words))
     if summary.evidence is not None:
-        seen = summary.evidence
-        where = "no decision" if seen.stopped_at is None else f"stopped after {seen.stopped_at:,}"
-        lines.append(
-            (
-                "sequential",
-                (
-                    f"tested after each of {numbers.format_count(seen.n_cases, 'case')}: "
-                    f"e-value {seen.e_value:.3g}, {where}"
-                ),
-            )
-        )
+        test = summary.evidence
+        end = "no decision" if test.stopped_at is None else f"stopped after {test.stopped_at:,}"
+        cases = numbers.format_count(test.n_cases, "case")
+        words = f"tested after each of {cases}: e-value {test.e_value:.3g}, {end}"
+        lines.append(("sequential", words))
     return lines
 
 
-def _about_gaps(summary: ComparisonSummary) -> list[LabelledText]:
+def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
     lines = []
     whole = summary.whole
     if whole.n_undecided:
-        low, high = whole.bounds
-        lines.append(
-            (
-                "bounds",
-                (
-                    f"A's share would be {low * 100:.0f} to {high * 100:.0f} % depending on the "
-                    f"{numbers.format_count(whole.n_undecided, 'undecided pair')}"
-                ),
-            )
-        )
-    lines += _about_names(summary)
+        low, high = (f"{bound * 100:.0f}" for bound in whole.bounds)
+        pairs = numbers.format_count(whole.n_undecided, "undecided pair")
+        lines.append(("bounds", f"A's share would be {low} to {high} % depending on the {pairs}"))
+    if summary.n_scrubbed is None:
+        lines.append(("names", "model names were left in the outputs (--no-scrub)"))
+    elif summary.n_scrubbed:
+        passages = numbers.format_count(summary.n_scrubbed, "passage")
+        lines.append(("names", f"{passages} that named the model hidden from the judge"))
     if summary.n_identical:
-        lines.append(
-            (
-                "same",
-                f"{numbers.format_count(summary.n_identical, 'pair')} identical: counted as ties without a call",  # noqa: E501
-            )
-        )
+        pairs = numbers.format_count(summary.n_identical, "pair")
+        lines.append(("same", f"{pairs} identical: counted as ties without a call"))
     if summary.n_errors:
-        n_errors = numbers.format_count(summary.n_errors, "pair")
-        lines.append(("errors", f"{n_errors} with an output that records an error; not judged"))
+        pairs = numbers.format_count(summary.n_errors, "pair")
+        lines.append(("errors", f"{pairs} with an output that records an error; not judged"))
     out = summary.left_out
     for n, what, cases in (
         (out.n_only_a, "only in A", out.only_a),
@@ -223,24 +189,17 @@ def _about_gaps(summary: ComparisonSummary) -> list[LabelledText]:
             some = ", ".join(message.printable(case, 40) for case in cases)
             dots = ", …" if n > len(cases) else ""
             lines.append(("left out", f"{numbers.format_count(n, 'case')} {what}: {some}{dots}"))
-    for kind, n_failed in summary.failures.items():
-        lines.append(
-            (
-                "failed",
-                f"{numbers.format_count(n_failed, 'question')}: {message.FAILURE_WORDS[kind]}",
-            )
-        )
-        lines.append(("", f"{message.one_line(summary.failure_messages[kind], 300)}"))
+    return lines + failure_lines(summary.failures, summary.failure_messages)
+
+
+def failure_lines(failures: Mapping[str, int], messages: Mapping[str, str]) -> list[LabelledText]:
+    """The failures of the judges by kind, each with the message of its first one."""
+    lines = []
+    for kind, n in failures.items():
+        questions = numbers.format_count(n, "question")
+        lines.append(("failed", f"{questions}: {message.FAILURE_WORDS.get(kind, kind)}"))
+        lines.append(("", message.one_line(messages[kind], 300)))
     return lines
-
-
-def _about_names(summary: ComparisonSummary) -> list[LabelledText]:
-    if summary.n_scrubbed is None:
-        return [("names", "model names were left in the outputs (--no-scrub)")]
-    if not summary.n_scrubbed:
-        return []
-    n_scrubbed = numbers.format_count(summary.n_scrubbed, "passage")
-    return [("names", f"{n_scrubbed} that named the model hidden from the judge")]
 
 
 def _wins_tables(summary: ComparisonSummary) -> tuple[Table, Block | None]:
@@ -250,6 +209,7 @@ def _wins_tables(summary: ComparisonSummary) -> tuple[Table, Block | None]:
         **{f"tag {name}": figures for name, figures in summary.tags.items()},
     }
     by_segment = _wins_table(segments, "By segment")
+    # Of a few cases a segment has one or two: its interval covers nearly everything.
     is_small = summary.whole.rate.n < MIN_SEGMENT_CASES
     return (
         _wins_table({"overall": summary.whole, **summary.criteria}),
@@ -260,6 +220,7 @@ def _wins_tables(summary: ComparisonSummary) -> tuple[Table, Block | None]:
 def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     cells: list[tuple[str | Cell, ...]] = []
     for name, figures in rows.items():
+        # Criteria are tested together: their adjusted p is the one to act on.
         p = figures.p if figures.p_adjusted is None else figures.p_adjusted
         counts = (figures.wins, figures.ties, figures.inconsistent, figures.losses)
         cells.append((
@@ -292,7 +253,7 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
     is_small = leading is None or leading.estimate.n < MIN_SEGMENT_CASES
     return Document(
         title=f"A is {a}, B is {b}",
-        conclusion=_concluded(compared.decision, compared.a, compared.b),
+        conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
         blocks=not_empty([
             _scores_table(overall),
             Details("By segment", not_empty([by_segment])) if is_small else by_segment,
@@ -303,7 +264,7 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
 
 
 def _test_lines(compared: ScoreComparison) -> list[LabelledText]:
-    """What the decision rests on, and what other looks at the same cases say."""
+    """The test behind the decision, and other tests of the same cases."""
     lines = []
     leading = compared.value or compared.pass_rate
     if leading is not None and leading.p is not None:
@@ -318,6 +279,7 @@ def _test_lines(compared: ScoreComparison) -> list[LabelledText]:
 
 
 def _second_opinions(found: ScoreDifference, alpha: float) -> list[LabelledText]:
+    """Other tests of the same differences; they rest on other assumptions and decide nothing."""
     if found.p is None or found.test == "mcnemar":
         return []
     p = found.ranks.p_value
@@ -335,6 +297,7 @@ def _missing_lines(compared: ScoreComparison) -> list[LabelledText]:
     lines = [
         ("left out", f"{numbers.format_count(n, 'case')} only in {side}") for n, side in pairs if n
     ]
+    # A missing value is no 0: such cases are left out, and the bounds show what they could do.
     if compared.n_unscored:
         n_unscored = numbers.format_count(compared.n_unscored, "case")
         sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"
@@ -354,6 +317,7 @@ def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -
 
 
 def _score_cells(found: ScoreDifference) -> list[str | Cell]:
+    # Several measures are tested at once: the adjusted p is the one to act on.
     p = found.p if found.p_adjusted is None else found.p_adjusted
     return [
         f"{found.estimate.n:,}",
@@ -366,15 +330,8 @@ def _score_cells(found: ScoreDifference) -> list[str | Cell]:
     ]
 
 
-_JUDGE_FLAG_WORDS = {
-    "position_bias": "favours the output it sees {place}",
-    "mostly_inconsistent": "contradicts itself on most pairs when the order is swapped",
-}
-"""What is said of a judge with a flag."""
-
-
 def _short_judge_names(judges: Iterable[str]) -> dict[str, str]:
-    """What judges are called where there is little room."""
+    """The model of each judge, and the template too where two judges share a model."""
     known = list(dict.fromkeys(judges))
     models = [judge.rpartition(" ")[0] or judge for judge in known]
     return {
@@ -384,9 +341,11 @@ def _short_judge_names(judges: Iterable[str]) -> dict[str, str]:
 
 
 def _judge_flag_words(flag: str, position: PositionBias | None) -> str:
-    """What a flag says of a judge."""
-    is_second = position is not None and position.value < 0
-    return _JUDGE_FLAG_WORDS[flag].format(place="second" if is_second else "first")
+    place = "second" if position is not None and position.value < 0 else "first"
+    return {
+        "position_bias": f"favours the output it sees {place}",
+        "mostly_inconsistent": "contradicts itself on most pairs when the order is swapped",
+    }[flag]
 
 
 def _first_position_share(position: PositionBias) -> str:
@@ -400,7 +359,8 @@ def _first_position_share(position: PositionBias) -> str:
 
 
 def panel_lines(panel: PanelFigures) -> list[LabelledText]:
-    """How far the judges agree, and which of them are doubtful."""
+    """How far the judges agree, and which of them are unreliable."""
+    # Agreement is also high where one winner is frequent: alpha corrects for that chance.
     agreed = numbers.DASH if isnan(panel.agreed) else f"{panel.agreed * 100:.0f} %"
     alpha = panel.alpha
     beyond = (
@@ -428,21 +388,14 @@ def panel_table(panel: PanelFigures, *, wins: bool = True) -> Table:
             rate_cell(one.flip_rate),
             numbers.DASH if one.position is None else _position_points(one.position),
         ))  # fmt: skip
-    heads = (*(_WINS if wins else ()), "flips, 95 %", "position bias")
+    heads = (*(("A wins", "ties", "B wins") if wins else ()), "flips, 95 %", "position bias")
     return Table(text_columns("", *heads), tuple(rows), "Each judge")
 
 
-_WINS = ("A wins", "ties", "B wins")
-
-
 def _position_points(position: PositionBias) -> str:
-    value, low, high = _signed_shares(position)
+    """Points from one half, where there is no bias: `+4 [-8, +16]`."""
+    value, low, high = (
+        numbers.DASH if isnan(share) else f"{share * 100:+.0f}"
+        for share in (position.value, position.low, position.high)
+    )
     return f"{value} [{low}, {high}]"
-
-
-def _signed_shares(position: PositionBias) -> tuple[str, ...]:
-    return tuple(_signed(x) for x in (position.value, position.low, position.high))
-
-
-def _signed(share: float) -> str:
-    return numbers.DASH if isnan(share) else f"{share * 100:+.0f}"

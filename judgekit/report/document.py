@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
 
 Tone = Literal["pass", "fail", "better", "worse", "inconclusive", "error", "neutral"]
-"""What a conclusion or a cell says; renderers colour by it, and the words say it as well."""
+"""The meaning of a conclusion or a cell; renderers colour by it, and the words repeat it."""
 
-ColumnKind = Literal["text", "ellipsis", "number", "bar"]
-"""Text wraps, `ellipsis` is cut where there is no room, numbers are whole and right-aligned.
+ColumnKind = Literal["text", "ellipsis", "id", "number", "bar"]
+"""Text wraps, `ellipsis` is cut where there is no room; ids and numbers do neither.
 
 A bar is a drawing that repeats figures of its row: only pages show it.
 """
@@ -38,13 +38,9 @@ class IntervalBar:
     """An effect drawn between the least and the most it can be."""
 
     estimate: Estimate
-    """The effect and its interval."""
-
     ends: tuple[float, float]
-    """The least and the most it can be."""
-
     margin: float
-    """On both sides of 0: the band in which it would not matter."""
+    """On both sides of 0: the band in which an effect does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +48,15 @@ class Cell:
     """A cell of a table that is more than a text."""
 
     text: str
-    """What is shown."""
-
     tone: Tone | None = None
-    """How it is coloured."""
 
+    # A page shows the sample size and the method behind a figure as its tooltip.
     estimate: Estimate | None = None
-    """The figure behind the text; a page tells its sample size and method."""
 
+    # Shown where the table does not fit; None for the text, so that nothing is left out.
     short: str | None = None
-    """What is shown where the table does not fit; None for the text."""
 
     bar: IntervalBar | None = None
-    """The drawing of a `bar` column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,35 +64,28 @@ class Column:
     """The head of a column, and how its cells are laid out."""
 
     name: str
-    """The head."""
-
     kind: ColumnKind = "number"
-    """What its cells hold."""
-
     max_width: int | None = None
-    """Characters of a text before it wraps; None for as many as there is room."""
+    """Characters of a text before it wraps."""
 
     may_move: bool = False
     """Whether a terminal that is too narrow may show it below the table instead."""
+
+    may_drop: bool = False
+    """Whether a terminal that is too narrow may leave it out: another column has it too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows below named columns."""
 
-    kind: ClassVar[str] = "table"
+    kind: ClassVar[str] = "table"  # templates cannot test for a class
 
     columns: tuple[Column, ...]
-    """Heads."""
-
     rows: tuple[tuple[str | Cell, ...], ...]
-    """Cells."""
-
     title: str = ""
-    """What it shows."""
-
     notes: tuple[str, ...] = ()
-    """What has to be known to read it; stands below."""
+    """How to read it; shown below."""
 
     rules_after: frozenset[int] = frozenset()
     """Rows that end a group."""
@@ -113,10 +98,7 @@ class Lines:
     kind: ClassVar[str] = "lines"
 
     rows: tuple[LabelledText, ...]
-    """The lines."""
-
     title: str = ""
-    """What they are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,43 +108,45 @@ class Notes:
     kind: ClassVar[str] = "notes"
 
     lines: tuple[str, ...]
-    """The sentences."""
-
     title: str = ""
-    """What they are about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A foreign text with its own line breaks: an input, an output. A terminal folds long ones."""
+
+    kind: ClassVar[str] = "passage"
+
+    text: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing of a list: an answer, a flipped decision, a disagreement."""
+    """One item of a list: an answer, a changed decision, a disagreement."""
 
     headline: str
-    """Which one it is."""
-
     lines: tuple[str, ...] = ()
-    """What is said of it."""
-
     badge: str = ""
     """One word before the headline: pass, fail."""
 
     tone: Tone = "neutral"
-    """How the badge is coloured."""
+    """The colour of the badge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """A list of things with a few lines each."""
+    """A list of items with a few lines each."""
 
     kind: ClassVar[str] = "entries"
 
     entries: tuple[Entry, ...]
-    """The things."""
-
     title: str = ""
-    """What they are."""
-
     note: str = ""
-    """Which part of all of them is shown."""
+    """Which part of all items is shown."""
+
+    # A rationale can be pages long: without a limit one answer would fill the terminal.
+    line_length: int = 220
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +154,8 @@ class Axis:
     """One axis of a plot."""
 
     title: str
-    """What it shows."""
-
     low: float
-    """Its beginning."""
-
     high: float
-    """Its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +163,6 @@ class Series:
     """Points of a plot, or a line through them."""
 
     points: tuple[Point, ...]
-    """Where."""
-
     kind: Literal["dots", "line", "rule"] = "dots"
     """A rule is a dashed line."""
 
@@ -206,35 +183,23 @@ class Plot:
     kind: ClassVar[str] = "figure"
 
     caption: str
-    """What it shows and how it is read."""
-
     x: Axis
-    """The horizontal axis."""
-
     y: Axis
-    """The vertical axis."""
-
     series: tuple[Series, ...]
     """What is drawn, the first below the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks below a heading of their own."""
+    """Blocks below a heading of their own, and a sentence about them."""
 
     kind: ClassVar[str] = "section"
 
     title: str
-    """The heading."""
-
     blocks: tuple[Block, ...]
-    """What is below it."""
-
     intro: str = ""
-    """What it is about, in a sentence."""
-
     tone: Tone = "neutral"
-    """How the sentence is coloured."""
+    """The colour of the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +209,10 @@ class Details:
     kind: ClassVar[str] = "details"
 
     summary: str
-    """What is inside."""
-
     blocks: tuple[Block, ...]
-    """The blocks."""
 
 
-Block = Table | Lines | Notes | Entries | Plot | Section | Details
+Block = Table | Lines | Notes | Passage | Entries | Plot | Section | Details
 """What a document is made of."""
 
 
@@ -259,24 +221,16 @@ class Conclusion:
     """The answer to the question that the command was run for, in a sentence or two."""
 
     text: str
-    """The sentence."""
-
     tone: Tone = "neutral"
-    """Whether it is good news."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A result, ready to be rendered."""
+    """A result, ready to be rendered: every renderer shows the conclusion first."""
 
     title: str
-    """Of what it is the result."""
-
     conclusion: Conclusion
-    """What every renderer shows first."""
-
     blocks: tuple[Block, ...]
-    """Everything else, in order of interest."""
 
     # A function, because the data of a grading are all its verdicts and most commands print text.
     data: Callable[[], object]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from judgekit.atomic_write import check_output_path, write_text_atomically
+from judgekit.atomic_write import write_text_atomically
+from judgekit.report.numbers import nan_to_null
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,26 +17,23 @@ REPORT_SUFFIXES = (".json", ".md", ".html")
 """The file types of a document."""
 
 
-def check_document_path(path: Path, *, what: str) -> None:
-    """Refuse a place that a document cannot be written to, before anything is asked."""
-    check_output_path(path, REPORT_SUFFIXES, what=what, may_be_folder=False)
+def document_data(document: Document) -> object:
+    """The data of a document as JSON types."""
+    # JSON has no nan: what is undefined is null, never 0.
+    return nan_to_null(document.data())
 
 
 def write_document(path: Path, document: Document) -> None:
     """Write a document; the file is replaced as a whole or not at all."""
-    write_text_atomically(path, render_document(document, path.suffix.lower()))
-
-
-def render_document(document: Document, suffix: str) -> str:
-    """A document in the form of a file type."""
+    suffix = path.suffix.lower()
     if suffix == ".html":
         from judgekit.report.html import render_html  # noqa: PLC0415 - Jinja, only for pages
 
-        return render_html(document)
-    if suffix == ".md":
+        text = render_html(document)
+    elif suffix == ".md":
         from judgekit.report.markdown import render_markdown  # noqa: PLC0415
 
-        return render_markdown(document)
-    from judgekit.report.json import render_json  # noqa: PLC0415
-
-    return render_json(document)
+        text = render_markdown(document)
+    else:
+        text = json.dumps(document_data(document), ensure_ascii=False, indent=2) + "\n"
+    write_text_atomically(path, text)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from judgekit.report.message import printable
+from judgekit.report.message import message_lines, printable
 from judgekit.report.plots import draw_bar, draw_plot
 
 if TYPE_CHECKING:
@@ -38,22 +38,30 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        # A misspelt name in a template is an error, not a gap in the page.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        # Templates are part of the package: checking them for changes costs a call each time.
         auto_reload=False,
         finalize=_finalize,
     )
     environment.filters["draw_plot"] = draw_plot
     environment.filters["draw_bar"] = draw_bar
     environment.filters["basis"] = _basis
+    environment.filters["passage"] = _passage
     return environment
 
 
 def _finalize(value: object) -> object:
     """Text without control and direction characters, which escaping alone would let through."""
     return printable(value) if type(value) is str else value
+
+
+def _passage(text: str) -> Markup:
+    """Foreign text that keeps its line breaks, which `_finalize` would turn into spaces."""
+    return escape(message_lines(text))
 
 
 @cache

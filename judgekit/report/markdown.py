@@ -11,17 +11,19 @@ from judgekit.report.document import (
     Entries,
     Lines,
     Notes,
+    Passage,
     Plot,
     Section,
     Table,
 )
-from judgekit.report.message import printable
+from judgekit.report.message import message_lines, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from judgekit.report.document import Block, Cell
 
+# Markdown has six levels of headings; a seventh hash would be shown as text.
 _DEEPEST = 6
 
 
@@ -83,6 +85,13 @@ def _render_lines(block: Lines, level: int) -> Iterator[str]:
 def _render_notes(block: Notes, level: int) -> Iterator[str]:
     yield from _heading(block.title, level)
     yield from map(markdown_text, block.lines)
+
+
+@_render_block.register(Passage)
+def _render_passage(block: Passage, level: int) -> Iterator[str]:
+    yield from _heading(block.title, level)
+    # A code block keeps line breaks; indented, no run of backticks in the text can close it.
+    yield "\n".join(f"    {line}" for line in message_lines(block.text).split("\n"))
 
 
 @_render_block.register(Entries)

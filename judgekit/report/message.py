@@ -1,6 +1,6 @@
-"""Foreign text made safe for a terminal, and the words for statuses, flags.
+"""Foreign text made safe for a terminal, and the words for statuses, flags and failures.
 
-Kinds of failure. Numbers are in `numbers`.
+Numbers are in `numbers`.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ FAILURE_WORDS = {
     "target_error": "no output to judge",
     "internal": "internal error",
 }
-"""What a kind of failure is called in tables."""
+"""Kinds of failure in tables."""
 
+# A retry sends the same question: only a clearer rubric or another judge can change the answer.
 NOT_ASSESSED = (
-    "what the judge cannot assess stays so when it is asked again: make the rubric clearer, or ask "
-    "another judge"
+    "a retry does not help where the judge cannot assess an output: make the rubric clearer, or "
+    "use another judge"
 )
-"""What is said where nothing but that went wrong."""
 
 FLAG_WORDS = {
     "degenerate_output": "the output repeats itself or is hardly a text",
     "smoke_model": "a smoke model, whose verdicts carry no information",
 }
-"""What a mark on a judgment is called."""
+"""Flags of judgments in reports."""
 
 
 def printable(text: str, limit: int | None = None) -> str:
@@ -71,24 +71,23 @@ def one_line(message: str, limit: int | None = None) -> str:
 
 
 def _escaped(text: str) -> str:
+    # An output may hold escape sequences, or direction marks that show one text as another.
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-_LONGEST_LIST = 60
+# A suite with a matrix has dozens of variants with long generated names.
+_LIST_LENGTH = 60
 
 
 def compact_names(names: Sequence[str], many: str = "variants") -> str:
     """Names in a row, or how many there are where they would fill lines."""
     listed = ", ".join(printable(name) for name in names)
-    return listed if len(names) == 1 or len(listed) <= _LONGEST_LIST else f"{len(names)} {many}"
+    return listed if len(names) == 1 or len(listed) <= _LIST_LENGTH else f"{len(names)} {many}"
 
 
+# Both limits: one long line fills a screen as well as many short ones do.
 FOLDED_LINES = 12
-"""Lines of a folded block."""
-
 FOLDED_CHARACTERS = 1200
-"""Characters of a folded block."""
-
 _TAB = 4
 
 
@@ -113,7 +112,7 @@ TARGET_ERROR_WORDS = {
     "timeout": "took too long",
     "exit": "ended with an error code",
     "signal": "was killed",
-    "unreadable": "answered what cannot be read",
+    "unreadable": "answered in a form that cannot be parsed",
     "too_large": "answered too much",
     "connection": "could not be reached",
     "http_status": "answered with an HTTP error",
@@ -124,7 +123,7 @@ TARGET_ERROR_WORDS = {
     "cancelled": "was not asked",
     "error": "recorded as an error",
 }
-"""What a kind of error of the system under test is called."""
+"""Kinds of error of the system under test in reports."""
 
 RUN_STATUS_WORDS = {
     "running": "running, or killed",
@@ -132,6 +131,6 @@ RUN_STATUS_WORDS = {
     "incomplete": "incomplete",
     "interrupted": "interrupted",
     "stopped": "stopped",
-    "waiting": "waits for a person",
+    "waiting": "waits for human labels",
 }
-"""What a run's status is called."""
+"""Statuses of runs in reports."""

@@ -1,6 +1,6 @@
-"""How numbers, money, durations and counts are rounded and written for people.
+"""How numbers, money, durations and counts are rounded and written in reports.
 
-Texts are in `message`, layout in `tables`.
+Texts are in `message`, layout in `terminal`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 _MINUTE_S, _HOUR_S = 60, 3600
 _CENT = 0.01
 _SECOND_MS = 1000
+
+# Below this width two digits would show both ends of an interval as nearly the same number.
 _NARROW = 0.02
 _MORE_DIGITS = 4
+# Never 0 and never "nan": what is missing must not look like a measurement.
 DASH = "\N{EN DASH}"
-"""Stands where there is no number."""
 
 PRICE_UNKNOWN = "price unknown"
-"""Stands where there is no price; never 0."""
 
 
 def format_rate(estimate: Estimate) -> str:
@@ -51,13 +52,9 @@ def format_value(estimate: Estimate, digits: int = 2) -> str:
     return DASH if isnan(estimate.value) else f"{estimate.value:.{digits}f}"
 
 
-def format_optional_value(estimate: Estimate | None) -> str:
-    """`plain`, for a variant that may not have the figure at all."""
-    return DASH if estimate is None else format_value(estimate)
-
-
 def format_usd(amount: float | None, *, unknown: bool = False) -> str:
     """An amount of money: `$0.42`, `$0.0031`, `at least $0.42`, `price unknown`."""
+    # An unknown price is never shown as $0: it would look like a free run.
     if amount is None or (unknown and amount == 0):
         return PRICE_UNKNOWN
     text = f"${amount:,.2f}" if amount >= _CENT else f"${_two_digits(amount)}" if amount else "$0"
@@ -94,6 +91,7 @@ def format_spending(figures: JudgeUsage) -> str:
     parts = [format_count(figures.n_replies, "reply", "replies")]
     if figures.n_cached:
         parts.append(f"{figures.n_cached:,} from the cache")
+    # With no known price at all, `at least $0` would be true and say nothing.
     nothing_known = figures.cost_unknown and not figures.cost_usd
     paid = format_usd(figures.cost_usd, unknown=figures.cost_unknown)
     parts.append("cost unknown" if nothing_known else f"{paid} spent")
@@ -103,7 +101,7 @@ def format_spending(figures: JudgeUsage) -> str:
 
 
 def format_score(judgment: Judgment) -> str:
-    """A raw score as a person writes it: `4`, `3.5`."""
+    """A raw score without trailing zeros: `4`, `3.5`."""
     return f"{judgment.raw:g}"
 
 
@@ -112,15 +110,17 @@ def _with_interval(
 ) -> str:
     if isnan(estimate.value):
         return DASH
+    # A rounded interval must not have the width 0, which would claim certainty.
     longer = range(digits, digits + _MORE_DIGITS)
     digits = next((n for n in longer if _differ(estimate, n, times)), digits)
 
-    def said(amount: float) -> str:
+    def written(amount: float) -> str:
         rounded = round(amount * times, digits)
+        # Zero has no sign: `-0.00` would look like an effect.
         return f"{rounded:{sign}.{digits}f}" if rounded else f"{0:.{digits}f}"
 
-    ends = "" if isnan(estimate.low) else f" [{said(estimate.low)}, {said(estimate.high)}]"
-    return f"{said(estimate.value)}{unit}{ends}"
+    ends = "" if isnan(estimate.low) else f" [{written(estimate.low)}, {written(estimate.high)}]"
+    return f"{written(estimate.value)}{unit}{ends}"
 
 
 def _differ(estimate: Estimate, digits: int, times: int) -> bool:
@@ -135,7 +135,8 @@ def _two_digits(amount: float) -> str:
 
 _NUMBER_UNITS = ((1_000_000_000, "B"), (1_000_000, "M"))
 _THOUSAND, _EXACT_BELOW, _THOUSANDS_BELOW = 1_000, 10_000, 999_500
-_COMPACT_MINUTE_S, _COMPACT_HOUR_S = 60, 3600
+
+# A unit is used from two of it on: `90 s` is more exact than `2 min`.
 _TWO_MINUTES_S, _TWO_HOURS_S, _TWO_DAYS_H = 120, 7200, 48
 _NO_CENTS_USD = 100
 
@@ -155,8 +156,8 @@ def compact_duration(seconds: float) -> str:
     if seconds < _TWO_MINUTES_S:
         return f"{max(1, round(seconds))} s"
     if seconds < _TWO_HOURS_S:
-        return f"{seconds / _COMPACT_MINUTE_S:.0f} min"
-    hours = seconds / _COMPACT_HOUR_S
+        return f"{seconds / _MINUTE_S:.0f} min"
+    hours = seconds / _HOUR_S
     return f"{hours:.1f} h" if hours < _TWO_DAYS_H else f"{hours / 24:.0f} days"
 
 

@@ -11,6 +11,7 @@ from judgekit.report.document import (
     Column,
     Conclusion,
     Document,
+    LabelledText,
     Lines,
     Notes,
     Table,
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
         CallLoad,
         ComparisonPlan,
         DetectableEffect,
-        JudgePlan,
         ModelPlan,
         SuitePlan,
     )
 
+# No plan can foresee how many replies are unparseable and have to be retried.
 _IF_READABLE = ", if no reply has to be retried"
 
 
@@ -56,37 +57,32 @@ def _judging_conclusion(plan: GradePlan | ComparisonPlan) -> str:
     return f"{calls}, about {numbers.format_usd(plan.price_usd[0])}."
 
 
-def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[tuple[str, str]]:
+def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[LabelledText]:
     likely, most = plan.output_tokens
-    price = (
-        "unknown (litellm's table has no price for this model)"
-        if plan.price_usd is None
-        else f"{numbers.format_usd(plan.price_usd[0])} likely, {numbers.format_usd(plan.price_usd[1])} at most"  # noqa: E501
-    )
+    price = "unknown (litellm's table has no price for this model)"
+    if plan.n_calls == 0:
+        price = "$0 (no calls needed)"
+    elif plan.price_usd is not None:
+        low, high = map(numbers.format_usd, plan.price_usd)
+        price = f"{low} likely, {high} at most"
+    skipped = f", {plan.n_skipped:,} without an output" if plan.n_skipped else ""
+    if isinstance(plan, GradePlan):
+        subject = ("outputs", f"{plan.n_outputs:,}{skipped}")
+    else:
+        identical = f", {plan.n_identical:,} identical" if plan.n_identical else ""
+        subject = ("pairs", f"{plan.n_pairs:,} in both orders{skipped}{identical}")
+    saved = f" ({numbers.format_usd(plan.saved_usd)} when fetched)" if plan.saved_usd else ""
     return [
-        _planned(plan),
+        subject,
         ("questions", f"{plan.n_questions:,}"),
-        ("cached already", f"{plan.n_owned:,}{_saved(plan)}"),
+        ("cached already", f"{plan.n_owned:,}{saved}"),
         ("calls to make", f"{plan.n_calls:,}{_IF_READABLE if plan.n_calls else ''}"),
         ("tokens to send", f"{plan.input_tokens:,} ({plan.token_source})"),
         ("tokens to receive", f"{likely:,} likely, {most:,} at most (estimate)"),
-        ("price", "$0 (no calls needed)" if plan.n_calls == 0 else price),
+        ("price", price),
         ("judge", plan.model),
         ("template", plan.template),
     ]
-
-
-def _planned(plan: GradePlan | ComparisonPlan) -> tuple[str, str]:
-    """What is graded or compared, and how much of it needs no judge."""
-    skipped = f", {plan.n_skipped:,} without an output" if plan.n_skipped else ""
-    if isinstance(plan, GradePlan):
-        return "outputs", f"{plan.n_outputs:,}{skipped}"
-    same = f", {plan.n_identical:,} alike" if plan.n_identical else ""
-    return "pairs", f"{plan.n_pairs:,} in both orders{skipped}{same}"
-
-
-def _saved(plan: JudgePlan) -> str:
-    return f" ({numbers.format_usd(plan.saved_usd)} when fetched)" if plan.saved_usd else ""
 
 
 def suite_plan_document(plan: SuitePlan) -> Document:
@@ -97,25 +93,25 @@ def suite_plan_document(plan: SuitePlan) -> Document:
         blocks=not_empty((
             Notes(tuple(_scope_lines(plan))),
             _models_table(plan),
-            Lines(tuple(_name_once(_plan_lines(plan)))),
+            Lines(_label_once(_plan_lines(plan))),
         )),
         data=lambda: _plan_data(plan),
     )  # fmt: skip
 
 
 def _tone(plan: SuitePlan) -> Tone:
-    """Whether the money suffices, where there is a limit."""
+    """Whether the limit suffices; without one a price is neither good nor bad."""
     tones: dict[str | None, Tone] = {"at_most": "pass", "likely": "inconclusive", "short": "fail"}
     return "neutral" if plan.max_cost_usd is None else tones.get(plan.sufficiency, "neutral")
 
 
-def _name_once(rows: Sequence[_Line]) -> list[_Line]:
+def _label_once(rows: Sequence[LabelledText]) -> tuple[LabelledText, ...]:
     """Each label before its first line only."""
     labels = ["", *(label for label, _ in rows)]
-    return [
+    return tuple(
         ("" if label == before else label, text)
         for before, (label, text) in zip(labels, rows, strict=False)
-    ]
+    )
 
 
 def _plan_data(plan: SuitePlan) -> dict[str, object]:
@@ -131,22 +127,28 @@ def _plan_data(plan: SuitePlan) -> dict[str, object]:
 
 
 def _models_table(plan: SuitePlan) -> Table:
-    """Two rows for each model: what is likely, and what there may be at most."""
-    heads = ("cached", "calls", "sent", "received", "price", "time")
+    """Two rows for each model: what is likely, and the upper bound."""
     rows: list[tuple[str, ...]] = []
     ends = []
     for model in plan.models:
-        rows.append((_model_role(model), *_likely_cells(model)))
-        rows.append((f"  {message.printable(model.model)}", *_most_cells(model)))
+        cached = f"{compact_number(model.n_owned)} of {compact_number(model.n_questions)}"
+        time = compact_duration(model.seconds) if model.likely.calls else numbers.DASH
+        rows.append((_model_role(model), cached, *_load_cells([model.likely]), time))
+        name = f"  {message.printable(model.model)}"
+        rows.append((name, "at most", *_load_cells([model.most]), ""))
         ends.append(len(rows) - 1)
     if len(plan.models) > 1:
-        rows += [("all", *_total_cells(plan)), ("", *_total_most_cells(plan))]
+        n_cached = compact_number(sum(model.n_owned for model in plan.models))
+        n_questions = compact_number(sum(model.n_questions for model in plan.models))
+        likely = _load_cells([model.likely for model in plan.models])
+        # Models work at the same time, so that the time is not the sum of theirs.
+        time = compact_duration(plan.seconds) if plan.seconds else numbers.DASH
+        rows.append(("all", f"{n_cached} of {n_questions}", *likely, time))
+        rows.append(("", "at most", *_load_cells([model.most for model in plan.models]), ""))
+    heads = ("cached", "calls", "sent", "received", "price", "time")
     columns = (Column("model", "text"), *map(Column, heads))
     return Table(columns, tuple(rows), rules_after=frozenset(ends))
 
-
-if TYPE_CHECKING:
-    _Line = tuple[str, str]
 
 _KINDS = {
     "outputs": "recorded",
@@ -157,7 +159,6 @@ _KINDS = {
 }
 
 _ROLES = {"answers": "answers", "judge": "judge", "checks": "similarity"}
-_UNKNOWN = "unknown"
 
 
 def _headline(plan: SuitePlan) -> str:
@@ -173,7 +174,7 @@ def _headline(plan: SuitePlan) -> str:
 
 
 def _scope_lines(plan: SuitePlan) -> list[str]:
-    """What is not run, and what the figures rest on."""
+    """Which cases are not run, and how many were counted."""
     cases = plan.cases
     reasons = [
         (cases.n_filtered, "filtered"),
@@ -181,8 +182,8 @@ def _scope_lines(plan: SuitePlan) -> list[str]:
         (cases.n_draft, "drafts" if cases.n_draft > 1 else "draft"),
         (cases.n_deprecated, "deprecated"),
     ]
-    said = [f"{n:,} {word}" for n, word in reasons if n]
-    lines = [f"cases left out: {', '.join(said)}"] if said else []
+    parts = [f"{n:,} {word}" for n, word in reasons if n]
+    lines = [f"cases left out: {', '.join(parts)}"] if parts else []
     if plan.is_scaled:
         lines.append(
             f"estimated from {plan.n_counted:,} cases drawn at random; counts are scaled up"
@@ -193,80 +194,50 @@ def _scope_lines(plan: SuitePlan) -> list[str]:
 
 
 def _model_role(model: ModelPlan) -> str:
-    """Who is asked, in which role."""
-    if model.role == "checks":  # its name is the model's, which stands beside it
+    # The similarity model has no other name than the model's, which stands beside it.
+    if model.role == "checks":
         return _ROLES[model.role]
     name = model.name.removeprefix(f"{model.model} ").partition("@")[0]
     return f"{_ROLES[model.role]} {message.printable(name)}"
 
 
-def _likely_cells(model: ModelPlan) -> tuple[str, ...]:
-    """What is likely from a model, column by column."""
-    owned = f"{compact_number(model.n_owned)} of {compact_number(model.n_questions)}"
-    time = compact_duration(model.seconds) if model.likely.calls else numbers.DASH
-    return (owned, *_load(model.likely), _price(model.likely), time)
-
-
-def _most_cells(model: ModelPlan) -> tuple[str, ...]:
-    """What may be from a model at most, column by column."""
-    return ("at most", *_load(model.most), _price(model.most), "")
-
-
-def _total_cells(plan: SuitePlan) -> tuple[str, ...]:
-    """What is likely asked of all models, column by column."""
-    n_questions = sum(model.n_questions for model in plan.models)
-    n_owned = sum(model.n_owned for model in plan.models)
-    loads = [model.likely for model in plan.models]
-    time = compact_duration(plan.seconds) if plan.seconds else numbers.DASH
-    owned = f"{compact_number(n_owned)} of {compact_number(n_questions)}"
-    return (owned, *_sum(loads), _price_of_all(loads), time)
-
-
-def _total_most_cells(plan: SuitePlan) -> tuple[str, ...]:
-    """What may be asked of all models at most, column by column."""
-    loads = [model.most for model in plan.models]
-    return ("at most", *_sum(loads), _price_of_all(loads), "")
-
-
-def _plan_lines(plan: SuitePlan) -> list[_Line]:
-    """What is said below the table: a name and a text each."""
+def _plan_lines(plan: SuitePlan) -> list[LabelledText]:
+    """Everything below the table."""
     return [
-        *_answers(plan),
-        *_judging(plan),
+        *_answer_lines(plan),
+        *_judging_lines(plan),
         *_limit(plan),
-        *[("can detect", text) for text in _detectable_lines(plan)],
-        *[("assumed", text) for text in _assumption_lines(plan)],
+        *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
+        *(("assumed", text) for text in _assumptions(plan)),
     ]
 
 
-def _answers(plan: SuitePlan) -> list[_Line]:
+def _answer_lines(plan: SuitePlan) -> list[LabelledText]:
     """The variants, those of a kind on one line."""
-    found: list[_Line] = []
+    lines = []
     for kind, words in _KINDS.items():
         of_kind = [one for one in plan.answers if one.kind == kind]
         if of_kind:
-            text = f"{compact_names([one.variant for one in of_kind])}: {_count(of_kind)} {words}"
-            found.append(("answers", text + _known(of_kind) + _own_cost(of_kind)))
+            names = compact_names([one.variant for one in of_kind])
+            n = numbers.format_count(sum(one.n_answers for one in of_kind), "answer")
+            lines.append(("answers", f"{names}: {n} {words}{_known(of_kind)}{_own_cost(of_kind)}"))
     if plan.n_retries:
-        again = numbers.format_count(plan.n_retries, "answer")
-        found.append(
-            (
-                "retries",
-                f"up to {again} more, if answers do not pass; in the upper bounds",
-            )
-        )
-    return found
+        retries = numbers.format_count(plan.n_retries, "answer")
+        words = f"up to {retries} more, if answers do not pass; in the upper bounds"
+        lines.append(("retries", words))
+    return lines
 
 
 def _known(answers: Sequence[AnswersPlan]) -> str:
     n_errors = sum(one.n_errors for one in answers)
     n_known = sum(one.n_known for one in answers)
-    said = f", {n_known:,} cached already" if answers[0].kind == "prompt" and n_known else ""
+    cached = f", {n_known:,} cached already" if answers[0].kind == "prompt" and n_known else ""
     missing = "without an output" if answers[0].kind == "outputs" else "errors"
-    return said + (f"; {n_errors:,} {missing}, not judged" if n_errors else "")
+    return cached + (f"; {n_errors:,} {missing}, not judged" if n_errors else "")
 
 
 def _own_cost(answers: Sequence[AnswersPlan]) -> str:
+    """The price of programs and endpoints: only an earlier run can have recorded it."""
     if answers[0].kind not in {"command", "python", "http"}:
         return ""
     costs = [one.cost_usd for one in answers if one.cost_usd]
@@ -275,24 +246,21 @@ def _own_cost(answers: Sequence[AnswersPlan]) -> str:
     return f", about {compact_usd(sum(costs))} as in the latest run"
 
 
-def _judging(plan: SuitePlan) -> list[_Line]:
-    found: list[_Line] = []
+def _judging_lines(plan: SuitePlan) -> list[LabelledText]:
+    lines = []
     if plan.judges_by_rule:
-        found.append(("rules", "assertions decide, at no cost"))
+        lines.append(("rules", "assertions decide, at no cost"))
     if plan.combine == "cascade":
         text = "each judge is called only if the one before is unsure; upper bound: always"
-        found.append(("cascade", text))
+        lines.append(("cascade", text))
     elif plan.combine is not None:
-        found.append(("panel", f"every judge is called; combined by {plan.combine}"))
+        lines.append(("panel", f"every judge is called; combined by {plan.combine}"))
     least, most = plan.people
     if most:
-        n = (
-            f"{least:,} to {most:,} questions"
-            if least < most
-            else numbers.format_count(most, "question")
-        )
-        found.append(("human", f"{n} for human labelling: judgekit label"))
-    return found
+        n = numbers.format_count(most, "question")
+        n = f"{least:,} to {n}" if least < most else n
+        lines.append(("human", f"{n} for human labelling: judgekit label"))
+    return lines
 
 
 def _money(plan: SuitePlan) -> str:
@@ -302,8 +270,9 @@ def _money(plan: SuitePlan) -> str:
     if not plan.has_all_prices and not plan.most_usd:
         return f"unknown: no price is known (give one in the suite's `prices`){saved}"
     least = "" if plan.has_all_prices else "at least "
-    low = f"{compact_usd(plan.likely_usd)} {_low(plan)}"
-    interval = f"{low}, {compact_usd(plan.most_usd)} at most"
+    # Nobody knows how often a cascade escalates, so that its lower figure is not a likely one.
+    low = "without escalation" if plan.combine == "cascade" else "likely"
+    interval = f"{compact_usd(plan.likely_usd)} {low}, {compact_usd(plan.most_usd)} at most"
     if plan.likely_usd == plan.most_usd:
         interval = f"about {compact_usd(plan.likely_usd)}"
     if plan.own_usd and plan.models:
@@ -315,31 +284,27 @@ def _money(plan: SuitePlan) -> str:
     return f"{least}{interval}{unknown if unpriced else ''}{saved}"
 
 
-def _low(plan: SuitePlan) -> str:
-    """What the lower figures are: of a cascade nobody knows how often it escalates."""
-    return "without escalation" if plan.combine == "cascade" else "likely"
-
-
-def _limit(plan: SuitePlan) -> list[_Line]:
+def _limit(plan: SuitePlan) -> list[LabelledText]:
     if plan.is_frozen:
         n = sum(model.likely.calls for model in plan.models)
-        missing = f"{numbers.format_count(n, 'reply is', 'replies are')} not cached: the run would exit with code 6"  # noqa: E501
+        replies = numbers.format_count(n, "reply is", "replies are")
+        missing = f"{replies} not cached: the run would exit with code 6"
         return [("frozen", f"no calls are made; {missing if n else 'every reply is cached'}")]
     if plan.max_cost_usd is None or plan.sufficiency is None:
         return []
-    limit = f"--max-cost {compact_usd(plan.max_cost_usd)}"
     is_cascade = plan.combine == "cascade"
     likely = "suffices without escalation" if is_cascade else "likely suffices"
     short = "does not suffice even without escalation" if is_cascade else "likely does not suffice"
-    said = {
+    words = {
         "at_most": "suffices in any case",
         "likely": f"{likely}, but not for the upper bound",
         "short": f"{short}: the run would stop with exit code 5 and could be resumed",
-    }
-    return [("limit", f"{limit} {said[plan.sufficiency]}")]
+    }[plan.sufficiency]
+    return [("limit", f"--max-cost {compact_usd(plan.max_cost_usd)} {words}")]
 
 
 def _time(plan: SuitePlan) -> str:
+    # Programs and endpoints are timed only by an earlier run.
     untimed = [
         one.variant
         for one in plan.answers
@@ -352,6 +317,7 @@ def _time(plan: SuitePlan) -> str:
         return without.removeprefix("; ") or "negligible"
     slowest = max(plan.models, key=lambda model: model.seconds, default=None)
     why = ""
+    # Concurrency is named already, as the answers at a time.
     if slowest is not None and slowest.bound != "concurrency":
         why = f" and within the {slowest.bound} of {slowest.model}"
     return (
@@ -359,61 +325,38 @@ def _time(plan: SuitePlan) -> str:
     )
 
 
-def _count(answers: Sequence[AnswersPlan]) -> str:
-    return numbers.format_count(sum(one.n_answers for one in answers), "answer")
-
-
-def _sum(loads: Sequence[CallLoad]) -> tuple[str, str, str]:
+def _load_cells(loads: Sequence[CallLoad]) -> tuple[str, str, str, str]:
+    """Calls, tokens in and out, and the price of them together."""
+    prices = [load.price_usd for load in loads if load.price_usd is not None]
+    # A sum that leaves a model out is a lower bound, and has to look like one.
+    bound = "" if len(prices) == len(loads) else "> "
     return (
         compact_number(sum(load.calls for load in loads)),
         compact_number(sum(load.input_tokens for load in loads)),
         compact_number(sum(load.output_tokens for load in loads)),
+        f"{bound}{compact_usd(sum(prices))}" if prices else "unknown",
     )
 
 
-def _load(load: CallLoad) -> tuple[str, str, str]:
-    return (
-        compact_number(load.calls),
-        compact_number(load.input_tokens),
-        compact_number(load.output_tokens),
-    )
-
-
-def _price(load: CallLoad) -> str:
-    return _UNKNOWN if load.price_usd is None else compact_usd(load.price_usd)
-
-
-def _price_of_all(loads: Sequence[CallLoad]) -> str:
-    known = [load.price_usd for load in loads if load.price_usd is not None]
-    if not known:
-        return _UNKNOWN
-    return ("" if len(known) == len(loads) else "> ") + compact_usd(sum(known))
-
-
+# From here on a fraction of a point is far below what the estimate can distinguish.
 _WHOLE_POINTS = 10
 
 
-def _detectable_lines(plan: SuitePlan) -> list[str]:
-    """What differences between two variants the cases can show."""
-    return [_detectable_line(found) for found in plan.detectable]
-
-
-def _assumption_lines(plan: SuitePlan) -> list[str]:
-    """What the figures rest on that is not known."""
-    said = [_spreads(plan.detectable), *_latencies(plan)]
-    said += _lengths(plan)
+def _assumptions(plan: SuitePlan) -> list[str]:
+    """Assumptions behind the figures."""
+    lines = [_spreads(plan.detectable), *_latencies(plan), *_lengths(plan)]
     if plan.earlier is not None:
         answers = numbers.format_count(plan.earlier.n_answers, "answer")
-        said.append(f"observed figures come from run {plan.earlier.id} ({answers})")
-    counted = list(dict.fromkeys(m.counted_by for m in plan.models if m.most.calls))
-    if counted:
-        said.append(f"tokens counted by {', '.join(counted)}; no reply has to be retried")
-    return said
+        lines.append(f"observed figures come from run {plan.earlier.id} ({answers})")
+    counters = list(dict.fromkeys(m.counted_by for m in plan.models if m.most.calls))
+    if counters:
+        lines.append(f"tokens counted by {', '.join(counters)}; no reply has to be retried")
+    return lines
 
 
-def _detectable_line(found: DetectableEffect) -> str:
+def _detectable_text(effect: DetectableEffect) -> str:
     """For example `pass rate: a difference of 24 points or more; 5 points need 940 cases`."""
-    is_rate = found.measure == "pass_rate"
+    is_rate = effect.measure == "pass_rate"
 
     def amount(difference: float) -> str:
         if not is_rate:
@@ -422,22 +365,22 @@ def _detectable_line(found: DetectableEffect) -> str:
         return f"{points:.0f} points" if points >= _WHOLE_POINTS else f"{points:.2g} points"
 
     can = "no difference of any size"
-    if found.smallest is not None:
-        can = f"a difference of {amount(found.smallest)} or more"
-    need = numbers.format_count(found.n_for_sought, "case")
+    if effect.smallest is not None:
+        can = f"a difference of {amount(effect.smallest)} or more"
+    need = numbers.format_count(effect.n_for_sought, "case")
     measure = "pass rate" if is_rate else "value"
     return f"{measure}: {can}; {amount(TARGET_DIFFERENCE)} {'need' if is_rate else 'needs'} {need}"
 
 
-def _spreads(found: Sequence[DetectableEffect]) -> str:
-    """On what it rests which differences can be shown."""
+def _spreads(effects: Sequence[DetectableEffect]) -> str:
+    """How much cases differ, which decides the differences that can be detected."""
     words = {
         "pass_rate": lambda spread: f"{spread * 100:.0f} % of the cases differ in passing",
         "value": lambda spread: f"differences in value have sd {spread:.2f}",
     }
     parts = [
         f"{words[one.measure](one.spread)} ({'observed' if one.is_observed else 'assumed'})"
-        for one in found
+        for one in effects
     ]
     return f"{', '.join(parts)}; 80 % power at 5 %, two variants on the same cases"
 
@@ -458,16 +401,17 @@ def _latencies(plan: SuitePlan) -> list[str]:
 
 
 def _lengths(plan: SuitePlan) -> list[str]:
+    # Variants mostly share their figures: one line names all that do.
     by_words: dict[str, list[str]] = {}
     for one in plan.answers:
         if one.text is None or not plan.models:
             continue
-        how = {
-            "owned": "from its known answers",
+        sources = {
             "run": "observed",
             "others": "from answers of other variants",
             "assumed": "assumed",
-        }[one.text_source or "assumed"]
+        }
+        how = sources.get(one.text_source or "assumed", "from its known answers")
         words = f"{one.text.likely:,.0f} tokens, {one.text.most:,.0f} at most ({how})"
         by_words.setdefault(words, []).append(one.variant)
     return [f"answers of {compact_names(names)} have {words}" for words, names in by_words.items()]

@@ -10,20 +10,18 @@ if TYPE_CHECKING:
     from judgekit.report.document import Axis, IntervalBar, Plot, Point, Series
 
 _WIDTH, _HEIGHT = 360, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 12, 40
+# On the left there is room for a tick of six characters beside the rotated title of the axis.
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 12, 40
 _N_TICKS = 5
 _DOT = 2.5
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A number at an axis."""
+    """A number at an axis, and where it lies in pixels along it."""
 
     at: float
-    """Where, in pixels along the axis."""
-
     text: str
-    """The number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +35,7 @@ class PlotDrawing:
     """Colour, whether it is dashed, and the points of each line."""
 
     x_ticks: tuple[Tick, ...]
-    """Numbers of the horizontal axis."""
-
     y_ticks: tuple[Tick, ...]
-    """Numbers of the vertical axis."""
-
     key: tuple[tuple[int, int, str], ...]
     """Colour, height and name of each entry."""
 
@@ -58,6 +52,7 @@ def draw_plot(figure: Plot) -> PlotDrawing:
     dots: list[tuple[int, float, float, float]] = []
     lines: list[tuple[int, bool, str]] = []
     for series in figure.series:
+        # A statistic may be undefined at a point; SVG has no nan, and one would hide the series.
         places = [_place(p, figure.x, figure.y) for p in series.points if all(map(isfinite, p))]
         if series.kind == "dots":
             sizes = series.sizes or (_DOT,) * len(places)
@@ -78,6 +73,7 @@ def draw_plot(figure: Plot) -> PlotDrawing:
 
 
 def _ticks(axis: Axis, first: int, last: int) -> tuple[Tick, ...]:
+    # Both ends of an axis carry a tick: they are bounds of a scale, which readers look for.
     shares = [step / (_N_TICKS - 1) for step in range(_N_TICKS)]
     return tuple(
         Tick(first + share * (last - first), f"{axis.low + share * (axis.high - axis.low):g}")
@@ -94,6 +90,7 @@ def _key(series: tuple[Series, ...]) -> tuple[tuple[int, int, str], ...]:
 
 def _place(point: Point, x: Axis, y: Axis) -> Point:
     """Where a point lies on the picture; what is outside an axis lies at its end."""
+    # The y axis of SVG points down, that of a plot up.
     right = min(1.0, max(0.0, (point[0] - x.low) / (x.high - x.low)))
     up = min(1.0, max(0.0, (point[1] - y.low) / (y.high - y.low)))
     wide, tall = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
@@ -108,22 +105,14 @@ class BarDrawing:
     """An interval with every place in pixels."""
 
     low: float
-    """The least that the effect can be."""
-
     high: float
-    """The most."""
-
     zero: float
-    """No effect."""
-
     band: tuple[float, float]
-    """The band in which it would not matter: its beginning and its width."""
+    """Where the effect does not matter: beginning and width, as an SVG rectangle takes them."""
 
     at: float
-    """The effect."""
-
     span: tuple[float, float] | None
-    """Its interval, where it has one."""
+    """The interval, where it has one."""
 
     width: int = _BAR_WIDTH
     height: int = _BAR_HEIGHT
@@ -132,6 +121,7 @@ class BarDrawing:
 def draw_bar(bar: IntervalBar) -> BarDrawing | None:
     """Place an effect and its interval; None where there is no effect to draw."""
     (low, high), found = bar.ends, bar.estimate
+    # Without a value there is no place for the dot; the cell beside it shows a dash.
     if isnan(found.value):
         return None
 

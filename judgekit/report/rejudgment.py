@@ -39,14 +39,23 @@ def rejudgment_document(found: Rejudged) -> Document:
     cases = numbers.format_count(found.n_cases, "case")
     flips = tuple(map(_flip, found.flips))
     n = len(flips)
+    old, new = (numbers.format_rate(x) for x in (found.old_pass_rate, found.new_pass_rate))
+    figures = (
+        ("churn", f"{numbers.format_rate(found.churn)} of verdicts change"),
+        ("kappa", f"{_kappa(found.kappa)} between the verdicts, beyond chance"),
+        ("passed", f"{old} before, {new} now"),
+        ("value", f"{_shift(found.value)} compared with before"),
+    )
     part = f"{_MOST_FLIPS} of {n}; all with -v" if n > _MOST_FLIPS else ""
     return Document(
         title=f"{message.printable(found.rubric)}: {outputs} of {cases}",
+        # A change is neither good nor bad: nothing here says which of the judges is right.
         conclusion=Conclusion(
-            rejudgment_conclusion(found), "inconclusive" if found.n == found.n_undecided else "neutral"  # noqa: E501
+            rejudgment_conclusion(found),
+            "inconclusive" if found.n == found.n_undecided else "neutral",
         ),
         blocks=not_empty([
-            Lines(tuple(_overall_figures(found))),
+            Lines(figures),
             _table(found.criteria),
             Entries(flips[:_MOST_FLIPS], "Changed decisions", part),
             Details("Further changed decisions", not_empty([Entries(flips[_MOST_FLIPS:])])),
@@ -64,40 +73,21 @@ def rejudgment_conclusion(found: Rejudged) -> str:
     up = sum(one.new.passed is True for one in found.flips)
     if not found.flips:
         return f"none of {n:,} decisions changes"
+    verb = "changes" if len(found.flips) == 1 else "change"
     return (
-        f"{len(found.flips):,} of {numbers.format_count(n, 'decision')} change: "
+        f"{len(found.flips):,} of {numbers.format_count(n, 'decision')} {verb}: "
         f"{up:,} now pass, {len(found.flips) - up:,} now fail"
     )
 
 
-def _overall_figures(found: Rejudged) -> list[LabelledText]:
-    """The figures of the whole."""
-    return [
-        ("churn", f"{numbers.format_rate(found.churn)} of verdicts change"),
-        ("kappa", f"{_kappa(found.kappa)} between the verdicts, beyond chance"),
-        (
-            (
-                "passed",
-                (
-                    f"{numbers.format_rate(found.old_pass_rate)} before, "
-                    f"{numbers.format_rate(found.new_pass_rate)} now"
-                ),
-            )
-        ),
-        ("value", f"{_shift(found.value)} compared with before"),
-    ]
-
-
 def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
     """Everything beside the figures."""
+    old, new = (numbers.format_usd(x) for x in (found.old_price_usd, found.new_price_usd))
     lines = [
-        *(("before", f"{message.printable(judge)}") for judge in found.old_judges),
-        *(("now", f"{message.printable(judge)}") for judge in found.new_judges),
-        (
-            "price",
-            f"{numbers.format_usd(found.old_price_usd)} before, {numbers.format_usd(found.new_price_usd)} now",  # noqa: E501
-        ),
-        ("human labels", f"{message.printable(found.calibration)}"),
+        *(("before", message.printable(judge)) for judge in found.old_judges),
+        *(("now", message.printable(judge)) for judge in found.new_judges),
+        ("price", f"{old} before, {new} now"),
+        ("human labels", message.printable(found.calibration)),
     ]
     for name, kinds in (("before", found.old_failures), ("now", found.new_failures)):
         for kind, n in kinds.items():
@@ -110,6 +100,7 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
     if found.n_undecided:
         undecided = numbers.format_count(found.n_undecided, "output")
         lines.append(("undecided", f"{undecided} by one of the judges"))
+    # With another rubric the two judges did not answer the same questions.
     if not found.same_rubric:
         lines.append(("rubric", "differs from before: not all changes come from the judge"))
     if found.run_id is not None:
@@ -131,8 +122,8 @@ def _table(criteria: Mapping[str, CriterionShift]) -> Table:
 
 
 def _flip(one: PairedVerdict) -> Entry:
-    """A headline, and for the criterion that moved most what both judges said."""
-    headline = "  ".join(
+    """A changed decision; the criterion that moved most explains it, by both rationales."""
+    headline = ", ".join(
         part
         for part in (one.case_id, one.variant, f"{_value(one.old)} to {_value(one.new)}")
         if part
@@ -155,6 +146,7 @@ def _most_moved(one: PairedVerdict) -> str | None:
     names = [name for name in one.old.criteria if name in one.new.criteria]
 
     def moved(name: str) -> float:
+        # Without a value of both judges a criterion explains nothing, and comes last.
         sides = one.old.criteria[name].value, one.new.criteria[name].value
         return -1.0 if sides[0] is None or sides[1] is None else abs(sides[0] - sides[1])
 

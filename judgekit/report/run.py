@@ -1,11 +1,12 @@
-"""The figures of a run: variant table, differences, notes, gate and JSON.
+"""Builds the document of a run: pass rates, differences, answers that did not pass, the gate.
 
-Single answers are in `answers`.
+One case in full is in `answers`.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import heapq
+from dataclasses import asdict, replace
 from math import isnan
 from typing import TYPE_CHECKING, cast
 
@@ -17,41 +18,279 @@ from judgekit.evaluation import (
     has_model_judges,
 )
 from judgekit.judge import HEURISTIC
-from judgekit.report import message, numbers, tables
+from judgekit.report import message, numbers
+from judgekit.report.document import (
+    Block,
+    Cell,
+    Column,
+    Conclusion,
+    Details,
+    Document,
+    Entries,
+    Entry,
+    LabelledText,
+    Lines,
+    Table,
+    Tone,
+    difference_cell,
+    mean_cell,
+    not_empty,
+    rate_cell,
+)
 from judgekit.report.exports import verdict_json
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
+from judgekit.report.numbers import format_p_value, nan_to_null
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import Console
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.evaluation import (
         DropGateResult,
         GateResult,
+        Outcome,
         RunSummary,
         TierGateResult,
         VariantDifference,
         VariantFigures,
     )
-    from judgekit.records import JsonObject, Rubric, RunInfo, Verdict
-    from judgekit.report.tables import VariantRow
+    from judgekit.records import CaseResult, JsonObject, RunInfo, Verdict
+
+_MOST_NAMED = 3
+_MOST_DIFFERENCES = 6
+_MOST_WORST = 5
+_MESSAGE_LENGTH = 220
+_QUOTE_LENGTH = 100
+
+_GATE_CONCLUSIONS: dict[str, tuple[str, Tone]] = {
+    "passed": ("Gate passed. ", "pass"),
+    "failed": ("Gate failed. ", "fail"),
+    "inconclusive": ("Gate undecided. ", "inconclusive"),
+}
+
+ANSWER_WORDS: dict[bool | None, tuple[str, Tone]] = {
+    True: ("pass", "pass"),
+    False: ("fail", "fail"),
+    None: ("open", "inconclusive"),
+}
+"""The badge of an answer and its colour."""
 
 
-def print_run(
-    console: Console,
+class RunAnswers:
+    """The answers that a run's document shows, chosen while all of them are read."""
+
+    def __init__(self, *, most: int = _MOST_WORST, lists_all: bool = False) -> None:
+        self._most = most
+        self._all: list[Entry] | None = [] if lists_all else None
+        self._n_not_passed = 0
+        self._n_read = 0
+        # A run may be larger than memory: of the answers that did not pass only the worst stay.
+        self._worst: list[tuple[float, int, Outcome]] = []
+
+    def take(self, answer: Outcome) -> None:
+        """Take one answer into account."""
+        self._n_read += 1
+        if self._all is not None:
+            self._all.append(answer_entry(answer))
+        # An error is no bad answer, and an unfinished one may still pass.
+        is_judged = answer.result.output.error is None and answer.result.is_done
+        if answer.passed is True or not is_judged:
+            return
+        self._n_not_passed += 1
+        value = answer.verdict.value_high if answer.verdict is not None else answer.value or 0.0
+        heapq.heappush(self._worst, (-value, -self._n_read, answer))
+        if len(self._worst) > self._most:
+            heapq.heappop(self._worst)
+
+    def blocks(self) -> tuple[Block, ...]:
+        """The worst answers, and all of them where they were listed."""
+        n = len(self._worst)
+        note = f"{n} of {self._n_not_passed:,}; all with -v" if self._n_not_passed > n else ""
+        worst = [one for *_, one in sorted(self._worst, key=lambda row: (-row[0], -row[1]))]
+        return not_empty((
+            Entries(tuple(map(answer_entry, worst)), "Not passed", note),
+            Details("All answers", not_empty([Entries(tuple(self._all or ()))])),
+        ))  # fmt: skip
+
+
+def run_document(
     summary: RunSummary,
     gate: GateResult | None = None,
     *,
+    answers: Sequence[Block] = (),
     is_stored: bool = True,
-) -> None:
-    """Print a run's table of variants, their differences, and the notes below."""
-    rubric = summary.run.rubric
-    passes = "" if rubric is None else f"; {_passes(summary.run, rubric)}"
+    data: Callable[[], object] | None = None,
+) -> Document:
+    """A run: the pass rate of each variant, their differences, and the gate.
+
+    Args:
+        summary: Its figures.
+        gate: What its suite demands, and whether it is met.
+        answers: Blocks of `RunAnswers`.
+        is_stored: Whether the run can be found by its id.
+        data: Makes its JSON; None for `run_json`.
+    """
     n = numbers.format_count(summary.run.n_cases or 0, "case")
-    tables.print_variant_table(console, summary.variants, f"{summary.run.suite}: {n}{passes}")
-    tables.print_lines(console, run_notes(summary, is_stored=is_stored))
-    tables.print_lines(console, [] if gate is None else gate_lines(gate))
+    return Document(
+        title=f"{message.printable(summary.run.suite)}: {n}{_pass_rule(summary.run)}",
+        conclusion=_conclusion(summary, gate),
+        blocks=not_empty([
+            _variant_table(summary.variants),
+            _differences(summary.differences),
+            *answers,
+            Lines((
+                *(() if gate is None else gate_lines(gate)),
+                *run_notes(summary, is_stored=is_stored),
+            )),
+        ]),
+        data=data or (lambda: run_json(summary, gate)),
+    )  # fmt: skip
+
+
+def _pass_rule(run: RunInfo) -> str:
+    if run.rubric is None:
+        return ""
+    if run.config.get("rubric") is None and run.panel.judges == (HEURISTIC,):
+        return "; an answer passes when every assertion holds"
+    return f"; {message.printable(run.rubric.name)} passes from {run.rubric.pass_threshold:g}"
+
+
+def _conclusion(summary: RunSummary, gate: GateResult | None) -> Conclusion:
+    """The gate's result where there is a gate, and how many answers pass."""
+    lead, tone = ("", None) if gate is None else _GATE_CONCLUSIONS[gate.held]
+    if not summary.variants:
+        return Conclusion(f"{lead}No answers.", tone or "inconclusive")
+    texts = [
+        f"{message.printable(one.variant) or 'all'} passed {format_pass_count(one)}"
+        for one in summary.variants
+    ]
+    if len(texts) > _MOST_NAMED:
+        # With an undefined rate a variant is neither the best nor the worst.
+        rated = [one for one in summary.variants if not isnan(one.pass_rate.value)]
+        rated.sort(key=lambda one: one.pass_rate.value)
+        ends = [f"{message.printable(v.variant)} {format_pass_count(v)}" for v in rated]
+        spread = f"; passed from {ends[0]} to {ends[-1]}" if ends else ""
+        texts = [f"{len(texts)} variants{spread}"]
+    # Without a gate nothing defines what is good enough: a pass rate alone is no verdict.
+    has_open = summary.is_blank or any(one.n_undecided for one in summary.variants)
+    blank = "Nothing was decided: " if summary.is_blank else ""
+    return Conclusion(
+        f"{lead}{blank}{'; '.join(texts)}", tone or ("inconclusive" if has_open else "neutral")
+    )
+
+
+def _variant_table(variants: Sequence[VariantFigures]) -> Table:
+    """A row for each variant; in a narrow terminal the criteria move below it."""
+    names = list(dict.fromkeys(name for variant in variants for name in variant.criteria))
+    rows = tuple(
+        (
+            variant.variant or numbers.DASH,
+            format_pass_count(variant),
+            rate_cell(variant.pass_rate),
+            # The value decides, so that it never stands without its interval; criteria may.
+            replace(mean_cell(variant.value), short=None),
+            *(
+                mean_cell(variant.criteria[name]) if name in variant.criteria else numbers.DASH
+                for name in names
+            ),
+        )
+        for variant in variants
+    )
+    columns = (
+        Column("variant", "text", max_width=30),
+        *map(Column, ("passed", "rate, 95 %", "value, 95 %")),
+        *(Column(name, may_move=True) for name in names),
+    )
+    return Table(columns, rows)
+
+
+def _differences(differences: Sequence[VariantDifference]) -> Table | Details:
+    """A row for each pair of variants and measure, the second variant less the first."""
+    words = {"value": "value", "pass_rate": "pass rate"}
+    rows: list[tuple[str | Cell, ...]] = []
+    for one in differences:
+        p = one.p if one.p_adjusted is None else one.p_adjusted
+        # Values differ by 1 at most: a larger difference cannot be detected by more cases.
+        is_possible = one.detectable is not None and one.detectable <= 1
+        rows.append((
+            f"{one.second} - {one.first}",
+            words.get(one.measure, one.measure),
+            difference_cell(one.estimate),
+            numbers.DASH if p is None else format_p_value(p),
+            f"{one.estimate.n:,}",
+            f"{one.detectable:.2f}" if is_possible else numbers.DASH,
+        ))  # fmt: skip
+    columns = (
+        Column("variants", "text", max_width=30),
+        Column("", "text"),
+        *map(Column, ("difference, 95 %", "p", "cases", "detectable")),
+    )
+    adjusted = any(one.p_adjusted is not None for one in differences)
+    adjustment = ", adjusted by Holm" if adjusted else ""
+    note = f"p: no difference{adjustment}; detectable: the smallest difference with 80 % power"
+    if len(rows) > _MOST_DIFFERENCES:  # pairs grow with the square of the variants
+        return Details("Differences", (Table(columns, tuple(rows), notes=(note,)),))
+    return Table(columns, tuple(rows), "Differences", (note,))
+
+
+def answer_entry(answer: Outcome) -> Entry:
+    """An answer, with the assertions that fail and what each judgment says."""
+    result = answer.result
+    lines = []
+    if result.output.error is not None:
+        lines.append(f"no output: {message.printable(result.output.error, _MESSAGE_LENGTH)}")
+    lines += [
+        f"{message.printable(check.type)} {'error' if check.passed is None else 'fails'}: "
+        f"{message.one_line(check.error or check.message, _MESSAGE_LENGTH)}"
+        for check in result.checks
+        if check.passed is not True
+    ]
+    lines += [
+        message.one_line(part.message, _MESSAGE_LENGTH)
+        for part in (() if answer.outcome is None else answer.outcome.parts)
+        # Semantic similarity is a strategy of its own and has no assertion above.
+        if part.strategy == "semantic_sim" and part.passed is not True
+    ]
+    lines += _judgment_lines(result)
+    badge, tone = ANSWER_WORDS[answer.passed]
+    return Entry(answer_headline(answer), tuple(lines), badge, tone)
+
+
+def _judgment_lines(result: CaseResult) -> list[str]:
+    lines = []
+    for judgment in result.judgments:
+        # The heuristic judge repeats the messages of the assertions, which are listed already.
+        if judgment.source == "heuristic":
+            continue
+        score = f"{message.printable(judgment.criterion)} {numbers.format_score(judgment)}"
+        lines.append(f"{score}: {message.printable(judgment.rationale, _MESSAGE_LENGTH)}")
+        for piece in judgment.evidence[:1]:
+            missing = "" if piece.found else " (not in the output)"
+            lines.append(f"“{message.printable(piece.quote, _QUOTE_LENGTH)}”{missing}")
+    return lines + [
+        f"{message.printable(one.criterion)}: {one.kind}: "
+        f"{message.one_line(one.message, _MESSAGE_LENGTH)}"
+        for one in result.failures
+        if one.judge != HEURISTIC
+    ]
+
+
+def answer_headline(answer: Outcome) -> str:
+    """Which answer it is: case, variant, repeat and value."""
+    result, verdict = answer.result, answer.verdict
+    repeat = f" #{result.repeat + 1}" if result.repeat else ""
+    parts = [message.printable(result.case.id), f"{message.printable(result.variant)}{repeat}"]
+    if answer.value is not None:
+        parts.append(f"{answer.value:.2f}")
+    if verdict is not None and verdict.uncalibrated is not None:
+        own = verdict.uncalibrated.value
+        parts.append(f"calibrated, judge's own {numbers.DASH if own is None else f'{own:.2f}'}")
+    return ", ".join(part for part in parts if part)
+
+
+def format_pass_count(variant: VariantFigures) -> str:
+    """How many passed of how many that were decided: `7/12`, or `7/11 +1?` with one undecided."""
+    undecided = f" +{variant.n_undecided}?" if variant.n_undecided else ""
+    return f"{variant.n_passed}/{variant.n_passed + variant.n_failed}{undecided}"
 
 
 def run_json(
@@ -61,24 +300,36 @@ def run_json(
     unmatched: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, object]:
     """A run's figures as JSON; what is undefined is null."""
-    looked = {} if unmatched is None else {"unmatched_outputs": dict(unmatched)}
-    whole = _nan_to_null(
-        {
-            "run": summary.run.to_json(),
-            "variants": [asdict(variant) for variant in summary.variants],
-            "differences": [asdict(difference) for difference in summary.differences],
-            "n_waiting": summary.n_waiting,
-            "replaced_usd": summary.replaced_usd,
-            "gate": gate_json(gate),
-            "calibration": _calibration_json(summary),
-            **looked,
-        }
-    )
-    return cast("dict[str, object]", whole)
+    use = calibration_of_run(summary.run)
+    whole = {
+        "run": summary.run.to_json(),
+        "variants": [asdict(variant) for variant in summary.variants],
+        "differences": [asdict(difference) for difference in summary.differences],
+        "n_waiting": summary.n_waiting,
+        "replaced_usd": summary.replaced_usd,
+        "gate": gate_json(gate),
+        "calibration": {
+            "state": use.state,
+            "words": use.words,
+            "path": use.path,
+            "criteria": list(use.applied),
+            "decided_by": "calibrated" if summary.uncalibrated else "raw",
+            "uncalibrated": [asdict(variant) for variant in summary.uncalibrated],
+        },
+        **({} if unmatched is None else {"unmatched_outputs": dict(unmatched)}),
+    }
+    return cast("dict[str, object]", nan_to_null(whole))
 
 
 def grading_json(summary: RunSummary, verdicts: Sequence[Verdict]) -> dict[str, object]:
     """What the JSON of a grading has beside a run's: one summary, and every verdict."""
+
+    def with_bounds(variants: Sequence[VariantFigures]) -> list[dict[str, object]]:
+        return [
+            {"n": one.n, "pass_rate_bounds": one.pass_rate_bounds, **asdict(one)}
+            for one in variants
+        ]
+
     figures = {
         name: getattr(summary, name)
         for name in (
@@ -89,228 +340,179 @@ def grading_json(summary: RunSummary, verdicts: Sequence[Verdict]) -> dict[str, 
     whole = {
         **figures,
         "spent": asdict(summary.spent),
-        "variants": [_grading_variant(variant) for variant in summary.variants],
-        "uncalibrated": [_grading_variant(variant) for variant in summary.uncalibrated],
+        "variants": with_bounds(summary.variants),
+        "uncalibrated": with_bounds(summary.uncalibrated),
     }
-    return {"summary": _nan_to_null(whole), "verdicts": [verdict_json(one) for one in verdicts]}
+    return {"summary": nan_to_null(whole), "verdicts": [verdict_json(one) for one in verdicts]}
 
 
-def _grading_variant(variant: VariantFigures) -> dict[str, object]:
-    return {"n": variant.n, "pass_rate_bounds": variant.pass_rate_bounds, **asdict(variant)}
-
-
-def _calibration_json(summary: RunSummary) -> dict[str, object]:
-    """Whether the judge is calibrated, which values decide, and what its own come to."""
-    use = calibration_of_run(summary.run)
-    return {
-        "state": use.state,
-        "words": use.words,
-        "path": use.path,
-        "criteria": list(use.applied),
-        "decided_by": "calibrated" if summary.uncalibrated else "raw",
-        "uncalibrated": [asdict(variant) for variant in summary.uncalibrated],
-    }
-
-
-def _passes(run: RunInfo, rubric: Rubric) -> str:
-    if run.config.get("rubric") is None and run.panel.judges == (HEURISTIC,):
-        return "an answer passes when every assertion holds"
-    return f"{message.printable(rubric.name)} passes from {rubric.pass_threshold:g}"
-
-
-def _nan_to_null(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _nan_to_null(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_nan_to_null(item) for item in value]
-    return None if isinstance(value, float) and isnan(value) else value
-
-
-_MEASURES = {"value": "value", "pass_rate": "pass rate"}
-_SMALLEST_P = 0.001
-
-
-def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[str]:
-    """What has to be said of a run beside its table."""
+def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledText]:
+    """How a run ended, who judged, what it cost, and what limits its figures."""
     run = summary.run
-    status = RUN_STATUS_WORDS[run.status] + (
-        f": {message.one_line(run.reason)}" if run.reason else ""
-    )
+    reason = f": {message.one_line(run.reason)}" if run.reason else ""
     name = run.id if is_stored else "not stored"
-    lines = [f"run     {name} ({status})", *_partial(summary)]
+    lines = [("run", f"{name} ({RUN_STATUS_WORDS[run.status]}{reason})"), *_partial_lines(summary)]
     if measure := run.config.get(SIMILARITY_KEY):
-        lines.append(f"similar {message.printable(str(measure))}")
-    lines += [f"rubric  {words}" for words in default_rubric_lines(default_rubrics_in(run.config))]
-    if n_unasked := run.config.get(UNASKED_RUBRICS_KEY):
-        have = numbers.format_count(int(str(n_unasked)), "case has", "cases have")
-        lines.append(f"rubric  {have} one that was not asked, for there is no judge: --judge MODEL")
-    lines += [f"judge   {message.printable(judge)}" for judge in run.panel.judges]
+        lines.append(("similarity", message.printable(str(measure))))
+    # A rubric that nobody named still decides what passes, so that it is reported.
+    lines += [("rubric", words) for words in default_rubric_lines(default_rubrics_in(run.config))]
+    if n_without_judge := run.config.get(UNASKED_RUBRICS_KEY):
+        cases = numbers.format_count(int(str(n_without_judge)), "case")
+        lines.append(("rubric", f"{cases} with a rubric not judged: no judge; add --judge MODEL"))
+    lines += [("judge", message.printable(judge)) for judge in run.panel.judges]
     if len(run.panel.judges) > 1:
-        lines.append(f"panel   {run.panel.combine}")
+        lines.append(("panel", run.panel.combine))
     if has_model_judges(run):
-        lines += judge_calibration_lines(summary.calibration, summary.uncalibrated)
+        lines += _calibration_lines(summary)
     lines += _reply_lines(summary)
     messages = dict(summary.failure_messages)
     for variant in summary.variants:
-        lines += _variant_notes(variant, messages, has_tries=run.repeats == 1)
+        lines += _variant_lines(variant, messages, is_retried=run.repeats == 1)
     if summary.replaced_usd:
-        lines.append(
-            f"spent   {numbers.format_usd(summary.replaced_usd)} more for what was replaced since"
-        )
-    lines += [difference_line(d) for d in summary.differences]
+        replaced = numbers.format_usd(summary.replaced_usd)
+        lines.append(("cost", f"{replaced} more for answers and judgments replaced since"))
     if summary.n_waiting:
-        question = numbers.format_count(summary.n_waiting, "question waits", "questions wait")
-        lines.append(f"people  {question} for a person: judgekit label {run.id}")
+        questions = numbers.format_count(summary.n_waiting, "question")
+        lines.append(("human", f"{questions} for human labelling: judgekit label {run.id}"))
     return lines
 
 
-def _reply_lines(summary: RunSummary) -> list[str]:
-    """What was asked of the judges, and what their judgments are marked with."""
-    lines = [f"asked   {numbers.format_spending(summary.spent)}"] if summary.spent.n_replies else []
+def _reply_lines(summary: RunSummary) -> list[LabelledText]:
+    lines = []
+    if summary.spent.n_replies:
+        lines.append(("calls", numbers.format_spending(summary.spent)))
     if summary.n_evidence:
-        lines.append(
-            f"quotes  {summary.n_evidence_found} of {summary.n_evidence} passages that the judge "
-            "quoted are in the outputs"
-        )
-    for flag, n in summary.flags.items():
-        if flag != "evidence_not_found":  # the line above counts those
-            words = message.FLAG_WORDS.get(flag, flag)
-            lines.append(f"marked  {numbers.format_count(n, 'judgment')}: {words}")
-    return lines
+        passages = f"{summary.n_evidence_found} of {summary.n_evidence} quoted passages"
+        lines.append(("evidence", f"{passages} are in the outputs"))
+    return lines + [
+        ("flagged", f"{numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS.get(flag, flag)}")
+        for flag, n in summary.flags.items()
+        if flag != "evidence_not_found"  # counted in the line above
+    ]
 
 
-def default_rubric_lines(found: Sequence[JsonObject]) -> list[str]:
-    """What cases are judged by that name no rubric, in words."""
-    return [_default_rubric_line(one) for one in found]
+def default_rubric_lines(rubrics: Sequence[JsonObject]) -> list[str]:
+    """Which shipped rubrics judge the cases that name none, and why."""
+    reasons = {"profile": "the rubric of their profile"}
+    return [
+        f"{message.printable(str(one['rubric']))} (shipped) for "
+        f"{numbers.format_count(int(str(one['n_cases'])), 'case')} without a rubric: "
+        f"{reasons.get(str(one['because']), 'it compares with their reference')}"
+        for one in rubrics
+    ]
 
 
-def _default_rubric_line(one: JsonObject) -> str:
-    name, cases = (
-        message.printable(str(one["rubric"])),
-        numbers.format_count(int(str(one["n_cases"])), "case"),
-    )
-    of = "of their profile" if one["because"] == "profile" else "which asks for their reference"
-    return f"{name} (shipped), {of}, for {cases} without a rubric"
-
-
-def judge_calibration_lines(words: str, own: Sequence[VariantRow]) -> list[str]:
-    """Whether a judge is calibrated, and what its own values come to where maps decide."""
-    lines = [f"trust   {message.printable(words)}"]
-    if own:
-        where = "" if words.startswith("calibrated") else " where maps hold"
-        lines.append(f"        calibrated values decide{where}; by the judge's own values:")
-    for variant in own:
+def _calibration_lines(summary: RunSummary) -> list[LabelledText]:
+    """Whether the judge is calibrated, and the results by its own values where maps decide."""
+    words = summary.calibration
+    lines = [("calibration", message.printable(words))]
+    # The judge's own values show how much the maps change.
+    if summary.uncalibrated:
+        where = "" if words.startswith("calibrated") else " where there is a map"
+        lines.append(("", f"calibrated values decide{where}; by the judge's own values:"))
+    for variant in summary.uncalibrated:
         name = message.printable(variant.variant) or "all"
         rate, value = numbers.format_rate(variant.pass_rate), numbers.format_mean(variant.value)
-        lines.append(f"        {name}: passed {rate}, value {value}")
+        lines.append(("", f"{name}: passed {rate}, value {value}"))
     return lines
 
 
 def undecided_reason(summary: RunSummary) -> str:
-    """Why nothing is known after a run, on one line."""
+    """Why a run decided nothing, on one line."""
     variants = summary.variants
     n, n_errors = sum(v.n_answers for v in variants), sum(v.n_errors for v in variants)
+
+    def every(n: int, noun: str) -> str:
+        return f"the only {noun}" if n == 1 else f"each of {numbers.format_count(n, noun)}"
+
+    # The first cause that applies is named: the others follow from it.
     if n and n_errors == n:
-        return f"nothing was decided: {_all(n, 'answer')} is an error of its variant"
+        return f"nothing was decided: {every(n, 'answer')} is an error of its variant"
     if summary.failures:
-        n_failures = sum(summary.failures.values())
-        return f"nothing was decided: {_all(n_failures, 'judgment')} failed"
+        return f"nothing was decided: {every(sum(summary.failures.values()), 'judgment')} failed"
     if any(variant.assertions for variant in variants):
         return "nothing was decided: no assertion could be checked"
     if summary.run.rubric is not None and not summary.run.panel.judges:
-        return "nothing was decided: there is a rubric and no judge; add `judge:`, or give --judge"
+        return "nothing was decided: the rubric needs a judge; add `judge:` or --judge"
     return (
-        "nothing was decided, for the suite says nothing to decide by: give it `assertions`, or a "
-        "`rubric` and a `judge` (--judge alone holds answers against their cases' references)"
+        "nothing was decided: the suite has neither `assertions` nor a `rubric` with a `judge`; "
+        "--judge alone compares answers with the references of their cases"
     )
 
 
-def difference_line(found: VariantDifference) -> str:
-    """How two variants differ, on one line."""
-    e, measure = found.estimate, _MEASURES.get(found.measure, found.measure)
-    names = f"{message.printable(found.second)} less {message.printable(found.first)}"
-    cases = numbers.format_count(e.n, "case")
-    if found.p is None:
-        return (
-            f"differs {names}: {measure} {numbers.format_difference(e)}, no case differs, {cases}"
-        )
-    p = f"p {_p(found.p)}"
-    if found.p_adjusted is not None and _p(found.p_adjusted) != _p(found.p):
-        p += f" (Holm {_p(found.p_adjusted)})"
-    seen = "" if found.detectable is None else f", {_power(found.detectable)}"
-    return f"differs {names}: {measure} {numbers.format_difference(e)}, {p}, {cases}{seen}"
-
-
-def _all(n: int, noun: str) -> str:
-    return f"the only {noun}" if n == 1 else f"each of {numbers.format_count(n, noun)}"
-
-
-def _power(detectable: float) -> str:
-    """From which difference on there is power; values differ by 1 at most."""
-    if detectable > 1:
-        return "too few cases for 80 % power"
-    return f"80 % power from {detectable:.2f}"
-
-
-def _partial(summary: RunSummary) -> list[str]:
-    """How much of a run that did not come to its end is there."""
-    n_cases = summary.run.n_cases
-    lines = []
+def _partial_lines(summary: RunSummary) -> list[LabelledText]:
+    """How many cases of an unfinished run its figures cover."""
+    n_cases, lines = summary.run.n_cases, []
+    # The first cases of a file need not be typical of all of them.
     for variant in summary.variants:
         if n_cases is None or (variant.n_cases >= n_cases and not variant.n_unfinished):
             continue
-        of_all = f"{variant.n_cases:,} of {numbers.format_count(n_cases, 'case')}"
-        told = f"{of_all} answered; the figures are of these alone"
+        cases = f"{variant.n_cases:,} of {numbers.format_count(n_cases, 'case')}"
+        words = f"{cases} answered; the figures cover only these"
         if variant.n_unfinished:
             unfinished = numbers.format_count(variant.n_unfinished, "answer")
-            told = f"{of_all} begun, {unfinished} not judged to the end; the figures are of these"
-        lines.append(f"partial {message.printable(variant.variant)}: {told}")
+            words = f"{cases} started, {unfinished} not fully judged; the figures cover only these"
+        lines.append(("partial", f"{message.printable(variant.variant)}: {words}"))
     return lines
 
 
-def _variant_notes(
-    variant: VariantFigures, messages: dict[str, str], *, has_tries: bool
-) -> list[str]:
-    name, lines = message.printable(variant.variant), []
-    lines.append(f"spent   {name}: {_spent(variant)}")
-    if variant.n_undecided or variant.n_errors:
+def _variant_lines(
+    variant: VariantFigures, messages: dict[str, str], *, is_retried: bool
+) -> list[LabelledText]:
+    name = message.printable(variant.variant) or "all"
+    lines = [("cost", f"{name}: {_cost(variant)}")]
+    # Undecided answers are left out of the rate: the bounds show how far they could move it.
+    if n_open := variant.n_undecided + variant.n_errors:
         rate = variant.pass_rate
-        open_ones = numbers.format_count(variant.n_undecided + variant.n_errors, "answer")
-        lines.append(
-            f"bounds  {name}: {rate.worst * 100:.0f} to {rate.best * 100:.0f} % if the "
-            f"{open_ones} without a verdict had failed or passed"
-        )
+        answers = numbers.format_count(n_open, "answer")
+        bounds = f"{rate.worst * 100:.0f} to {rate.best * 100:.0f} %"
+        words = f"the rate would be {bounds}, depending on {answers} without a verdict"
+        lines.append(("bounds", f"{name}: {words}"))
     for kind, n in variant.errors.items():
-        lines.append(
-            f"errors  {name}: {numbers.format_count(n, 'answer')}: {TARGET_ERROR_WORDS[kind]}"
-        )
+        answers = numbers.format_count(n, "answer")
+        lines.append(("errors", f"{name}: {answers}: {TARGET_ERROR_WORDS[kind]}"))
     for kind, n in variant.failures.items():
-        lines.append(
-            f"failed  {name}: {numbers.format_count(n, 'judgment')}: {message.FAILURE_WORDS[kind]} "
-            "(left out of the means, not counted as 0)"
-        )
-        if (first := messages.pop(kind, None)) is not None:  # once, though several variants have it
-            lines.append(f"        {message.one_line(first, 300)}")
+        judgments = f"{numbers.format_count(n, 'judgment')}: {message.FAILURE_WORDS[kind]}"
+        lines.append(("failed", f"{name}: {judgments} (left out of the means, not counted as 0)"))
+        # Several variants have the same failure: its message is shown once.
+        if (first := messages.pop(kind, None)) is not None:
+            lines.append(("", message.one_line(first, 300)))
     if variant.scores:
-        lines.append(f"scores  {name}: {_scores(variant)}")
+        lines.append(("scores", f"{name}: {_scores_text(variant)}"))
     if variant.n_flaky:
         flaky = numbers.format_count(variant.n_flaky, "case")
-        told = "passed only when tried again" if has_tries else "both passed and did not"
-        lines.append(f"flaky   {name}: {flaky} {told}")
+        words = "passed only after a retry" if is_retried else "passed in some repeats only"
+        lines.append(("flaky", f"{name}: {flaky} {words}"))
     return lines
 
 
-def _spent(variant: VariantFigures) -> str:
+def _scores_text(variant: VariantFigures) -> str:
+    parts = []
+    for name, e in variant.scores.items():
+        mean = "not measured" if isnan(e.value) else f"{e.value:.2f}"
+        missing = numbers.format_count(e.n_missing, "answer")
+        without = f" ({missing} without)" if e.n_missing else ""
+        parts.append(f"{message.printable(name)} {mean}{without}")
+    return ", ".join(parts)
+
+
+def _cost(variant: VariantFigures) -> str:
     money = variant.money
-    parts = [_paid(variant)]
-    ways = {
+    paid = numbers.format_usd(money.total_usd, unknown=not money.is_complete)
+    if money.n_unreported:
+        # A program that reports no cost may have cost anything: never show it as $0.
+        is_all = money.n_unreported >= variant.n_answers and not money.targets_usd
+        who = "its answers" if is_all else numbers.format_count(money.n_unreported, "answer")
+        unknown = f"{who} reported no cost"
+        amount = numbers.format_usd(money.total_usd)
+        paid = f"{amount}, and {unknown}" if money.total_usd else unknown
+    amounts = {
         "answers": money.targets_usd,
         "judges": money.judges_usd,
         "embeddings": money.checks_usd,
     }
-    said = [f"{numbers.format_usd(amount)} {name}" for name, amount in ways.items() if amount]
-    if len(said) > 1:
-        parts[0] += f" ({', '.join(said)})"
+    shares = [f"{numbers.format_usd(amount)} {name}" for name, amount in amounts.items() if amount]
+    parts = [f"{paid} ({', '.join(shares)})" if len(shares) > 1 else paid]
     if money.saved_usd:
         parts.append(f"{numbers.format_usd(money.saved_usd)} saved")
     if money.recorded_usd:
@@ -323,96 +525,64 @@ def _spent(variant: VariantFigures) -> str:
     return ", ".join(parts)
 
 
-def _paid(variant: VariantFigures) -> str:
-    """What was paid; where its answers say nothing of their cost, that is said."""
-    money = variant.money
-    if not money.n_unreported:
-        return numbers.format_usd(money.total_usd, unknown=not money.is_complete)
-    is_all = money.n_unreported >= variant.n_answers and not money.targets_usd
-    who = "its answers" if is_all else numbers.format_count(money.n_unreported, "answer")
-    unknown = f"{who} reported no cost"
-    return f"{numbers.format_usd(money.total_usd)}, and {unknown}" if money.total_usd else unknown
-
-
-def _scores(variant: VariantFigures) -> str:
-    """The mean of each scorer; what could not be measured for some answers is told."""
-    parts = []
-    for name, e in variant.scores.items():
-        shown = "not measured" if isnan(e.value) else f"{e.value:.2f}"
-        gap = f" ({numbers.format_count(e.n_missing, 'answer')} without)" if e.n_missing else ""
-        parts.append(f"{message.printable(name)} {shown}{gap}")
-    return ", ".join(parts)
-
-
-def _p(p: float) -> str:
-    if p < _SMALLEST_P:
-        return f"< {_SMALLEST_P}"
-    return f"{p:.3f}" if p < 1 else "1"
-
-
-_TIER_WORDS = {"passed": "reaches", "failed": "is below", "inconclusive": "undecided for"}
-
-_DROP_WORDS = {
-    "passed": "within the drop allowed",
-    "failed": "fell too far",
-    "inconclusive": "undecided",
-}
-
-
-def gate_lines(gate: GateResult) -> list[str]:
-    """What a gate says of a run, a line for each variant and wish."""
+def gate_lines(gate: GateResult) -> list[LabelledText]:
+    """The result of each requirement of a gate, for each variant."""
+    # The cases that are missing could still turn the result either way.
     if gate.is_partial:
-        return ["gate    not decided: the run did not come to its end"]
-    lines = [f"gate    {_tier(one)}" for one in gate.tiers]
+        return [("gate", "not decided: the run is not complete")]
+    lines = [("gate", _tier_text(one)) for one in gate.tiers]
     if gate.calibration is not None:
         met = "met" if gate.calibration.held == "passed" else "not met"
         words = message.printable(gate.calibration.words)
-        lines.append(f"gate    a calibration is required, {met}: {words}")
+        lines.append(("gate", f"a calibration is required, {met}: {words}"))
     if gate.drops and all(one.baseline is None for one in gate.drops):
         allowed = f"a drop of {gate.drops[0].max_drop:g} allowed"
-        return [*lines, f"gate    pass rate: no earlier run of this suite, {allowed}"]
-    return lines + [f"gate    {_drop(one)}" for one in gate.drops]
+        return [*lines, ("gate", f"pass rate: no earlier run of this suite, {allowed}")]
+    return lines + [("gate", _drop_text(one)) for one in gate.drops]
 
 
 def gate_json(gate: GateResult | None) -> JsonObject | None:
-    """What a gate says of a run as JSON types, nan and all."""
+    """The result of a gate as JSON types, still with nan."""
     return None if gate is None else {"held": gate.held, **asdict(gate)}
 
 
-def _tier(one: TierGateResult) -> str:
-    who = message.printable(one.variant)
-    said = f"{who}: {_TIER_WORDS[one.held]} {one.tier}"
+def _tier_text(one: TierGateResult) -> str:
+    words = {"passed": "reaches", "failed": "is below", "inconclusive": "undecided for"}[one.held]
+    result = f"{message.printable(one.variant)}: {words} {one.tier}"
     if isnan(one.value.value):
-        return f"{said}: no answer has a value, {one.least:g} asked"
-    found = f"value {one.value.value:.2f}"
+        return f"{result}: no answer has a value, {one.least:g} required"
+    value = f"value {one.value.value:.2f}"
     if not isnan(one.value.low):
-        found += f" [{one.value.low:.2f}, {one.value.high:.2f}]"
-    text = f"{said}: {found}, {one.least:g} asked"
+        value += f" [{one.value.low:.2f}, {one.value.high:.2f}]"
+    text = f"{result}: {value}, {one.least:g} required"
     if one.held != "inconclusive":
         return text
     if one.n_without:
         n = numbers.format_count(one.n_without, "answer")
         return f"{text}; {n} without a value counted as 0 and as 1: {one.low:.2f} to {one.high:.2f}"
-    return f"{text}; more cases would tell"
+    return f"{text}; more cases are needed"
 
 
-def _drop(one: DropGateResult) -> str:
-    who = f"{message.printable(one.variant)}: pass rate"
+def _drop_text(one: DropGateResult) -> str:
+    variant = f"{message.printable(one.variant)}: pass rate"
     allowed = f"a drop of {one.max_drop:g} allowed"
     if one.baseline is None:
-        return f"{who}: no earlier run of this suite has it, {allowed}"
+        return f"{variant}: no earlier run of this suite has it, {allowed}"
+    if one.held is None:
+        return f"{variant}: no case in common with run {one.baseline}, {allowed}"
     undecided = ""
     if one.n_undecided:
         n = numbers.format_count(one.n_undecided, "case is", "cases are")
-        undecided = f"; {n} undecided that had a verdict then"
-    if one.held is None:
-        return f"{who}: no case in common with run {one.baseline}, {allowed}"
-    said = _DROP_WORDS[one.held]
+        undecided = f"; {n} undecided now and had a verdict then"
+    words = {
+        "passed": "within the allowed drop",
+        "failed": "dropped too far",
+        "inconclusive": "undecided",
+    }[one.held]
     if one.change is None:
-        return f"{who} {said}: {allowed}{undecided}"
+        return f"{variant} {words}: {allowed}{undecided}"
     e = one.change
-    text = (
-        f"{who} {said}: {numbers.format_difference(e)} since {one.baseline} "
-        f"({numbers.format_count(e.n, 'case')}), {allowed}"
-    )
+    cases = numbers.format_count(e.n, "case")
+    change = f"{numbers.format_difference(e)} since {one.baseline} ({cases})"
+    text = f"{variant} {words}: {change}, {allowed}"
     return text + (undecided if one.held == "inconclusive" else "")

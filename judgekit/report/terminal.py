@@ -1,12 +1,12 @@
 """Prints a `Document` with rich: the conclusion first, in colour, then the blocks.
 
-`tables` has the hanging indents; pages are made in `html`.
+Pages are made in `html`, from the same documents.
 """
 
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from judgekit.report.document import (
     Cell,
@@ -16,18 +16,18 @@ from judgekit.report.document import (
     Entries,
     Lines,
     Notes,
+    Passage,
     Plot,
     Section,
     Table,
     Tone,
 )
-from judgekit.report.message import printable
-from judgekit.report.tables import HangingText
+from judgekit.report.message import printable, safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -46,7 +46,8 @@ TONE_STYLES: dict[Tone, str] = {
 """How each tone is coloured."""
 
 _LABEL_WIDTH = 26
-_LINE_LENGTH = 220
+_INDENT_STEP = 2
+_MIN_TEXT_WIDTH = 20
 _BOUNDLESS = 100_000
 
 
@@ -58,6 +59,50 @@ def print_document(console: Console, document: Document, *, verbose: bool = Fals
     console.print(_text(document.conclusion.text, style))
     for block in document.blocks:
         _print_block(block, console, verbose=verbose)
+
+
+def print_passage(console: Console, title: str, text: Text, *, style: str = "bold") -> None:
+    """Print a title and, indented below it, a text that keeps its line breaks."""
+    from rich.padding import Padding  # noqa: PLC0415 - a tenth of a second, only when printing
+
+    console.print(_text(title, style))
+    console.print(Padding(text, (0, 0, 0, _INDENT_STEP), expand=False))
+
+
+class HangingText:
+    """A text for a rich console; each of its lines wraps two columns right of where it begins."""
+
+    def __init__(self, text: Text, *, margin: int = 0) -> None:
+        self._text = text
+        self._margin = " " * margin
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """The lines as they fit the console, without white space up to its width."""
+        from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+
+        for line in self._text.split("\n", allow_blank=True):
+            for part in self._wrap(line, console, options.max_width - len(self._margin)):
+                row = Text(self._margin) + part
+                row.rstrip()
+                yield row
+
+    @staticmethod
+    def _wrap(line: Text, console: Console, width: int) -> Iterator[Text]:
+        from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+
+        indent = len(line.plain) - len(line.plain.lstrip(" "))
+        hang = indent + _INDENT_STEP
+        # In a very narrow terminal an indent would leave no room for words.
+        if line.cell_len <= width or width - hang < _MIN_TEXT_WIDTH:
+            yield line
+            return
+        head, body = line.divide([indent]) if indent else (Text(), line)
+        first = body.wrap(console, width - indent)[0]
+        yield head + first
+        rest = body[len(first.plain) :]
+        rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+        for other in rest.wrap(console, width - hang):
+            yield Text(" " * hang) + other
 
 
 @singledispatch
@@ -84,6 +129,7 @@ def _print_lines(block: Lines, console: Console, *, verbose: bool) -> None:  # n
     _print_title(console, block.title)
     style = "" if block.title else "dim"
     margin = 2 if block.title else 0
+    # `fold`, not an ellipsis: ids and paths have to stay whole to be copied.
     grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     grid.add_column(style=style, overflow="fold", max_width=_LABEL_WIDTH + margin)
     grid.add_column(style=style, overflow="fold")
@@ -92,6 +138,11 @@ def _print_lines(block: Lines, console: Console, *, verbose: bool) -> None:  # n
     if not block.title:
         console.print()
     console.print(grid)
+
+
+@_print_block.register(Passage)
+def _print_passage(block: Passage, console: Console, *, verbose: bool) -> None:
+    print_passage(console, block.title, safe_text(block.text, folds=not verbose))
 
 
 @_print_block.register(Entries)
@@ -107,7 +158,9 @@ def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
             )
         text.append(printable(entry.headline), style="bold")
         for line in entry.lines:
-            text.append(f"\n  {printable(line, None if verbose else _LINE_LENGTH)}", style="dim")
+            text.append(
+                f"\n  {printable(line, None if verbose else block.line_length)}", style="dim"
+            )
         console.print(HangingText(text, margin=2))
 
 
@@ -123,6 +176,7 @@ def _print_section(block: Section, console: Console, *, verbose: bool) -> None:
         _print_block(inner, console, verbose=verbose)
 
 
+# Few readers need details, and what fills the screen hides the conclusion.
 @_print_block.register(Details)
 def _print_details(block: Details, console: Console, *, verbose: bool) -> None:
     if verbose:
@@ -143,16 +197,20 @@ def _print_table(block: Table, console: Console, *, verbose: bool) -> None:  # n
 def _fitting(block: Table, console: Console) -> Iterator[RenderableType]:
     """The fullest form of a table that fits the console."""
     # rich cuts what does not fit, and so would drop the last columns without a word.
-    places = [place for place, column in enumerate(block.columns) if column.kind != "bar"]
-    staying = [place for place in places if not block.columns[place].may_move]
-    for shortened, chosen in ((False, places), (True, places), (False, staying), (True, staying)):
-        table = _drawn(block, chosen, shortened=shortened)
-        is_last = shortened and chosen is staying
-        if is_last or _width(table, console) <= console.width:
-            yield table
-            if chosen is staying and len(staying) < len(places):
-                yield _drawn(_moved(block, places), range(3), shortened=shortened)
-            return
+    columns = block.columns
+    places = [place for place, column in enumerate(columns) if column.kind != "bar"]
+    needed = [place for place in places if not columns[place].may_drop]
+    staying = [place for place in needed if not columns[place].may_move]
+    forms = ((False, places), (False, needed), (True, needed), (False, staying), (True, staying))
+    for shortened, chosen in forms:
+        table = _rich_table(block, chosen, shortened=shortened)
+        if _width(table, console) <= console.width:
+            break
+    else:  # words are broken only where nothing else helps
+        table = _rich_table(block, chosen, shortened=shortened, breaks_words=True)
+    yield table
+    if chosen is staying and len(staying) < len(needed):
+        yield _rich_table(_moved(block, needed), range(3), shortened=shortened)
 
 
 def _width(table: RichTable, console: Console) -> int:
@@ -175,10 +233,13 @@ def _moved(block: Table, places: Sequence[int]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def _drawn(block: Table, places: Sequence[int], *, shortened: bool) -> RichTable:
+def _rich_table(
+    block: Table, places: Sequence[int], *, shortened: bool, breaks_words: bool = False
+) -> RichTable:
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.table import Table as RichTable  # noqa: PLC0415
 
+    # A table of moved columns has no names: an empty head would be a line of nothing.
     has_heads = any(block.columns[place].name for place in places)
     table = RichTable(
         header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False,
@@ -190,21 +251,29 @@ def _drawn(block: Table, places: Sequence[int], *, shortened: bool) -> RichTable
         for row in block.rows
     ]
     for number, column in enumerate(chosen):
-        _add_column(table, column, [row[number] for row in rows])
+        _add_column(table, column, [row[number] for row in rows], breaks_words=breaks_words)
     for number, cells in enumerate(rows):
         table.add_row(*cells, end_section=number in block.rules_after)
     return table
 
 
-def _add_column(table: RichTable, column: Column, cells: Sequence[Text]) -> None:
+def _add_column(
+    table: RichTable, column: Column, cells: Sequence[Text], *, breaks_words: bool
+) -> None:
     name = _text(column.name)
-    if column.kind == "number":
+    texts = [name, *cells]
+    if column.kind in {"number", "id"}:
         # Without a least width rich would rather cut a number than wrap a text.
-        width = max(cell.cell_len for cell in (name, *cells))
-        table.add_column(name, justify="right", no_wrap=True, min_width=width)
+        width = max(cell.cell_len for cell in texts)
+        justify: Literal["left", "right"] = "right" if column.kind == "number" else "left"
+        table.add_column(name, justify=justify, no_wrap=True, min_width=width)
+    elif column.kind == "ellipsis":
+        table.add_column(name, overflow="ellipsis", max_width=column.max_width)
     else:
-        overflow = "ellipsis" if column.kind == "ellipsis" else "fold"
-        table.add_column(name, overflow=overflow, max_width=column.max_width)  # type: ignore[arg-type]  # a literal
+        # For the same reason rich would break a word here to show more of a long text elsewhere.
+        width = max(len(word) for text in texts for word in (*text.plain.split(), ""))
+        least = None if breaks_words else min(width, column.max_width or width)
+        table.add_column(name, overflow="fold", min_width=least, max_width=column.max_width)
 
 
 def _cell(cell: str | Cell, column: Column, *, shortened: bool) -> Text:
@@ -230,5 +299,6 @@ def _text(text: str, style: str = "") -> Text:
     """Foreign text as it stands: neither markup nor control characters act on the terminal."""
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
-    kept = text[: len(text) - len(text.lstrip(" "))]  # an indent of our own
-    return Text(kept + printable(text), style=style)
+    # `printable` strips the indent, which is ours and not of the foreign text.
+    indent = text[: len(text) - len(text.lstrip(" "))]
+    return Text(indent + printable(text), style=style)

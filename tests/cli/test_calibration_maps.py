@@ -85,10 +85,10 @@ def test_maps_are_written_applied_and_told(laid: Bench) -> None:
 def test_a_grading_shows_both_values_and_which_decides(laid: Bench) -> None:
     mapped(laid)
     out = laid.run(*GRADE, "--calibration", "calibration/maps").out
-    assert "trust   calibrated on 40 labels" in out
+    assert "calibrated on 40 labels" in out
     assert "calibrated values decide; by the judge's own values:" in out
     assert "calibrated, judge's own 0.25" in out
-    assert "trust   uncalibrated" in laid.run(*GRADE).out
+    assert "uncalibrated" in laid.run(*GRADE).out
 
 
 def test_an_edited_criterion_is_told_and_its_map_not_applied(laid: Bench) -> None:
@@ -128,7 +128,7 @@ def test_a_run_keeps_its_maps_and_tells_them_later(laid: Bench) -> None:
     suite(laid, calibration="calibration/maps", gate=gate)
     ran = laid.run("run")
     assert ran.code == 1
-    assert "gate    a calibration is required, met: calibrated on 40 labels" in ran.out
+    assert "a calibration is required, met: calibrated on 40 labels" in ran.out
     (laid.folder / MAPS).unlink()
     shown = laid.run("show", "latest", "--json").json
     found = shown["calibration"]
@@ -138,7 +138,7 @@ def test_a_run_keeps_its_maps_and_tells_them_later(laid: Bench) -> None:
     assert shown["gate"]["calibration"]["held"] == "passed"
     assert shown["variants"][0]["n_passed"] < found["uncalibrated"][0]["n_passed"]
     answer = laid.run("show", "latest", "c01").out
-    assert "right  0.25  fails  weight 1  judge's own 0.50" in answer
+    assert "fails  right, 0.25, weight 1, judge's own 0.50" in answer
     assert "calibrated values decide" in answer
     assert laid.run("show", "latest", "c01", "--json").json["answers"][0]["value"] == 0.25
 
@@ -153,7 +153,7 @@ def test_a_run_whose_maps_are_stale_is_not_begun_where_they_are_required(laid: B
     assert not laid.run("show", "--json").json["runs"]
     ran = laid.run("run", "--calibration", MAPS)
     assert ran.code == 0
-    assert "trust   stale: criterion 1 (right) edited: its question" in ran.out
+    assert "stale: criterion 1 (right) edited: its question" in ran.out
 
 
 def test_labels_held_against_a_calibrated_run_see_the_judges_own_values(laid: Bench) -> None:

@@ -48,7 +48,7 @@ def test_every_comparison_is_kept_listed_and_shown_as_it_was_told(sides: Bench) 
     assert shown["summary"] == told
     text = sides.run("show", first["id"])
     assert "new.jsonl is better: 8 of 8 decided pairs" in text.out
-    assert "shown   in both orders; labels drawn, seed 0; names of makers taken out" in text.out
+    assert "in both orders; labels drawn with seed 0; model names hidden" in text.out
     listed = sides.run("show", "--comparisons").out
     assert first["id"] in listed
 
@@ -60,7 +60,7 @@ def test_a_case_is_shown_with_both_outputs_and_every_reason(sides: Bench) -> Non
     text = sides.run("show", info["id"], "c0").out
     assert LONG in text
     assert "right, AB: first" in text
-    assert "change tone: No way (not found in the output)" in text
+    assert "tone: No way (not found in the output)" in text
     found = sides.run("show", info["id"], "c0", "--json").json["pairs"][0]
     assert found["comparison"]["winner"] == "a"
     assert found["analysis"]["suggestions"][0]["found"] is True

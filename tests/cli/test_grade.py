@@ -26,7 +26,7 @@ def test_outputs_are_graded_and_the_table_goes_to_stdout(bench: Bench) -> None:
     assert ran.code == 0
     assert "outputs: 4 cases; answers passes from 0.7" in ran.out
     assert "3/4" in ran.out
-    assert "fail  d  outputs  0.00" in ran.out
+    assert "fail  d, outputs, 0.00" in ran.out
     assert "graded 4 of 4" in ran.err
 
 
@@ -169,7 +169,7 @@ def test_outputs_that_are_errors_are_counted_apart_and_not_judged(bench: Bench) 
         assert server.n_requests == 2
     assert ran.code == 0
     assert "1/1" in ran.out
-    assert "errors  outputs: 1 answer: recorded as an error" in ran.out
+    assert "outputs: 1 answer: recorded as an error" in ran.out
 
 
 def test_quiet_says_only_the_table(bench: Bench) -> None:

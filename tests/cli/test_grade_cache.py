@@ -47,7 +47,7 @@ def test_a_frozen_cache_that_misses_asks_nothing_and_exits_with_6(bench: Bench) 
         assert server.n_requests == 6
     assert ran.code == 6
     assert "3/3 +1?" in ran.out
-    assert "failed  outputs: 2 judgments: not in the frozen cache" in ran.out
+    assert "outputs: 2 judgments: not in the frozen cache" in ran.out
 
 
 def test_an_empty_frozen_cache_misses_everything(bench: Bench) -> None:

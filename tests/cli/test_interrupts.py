@@ -150,7 +150,7 @@ def test_an_interrupt_here_shows_what_there_is_and_the_run_goes_on_later(
     lay_out("interrupting_once", "c3", press="press()", seconds=0)
     ran = run("run", "-j", "1")
     assert ran.code == 130
-    assert "partial v2: 4 of 20 cases answered" in ran.out
+    assert "v2: 4 of 20 cases answered" in ran.out
     assert "interrupted; every answer so far is stored. Resume with: judgekit run" in ran.err
     assert "--resume" in ran.err
 

@@ -68,7 +68,7 @@ def test_a_run_is_judged_again_and_what_changes_is_told(kept: Bench) -> None:
         assert server.n_requests == 4
     assert ran.code == 0
     assert "2 of 4 decisions change: 1 now pass, 1 now fail" in ran.out
-    assert "pass to fail  a v1 1.00 to 0.00" in ran.out
+    assert "pass to fail  a, v1, 1.00 to 0.00" in ran.out
     assert "human labels  uncalibrated" in ran.out
     found = json.loads((kept.folder / "changed.json").read_text())
     assert found["old_run_id"] == "run-1"

@@ -47,8 +47,8 @@ def test_a_run_shows_what_failed_the_table_and_what_to_know(run: Run, tmp_path: 
     lay_suite(tmp_path, n=10, texts={"c3": "wrong"})
     ran = run("run")
     assert ran.code == 0
-    assert "Not passed\n  fail  c3  v1  0.00" in ran.out
-    assert "contains fails  the text does not contain" in ran.out
+    assert "Not passed\n  fail  c3, v1, 0.00" in ran.out
+    assert "contains fails: the text does not contain" in ran.out
     assert "small: 10 cases; an answer passes when every assertion holds" in ran.out
     assert "9/10" in ran.out
     assert "(complete)" in ran.out
@@ -146,7 +146,7 @@ def test_fail_fast_stops_with_exit_code_1_and_says_how_to_go_on(run: Run, tmp_pa
     assert (ran.code, info.status) == (1, "stopped")
     assert "stopped: an answer did not pass: v2, case c0" in ran.err
     assert f"judgekit run -j 1 --resume {info.id}" in ran.err.replace("--max-concurrency", "-j")
-    assert "partial v2: 1 of 50 cases answered; the figures are of these alone" in ran.out
+    assert "v2: 1 of 50 cases answered; the figures cover only these" in ran.out
 
 
 def test_the_resume_command_repeats_what_the_run_needs(run: Run, tmp_path: Path) -> None:
@@ -171,8 +171,8 @@ def test_errors_of_a_program_are_shown_by_kind_and_bound_the_rate(run: Run, tmp_
     lay_suite(tmp_path, n=4, variants=variants)
     ran = run("run")
     assert ran.code == 0
-    assert "errors  v2: 1 answer: ended with an error code" in ran.out
-    assert "bounds  v2: 75 to 100 % if the 1 answer without a verdict had failed" in ran.out
+    assert "v2: 1 answer: ended with an error code" in ran.out
+    assert "v2: the rate would be 75 to 100 %, depending on 1 answer without a verdict" in ran.out
     assert "1 errors" in ran.err or "1 error" in ran.err
     code = code.replace("c1", "nobody")
     write_agent(tmp_path, code + 'print(\'{"text": "right"}\')')
@@ -221,7 +221,7 @@ def test_the_limit_of_money_stops_the_run_with_code_5(run: Run, tmp_path: Path) 
         ran = run("run", "--max-cost", "1")
         assert ran.code == 5
         assert "stopped: the money that may be spent is used up" in ran.err
-        assert "of 10 cases begun, " in ran.out
+        assert "of 10 cases started, " in ran.out
         assert "left of the limit of $1" in ran.err
         assert run("run", "--resume", "--max-cost", "50").code == 0
         assert server.n_requests == 20
@@ -231,7 +231,7 @@ def test_what_waits_for_people_is_code_4(run: Run, tmp_path: Path) -> None:
     lay_suite(tmp_path, n=2, judge="human", **MODEL)
     ran = run("run")
     assert ran.code == 4
-    assert "people  4 questions wait for a person: judgekit label" in ran.out
+    assert "4 questions for human labelling: judgekit label" in ran.out
 
 
 def test_programs_around_a_run_need_a_word(run: Run, tmp_path: Path) -> None:

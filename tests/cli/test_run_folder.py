@@ -33,7 +33,7 @@ def test_every_dataset_of_a_folder_is_run_in_turn(run: Run, tmp_path: Path) -> N
     ran = run("run", data, "--outputs", "v1.jsonl")
     assert ran.code == 0, ran.err
     assert f"dataset 1 of 2: {data / 'a.jsonl'}" in ran.err
-    assert ran.out.count("1/1") == 2
+    assert ran.out.count("v1 passed 1/1") == 2
     found = {run("show", f"latest:{name}", "--json").json["run"]["suite"] for name in ("a", "b")}
     assert found == {"a", "b"}
 

@@ -196,8 +196,8 @@ def test_the_first_interrupt_finishes_what_is_in_flight_and_says_how_to_go_on(
         command = ran.err.partition("Resume with: ")[2].split()
         assert command[:2] == ["judgekit", "run"]
         assert command[-2:] == ["--resume", kept.id]
-        assert f"run     {kept.id} (interrupted: interrupted by the user)" in ran.out
-        assert "of 8 cases answered; the figures are of these alone" in ran.out
+        assert f"{kept.id} (interrupted: interrupted by the user)" in ran.out
+        assert "of 8 cases answered; the figures cover only these" in ran.out
         assert all(result.is_done for result in results)
         assert len(results) < 3 * N_CASES
         said = sum(len(result.judgments) for result in results)

@@ -140,7 +140,7 @@ def test_every_judge_of_a_panel_is_asked_or_the_one_that_is_named(bench: Bench) 
         assert {seen.body["max_tokens"] for seen in server.requests} == {50}
         assert {seen.body["model"] for seen in server.requests} == {"one", "two"}
     assert (unnamed.code, named.code) == (0, 0)
-    assert ("panel   mean" in unnamed.out, "panel   mean" in named.out) == (True, False)
+    assert ("panel " in unnamed.out, "panel " in named.out) == (True, False)
 
 
 def test_one_variant_of_a_suite_may_be_picked(bench: Bench) -> None:

@@ -71,14 +71,14 @@ def test_a_long_list_is_cut_and_says_so(run: Run) -> None:
 def test_a_run_shows_its_table_and_notes(run: Run) -> None:
     ran = run("show", "latest:support")
     assert "support: 2 cases; support passes from 0.7" in ran.out
-    assert "run     run-1 (complete)" in ran.out
+    assert "run-1 (complete)" in ran.out
     assert run("show", "run-1", "--json").json["variants"][1]["n_failed"] == 1
 
 
 def test_a_case_shows_everything_about_it(run: Run) -> None:
     ran = run("show", "run-1", "a")
-    for line in ("case a  #hard  agent desk  skill refunds  prompt p7", "Can I return it?",
-                 "agent run ar-1", "fail  a  v2", "It is wrong.", "more characters: --full",
+    for line in ("case a, #hard, agent desk, skill refunds, prompt p7", "Can I return it?",
+                 "agent run ar-1", "fail: a, v2", "It is wrong.", "more characters: --full",
                  "verdict"):  # fmt: skip
         assert line in ran.out
     assert "run-2" not in ran.out
@@ -105,7 +105,7 @@ def test_what_was_replaced_is_shown_on_request(run: Run, tmp_path: Path) -> None
         store.end("run-1", status="complete", at=START)
     assert "earlier" not in run("show", "run-1", "a").out
     ran = run("show", "run-1", "a", "--variant", "v1", "--history")
-    assert "replaced 2026-11-22 09:31 UTC  Judgment" in ran.out
+    assert "replaced 2026-11-22 09:31 UTC: Judgment" in ran.out
     answers = run("show", "run-1", "a", "--history", "--json").json["answers"]
     assert answers[0]["earlier"][0]["Judgment"]["value"] == 1
 
@@ -114,7 +114,7 @@ def test_a_case_that_waits_for_a_person_says_so(run: Run, tmp_path: Path) -> Non
     with closing(RunStore(tmp_path / DEFAULT_STORE_FILE)) as store:
         begun(store, answer(key("a"), said=()), name="run-3", panel=RunPanel(judges=("human",)))
         store.ask_person("run-3", [question(of=key("a"), run_id="run-3")])
-    assert "1 question waits for a person: judgekit label run-3" in run("show", "run-3", "a").out
+    assert "1 question for human labelling: judgekit label run-3" in run("show", "run-3", "a").out
 
 
 def test_a_case_without_such_an_answer_is_said_on_stderr(run: Run) -> None:
@@ -148,7 +148,7 @@ def test_what_cannot_be_shown_is_refused_with_a_remedy(
 
 def test_the_answers_of_a_run_are_listed_by_wish(run: Run) -> None:
     ran = run("show", "run-1", "--failed")
-    assert "fail  a  v2" in ran.out
+    assert "fail  a, v2" in ran.out
     assert "v1" not in ran.out
     listed = run("show", "run-1", "--filter-tag", "hard", "--json").json["answers"]
     assert [each["variant"] for each in listed] == ["v1", "v2"]

@@ -140,7 +140,7 @@ def test_tests_of_a_creative_skill_go_the_whole_way(run: Run, tmp_path: Path) ->
     scores = {row["testCaseId"]: row["rubricScores"] for row in read(files["strategies.json"])}
     assert scores["own"]["figures"]["score"] == 4
     assert set(scores["theirs"]) == {"completeness", "coherence", "professionalism", "accuracy"}
-    told = "creative (shipped), of their profile, for 1 case without a rubric"
+    told = "creative (shipped) for 1 case without a rubric: the rubric of their profile"
     assert told in run("show", "latest").out
     assert f"rubric: {told}" in run("plan", *given).err
 
@@ -168,7 +168,7 @@ def test_tests_of_a_flexible_skill_name_how_similarity_was_measured(
     told = "0.7 wanted (lexical: token sort ratio)"
     assert told in run("run", suite).out
     assert told in read(files["strategies.json"])[1]["feedback"]
-    assert "similarity  0.79  lexical: token sort ratio\n" in run("show", "latest", "near").out
+    assert "similarity, 0.79, lexical: token sort ratio\n" in run("show", "latest", "near").out
 
 
 def test_tests_of_version_1_go_the_whole_way(run: Run, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_records_of_a_quality_memory_go_the_whole_way(
     found, files = whole_way(run, tmp_path, *given)
     assert counts(found) == (1, 1)
     assert found["variants"][0]["variant"] == "quote@4"
-    told = "reference_match (shipped), which asks for their reference, for 1 case without a rubric"
+    told = "reference_match (shipped) for 1 case without a rubric: it compares with their reference"
     assert told in run("show", "latest").out
     kept = {(one["type"], one["id"]): one["fields"] for one in read(files["quality.json"])}
     for kind, name in (("rubric", "r-9"), ("rubric-criterion", "c-1"), ("test-case", "quote")):
@@ -267,7 +267,7 @@ def test_a_rubric_that_no_judge_is_asked_is_told(run: Run, tmp_path: Path) -> No
     given = (path, "--outputs", record("v1.jsonl", {"case_id": "test-1", "text": "Hi Ada"}))
     ran = run("run", *given)
     assert (ran.code, "1/1" in ran.out) == (0, True)
-    assert "1 case has one that was not asked, for there is no judge" in ran.out
+    assert "1 case with a rubric not judged: no judge" in ran.out
     found, _ = whole_way(run, tmp_path, *given, "--judge", "recorded:judge.jsonl")
     assert counts(found) == (1, 0)
     assert "not asked" not in run("show", "latest").out

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from judgekit.report import print_block, safe_text
+from judgekit.report import print_passage, safe_text
 from judgekit.report.message import FOLDED_CHARACTERS, FOLDED_LINES, fold_text
 from tests.report.drawing import drawn, plain_console
 
 
 def test_a_block_stands_below_its_title() -> None:
     console = plain_console()
-    print_block(console, "input", "one\n  two")
+    print_passage(console, "input", safe_text("one\n  two"))
     assert drawn(console) == "input\n  one\n    two\n"
 
 

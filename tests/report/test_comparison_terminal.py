@@ -9,7 +9,7 @@ import pytest
 from judgekit.evaluation import LeftOut
 from judgekit.evaluation.comparison_result import SequentialEvidence
 from judgekit.report import comparison_document, comparison_lines, document_data
-from judgekit.report.comparison import comparison_decision, comparison_notes
+from judgekit.report.comparison import comparison_notes, decision_conclusion
 from judgekit.report.numbers import format_p_value
 from tests.evaluation.pairs import compared, several, summed
 
@@ -23,18 +23,18 @@ def lines(notes: Iterable[tuple[str, str]]) -> str:
 
 def test_the_decision_says_who_is_better_by_name() -> None:
     found = summed(several(a=14, b=2))
-    line = comparison_decision(found.decision, "new", "old")
+    line = decision_conclusion(found.decision, "new", "old").text
     assert line == "new is better: 14 of 16 decided pairs, p 0.004"
 
 
 def test_no_decision_says_how_many_cases_it_would_take() -> None:
-    line = comparison_decision(summed(several(a=7, b=3)).decision, "new", "old")
+    line = decision_conclusion(summed(several(a=7, b=3)).decision, "new", "old").text
     assert line.startswith("no decision: 7 wins and 3 losses may be chance")
     assert line.endswith("cases are needed to decide")
 
 
 def test_a_name_cannot_run_in_the_terminal() -> None:
-    line = comparison_decision(summed(several(a=9)).decision, "\x1b[31mnew", "old")
+    line = decision_conclusion(summed(several(a=9)).decision, "\x1b[31mnew", "old").text
     assert "\x1b" not in line
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from judgekit.errors import SettingsError, StoreError
 from judgekit.records import Evidence, Verdict
-from judgekit.report import check_export_suffix, verdict_json, write_verdicts
-from judgekit.report.exports import EXPORT_SUFFIXES, VERDICT_COLUMNS, verdict_rows
+from judgekit.report import EXPORT_SUFFIXES, check_export_suffix, verdict_json, write_verdicts
+from judgekit.report.exports import VERDICT_COLUMNS, verdict_rows
 from judgekit.scoring import conclude
 from tests.factories import make_failure, make_judgment, make_rubric
 

@@ -21,8 +21,8 @@ def tier(held: GateOutcome, **fields: Any) -> str:
         "variant": "v1", "tier": "production", "least": 0.8, "low": 0.4, "high": 0.9,
         "value": estimate(0.85, 0.7, 0.92), "n_without": 0, "held": held,
     }  # fmt: skip
-    (line,) = gate_lines(GateResult(tiers=(TierGateResult(**known | fields),)))
-    return line
+    ((_, text),) = gate_lines(GateResult(tiers=(TierGateResult(**known | fields),)))
+    return text
 
 
 def drop(held: GateOutcome | None, **fields: Any) -> str:
@@ -30,16 +30,16 @@ def drop(held: GateOutcome | None, **fields: Any) -> str:
         "variant": "v1", "max_drop": 0.1, "baseline": "run-0",
         "change": estimate(-0.2, -0.3, -0.1), "held": held,
     }  # fmt: skip
-    (line,) = gate_lines(GateResult(drops=(DropGateResult(**known | fields),)))
-    return line
+    ((_, text),) = gate_lines(GateResult(drops=(DropGateResult(**known | fields),)))
+    return text
 
 
 def test_a_tier_is_told_with_the_value_and_what_is_asked() -> None:
-    found = "value 0.85 [0.70, 0.92], 0.8 asked"
-    assert tier("passed") == f"gate    v1: reaches production: {found}"
-    assert tier("failed") == f"gate    v1: is below production: {found}"
-    undecided = f"gate    v1: undecided for production: {found}"
-    assert tier("inconclusive") == f"{undecided}; more cases would tell"
+    found = "value 0.85 [0.70, 0.92], 0.8 required"
+    assert tier("passed") == f"v1: reaches production: {found}"
+    assert tier("failed") == f"v1: is below production: {found}"
+    undecided = f"v1: undecided for production: {found}"
+    assert tier("inconclusive") == f"{undecided}; more cases are needed"
     assert tier("inconclusive", n_without=3) == (
         f"{undecided}; 3 answers without a value counted as 0 and as 1: 0.40 to 0.90"
     )
@@ -47,16 +47,16 @@ def test_a_tier_is_told_with_the_value_and_what_is_asked() -> None:
 
 def test_a_tier_of_nothing_says_so() -> None:
     nothing = estimate(nan, nan, nan)
-    assert "no answer has a value, 0.8 asked" in tier("inconclusive", value=nothing)
-    assert "value 0.85, 0.8 asked" in tier("passed", value=estimate(0.85, nan, nan))
+    assert "no answer has a value, 0.8 required" in tier("inconclusive", value=nothing)
+    assert "value 0.85, 0.8 required" in tier("passed", value=estimate(0.85, nan, nan))
 
 
 def test_a_drop_is_told_with_the_run_it_is_measured_from() -> None:
     found = "-0.20 [-0.30, -0.10] since run-0 (40 cases), a drop of 0.1 allowed"
-    assert drop("failed") == f"gate    v1: pass rate fell too far: {found}"
-    assert drop("passed").startswith("gate    v1: pass rate within the drop allowed: -0.20")
+    assert drop("failed") == f"v1: pass rate dropped too far: {found}"
+    assert drop("passed").startswith("v1: pass rate within the allowed drop: -0.20")
     assert drop("inconclusive", n_undecided=2).endswith(
-        "allowed; 2 cases are undecided that had a verdict then"
+        "allowed; 2 cases are undecided now and had a verdict then"
     )
     assert "undecided: a drop" in drop("inconclusive", change=None, n_undecided=1)
     assert "-0.20 since" in drop("failed", change=estimate(-0.2, nan, nan))
@@ -64,18 +64,18 @@ def test_a_drop_is_told_with_the_run_it_is_measured_from() -> None:
 
 def test_nothing_to_compare_with_is_told() -> None:
     first = {"baseline": None, "change": None}
-    assert drop(None, **first).startswith("gate    pass rate: no earlier run of this suite, a drop")
+    assert drop(None, **first).startswith("pass rate: no earlier run of this suite, a drop")
     drops = tuple(
         DropGateResult(variant=name, max_drop=0.1, held=None, change=None, baseline=baseline)
         for name, baseline in (("v1", "run-0"), ("new", None))
     )
     assert (
         "new: pass rate: no earlier run of this suite has it"
-        in gate_lines(GateResult(drops=drops))[1]
+        in gate_lines(GateResult(drops=drops))[1][1]
     )
     assert "no case in common with run run-0" in drop(None, change=None)
     assert gate_lines(GateResult(is_partial=True)) == [
-        "gate    not decided: the run did not come to its end"
+        ("gate", "not decided: the run is not complete")
     ]
 
 
@@ -91,6 +91,6 @@ def test_a_required_calibration_is_told_with_its_state() -> None:
     words = "stale: criterion 1 (tone) edited: its scale"
     unmet = CalibrationGateResult(state="stale", words=words, held="inconclusive")
     assert gate_lines(GateResult(calibration=unmet)) == [
-        f"gate    a calibration is required, not met: {words}"
+        ("gate", f"a calibration is required, not met: {words}")
     ]
     assert GateResult(calibration=unmet).held == "inconclusive"

@@ -8,14 +8,12 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from judgekit.report.tables import HangingText
+from judgekit.report.terminal import HangingText
 
 
-def printed(text: str, width: int, *, labelled: bool = False) -> list[str]:
+def printed(text: str, width: int) -> list[str]:
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(
-        HangingText(Text(text), labelled=labelled)
-    )
+    Console(file=out, width=width, color_system=None).print(HangingText(Text(text)))
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
@@ -28,13 +26,6 @@ def test_a_long_line_goes_on_two_places_right_of_its_margin() -> None:
     assert lines == ["  tone 4  The reply is clear,", "    short and polite.", "next"]
 
 
-def test_a_labelled_line_goes_on_behind_its_label() -> None:
-    lines = printed("trust   the judge was not held against labels", 30, labelled=True)
-    assert lines == ["trust   the judge was not held", "        against labels"]
-    lines = printed("        check the key in the environment", 30, labelled=True)
-    assert lines == ["        check the key in the", "        environment"]
-
-
 def test_a_margin_moves_all_of_it_and_no_line_is_filled_up() -> None:
     out = io.StringIO()
     console = Console(file=out, width=20, color_system=None)
@@ -44,7 +35,7 @@ def test_a_margin_moves_all_of_it_and_no_line_is_filled_up() -> None:
 
 @pytest.mark.parametrize("width", [8, 20])
 def test_in_a_very_narrow_terminal_nothing_is_indented_away(width: int) -> None:
-    lines = printed("trust   the judge was not held", width, labelled=True)
+    lines = printed("trust   the judge was not held", width)
     assert " ".join(" ".join(lines).split()) == "trust the judge was not held"
 
 

@@ -1,26 +1,39 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from judgekit.evaluation import conclude_result
 from judgekit.records import CaseResult, Output
-from judgekit.report.listings import print_answers, print_cases, print_judgments, print_runs
+from judgekit.report import (
+    Conclusion,
+    Document,
+    answers_table,
+    cases_table,
+    judgments_table,
+    print_document,
+    runs_table,
+)
 from judgekit.store import StoredJudgment
 from tests.factories import make_case, make_output
 from tests.report.drawing import drawn, plain_console
 from tests.store.observing import key, make_run, said
 
+if TYPE_CHECKING:
+    from judgekit.report.document import Table
 
-def cells(text: str) -> list[list[str]]:
-    """The rows of a table below its head."""
-    lines = [line for line in text.splitlines() if line.strip() and "──" not in line]
+
+def cells(table: Table) -> list[list[str]]:
+    """The rows of a table as a terminal shows them."""
+    console = plain_console(140)
+    print_document(console, Document("", Conclusion(""), (table,), dict))
+    lines = [line for line in drawn(console).splitlines() if line.strip() and "──" not in line]
     return [[cell.strip() for cell in line.split("   ") if cell.strip()] for line in lines][1:]
 
 
 def test_runs_show_status_cases_and_variants() -> None:
-    console = plain_console(140)
     runs = [make_run("run-1", "v1", "v2", n_cases=1200, status="waiting"), make_run("run-2")]
-    print_runs(console, runs)
-    assert cells(drawn(console)) == [
-        ["run-1", "support", "2026-11-22 09:30", "waits for a person", "1,200", "v1, v2"],
+    assert cells(runs_table(runs)) == [
+        ["run-1", "support", "2026-11-22 09:30", "waits for human labels", "1,200", "v1, v2"],
         ["run-2", "support", "2026-11-22 09:30", "running, or killed", "–", "v1"],
     ]
 
@@ -33,9 +46,7 @@ def test_answers_show_verdict_and_the_beginning_of_the_output() -> None:
         CaseResult(**known, output=Output(error="boom", run_id="ar-1"), repeat=1),
         CaseResult(**known, output=Output(data={"days": 3})),
     ]
-    console = plain_console(140)
-    print_answers(console, [(run, conclude_result(each, run)) for each in answers])
-    assert cells(drawn(console)) == [
+    assert cells(answers_table([(run, conclude_result(each, run)) for each in answers])) == [
         ["run-1", "refund", "v1", "–", "pass", "1.00", "Yes\\x1b."],
         ["run-1", "refund", "v1 #2", "ar-1", "error", "–", "boom"],
         ["run-1", "refund", "v1", "–", "open", "–", '{ "days": 3 }'],
@@ -43,19 +54,17 @@ def test_answers_show_verdict_and_the_beginning_of_the_output() -> None:
 
 
 def test_cases_show_to_whom_they_belong_and_their_last_run() -> None:
-    console = plain_console(140)
     case = make_case(agent="desk", tags=("hard", "new"))
-    print_cases(console, [(case, [make_run("run-2"), make_run("run-1")]), (make_case(id="b"), [])])
-    assert cells(drawn(console)) == [
+    assert cells(
+        cases_table([(case, [make_run("run-2"), make_run("run-1")]), (make_case(id="b"), [])])
+    ) == [
         ["refund", "desk", "–", "–", "hard, new", "2", "run-2"],
         ["b", "–", "–", "–", "–", "0", "–"],
     ]
 
 
 def test_judgments_show_judge_score_and_reason() -> None:
-    console = plain_console(140)
     one = said(judge="", source="human", raw=4, value=0.75, rationale="Fine [red]then[/red].")
-    print_judgments(console, [StoredJudgment("run-1", key(repeat=1), one)])
-    assert cells(drawn(console)) == [
+    assert cells(judgments_table([StoredJudgment("run-1", key(repeat=1), one)])) == [
         ["run-1", "refund", "v1 #2", "human", "4", "0.75", "Fine [red]then[/red]."]
     ]

@@ -36,8 +36,8 @@ def test_a_report_says_what_changes_and_fits_into_80_columns() -> None:
 
 def test_a_flip_is_shown_with_both_reasons_the_largest_first() -> None:
     said = text(contrasted(MIXED))
-    first = said.index("pass to fail  c11 v1 1.00 to 0.00")
-    assert first < said.index("fail to pass  c8 v1 0.50 to 1.00")
+    first = said.index("pass to fail  c11, v1, 1.00 to 0.00")
+    assert first < said.index("fail to pass  c8, v1, 0.50 to 1.00")
     assert "accuracy before 5: Because of 1.0." in said
     assert "accuracy now 1: Because of 0.0." in said
 
@@ -62,7 +62,7 @@ def test_the_criterion_that_moved_most_explains_a_flip() -> None:
     assert "moved before –: no reason" in said
     assert r"moved now 5: \x1b[31mBetter." in said
     bare = replace(twice(0.5, None, variant=""), old=side(0.5, criteria={}))
-    assert "fail to undecided  c 0.50 to –" in text(replace(found, flips=(bare,)))
+    assert "fail to undecided  c, 0.50 to –" in text(replace(found, flips=(bare,)))
 
 
 def test_nothing_changed_and_nothing_decided_are_told_apart() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from judgekit.errors import SettingsError, StoreError
 from judgekit.records import AssertionResult, CaseResult, Evidence, Score, Usage
-from judgekit.report import check_export_suffix, write_results
-from judgekit.report.exports import EXPORT_SUFFIXES, RUN_COLUMNS, case_result_rows, result_line
+from judgekit.report import EXPORT_SUFFIXES, check_export_suffix, write_results
+from judgekit.report.exports import RUN_COLUMNS, case_result_rows, result_line
 from tests.factories import make_case, make_failure, make_judgment, make_output
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 
 from judgekit.evaluation import conclude_result
 from judgekit.records import AssertionResult, CaseResult, Evidence, Output, Score, TraceEvent
-from judgekit.report import answer_json, print_answer, print_case
+from judgekit.report import answer_json, case_document, print_document
 from judgekit.store import SupersededObservation
 from tests.factories import make_case, make_criterion, make_failure, make_output, make_rubric
 from tests.report.drawing import drawn, plain_console
@@ -38,7 +38,9 @@ def shown(
     """An answer as a terminal shows it."""
     console = plain_console(140)
     run = make_run(rubric=rubric) if rubric is not None else make_run()
-    print_answer(console, conclude_result(result(**fields), run), full=full, earlier=earlier)
+    answer = conclude_result(result(**fields), run)
+    document = case_document(answer.result.case, [answer], earlier=[earlier], data=dict)
+    print_document(console, document, verbose=full)
     return drawn(console)
 
 
@@ -47,11 +49,11 @@ def test_a_case_shows_what_it_is_and_what_was_asked() -> None:
         name="Return", description="Is the term known?", tags=("hard",), stratum="simple",
         agent="desk", skill="refunds", prompt_version="p7", context="Policy", reference="30 days",
     )  # fmt: skip
-    console = plain_console()
-    print_case(console, case, full=False)
-    assert drawn(console) == (
-        "case refund  Return  simple  #hard  agent desk  skill refunds  prompt p7\n"
-        "Is the term known?\ninput\n  Can I return it?\ncontext\n  Policy\nreference\n  30 days\n"
+    text = shown(case=case)
+    title = "case refund, Return, simple, #hard, agent desk, skill refunds, prompt p7"
+    assert text.startswith(
+        f"\n{title}\nv1 passes\nIs the term known?\n"
+        "input\n  Can I return it?\ncontext\n  Policy\nreference\n  30 days\n"
     )
 
 
@@ -61,28 +63,28 @@ def test_an_answer_shows_when_how_long_and_for_how_much() -> None:
         usage={"input_tokens": 1200, "output_tokens": 3, "cost_usd": 0.002},
     )  # fmt: skip
     text = shown(output=output, ran_at=START, repeat=1, is_done=False)
-    assert text.startswith("\npass  refund  v1 #2  0.75\n")
+    assert "\npass: refund, v1 #2, 0.75\n" in text
     assert (
         "  2026-11-22 09:30 UTC · 320 ms · 1,200 tokens in, 3 out · $0.0020 · agent run ar-1 · "
-        "not everything has been asked\n"
+        "not fully judged\n"
     ) in text
 
 
 def test_steps_stand_below_the_output() -> None:
     text = shown(output=make_output(trace=(TraceEvent(type="tool_call", name="look"),)))
-    assert "  output\n    Yes, within 30 days.\n  steps\n    1. tool_call look\n" in text
+    assert "\noutput\n  Yes, within 30 days.\nsteps\n  1. tool_call look\n" in text
 
 
 def test_an_output_that_is_only_a_trace_has_no_empty_block() -> None:
     text = shown(output=make_output(None, trace=(TraceEvent(type="tool_call"),)))
-    assert "  output" not in text
+    assert "\noutput" not in text
 
 
 @pytest.mark.parametrize(("kind", "title"), [("exit", "no output (exit)"), (None, "no output")])
 def test_an_error_stands_in_the_place_of_an_output(kind: Any, title: str) -> None:
     text = shown(output=Output(error="boom", error_kind=kind), judgments=())
-    assert f"  {title}\n    boom\n" in text
-    assert "verdict" not in text
+    assert f"\n{title}\n  boom\n" in text
+    assert "\nverdict" not in text
 
 
 def test_a_judgment_shows_score_judge_confidence_cost_reason_and_quotes() -> None:
@@ -96,10 +98,10 @@ def test_a_judgment_shows_score_judge_confidence_cost_reason_and_quotes() -> Non
         cost_usd=0.5, repeat=1, flags=("evidence_not_found", "smoke_model", "odd"),
     )  # fmt: skip
     text = shown(judgments=(one,))
-    said_of_it = "confidence 0.80  expected 3.90  $0.50  a smoke model, whose verdicts carry no"
-    assert f"  accuracy\n    4 → 0.75  {JUDGE} #2  {said_of_it}" in text
+    facts = "confidence 0.80, expected 3.90, $0.50, a smoke model, whose verdicts carry no"
+    assert f"  accuracy, 4 → 0.75, {JUDGE} #2, {facts}" in text
     assert (
-        " odd\n    It is.\n    “within”\n    “30 days” (but for white space)\n"
+        ", odd\n    It is.\n    “within”\n    “30 days” (but for white space)\n"
         "    “40 days” (not in the output)\n"
     ) in text
     assert "evidence_not_found" not in text
@@ -107,14 +109,14 @@ def test_a_judgment_shows_score_judge_confidence_cost_reason_and_quotes() -> Non
 
 def test_people_and_owned_replies_are_named_as_such() -> None:
     text = shown(judgments=(said(source="human", judge="Ada", n_calls=0), said(cached=True)))
-    assert "1 → 1.00  Ada  human\n" in text
-    assert f"{JUDGE}  from the cache\n" in text
+    assert "1 → 1.00, Ada, human\n" in text
+    assert f"{JUDGE}, from the cache\n" in text
 
 
 def test_a_judges_failure_shows_kind_message_and_reply() -> None:
     failure = make_failure(judge=JUDGE, message="no score\n  ask again", reply="Hm.\x1b", n_calls=2)
     text = shown(failures=(failure,))
-    assert f"no judgment: no verdict could be read  {JUDGE}  price unknown\n    no score\n" in text
+    assert f"no verdict could be read, {JUDGE}, price unknown\n    no score\n" in text
     assert "    its reply:\n    Hm.\\x1b\n" in text
     assert "its reply" not in shown(failures=(make_failure(),))
 
@@ -127,8 +129,8 @@ def test_assertions_show_what_was_found_where_they_do_not_hold() -> None:
         AssertionResult(type="json", message="?", error="no\nJSON"),
     )
     text = shown(checks=checks)
-    assert "    holds  contains  holds it\n    fails  any  none holds\n" in text
-    assert "      fails  equals  differs  found 3\n    error  json  no; JSON\n" in text
+    assert "  holds  contains: holds it\n  fails  any: none holds\n" in text
+    assert "  fails  · equals: differs, found 3\n  error  json: no; JSON\n" in text
 
 
 def test_scores_show_value_and_measure() -> None:
@@ -139,23 +141,23 @@ def test_scores_show_value_and_measure() -> None:
         Score(name="near", value=0.75, raw=0.75, method="lexical: words", message="0.750"),
     )
     assert (
-        "latency  0.50  1200 ms  slow\n    cost  –  unknown\n"
-        "    similarity  0.00  -0.25  semantic: m\n    near  0.75  lexical: words\n"
+        "latency, 0.50, 1200 ms, slow\n  cost, –, unknown\n"
+        "  similarity, 0.00, -0.25, semantic: m\n  near, 0.75, lexical: words\n"
     ) in shown(scores=scores)
 
 
 def test_the_verdict_shows_each_criterion_and_what_is_missing() -> None:
     rubric = make_rubric(make_criterion("accuracy", required=True, weight=2), "clarity")
     text = shown(rubric=rubric, judgments=(said(),), failures=(make_failure("clarity"),))
-    assert "    accuracy  1.00  passes  weight 2  required\n" in text
-    assert "    clarity  –  open  weight 1  1 failed\n" in text
-    assert "    support  –  open  0.67 to 1.00 by what is missing\n" in text
+    assert "  passes  accuracy, 1.00, weight 2, required\n" in text
+    assert "  open  clarity, –, weight 1, 1 failed\n" in text
+    assert "  open  support, –, 0.67 to 1.00, depending on what is missing\n" in text
 
 
 def test_what_was_replaced_stands_at_the_end() -> None:
     before = SupersededObservation(START, START + timedelta(hours=1), said(rationale="Once."))
     text = shown(earlier=(before,))
-    assert "earlier\n    2026-11-22 09:30, replaced 2026-11-22 10:30 UTC  Judgment  {" in text
+    assert "earlier\n  2026-11-22 09:30, replaced 2026-11-22 10:30 UTC: Judgment {" in text
 
 
 def test_long_texts_are_folded_unless_asked_for_whole() -> None:

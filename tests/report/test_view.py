@@ -1,19 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - NamedTuple reads it
+from dataclasses import replace
 from math import nan
-from types import MappingProxyType
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.evaluation import JudgeUsage
+from judgekit.evaluation import JudgeUsage, VariantFigures, summarize_run
 from judgekit.records import FailureKind
-from judgekit.report import message, numbers, tables
+from judgekit.report import format_pass_count, message, numbers
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import proportion
 from tests.factories import make_judgment
+from tests.report.test_run_view import run
 
 NOTHING = undefined_estimate("no trials", n=0, method="wilson")
 
@@ -22,18 +22,9 @@ def estimate(value: float, low: float = nan, high: float = nan) -> Estimate:
     return Estimate(value=value, low=low, high=high, n=3, method="t")
 
 
-class Row(NamedTuple):
-    n_passed: int
-    n_failed: int
-    n_undecided: int
-    variant: str = "v1"
-    pass_rate: Estimate = NOTHING
-    value: Estimate = NOTHING
-    criteria: Mapping[str, Estimate] = MappingProxyType({})
-
-
-def variant(n_passed: int, n_failed: int, n_undecided: int = 0) -> Row:
-    return Row(n_passed, n_failed, n_undecided)
+def variant(n_passed: int, n_failed: int, n_undecided: int = 0) -> VariantFigures:
+    (figures,) = summarize_run([], run()).variants
+    return replace(figures, n_passed=n_passed, n_failed=n_failed, n_undecided=n_undecided)
 
 
 def test_a_rate_is_whole_per_cents_with_its_interval() -> None:
@@ -77,8 +68,8 @@ def test_no_interval_is_rounded_until_it_has_no_width() -> None:
 
 
 def test_undecided_outputs_stand_beside_those_decided() -> None:
-    assert tables.format_pass_count(variant(7, 5)) == "7/12"
-    assert tables.format_pass_count(variant(7, 4, 1)) == "7/11 +1?"
+    assert format_pass_count(variant(7, 5)) == "7/12"
+    assert format_pass_count(variant(7, 4, 1)) == "7/11 +1?"
 
 
 @pytest.mark.parametrize(
