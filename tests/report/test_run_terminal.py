@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgekit.evaluation import GateResult, Outcome, conclude_result, summarize_run
 from judgekit.records import AssertionResult, Output, Variant
