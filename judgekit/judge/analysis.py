@@ -34,10 +34,7 @@ class Analyst:
     """Asks the model of a comparer; its cache, its limits and its budget hold here too."""
 
     comparer: Comparer
-    """Who compared."""
-
     template: AnalysisTemplate
-    """How it is asked."""
 
     @property
     def id(self) -> str:

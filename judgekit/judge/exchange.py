@@ -87,7 +87,6 @@ class Spending:
     """What the replies cost when they were fetched; None when unknown."""
 
     usage: Usage | None = None
-    """Tokens of all replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +100,7 @@ class JudgeAnswer(Generic[R]):
     """Why nothing is usable."""
 
     reply: ModelReply | None
-    """The last reply."""
-
     spending: Spending
-    """Calls, tokens and money."""
 
     @property
     def failure_kind(self) -> FailureKind:
@@ -289,11 +285,7 @@ class JudgeQuestion(NamedTuple):
     """One prompt about one output or two, for one repeat."""
 
     prompt: JudgePrompt
-    """What is asked."""
-
     request: ModelRequest
-    """How it is sent."""
-
     criteria: tuple[str | None, ...]
     """The names of the criteria it asks about; None asks which output is better overall."""
 
@@ -349,14 +341,10 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     """The record of a question without a usable answer."""
 
     model: Model
-    """Who is asked."""
-
     model_name: str
     """The model as requests name it: provider and name."""
 
     template: PromptTemplate | PairTemplate
-    """How it is asked."""
-
     parameters: JsonObject
     """Sampling parameters of every request; JSON."""
 

@@ -72,8 +72,6 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
     _failure: ClassVar[type[Any]] = PreferenceFailure
 
     template: PairTemplate
-    """How it is asked."""
-
     scrubs: bool = True
     """Whether what names an output's maker is taken out before the judge sees it."""
 
@@ -81,8 +79,6 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
     """Whether the two places get drawn labels beside `first` and `second`."""
 
     seed: int = 0
-    """Seed of the labels."""
-
     rule: ReconciliationRule = "consistent"
     """Who wins where the orders differ."""
 

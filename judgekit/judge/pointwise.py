@@ -58,8 +58,6 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     _failure: ClassVar[type[Any]] = JudgeFailure
 
     template: PromptTemplate
-    """How it is asked."""
-
     configuration: CalibratedPanel = field(init=False, repr=False)
     """How the judge is asked: what a calibration is bound to."""
 
@@ -218,14 +216,8 @@ class PendingGrading:
     """The grading of one output: the questions, and the answers that the cache already holds."""
 
     case: Case
-    """What was to be answered."""
-
     output: Output
-    """What was produced."""
-
     rubric: Rubric
-    """How it is judged."""
-
     questions: Sequence[JudgeQuestion]
     """What is asked, in the rubric's order, repeat by repeat; nothing of an output in error."""
 
@@ -233,7 +225,6 @@ class PendingGrading:
     """The outcomes of each question; None while it is open."""
 
     grader: Grader
-    """Who asks the open questions."""
 
     @property
     def verdict(self) -> Verdict | None:

@@ -47,8 +47,6 @@ class Connection:
     """The model that is called; everything else is inside it."""
 
     prices: PriceTable
-    """What tokens cost."""
-
     api_base: str | None
     """The endpoint, where it is not the provider's own."""
 
@@ -56,8 +54,6 @@ class Connection:
     """Calls in flight at most."""
 
     cache: ReplyCache | None = None
-    """Where replies are cached."""
-
     owns_cache: bool = False
     """Whether the cache was opened here, so that it is closed here."""
 

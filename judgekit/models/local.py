@@ -49,8 +49,6 @@ class ModelWeights:
     """A file of model weights."""
 
     path: Path
-    """Where it lies."""
-
     name: str
     """Its file name without the suffix, lower case."""
 

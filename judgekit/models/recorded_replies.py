@@ -35,8 +35,6 @@ class RecordedReply(Record):
     """One line of a file of recorded replies: the request's subject and the reply."""
 
     case_id: Name
-    """The case."""
-
     variant: str | None = None
     """The variant whose output is judged; without it the reply serves every variant."""
 
@@ -47,25 +45,14 @@ class RecordedReply(Record):
     """`ab` or `ba` in a comparison."""
 
     repeat: Count = 0
-    """The repeat, from 0."""
-
     attempt: Count = 0
     """0 for the first attempt; higher for a retry."""
 
     text: str | None
-    """The reply's text."""
-
     finish_reason: str | None = "stop"
-    """Why it ended."""
-
     model: str | None = None
-    """The model that answered."""
-
     usage: Usage | None = None
-    """Its tokens."""
-
     logprobs: tuple[TokenLogprob, ...] | None = None
-    """Its log-probabilities."""
 
     @field_validator("repeat", "attempt", mode="before")
     @classmethod

@@ -257,8 +257,6 @@ class SchemaFiller:
     """One reply in the making: walks the schema and fills it."""
 
     schema: JsonObject
-    """The whole schema."""
-
     score: Callable[[JsonObject, str | None], float]
     """Gives a score, from the part of the schema that bounds it and the criterion it is of."""
 

@@ -29,8 +29,6 @@ class Endpoint:
     """Where requests go."""
 
     model: str
-    """Provider and model."""
-
     api_base: str | None = None
     """The endpoint, where it is not the provider's own."""
 

@@ -55,11 +55,7 @@ class TargetCall:
     """The call of a system under test with one case, and how long it has taken."""
 
     case: Case
-    """The case."""
-
     variant: str
-    """The variant that answers."""
-
     secrets: tuple[str, ...] = ()
     """Values that must not appear in an error."""
 

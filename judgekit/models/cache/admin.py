@@ -9,6 +9,7 @@ import difflib
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
@@ -168,12 +169,8 @@ def _model(entry: CacheEntry) -> object:
 def _is_before(entry: CacheEntry, when: datetime) -> bool:
     # A time without a zone is UTC, as all times in the cache are.
     moment = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
-    return _created_at(entry) < moment
-
-
-def _created_at(entry: CacheEntry) -> datetime:
     created_at = datetime.fromisoformat(entry.created_at)
-    return created_at if created_at.tzinfo is not None else created_at.replace(tzinfo=UTC)
+    return (created_at if created_at.tzinfo else created_at.replace(tzinfo=UTC)) < moment
 
 
 def _contains_text(entry: CacheEntry, text: str) -> bool:
@@ -217,8 +214,6 @@ class CacheExplanation:
     """Whether a request is cached, and if not, how it differs from the nearest entry."""
 
     key: str
-    """The key of the request."""
-
     is_hit: bool
     """Whether a reply would be served."""
 
@@ -232,7 +227,6 @@ class CacheExplanation:
     """The parts that differ from the nearest entry; empty when there is none."""
 
     n_compared: int
-    """Entries that were compared."""
 
 
 def explain_request(
@@ -273,12 +267,8 @@ def _parts_of(cache: ReplyCache, request: ModelRequest | str) -> tuple[str, dict
         return request.key, _named_parts(request.key_parts)
     parts = cache.request_parts(request)
     if parts is None:
-        raise UnknownNameError("cached request", request, _first_keys(cache))
+        raise UnknownNameError("cached request", request, islice(cache.keys(), 5))
     return request, _named_parts(parts)
-
-
-def _first_keys(cache: ReplyCache) -> list[str]:
-    return [key for key, _ in zip(cache.keys(), range(5), strict=False)]
 
 
 def _named_parts(parts: JsonObject) -> dict[str, str]:

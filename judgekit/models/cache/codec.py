@@ -100,7 +100,10 @@ def decode_reply(text: str, key: str) -> ModelReply:
 
 def decode_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
     """The entry of a reply row, served or rejected."""
-    body = _unsealed(text)
+    rest = b"{" + text[_BODY_AT:].encode("utf-8", "surrogatepass")
+    if not text.startswith(f'{_SEAL}{hashlib.sha256(rest).hexdigest()}",'):
+        raise DamagedEntryError("the checksum does not match: the entry was altered")
+    body = _parsed(text)
     if body.get("key") != key:
         raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
     return _entry(body, request)
@@ -159,13 +162,6 @@ def is_intact_row(name: str, text: str) -> bool:
     return True
 
 
-def _unsealed(text: str) -> dict[str, Any]:
-    rest = b"{" + text[_BODY_AT:].encode("utf-8", "surrogatepass")
-    if not text.startswith(f'{_SEAL}{hashlib.sha256(rest).hexdigest()}",'):
-        raise DamagedEntryError("the checksum does not match: the entry was altered")
-    return _parsed(text)
-
-
 def _parsed(text: str) -> dict[str, Any]:
     try:
         body = json.loads(text)
@@ -176,29 +172,23 @@ def _parsed(text: str) -> dict[str, Any]:
     return body
 
 
-def _reply(body: dict[str, Any]) -> ModelReply:
-    fields = body.get("reply")
+def _entry(body: dict[str, Any], request: JsonObject | None) -> CacheEntry:
+    fields, imported = body.get("reply"), body.get("imported")
     if not isinstance(fields, dict):
         raise DamagedEntryError("the entry holds no reply")
-    fields["cached"] = True
-    fields["key"] = body["key"]
-    try:
-        return ModelReply.model_validate(fields)
-    except ValidationError as error:
-        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
-
-
-def _entry(body: dict[str, Any], request: JsonObject | None) -> CacheEntry:
-    imported = body.get("imported")
     created_at = str(body.get("created_at"))
     try:
         datetime.fromisoformat(created_at)
     except ValueError as error:
-        raise DamagedEntryError(f"the time of purchase is none: {created_at!r}") from error
+        raise DamagedEntryError(f"the time it was fetched is no time: {created_at!r}") from error
+    try:
+        reply = ModelReply.model_validate({**fields, "cached": True, "key": body["key"]})
+    except ValidationError as error:
+        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
     return CacheEntry(
         key=body["key"],
         request=request,
-        reply=_reply(body),
+        reply=reply,
         created_at=created_at,
         imported=imported if isinstance(imported, str) else None,
         rejected="rejected" in body,

@@ -296,7 +296,9 @@ class ReplyCache:
             return
         try:
             self._rows.add_counts(
-                lambda present: _encode_counts(_add_counts(_decode_counts(present), counted))
+                lambda present: canonical_json(
+                    asdict(_add_counts(_decode_counts(present), counted))
+                )
             )
         except StoreError as error:
             # The counts are a convenience; the run continues without them.
@@ -313,10 +315,6 @@ class ReplyCache:
 def _add_counts(stored: CacheCounts, counted: _CountsSinceFlush) -> CacheCounts:
     now = asdict(counted)
     return CacheCounts(**{name: value + now[name] for name, value in asdict(stored).items()})
-
-
-def _encode_counts(counts: CacheCounts) -> str:
-    return canonical_json(asdict(counts))
 
 
 def _decode_counts(text: str | None) -> CacheCounts:

@@ -30,8 +30,6 @@ class ExportReport:
     """What was exported."""
 
     n_entries: int
-    """Lines written."""
-
     skipped: tuple[str, ...] = ()
     """Keys left out because their entry is damaged or its request is lost, with the reason."""
 
@@ -41,8 +39,6 @@ class ImportReport:
     """What an import or a merge did."""
 
     n_added: int = 0
-    """Entries that were new."""
-
     n_same: int = 0
     """Entries that were there already, with the same answer."""
 
@@ -174,7 +170,7 @@ def _import_batch(
     conflicts = []
     for entry in entries:
         present = (
-            _present_rejected(cache, entry.key, rejected)
+            (*cache.rejected(entry.key), *(each for each in rejected if each.key == entry.key))
             if entry.rejected
             else _present_entries(cache, entry.key, new)
         )
@@ -196,10 +192,6 @@ def _import_batch(
     return ImportReport(
         n_added=n_added, n_same=n_same, n_overwritten=n_overwritten, conflicts=tuple(conflicts)
     )
-
-
-def _present_rejected(cache: ReplyCache, key: str, new: list[CacheEntry]) -> tuple[CacheEntry, ...]:
-    return (*cache.rejected(key), *(entry for entry in new if entry.key == key))
 
 
 def _present_entries(

@@ -156,7 +156,7 @@ def test_a_line_needs_its_request() -> None:
         (sealed_line(reply=None), "holds no reply"),
         (sealed_line(reply={"text": 4}), "another form"),
         (sealed_line(reply={"text": "4", "finish_reason": "length"}), "may not be served"),
-        (sealed_line(created_at="yesterday"), "time of purchase"),
+        (sealed_line(created_at="yesterday"), "the time it was fetched"),
     ],
 )
 def test_an_unsound_line_is_refused(line: str, message: str) -> None:
