@@ -2,6 +2,7 @@ from .attachments import FolderAttachments as FolderAttachments, attachments_of 
 from .detection import (
     FORMATS as FORMATS,
     RECORD_LISTS as RECORD_LISTS,
+    ConversionSource as ConversionSource,
     FileKind as FileKind,
     Format as Format,
     document_kind as document_kind,

@@ -33,7 +33,7 @@ from judgekit.records import Dataset, Judgment, Output, Rubric, Scale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from judgekit.formats.detection import CasesToWrite
+    from judgekit.formats.detection import ConversionSource
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
     from judgekit.records import Case, Criterion, JsonObject
@@ -434,7 +434,7 @@ def _judgment(
     )
 
 
-def quality_case_objects(source: CasesToWrite) -> WrittenCases:
+def quality_case_objects(source: ConversionSource) -> WrittenCases:
     """Cases as objects, each rubric before its first case."""
 
     def objects() -> Iterator[JsonObject]:
