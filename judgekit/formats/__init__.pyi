@@ -104,7 +104,6 @@ from .skill_tests import (
     skill_tests_of as skill_tests_of,
 )
 from .skill_tests_schema import (
-    SkillSettings as SkillSettings,
     SkillTests as SkillTests,
     downgrade_skill_tests as downgrade_skill_tests,
     is_skill_tests_v1 as is_skill_tests_v1,

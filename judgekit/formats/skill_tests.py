@@ -296,7 +296,7 @@ def _check_patterns(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
             continue
         try:
             with warnings.catch_warnings():
-                # What a later Python may read in another way is not the file's fault now.
+                # A pattern that a later Python may read in another way is valid now.
                 warnings.simplefilter("ignore", FutureWarning)
                 warnings.simplefilter("ignore", DeprecationWarning)
                 re.compile(pattern)
@@ -387,7 +387,7 @@ _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_comple
 def write_skill_tests(source: ConversionSource) -> WrittenCases:
     """Cases as an `eval/tests.json` of version 2; a file that is one passes unchanged."""
     whole = source.skill_tests
-    # What is lost shows when the file is read again, so the list made here is not needed.
+    # Losses show when the file is read again, so the list made here is not needed.
     return WrittenCases(skill_tests_of(source.cases)[0] if whole is None else whole)
 
 
