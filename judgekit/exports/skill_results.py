@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import Outcome, RunSummary
     from judgekit.records import (
         AnalysisPoint,
+        CaseResult,
         ComparedPair,
         ComparedSide,
         Comparison,
