@@ -28,7 +28,7 @@ from judgekit.report import message, numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.exports import ConversionSource
+    from judgekit.formats import ConversionSource
 
 _SUITE, _RUBRIC = "suite", "rubric"
 _NAMES = {"tests.json": "skill-tests", "evals.json": "skill-evals"}

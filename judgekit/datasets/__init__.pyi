@@ -40,7 +40,6 @@ from .settings import (
     DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
     Gate as Gate,
     HttpTarget as HttpTarget,
-    PriceSettings as PriceSettings,
     SuiteGroup as SuiteGroup,
     TargetKind as TargetKind,
     VariantSettings as VariantSettings,

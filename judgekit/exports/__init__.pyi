@@ -3,7 +3,6 @@ from .conversion import (
     RUBRIC_SUFFIXES as RUBRIC_SUFFIXES,
     RUN_FORMATS as RUN_FORMATS,
     SUITE_NAME as SUITE_NAME,
-    ConversionSource as ConversionSource,
     convert_cases as convert_cases,
     convert_to_rubric as convert_to_rubric,
     loss_error as loss_error,

@@ -25,6 +25,7 @@ from judgekit.fingerprint import canonical_json
 from judgekit.formats import (
     FORMATS,
     RECORD_LISTS,
+    ConversionSource,
     SkillTests,
     document_kind,
     dump_yaml,
@@ -85,29 +86,6 @@ def loss_error(path: Path, lost: Sequence[str]) -> SettingsError:
         f"{path.name} is not written, for this would be lost:{listed}{more}",
         hint="convert it nevertheless with --lossy",
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ConversionSource:
-    """A file whose cases are converted."""
-
-    path: Path
-    """The file, or a skill's folder or zip."""
-
-    cases: CaseSource
-    """Can be iterated several times."""
-
-    skill_tests: JsonObject | None = None
-    """The whole file where it is an `eval/tests.json`, converted to version 2."""
-
-    is_upgraded: bool = False
-    """Whether that was of version 1, which has nothing but tests."""
-
-    quality_records: tuple[JsonObject, ...] = ()
-    """All objects of the file, where it is of a quality memory."""
-
-    is_suite: bool = False
-    """Whether it is one of judgekit's suites already."""
 
 
 def open_conversion_source(

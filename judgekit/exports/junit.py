@@ -66,7 +66,7 @@ class _Suite:
     """The tests of one variant, written aside until their number is known."""
 
     lines: SpooledTemporaryFile[bytes] = field(
-        default_factory=lambda: SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by `write_junit`
+        default_factory=lambda: SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - write_junit closes it
     )
     kinds: Counter[str] = field(default_factory=Counter)
     n: int = 0

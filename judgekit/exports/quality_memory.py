@@ -311,7 +311,7 @@ class _Export:
 
     @property
     def benchmark_id(self) -> str:
-        """That of the benchmark all cases belong to, else the suite's name."""
+        """The id of the benchmark that all cases belong to, else the suite's name."""
         return next(iter(self.shared or {}), self.run.suite)
 
     def _benchmark_run(self, name: str, variant: _Variant) -> JsonObject:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import Outcome, RunSummary
     from judgekit.records import (
         AnalysisPoint,
+        CaseResult,
         ComparedPair,
         ComparedSide,
         Comparison,
@@ -329,9 +330,18 @@ def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
         read_skill_history(path)
         value = read_document(path).value
         known = value if isinstance(value, dict) else None
-    summary = summarize_run((answer.result for answer in answers), run)
+    n = 0
+
+    def results() -> Iterator[CaseResult]:
+        nonlocal n
+        for answer in answers:
+            n += 1
+            yield answer.result
+
+    # Counted here: the summary counts several tries of an answer as one.
+    summary = summarize_run(results(), run)
     write_text_atomically(path, encodable_json(extended_history(summary, known), indent=2) + "\n")
-    return sum(figures.n_answers for figures in summary.variants)
+    return n
 
 
 HISTORY = RunFormat(

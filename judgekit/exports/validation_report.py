@@ -280,7 +280,7 @@ def recommendations(
                 "quote nothing that is found in the output"
             )
     value = figures.value
-    # A comparison with nan is False, so an unknown interval asks for nothing.
+    # A comparison with nan is False, so an unknown interval gives no advice.
     if value.low < threshold <= value.high:
         found.append(
             f"Add cases: with {format_count(value.n, 'case')} the overall score may be from "

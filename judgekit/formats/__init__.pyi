@@ -5,6 +5,7 @@ from .attachments import (
 from .detection import (
     FORMATS as FORMATS,
     RECORD_LISTS as RECORD_LISTS,
+    ConversionSource as ConversionSource,
     FileKind as FileKind,
     Format as Format,
     document_kind as document_kind,
@@ -113,7 +114,6 @@ from .skill_tests import (
     skill_tests_of as skill_tests_of,
 )
 from .skill_tests_schema import (
-    SkillSettings as SkillSettings,
     SkillTests as SkillTests,
     downgrade_skill_tests as downgrade_skill_tests,
     is_skill_tests_v1 as is_skill_tests_v1,

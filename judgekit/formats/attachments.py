@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from judgekit.records import JsonObject
 
-# Of a larger file a case shows type, size and checksum: its text would fill the prompt.
+# A case shows only type, size and checksum of a larger file: its text would fill the prompt.
 MAX_SHOWN_BYTES = 2**20
 MAX_FILE_BYTES = 64 * 2**20
 
@@ -218,7 +218,7 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _declared_entries(path: Path) -> int:
-    """How many entries the zip's end names; read first, since the library lists them all."""
+    """The number of entries in the zip's end record; read before the library lists them all."""
     # A zip of the 64-bit kind has no such number here and is refused.
     size = path.stat().st_size
     if size > MAX_ZIP_BYTES:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, read_document
@@ -108,23 +108,27 @@ _ASKED = frozenset({"input", *(name for name, own in CASE_ALIASES.items() if own
 _PACKAGE = "judgekit.formats"
 
 
-class CasesToWrite(Protocol):
-    """What a format's writer gets: `exports.ConversionSource`, which lies in a layer above."""
+@dataclass(frozen=True, slots=True)
+class ConversionSource:
+    """A file whose cases are converted."""
 
-    @property
-    def cases(self) -> CaseSource:
-        """The cases."""
-        ...
+    path: Path
+    """The file, or a skill's folder or zip."""
 
-    @property
-    def skill_tests(self) -> JsonObject | None:
-        """The whole file they came from, where it is an `eval/tests.json`."""
-        ...
+    cases: CaseSource
+    """Can be iterated several times."""
 
-    @property
-    def quality_records(self) -> Sequence[JsonObject]:
-        """All objects of the file they came from, where it is of a quality memory."""
-        ...
+    skill_tests: JsonObject | None = None
+    """The whole file where it is an `eval/tests.json`, converted to version 2."""
+
+    is_upgraded: bool = False
+    """Whether that was of version 1, which has nothing but tests."""
+
+    quality_records: tuple[JsonObject, ...] = ()
+    """All objects of the file, where it is of a quality memory."""
+
+    is_suite: bool = False
+    """Whether it is one of judgekit's suites already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +182,11 @@ class Format:
         read: Callable[[ParsedDocument], ForeignFile] = _load(self.reader)
         return read(document)
 
-    def write(self, source: CasesToWrite) -> WrittenCases:
+    def write(self, source: ConversionSource) -> WrittenCases:
         """The cases in this format."""
         if self.writer is None:
             raise ValueError(f"cases are not written as {self.title}")
-        write: Callable[[CasesToWrite], WrittenCases] = _load(self.writer)
+        write: Callable[[ConversionSource], WrittenCases] = _load(self.writer)
         return write(source)
 
     def read_or_refuse(self, document: ParsedDocument, *, unique: bool = True) -> Dataset:

@@ -185,8 +185,11 @@ class _Builder:
     def take(self, event: yaml.Event) -> None:
         """Add one event to the value."""
         match event:
+            case yaml.ScalarEvent() if self._wants_key():
+                self._key(event)
             case yaml.ScalarEvent():
-                self._scalar(event)
+                self._record_line(event)
+                self._place(self._value(event), 1, event.anchor)
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 self._start(event)
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
@@ -198,13 +201,6 @@ class _Builder:
                 self._n_documents += 1
                 if self._n_documents > 1:
                     self._fail(event, "a second document begins; one file holds one document")
-
-    def _scalar(self, event: yaml.ScalarEvent) -> None:
-        if self._wants_key():
-            self._key(event)
-            return
-        self._record_line(event)
-        self._place(self._value(event), 1, event.anchor)
 
     def _wants_key(self) -> bool:
         top = self._open[-1] if self._open else None

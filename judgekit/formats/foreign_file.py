@@ -215,7 +215,7 @@ class ForeignFile:
 
     @property
     def errors(self) -> list[Problem]:
-        """What makes the file unusable, by line."""
+        """The errors, which make the file unusable, by line."""
         errors = [problem for problem in self.problems if problem.severity == "error"]
         return sorted(errors, key=lambda problem: problem.line or 0)
 

@@ -51,7 +51,7 @@ class ChatMessage(SnakeRecord):
 
 
 class ModelGrader(SnakeRecord):
-    """What all graders that ask a model have; its model is not used: the suite names the judge."""
+    """A grader that asks a model; `model` is ignored, since the suite names the judge."""
 
     name: Name
     input: Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
@@ -320,7 +320,7 @@ class MessageSample(SnakeRecord):
 
 def read_message_samples(document: ParsedDocument) -> ForeignFile:
     """The samples as cases, called `sample-1`, `sample-2`, … where they have no id."""
-    # Of several good answers the reference is a list, and the output may equal any of them.
+    # Several good answers become a list as reference; the output may equal any of them.
     reading = ForeignFile(document)
     value = document.value
     listed: JsonValue = value if isinstance(value, list) else [value]

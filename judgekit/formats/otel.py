@@ -46,7 +46,7 @@ class Span:
     """One piece of work: a model call, a tool's execution, an agent's turn, or something else."""
 
     id: str
-    """Of a span without an id, one made from its number."""
+    """A span without an id gets one made from its number."""
 
     parent: str | None
     trace_id: str | None
@@ -105,7 +105,7 @@ def read_spans(values: Sequence[JsonValue]) -> list[Span]:
     # Sorting only some of them would destroy the order of the file.
     if any(span.start_ns is None for span in spans):
         return spans
-    # Of spans that begin together the longer comes first: it encloses the other.
+    # The longer of two spans that begin together comes first: it encloses the other.
     return sorted(spans, key=lambda span: (span.start_ns, -(span.end_ns or 0)))
 
 

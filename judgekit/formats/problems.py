@@ -134,7 +134,7 @@ class FieldFault:
     remedy: str | None = None
 
     def __str__(self) -> str:
-        """What and how, on one line."""
+        """The fault and its remedy on one line."""
         return self.message if self.remedy is None else f"{self.message}; {self.remedy}"
 
 
@@ -143,7 +143,7 @@ DUPLICATE_REMEDY = "rename one; ids name results and stored judgments"
 
 
 def duplicate_id_fault(first_line: int) -> FieldFault:
-    """What is wrong with a case whose id an earlier one has."""
+    """The fault of a case whose id an earlier one has."""
     return FieldFault(("id",), f"{DUPLICATE_ID}; first in line {first_line}", DUPLICATE_REMEDY)
 
 
@@ -268,7 +268,7 @@ def _fault(
 
 
 def _demand(detail: ErrorDetails) -> str:
-    """What the value must be, and what it is."""
+    """The requirement that the value fails, and the value."""
     value, kind = detail["input"], detail["type"]
     if kind in _LIMITS:
         return _LIMITS[kind].format(value=_shown(value), **detail.get("ctx", {}))

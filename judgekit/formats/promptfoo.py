@@ -310,7 +310,7 @@ class PromptfooResponse(CamelRecord):
 
 
 class PromptfooComponent(CamelRecord):
-    """What one assertion found."""
+    """The result of one assertion."""
 
     passed: bool = Field(alias="pass")
     score: Finite
@@ -319,7 +319,7 @@ class PromptfooComponent(CamelRecord):
 
 
 class PromptfooGrading(CamelRecord):
-    """What all assertions found."""
+    """The results of all assertions."""
 
     component_results: tuple[PromptfooComponent, ...] | None = None
 

@@ -202,7 +202,7 @@ class AssertionReader:
             self._reading.add(item.at, message, remedy)
             return
         spec: JsonObject = {"type": item.name}
-        # There `value` is an object with the dialect; here the dialect is a parameter.
+        # In promptfoo `value` is an object with the dialect; here the dialect is a parameter.
         if plain in _SQL and isinstance(value, dict):
             self._dialect(value, (*item.at, "value"), spec)
             value = None

@@ -33,7 +33,7 @@ from judgekit.records import Dataset, Judgment, Output, Rubric, Scale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from judgekit.formats.detection import CasesToWrite
+    from judgekit.formats.detection import ConversionSource
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
     from judgekit.records import Case, Criterion, JsonObject
@@ -383,7 +383,7 @@ def _output(found: LocatedObject[TestRunFields], repeat: int) -> Output:
     run = found.fields
     text = run.actual_output if isinstance(run.actual_output, str) else None
     is_empty = text is None and run.actual_output is None
-    # What a run says beside its output goes into the metadata, such as its `passed`.
+    # The other fields of a run go into the metadata, such as its `passed`.
     more = {name: item for name, item in run.as_given().items() if name not in _READ}
     if _variant(run) == run.prompt_version_ref:
         more.pop("promptVersionRef", None)
@@ -434,7 +434,7 @@ def _judgment(
     )
 
 
-def quality_case_objects(source: CasesToWrite) -> WrittenCases:
+def quality_case_objects(source: ConversionSource) -> WrittenCases:
     """Cases as objects, each rubric before its first case."""
 
     def objects() -> Iterator[JsonObject]:

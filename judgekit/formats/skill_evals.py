@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from judgekit.formats.detection import CasesToWrite
+    from judgekit.formats.detection import ConversionSource
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
     from judgekit.records import Case
@@ -262,7 +262,7 @@ def _check_version(
 _EVAL_FIELDS = ("id", "prompt", "files", "expectations")
 
 
-def write_skill_evals(source: CasesToWrite) -> WrittenCases:
+def write_skill_evals(source: ConversionSource) -> WrittenCases:
     """Cases as an `evals.json`."""
     cases, dataset = list(source.cases), source.cases
     skills = {case.skill for case in cases}
@@ -372,7 +372,7 @@ def _check_assertions(case: WorkflowCase, at: KeyPath, reading: ForeignFile) -> 
 _WORKFLOW_FIELDS = ("id", "name", "input", "assertions", "tags")
 
 
-def write_workflow_dataset(source: CasesToWrite) -> WrittenCases:
+def write_workflow_dataset(source: ConversionSource) -> WrittenCases:
     """Cases as a workflow dataset."""
     cases, dataset = list(source.cases), source.cases
     agents = {case.agent for case in cases}

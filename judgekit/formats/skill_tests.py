@@ -10,6 +10,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING, get_args
 
+from pydantic.alias_generators import to_camel
+
 from judgekit.errors import DatasetError
 from judgekit.formats.attachments import (
     MAX_CASE_FILES,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats.detection import CasesToWrite
+    from judgekit.formats.detection import ConversionSource
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.skill_tests_schema import SkillExpected
     from judgekit.formats.text import KeyPath
@@ -173,13 +175,13 @@ def _check_groups(groups: JsonValue, reading: ForeignFile) -> None:
                 reading.add(place, message, suggest_name(test_id, reading.claimed))
 
 
-# What a strategy compares with: the field of `Expected`, and its name in the file.
+# The field of `expected` that a strategy compares with.
 _NEEDS = {
-    "exact_match": ("output", "output"),
-    "regex_match": ("patterns", "patterns"),
-    "json_schema": ("json_schema", "jsonSchema"),
-    "semantic_sim": ("output", "output"),
-    "custom": ("custom_script", "customScript"),
+    "exact_match": "output",
+    "regex_match": "patterns",
+    "json_schema": "json_schema",
+    "semantic_sim": "output",
+    "custom": "custom_script",
 }
 
 # A strategy ignores all other expectations, which the author of a test should know.
@@ -192,13 +194,7 @@ _USES: dict[str, frozenset[str]] = {
     "custom": frozenset({"output", "custom_script"}),
 }
 
-_FIELDS = {
-    "patterns": "patterns",
-    "json_schema": "jsonSchema",
-    "semantic_threshold": "semanticThreshold",
-    "rubric": "rubric",
-    "custom_script": "customScript",
-}
+_FIELDS = ("patterns", "json_schema", "semantic_threshold", "rubric", "custom_script")
 
 # A path and nothing else: a test names a script and never holds a command.
 _SCRIPT = re.compile(r"[\w./ -]+\.(?:py|js|mjs|cjs)")
@@ -258,18 +254,15 @@ def check_expected(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
 
 
 def unused_fields(case: SkillCase) -> tuple[str, ...]:
-    """The expectations that the strategy of a test ignores."""
+    """The expectations that the strategy of a test ignores, by their names in the file."""
     used = expected_strategies(case)
     compared = frozenset[str]().union(*(_USES.get(name, frozenset()) for name in used))
-    return tuple(
-        name
-        for field, name in _FIELDS.items()
-        if getattr(case.expected, field) is not None and field not in compared
-    )
+    ignored = [field for field in _FIELDS if field not in compared]
+    return tuple(to_camel(f) for f in ignored if getattr(case.expected, f) is not None)
 
 
 def _has(expected: SkillExpected, strategy: str) -> bool:
-    value = getattr(expected, _NEEDS[strategy][0])
+    value = getattr(expected, _NEEDS[strategy])
     return value is not None and value != ()
 
 
@@ -287,7 +280,7 @@ def _check_strategy(name: str, case: SkillCase, at: KeyPath, reading: ForeignFil
             remedy = "add `expected.rubric`, or run it with a rubric"
             reading.warn((*at, "expected"), message, remedy, case_id=case.id)
     elif not _has(case.expected, name):
-        wanted = _NEEDS[name][1]
+        wanted = to_camel(_NEEDS[name])
         message = f"the strategy {name} has no `expected.{wanted}`, so the case cannot fail"
         remedy = f"add `{wanted}` to `expected`, or name another strategy"
         reading.add((*at, "expected"), message, remedy, case_id=case.id)
@@ -303,7 +296,7 @@ def _check_patterns(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
             continue
         try:
             with warnings.catch_warnings():
-                # What a later Python may read in another way is not the file's fault now.
+                # A pattern that a later Python may read in another way is valid now.
                 warnings.simplefilter("ignore", FutureWarning)
                 warnings.simplefilter("ignore", DeprecationWarning)
                 re.compile(pattern)
@@ -391,14 +384,14 @@ _WRITTEN = frozenset({"equals", "regex", "is-json", "similar"})
 _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_complex": "hard"}
 
 
-def write_skill_tests(source: CasesToWrite) -> WrittenCases:
+def write_skill_tests(source: ConversionSource) -> WrittenCases:
     """Cases as an `eval/tests.json` of version 2; a file that is one passes unchanged."""
     whole = source.skill_tests
-    # What is lost shows when the file is read again, so the list made here is not needed.
+    # Losses show when the file is read again, so the list made here is not needed.
     return WrittenCases(skill_tests_of(source.cases)[0] if whole is None else whole)
 
 
-def write_first_version(source: CasesToWrite) -> WrittenCases:
+def write_first_version(source: ConversionSource) -> WrittenCases:
     """Cases as the list of tests that version 1 of `tests.json` is."""
     whole, lost = source.skill_tests, tuple[str, ...]()
     if whole is None:

@@ -197,8 +197,8 @@ def upgrade_skill_tests(value: JsonValue) -> JsonObject:
 
 def downgrade_skill_tests(value: JsonObject) -> tuple[list[JsonValue], tuple[str, ...]]:
     """The tests of a file of version 2 as version 1 has them, and what that loses."""
-    # Of tests with the fields of version 1, `downgrade(upgrade(tests))` gives the same tests back
-    # and loses nothing.
+    # Tests with the fields of version 1 are the same after `downgrade(upgrade(tests))`, which
+    # loses nothing.
     usual = {"version": "2.0", "profile": "deterministic", "testCases": ...}
     settings = {"defaultTimeout": DEFAULT_TIMEOUT_MS}
     lost = [
