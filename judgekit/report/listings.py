@@ -57,10 +57,9 @@ _KINDS: dict[str, ColumnKind] = {
 
 def listing_table(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Table:
     """A table of plain texts; ids are never wrapped, so that they can be copied."""
-    # Ids contain the time, and pass rates name the variants: a narrow terminal needs them once.
-    spare = {"started, UTC", *(("variants",) if "passed" in heads else ())}
+    # Ids contain the time, so that a narrow terminal needs no other column for it.
     columns = tuple(
-        Column(head, _KINDS.get(head, "text"), may_drop=head in spare) for head in heads
+        Column(head, _KINDS.get(head, "text"), may_drop=head == "started, UTC") for head in heads
     )
     return Table(columns, tuple(map(tuple, rows)), title)
 

@@ -206,8 +206,6 @@ def _fitting(block: Table, console: Console) -> Iterator[RenderableType]:
         table = _rich_table(block, chosen, shortened=shortened)
         if _width(table, console) <= console.width:
             break
-    else:  # words are broken only where nothing else helps
-        table = _rich_table(block, chosen, shortened=shortened, breaks_words=True)
     yield table
     if chosen is staying and len(staying) < len(needed):
         yield _rich_table(_moved(block, needed), range(3), shortened=shortened)
@@ -233,9 +231,7 @@ def _moved(block: Table, places: Sequence[int]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def _rich_table(
-    block: Table, places: Sequence[int], *, shortened: bool, breaks_words: bool = False
-) -> RichTable:
+def _rich_table(block: Table, places: Sequence[int], *, shortened: bool) -> RichTable:
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.table import Table as RichTable  # noqa: PLC0415
 
@@ -251,29 +247,22 @@ def _rich_table(
         for row in block.rows
     ]
     for number, column in enumerate(chosen):
-        _add_column(table, column, [row[number] for row in rows], breaks_words=breaks_words)
+        _add_column(table, column, [row[number] for row in rows])
     for number, cells in enumerate(rows):
         table.add_row(*cells, end_section=number in block.rules_after)
     return table
 
 
-def _add_column(
-    table: RichTable, column: Column, cells: Sequence[Text], *, breaks_words: bool
-) -> None:
+def _add_column(table: RichTable, column: Column, cells: Sequence[Text]) -> None:
     name = _text(column.name)
-    texts = [name, *cells]
     if column.kind in {"number", "id"}:
         # Without a least width rich would rather cut a number than wrap a text.
-        width = max(cell.cell_len for cell in texts)
+        width = max(cell.cell_len for cell in (name, *cells))
         justify: Literal["left", "right"] = "right" if column.kind == "number" else "left"
         table.add_column(name, justify=justify, no_wrap=True, min_width=width)
-    elif column.kind == "ellipsis":
-        table.add_column(name, overflow="ellipsis", max_width=column.max_width)
     else:
-        # For the same reason rich would break a word here to show more of a long text elsewhere.
-        width = max(len(word) for text in texts for word in (*text.plain.split(), ""))
-        least = None if breaks_words else min(width, column.max_width or width)
-        table.add_column(name, overflow="fold", min_width=least, max_width=column.max_width)
+        overflow = "ellipsis" if column.kind == "ellipsis" else "fold"
+        table.add_column(name, overflow=overflow, max_width=column.max_width)  # type: ignore[arg-type]  # a literal
 
 
 def _cell(cell: str | Cell, column: Column, *, shortened: bool) -> Text:

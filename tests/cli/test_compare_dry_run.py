@@ -43,7 +43,7 @@ def test_a_comparison_says_what_it_would_cost_and_keeps_nothing(sides: Bench) ->
 def test_pairs_alike_and_errors_are_told_apart(sides: Bench) -> None:
     rows = [output("a", text="new a"), output("b", text=None, error="timed out"), output("c")]
     sides.write("old.jsonl", *rows)
-    assert "3 in both orders, 1 without an output, 1 alike" in compare(sides).out
+    assert "3 in both orders, 1 without an output, 1 identical" in compare(sides).out
 
 
 def test_no_more_cases_are_priced_than_would_be_looked_at(sides: Bench) -> None:
