@@ -171,6 +171,7 @@ async def audit_biased(
     inputs = replace(synthetic_inputs(n_cases, seed=seed), n_attacks=n_attacks)
     attack_in = AttackCorpus(inputs.attacks).finder(inputs.rubric)
 
+    # The search goes through all attacks, and many questions show the same text.
     @cache
     def injected_goal(text: str) -> InjectedGoal | None:
         attack = attack_in(text)

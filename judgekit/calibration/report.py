@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     _Labelled = Label | Mapping[str, JsonValue]
     Labels = Path | str | _Labelled | Iterable[_Labelled] | list[LocatedLabel]
 
+# Written even if null, so that a reader of the JSON finds them in every estimate.
 _CORE = frozenset({"value", "low", "high", "level", "n", "n_missing", "method"})
 
 
