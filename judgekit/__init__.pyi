@@ -14,11 +14,9 @@ from .bias_audit.results import (
 from .calibration.inputs import (
     CalibrationOptions as CalibrationOptions,
 )
-from .calibration.pipeline import (
-    calibrate as calibrate,
-)
 from .calibration.report import (
     CalibrationReport as CalibrationReport,
+    calibrate as calibrate,
 )
 from .calibration.sources import (
     read_replies as read_replies,

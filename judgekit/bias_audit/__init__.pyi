@@ -4,12 +4,12 @@ from .api import (
     build_audit_inputs as build_audit_inputs,
     select_probes as select_probes,
 )
-from .attacks import (
-    AttackCorpus as AttackCorpus,
-    read_attacks as read_attacks,
-)
 from .consistency import (
     REPEATS_COUNT as REPEATS_COUNT,
+)
+from .injection import (
+    AttackCorpus as AttackCorpus,
+    read_attacks as read_attacks,
 )
 from .inputs import (
     DEFAULT_N_ATTACKS as DEFAULT_N_ATTACKS,
@@ -17,10 +17,6 @@ from .inputs import (
     AuditInputs as AuditInputs,
     AuditOptions as AuditOptions,
     select_cases as select_cases,
-)
-from .plan import (
-    AuditPlan as AuditPlan,
-    plan_audit as plan_audit,
 )
 from .probe import (
     GradeProbe as GradeProbe,
@@ -43,10 +39,12 @@ from .self_test import (
     run_self_test as run_self_test,
 )
 from .session import (
+    AuditPlan as AuditPlan,
     AuditStopReason as AuditStopReason,
     ProbeSession as ProbeSession,
     ask_all as ask_all,
     count_failures as count_failures,
+    plan_audit as plan_audit,
     run_audit as run_audit,
     total_spent as total_spent,
 )

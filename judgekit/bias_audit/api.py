@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit.bias_audit.attacks import AttackCorpus, read_attacks, shipped_corpus
 from judgekit.bias_audit.consistency import (
     CRITERION_ORDER_PROBE,
     IDENTICAL_PROBE,
@@ -15,7 +14,12 @@ from judgekit.bias_audit.consistency import (
     STABILITY_PROBE,
     shipped_paraphrases,
 )
-from judgekit.bias_audit.injection import INJECTION_PROBE
+from judgekit.bias_audit.injection import (
+    INJECTION_PROBE,
+    AttackCorpus,
+    read_attacks,
+    shipped_corpus,
+)
 from judgekit.bias_audit.inputs import AuditInputs, AuditOptions, select_cases
 from judgekit.bias_audit.perturbation import (
     AUTHORITY_PROBE,
@@ -24,9 +28,8 @@ from judgekit.bias_audit.perturbation import (
     VERBOSITY_PROBE,
     family_of,
 )
-from judgekit.bias_audit.plan import plan_audit
 from judgekit.bias_audit.probe import ProbeRunner
-from judgekit.bias_audit.session import run_audit
+from judgekit.bias_audit.session import plan_audit, run_audit
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.judge import SyncRunner
 from judgekit.models import RecordedModel

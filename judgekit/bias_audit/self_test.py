@@ -7,13 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from judgekit.bias_audit.api import PROBES
-from judgekit.bias_audit.attacks import AttackCorpus, shipped_corpus
 from judgekit.bias_audit.consistency import shipped_paraphrases
-from judgekit.bias_audit.injection import INJECTION_PROBE
+from judgekit.bias_audit.injection import INJECTION_PROBE, AttackCorpus, shipped_corpus
 from judgekit.bias_audit.inputs import DEFAULT_N_ATTACKS, AuditInputs
-from judgekit.bias_audit.plan import unpriced_plan
 from judgekit.bias_audit.probe import ProbeRunner
-from judgekit.bias_audit.session import ProbeSession, run_audit
+from judgekit.bias_audit.session import ProbeSession, run_audit, unpriced_plan
 from judgekit.judge import Judge
 from judgekit.models import BiasedModel, Biases
 from judgekit.records import Case, Criterion, Output, Rubric, Scale
@@ -21,7 +19,7 @@ from judgekit.records import Case, Criterion, Output, Rubric, Scale
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judgekit.bias_audit.attacks import Attack
+    from judgekit.bias_audit.injection import Attack
     from judgekit.bias_audit.probe import Probe
     from judgekit.bias_audit.results import Audit, EffectVerdict
     from judgekit.models import InjectedGoal, OutputValue
@@ -173,6 +171,7 @@ async def audit_biased(
     inputs = replace(synthetic_inputs(n_cases, seed=seed), n_attacks=n_attacks)
     attack_in = AttackCorpus(inputs.attacks).finder(inputs.rubric)
 
+    # The search goes through all attacks, and many questions show the same text.
     @cache
     def injected_goal(text: str) -> InjectedGoal | None:
         attack = attack_in(text)

@@ -48,12 +48,10 @@ from .join import (
     label_score as label_score,
     labels_by_place as labels_by_place,
 )
-from .pipeline import (
-    calibrate as calibrate,
-)
 from .report import (
     CalibrationReport as CalibrationReport,
     CriterionCalibration as CriterionCalibration,
+    calibrate as calibrate,
 )
 from .sources import (
     RecordedReplies as RecordedReplies,

@@ -30,6 +30,8 @@ _MOST_POINTS = 60
 # Platt scaling has two coefficients; on fewer items each fold would fit its noise.
 _LEAST = 30
 _HALF = 0.5
+
+# Distances between levels such as 0.1 and 0.3 are not exact.
 _SAME = 1e-9
 _NO_MAP = "a choice between two outputs has no map"
 

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from judgekit.calibration.items import AlignedItems
     from judgekit.stats.correction import CorrectedMean
 
+# A deviation needs two labels.
 _FEW = 2
+
+# A smaller standard error is rounding noise of scores that do not vary.
 _FLAT = 1e-12
 
 # A gap beyond the interval of this level is evidence that the labelled items were selected.

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _SCORE = "score"
 _TWO = 2
+
+# A message with more names would not be read.
 _MOST_NAMED = 5
 
 # Rubrics pass from 0.7 unless they state a threshold, so that figures without a rubric agree.
@@ -113,6 +115,7 @@ def join_labels(
     own = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
     table = _by_place(grades, own)
     judged = {name for samples in table.values() for name in samples}
+    # The rubric's order, then by name, so that the order of rows changes nothing.
     names = [name for name in own if name in judged] + sorted(judged.difference(own))
     matching = LabelMatcher(table, names, options.annotators)
     matching.take(labels)

@@ -45,8 +45,11 @@ _NO_LABELS = "it has no labels"
 # signs p < 0.01.
 _ALIKE = 8
 
+# Curves are stored as points, 0.025 apart.
 _GRID = 41
 _DIGITS = 9
+
+# Smaller differences are rounding errors of the fits.
 _SLACK = 1e-12
 _PLATT = "platt"
 

@@ -268,18 +268,11 @@ def pair_orders(
     # An unusable order is no agreement: the pair is a tie, as in the comparison itself. With one
     # order there is nothing to reconcile, and its verdict counts.
     reconciled = [t.ab if t.ab is not None and t.ab == t.ba else "tie" for t in verdicts]
-    single = [t.ab if "ab" in orders else t.ba for t in verdicts]
-    winners = reconciled if both else single
+    winners = reconciled if both else [t.ab if "ab" in orders else t.ba for t in verdicts]
     labels = [each.label for each in verdicts]
     ab = share([float(t.ab == t.label) for t in verdicts], known="ab" in orders)
     ba = share([float(t.ba == t.label) for t in verdicts], known="ba" in orders)
-    answers = [
-        (verdict, order, each.label, item.cluster)
-        for item, each in zip(items, verdicts, strict=True)
-        for verdict, order in ((each.ab, "a"), (each.ba, "b"))
-        if verdict is not None
-    ]
-    preferences = [one for one in answers if one[0] != "tie"]
+    usable, first_shown = _answer_rates(items, verdicts, level)
     return PairOrders(
         n=len(items),
         n_answers=len(choices),
@@ -288,11 +281,7 @@ def pair_orders(
         accuracy_ba=ba,
         accuracy_mean=(ab.value + ba.value) / 2 if both else nan,
         accuracy_both=share([float(t.ab == t.label == t.ba) for t in verdicts], known=both),
-        accuracy_usable=clustered_rate(
-            [float(verdict == label) for verdict, _, label, _ in answers],
-            shared_clusters([cluster for *_, cluster in answers]),
-            level=level,
-        ),
+        accuracy_usable=usable,
         swap_accuracy=share([_swapped(t) for t in verdicts], known=both),
         reconciled_accuracy=share(
             [float(v == t.label) for v, t in zip(reconciled, verdicts, strict=True)], known=both
@@ -300,17 +289,35 @@ def pair_orders(
         kappa=_kappa(labels, winners, clusters, level),
         kappa_orders=_kappa([t.ab for t in verdicts], [t.ba for t in verdicts], clusters, level),
         position_conflict=share([float(t.ab != t.ba) for t in verdicts], known=both),
-        first_shown=clustered_rate(
-            [float(verdict == first) for verdict, first, _, _ in preferences],
-            shared_clusters([cluster for *_, cluster in preferences]),
-            level=level,
-        ),
+        first_shown=first_shown,
         win_rate_a=clustered_unit_mean(
             [WINNER_POINTS[v] if v else nan for v in winners], clusters, level=level
         ),
         human_win_rate_a=clustered_unit_mean(
             [WINNER_POINTS[label] for label in labels], clusters, level=level
         ),
+    )
+
+
+def _answer_rates(
+    items: Sequence[JudgedItem], verdicts: Sequence[_PairVerdicts], level: float
+) -> tuple[Rate, Rate]:
+    """How often usable answers are right, and how often preferences are for the first place."""
+    answers = [
+        (verdict, first, each.label, item.cluster)
+        for item, each in zip(items, verdicts, strict=True)
+        for verdict, first in ((each.ab, "a"), (each.ba, "b"))
+        if verdict is not None
+    ]
+    # A tie prefers no place.
+    preferences = [one for one in answers if one[0] != "tie"]
+
+    def rate(outcomes: list[float], of: list[tuple[Winner, str, Winner, Hashable]]) -> Rate:
+        return clustered_rate(outcomes, shared_clusters([one[3] for one in of]), level=level)
+
+    return (
+        rate([float(one[0] == one[2]) for one in answers], answers),
+        rate([float(one[0] == one[1]) for one in preferences], preferences),
     )
 
 

@@ -75,6 +75,7 @@ _Output = tuple[str, str | None]
 _Question = tuple[str | None, str | None, int]
 """Order, criterion and repeat of a reply; without a criterion it answers all."""
 
+# A slot is a place in the prompt: in order `ba` the output shown first is b.
 _WINNERS: dict[tuple[PreferenceSlot, str], Winner] = {
     ("first", "ab"): "a", ("second", "ab"): "b", ("tie", "ab"): "tie",
     ("first", "ba"): "b", ("second", "ba"): "a", ("tie", "ba"): "tie",

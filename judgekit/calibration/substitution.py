@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 StandInAnswer = Literal["yes", "no", "open"]
 _PAIR = 2
+
+# Full agreement, up to rounding.
 _FULL = 1 - 1e-9
 
 # With fewer items nearly every interval includes chance level.

@@ -1,12 +1,6 @@
 from .inputs import (
     TuneOptions as TuneOptions,
 )
-from .plan import (
-    TunePlan as TunePlan,
-    TuningSetup as TuningSetup,
-    plan_tuning as plan_tuning,
-    prepare_tuning as prepare_tuning,
-)
 from .results import (
     HeldOutAgreement as HeldOutAgreement,
     HeldOutContrast as HeldOutContrast,
@@ -15,6 +9,10 @@ from .results import (
     TuningDecision as TuningDecision,
 )
 from .search import (
+    TunePlan as TunePlan,
+    TuningSetup as TuningSetup,
+    plan_tuning as plan_tuning,
+    prepare_tuning as prepare_tuning,
     run_tuning as run_tuning,
     tune as tune,
     tune_sync as tune_sync,

@@ -35,6 +35,8 @@ ANCHORS = 3
 """Outputs that a scoring guide quotes: with the worst, a middle and the best score that occur."""
 
 _PLAIN = "pointwise/criterion"
+
+# Distances are rounded, so that equal ones stay equal and the next rule decides.
 _DIGITS = 9
 _CUT = "\n[… cut]"
 

@@ -42,6 +42,8 @@ MIN_CASES_PER_SIDE = 10
 
 _FOLDS = 5
 _STRATA = 4
+
+# Random numbers are the first eight bytes of a digest.
 _DRAWS = 2**64
 _DIGITS = 9
 

@@ -27,14 +27,12 @@ def test_maps_are_told_with_what_they_gain() -> None:
     )
     maps = (make_map(make_criterion("accuracy")), kept)
     made = make_calibration(maps=maps, without={"length": "nobody labelled it"})
+    agreement = "60 labels, kappa 0.71 [0.60, 0.81]"
     assert map_summary_lines(made) == [
         "accuracy: isotonic map; 60 labels, kappa 0.71 [0.60, 0.81]",
         "  squared error 0.050 -> 0.050, better by 0.050 [0.040, 0.060]",
         "  pass rate 40% -> 30% (human 30%); correct decisions 80% -> 90%",
-        (
-            "tone: no map, the judge's own value is used (no map helps); "
-            "60 labels, kappa 0.71 [0.60, 0.81]"
-        ),
+        f"tone: no map, the judge's own value is used (no map helps); {agreement}",
         "length: no map: nobody labelled it",
     ]
 

@@ -119,13 +119,11 @@ def test_a_candidate_lends_its_words_and_keeps_weights_and_thresholds() -> None:
     ("others", "options", "template", "message"),
     [
         ({}, {}, "pointwise/criterion", "no candidate besides the present"),
-        ({"present": STRICT}, {}, "pointwise/criterion",
-         "a candidate has the reserved name 'present'"),
+        ({"present": STRICT}, {}, "pointwise/criterion", "has the reserved name 'present'"),
         ({"x": make_rubric("tone")}, {}, "pointwise/criterion", "other criteria .* accuracy, tone"),
         ({"x": make_rubric(make_criterion(scale="binary"))}, {}, "pointwise/criterion",
          "'accuracy' on another scale"),
-        ({}, {"few_shot": (2,)}, "pointwise/joint",
-         "examples need the template pointwise/few_shot"),
+        ({}, {"few_shot": (2,)}, "pointwise/joint", "need the template pointwise/few_shot"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_tried_is_refused(
