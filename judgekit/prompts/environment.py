@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, nodes
@@ -62,7 +62,7 @@ def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
     known = environment.filters
     environment.filters = {name: known[name] for name in _FILTERS if name in known}
     environment.filters["fenced"] = fence_text
-    environment.filters["compact_json"] = _compact_json
+    environment.filters["compact_json"] = partial(json.dumps, ensure_ascii=False)
     environment.globals = {"range": _capped_range}
     return environment
 
@@ -141,10 +141,6 @@ def _compiled(name: str, sources: tuple[tuple[str, str], ...]) -> _Compiled:
 def _compiler() -> ImmutableSandboxedEnvironment:
     # It finds no files and renders nothing, so one instance serves all folders.
     return make_environment(())
-
-
-def _compact_json(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _capped_range(*bounds: int) -> range:

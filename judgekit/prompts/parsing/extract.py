@@ -123,7 +123,8 @@ def _candidates(node: Node, place: _Position) -> Iterator[ScoreCandidate]:
 
 
 def _object_candidates(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
-    label, has_score = _criterion_label(obj), _holds_score(obj)
+    label = _criterion_label(obj)
+    has_score = declines(obj) or any(fold_key(pair.key) in SCORE_KEYS for pair in obj.pairs)
     if label is not None and has_score:
         index = place.names.find(label)
         if index is not None:
@@ -226,10 +227,6 @@ def _criterion_label(obj: Obj) -> str | None:
         if value.kind in {"string", "line", "bare"}:
             return value.text.strip()
     return None
-
-
-def _holds_score(obj: Obj) -> bool:
-    return declines(obj) or any(fold_key(p.key) in SCORE_KEYS for p in obj.pairs)
 
 
 def _other_scale(obj: Obj, wanted: ExpectedCriterion) -> str | None:

@@ -1,17 +1,19 @@
 """Decides which scores or preferences a JSON reply states, or why none of them can be trusted.
 
-Both are read in one way: a preference is a score on the scale second, tie, first (`pairwise`).
+Both are read in one way: a preference is a score on the scale second, tie, first.
 Replies in the formats of published judges are read in `text_formats`.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import (
     MOST_STATED,
+    declines,
     find_candidates,
     stated_refusal,
     stray_candidates,
@@ -19,6 +21,9 @@ from judgekit.prompts.parsing.extract import (
 )
 from judgekit.prompts.parsing.fields import (
     EVIDENCE_KEYS,
+    LABEL_KEYS,
+    MAXIMUM_KEYS,
+    MINIMUM_KEYS,
     PREFERENCE_KEYS,
     RATIONALE_KEYS,
     SCORE_KEYS,
@@ -26,6 +31,7 @@ from judgekit.prompts.parsing.fields import (
     expected_choices,
     expected_criteria,
     fold_key,
+    is_second_score,
 )
 from judgekit.prompts.parsing.nodes import (
     Arr,
@@ -38,12 +44,14 @@ from judgekit.prompts.parsing.nodes import (
     quote_value,
     read_score,
 )
-from judgekit.prompts.parsing.pairwise import choices_as_scores, preference_reply
 from judgekit.prompts.parsing.quotation import is_json_like, judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.scanner import scan_reply
 from judgekit.prompts.parsing.strict import (
+    HIGHEST_SIDE_SCORE,
+    LOWEST_SIDE_SCORE,
     CriterionReply,
+    PreferenceReply,
     parse_strict_preferences,
     parse_strict_reply,
 )
@@ -53,10 +61,9 @@ if TYPE_CHECKING:
 
     from judgekit.prompts.parsing.extract import ScoreCandidate
     from judgekit.prompts.parsing.fields import ExpectedCriteria
-    from judgekit.prompts.parsing.nodes import Node
+    from judgekit.prompts.parsing.nodes import KeyValue, Node
     from judgekit.prompts.parsing.quotation import JudgedTexts
     from judgekit.prompts.parsing.scanner import Scan
-    from judgekit.prompts.parsing.strict import PreferenceReply
     from judgekit.records import Criterion
 
     Found = Mapping[str, tuple[ScoreCandidate, float | None]]
@@ -150,7 +157,7 @@ def parse_preferences(
     names = expected_choices(questions)
     found = _parse_tolerantly(text, names, finish_reason, judged_text)
     return {
-        name: preference_reply(mark, _criterion_reply(mark, raw, names))
+        name: _preference_reply(mark, _criterion_reply(mark, raw, names))
         for name, (mark, raw) in found.items()
     }
 
@@ -266,7 +273,7 @@ def _candidates(
         documents = [find_candidates(node, scan.text, names) for node in scan.documents]
         return documents, text_candidates(scan.prose, names)
     # "First" and "second" are words of any prose, so a choice counts only in a structure.
-    nodes = [choices_as_scores(node, names) for node in scan.documents]
+    nodes = [_choices_as_scores(node, names) for node in scan.documents]
     return [find_candidates(node, scan.text, names) for node in nodes], []
 
 
@@ -285,32 +292,26 @@ def _check_loose_keys(
 ) -> None:
     """Refuse a verdict that is contradicted by keys outside of any structure."""
     # They are the rest of an object that a quotation in it broke in two.
-    pattern = _LOOSE_CHOICE if names.are_choices else _LOOSE_SCORE
+    pattern, keys = _LOOSE_SCORE, SCORE_KEYS
+    if names.are_choices:
+        pattern, keys = _LOOSE_CHOICE, PREFERENCE_KEYS
     for match in pattern.finditer(prose):
-        index = names.find(key := match["key"].strip())
-        if index is None and not _names_verdict(key, names):
+        index, value = names.find(key := match["key"].strip()), match["value"]
+        verdict_key = key.rpartition(" ")[2] if names.are_choices else key
+        if index is None and fold_key(verdict_key) not in keys:
             continue
         if index is None and names.are_choices and names.single:
             index = 0
         raw = None if index is None else found[names.criteria[index].name][1]
-        same = raw is not None and match["value"] is not None and _loose_value(match, names) == raw
+        if names.are_choices:
+            value = SLOTS_BY_SCORE.index(value.casefold())
+        same = raw is not None and value is not None and float(value) == raw
         if not same and not (judged and judged.has(match.group())):
             message = "Give one JSON object and nothing else."
             if names.are_choices:
                 ask, slot = names.criteria[0].ask, match["value"].casefold()
                 message = f"{ask}, and nothing else; the reply also said {slot!r} beside it."
             raise ReplyFormatError(message, reason="ambiguous", reply=reply)
-
-
-def _names_verdict(key: str, names: ExpectedCriteria) -> bool:
-    if names.are_choices:
-        return fold_key(key.rpartition(" ")[2]) in PREFERENCE_KEYS
-    return fold_key(key) in SCORE_KEYS
-
-
-def _loose_value(match: re.Match[str], names: ExpectedCriteria) -> float:
-    value = match["value"].casefold()
-    return float(SLOTS_BY_SCORE.index(value) if names.are_choices else value)
 
 
 def _raise_without_verdict(
@@ -438,12 +439,13 @@ def _criterion_reply(
     owners = [owner for owner in mark.owners if names.single or not _is_shared(owner, names)]
     rationale = _first_value(owners, RATIONALE_KEYS)
     evidence = _first_value(owners, EVIDENCE_KEYS)
-    confidence = _first_value(owners, ("confidence",))
+    stated = _first_value(owners, ("confidence",))
+    confidence = plain_number(stated) if isinstance(stated, Leaf) else None
     return CriterionReply(
         raw=raw,
         rationale=_rationale_text(rationale) or mark.note or None,
         evidence=() if evidence is None else tuple(_evidence_quotes(evidence)),
-        confidence=_confidence(confidence),
+        confidence=confidence if confidence is not None and 0 <= confidence <= 1 else None,
     )
 
 
@@ -483,6 +485,70 @@ def _rationale_text(node: Node | None) -> str | None:
     return node.text.strip() or None
 
 
-def _confidence(node: Node | None) -> float | None:
-    number = plain_number(node) if isinstance(node, Leaf) else None
-    return number if number is not None and 0 <= number <= 1 else None
+# The scores of the two outputs beside a choice get keys that no reader of scores knows.
+_SIDE_KEYS = {
+    "evidence first": "evidence_first", "evidence second": "evidence_second",
+    "score first": "raw first", "score second": "raw second",
+}  # fmt: skip
+_IGNORED_KEY = "not the choice"
+
+
+def _choices_as_scores(node: Node, names: ExpectedCriteria) -> Node:
+    """A document in which every choice has the key of a score, and nothing else has one."""
+    if isinstance(node, Arr):
+        return replace(node, items=tuple(_choices_as_scores(item, names) for item in node.items))
+    if not isinstance(node, Obj):
+        return node
+    is_declined = declines(node)
+    pairs = [_choice_as_score(pair, names, is_declined=is_declined) for pair in node.pairs]
+    return replace(node, pairs=tuple(pairs))
+
+
+def _choice_as_score(pair: KeyValue, names: ExpectedCriteria, *, is_declined: bool) -> KeyValue:
+    key, value = fold_key(pair.key), pair.value
+    is_question = names.find(pair.key) is not None
+    if isinstance(value, Leaf) and (key in PREFERENCE_KEYS or is_question):
+        # Beside `assessable: false` strict modes still demand a choice, which means nothing.
+        leaf = replace(value, kind="null") if is_declined else value
+        return replace(pair, key=pair.key if is_question else "score", value=leaf)
+    if key in _SIDE_KEYS:
+        return replace(pair, key=_SIDE_KEYS[key])
+    if is_question or key in LABEL_KEYS or key in EVIDENCE_KEYS:
+        return replace(pair, value=_choices_as_scores(value, names))
+    if key in PREFERENCE_KEYS:  # an object around the choice, or a list of them
+        return replace(pair, key="result", value=_choices_as_scores(value, names))
+    if isinstance(value, Leaf) and (
+        key in SCORE_KEYS | MAXIMUM_KEYS | MINIMUM_KEYS or is_second_score(pair.key)
+    ):
+        return replace(pair, key=_IGNORED_KEY)
+    return replace(pair, value=_choices_as_scores(value, names))
+
+
+def _preference_reply(candidate: ScoreCandidate, reply: CriterionReply) -> PreferenceReply:
+    """The preference that was read as a score, with the fields beside it."""
+    owner = candidate.owners[0] if candidate.owners else Obj((), 0, 0)
+    # The first of two equal keys counts, as everywhere in a reply.
+    beside = {pair.key: pair.value for pair in reversed(owner.pairs)}
+    raws = [beside.get(key) for key in ("raw first", "raw second")]
+    numbers = [plain_number(node) if isinstance(node, Leaf) else None for node in raws]
+    sides = [
+        number if number is not None and LOWEST_SIDE_SCORE <= number <= HIGHEST_SIDE_SCORE else None
+        for number in numbers
+    ]
+    return PreferenceReply(
+        choice=None if reply.raw is None else SLOTS_BY_SCORE[int(reply.raw)],
+        rationale=reply.rationale,
+        evidence_first=_quotes(beside.get("evidence_first")),
+        evidence_second=_quotes(beside.get("evidence_second")),
+        confidence=reply.confidence,
+        raw_first=sides[0],
+        raw_second=sides[1],
+    )
+
+
+def _quotes(node: Node | None) -> tuple[str, ...]:
+    items = node.items if isinstance(node, Arr) else () if node is None else (node,)
+    texts = [
+        item.text.strip() for item in items if isinstance(item, Leaf) and item.kind == "string"
+    ]
+    return tuple(filter(None, texts))

@@ -183,12 +183,15 @@ def _fail(reason: str, message: str, reply: str) -> NoReturn:
     raise ReplyFormatError(message, reason=reason, reply=reply)
 
 
-def _bracket_scores(prose: str) -> list[re.Match[str]]:
-    return [hit for hit in _VERDICT_BRACKETS.finditer(prose) if hit.group("value")[:1].isdigit()]
-
-
 def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
-    hits = [*_SCORE_LINE.finditer(prose), *_named(name).finditer(prose)]
+    # A line that begins with the criterion's name, then a number.
+    named = re.compile(
+        rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}}|[0-9]{{1,2}}[.)][ \t]{{1,4}})?[*_`]{{0,4}}"
+        rf"{re.escape(name)}[*_`]{{0,4}}[ \t]{{0,5}}[:=][ \t*_`]{{0,6}}"
+        rf"(?P<value>{_STATED_NUMBER}[^\n]{{0,60}})",
+        re.IGNORECASE | re.MULTILINE,
+    )
+    hits = [*_SCORE_LINE.finditer(prose), *named.finditer(prose)]
     if any(_LEADING.match(ascii_digits(hit.group("value"))) for hit in hits):
         # Where a line is labelled, "in 39 out of 50 states" is prose.
         return sorted(hits, key=lambda hit: hit.start("value"))
@@ -212,19 +215,14 @@ TEXT_FORMATS: Mapping[str, TextFormat] = {
     "choice": TextFormat(lambda prose, form, _: _find_choices(prose, tuple(form.choices))),
     "score_line": TextFormat(lambda prose, _, name: _score_lines(prose, name), ("Score:|Rating:",)),
     "result": TextFormat(lambda prose, *_: list(_RESULT_TAG.finditer(prose)), ("[RESULT]",)),
-    "brackets": TextFormat(lambda prose, *_: _bracket_scores(prose), ("[[",)),
+    "brackets": TextFormat(
+        lambda prose, *_: [
+            h for h in _VERDICT_BRACKETS.finditer(prose) if h["value"][:1].isdigit()
+        ],
+        ("[[",),
+    ),
     "stated": TextFormat(lambda prose, *_: _stated_scores(prose), ("score|stars",)),
 }
-
-
-def _named(name: str) -> re.Pattern[str]:
-    """A line that begins with the criterion's name, then a number."""
-    return re.compile(
-        rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}}|[0-9]{{1,2}}[.)][ \t]{{1,4}})?[*_`]{{0,4}}"
-        rf"{re.escape(name)}[*_`]{{0,4}}[ \t]{{0,5}}[:=][ \t*_`]{{0,6}}"
-        rf"(?P<value>{_STATED_NUMBER}[^\n]{{0,60}})",
-        re.IGNORECASE | re.MULTILINE,
-    )
 
 
 def _within(place: int, spans: list[tuple[int, int]]) -> bool:
@@ -280,7 +278,7 @@ def _hit_score(
     """The number a hit states; None for a range, or where another number follows."""
     value = ascii_digits(hit.group("value"))
     if in_words:
-        value = _in_digits(value)
+        value = _NUMBER_WORD.sub(lambda hit: str(_NUMBER_WORDS.index(hit[0].lower())), value)
     leading = _LEADING.match(value)
     if leading is None or _GOES_ON.match(value, leading.end()):
         return None
@@ -323,7 +321,8 @@ def _find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     """Places where a choice is made, in order: a line that is one, or `Answer: B`."""
     # Where there is none of these, the first word counts when a colon or a comma follows it (`Yes,
     # because …`), and then the last word of the reply.
-    options = "|".join(_option(choice) for choice in sorted(choices, key=len, reverse=True))
+    longest_first = [re.escape(choice) for choice in sorted(choices, key=len, reverse=True)]
+    options = "|".join(c if len(c) == 1 else f"(?i:{c})" for c in longest_first)
     option = rf"(?P<value>{options})(?![\w'\u2019])"
     mark = r"[ \t]{0,5}[*_`\"'(\[]{0,4}"
     end = r"[*_`\"')\].!]{0,5}[ \t]{0,5}"
@@ -338,25 +337,16 @@ def _find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     closing = re.search(rf"(?<![\w'\u2019]){option}{end}\s{{0,50}}\Z", prose[-400:])
     if opening:
         return [opening]
-    return _last(prose, rf"(?<![\w'\u2019]){option}", closing)
+    # The last word counts only when no other choice precedes it.
+    words = list(re.finditer(rf"(?<![\w'\u2019]){option}", prose))
+    is_only = closing is not None and len({_fold_choice(hit["value"]) for hit in words}) == 1
+    return words[-1:] if is_only else []
 
 
 def _fold_choice(word: str) -> str:
     """A choice in the form choices are compared in."""
     # AlpacaEval labels the outputs `m` and `M`; words may be written in capitals.
     return word if len(word) == 1 else word.casefold()
-
-
-def _option(choice: str) -> str:
-    return re.escape(choice) if len(choice) == 1 else f"(?i:{re.escape(choice)})"
-
-
-def _last(prose: str, option: str, closing: re.Match[str] | None) -> list[re.Match[str]]:
-    """The last word of a reply, when no other choice precedes it."""
-    words = list(re.finditer(option, prose))
-    if closing is None or len({_fold_choice(hit["value"]) for hit in words}) != 1:
-        return []
-    return words[-1:]
 
 
 _NUMBER_WORDS = (
@@ -409,11 +399,6 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
     if not found and (last := _LAST_SCORE.search(prose[-_TAIL_LENGTH:])):
         return [last]
     return [found[start] for start in sorted(found)]
-
-
-def _in_digits(text: str) -> str:
-    """A text with the numbers from zero to ten in digits."""
-    return _NUMBER_WORD.sub(lambda hit: str(_NUMBER_WORDS.index(hit.group().lower())), text)
 
 
 # FairEval and the Vicuna judges score two assistants: on a line `8 9`, or one by one by name.
