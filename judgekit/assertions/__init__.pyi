@@ -12,10 +12,6 @@ from .builtin.text_similarity import (
     reference_text as reference_text,
     similar_entry as similar_entry,
 )
-from .outcomes import (
-    StrategyOutcome as StrategyOutcome,
-    combine_outcomes as combine_outcomes,
-)
 from .registry import (
     SYNONYMS as SYNONYMS,
     NotApplicableError as NotApplicableError,
@@ -49,5 +45,7 @@ from .strategies import (
     SIMILARITY as SIMILARITY,
     EvaluationPlan as EvaluationPlan,
     EvaluationProfile as EvaluationProfile,
+    StrategyOutcome as StrategyOutcome,
+    combine_outcomes as combine_outcomes,
     plan_evaluation as plan_evaluation,
 )

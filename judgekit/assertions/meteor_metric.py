@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _left_out(name: str) -> Iterator[None]:
-    """Import something without a module it can do without, unless that is there already."""
+    """Prevent the import of an optional module, unless it is loaded already."""
     modules = cast("dict[str, object]", sys.modules)
     if name in modules:
         yield
@@ -45,13 +45,13 @@ def nltk_meteor_score(
     alpha: float,
     beta: float,
     gamma: float,
-    synonyms: bool,  # noqa: FBT001 - the worker hands over a list of JSON values
+    synonyms: bool,  # noqa: FBT001 - the worker passes a list of JSON values
 ) -> float:
-    """METEOR of a text: how many of its words a good text has, and how far they stand together."""
-    # Of P, the share of the text's words that are matched, and R, that of the reference's, it takes
-    # the mean `P R / (alpha P + (1 - alpha) R)`; of it, `gamma (chunks / matches) ** beta` is taken
-    # away. Words are matched when they are the same, then when their Porter stems are, then, with
-    # `synonyms`, when WordNet has both in one set.
+    """METEOR of a text: how many words it shares with a reference, and how contiguous they are."""
+    # P is the share of the text's words that are matched, R that of the reference's. The score is
+    # their mean `P R / (alpha P + (1 - alpha) R)`, reduced by the share
+    # `gamma (chunks / matches) ** beta`. Words match when they are equal, then when their Porter
+    # stems are, then, with `synonyms`, when WordNet has both in one set.
     found = meteor_score(
         [split_words(reference) for reference in references],
         split_words(text),
@@ -64,7 +64,7 @@ def nltk_meteor_score(
 
 
 def wordnet_fault() -> str | None:
-    """What keeps synonyms from being looked up on this machine."""
+    """Why synonyms cannot be looked up on this machine."""
     try:
         wordnet.ensure_loaded()
     except LookupError:
@@ -73,7 +73,7 @@ def wordnet_fault() -> str | None:
 
 
 class _NoSynonyms:
-    """Stands where nltk wants WordNet, and knows no word."""
+    """Takes the place of WordNet in nltk, and knows no word."""
 
     def synsets(self, _word: str) -> tuple[()]:
         """The sets of synonyms a word is in."""

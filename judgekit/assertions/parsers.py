@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
 _OPENING = re.compile(r"[\[{]")
-_SHOWN = 5
 
-# How many characters of a fault are shown.
+# How many faults a result lists, and how many characters of each.
+_SHOWN = 5
 _WANTED = 200
 
 # How many places of a text are tried for a JSON value that begins there.
@@ -42,7 +42,7 @@ def read_json(text: str) -> object:
 
 
 def schema_faults(schema: object, text: str) -> list[str]:
-    """What a JSON text violates in a schema."""
+    """The violations of a schema in a JSON text."""
     return _faults(_validator(json.dumps(schema)), read_json(text))
 
 
@@ -66,7 +66,7 @@ def invalid_schema(schema: object) -> str | None:
         return "a schema is a mapping or a truth value"
     foreign = _foreign_references(schema)
     if foreign:
-        return f"it refers to {foreign}, which it does not hold; nothing is fetched"
+        return f"it refers to {foreign}, which it does not contain; nothing is fetched"
     try:
         _validator(json.dumps(schema)).check_schema(schema)
     except SchemaError as error:
@@ -95,7 +95,7 @@ def _faults(validator: Validator, value: object) -> list[str]:
             if len(faults) == _SHOWN:
                 break
     except Unresolvable as error:
-        raise LookupError(f"the schema refers to {error.ref}, which it does not hold") from error
+        raise LookupError(f"the schema refers to {error.ref}, which it does not contain") from error
     return faults
 
 
@@ -121,15 +121,22 @@ def _json_values(text: str) -> Iterator[object]:
 
 
 def _foreign_references(schema: object) -> str | None:
-    """The first reference to another document, unless the schema holds that itself."""
+    """The first reference to another document that the schema does not contain itself."""
     # Fetching a schema would send a request from a test; so only references within it are followed.
     ids, references = _identities(schema)
     documents = [(reference, reference.partition("#")[0]) for reference in references]
-    return next((r for r, document in documents if document and not _is_held(document, ids)), None)
+    ends = {identity.rpartition("/")[2] for identity in ids} - {""}
+    for reference, document in documents:
+        is_own = document in ids or document.rpartition("/")[2] in ends
+        # The package jsonschema includes the standard's own schemas.
+        is_standard = document.startswith("https://json-schema.org/draft")
+        if document and not is_own and not is_standard:
+            return reference
+    return None
 
 
 def _dangling_reference(schema: dict[str, object] | bool) -> str | None:  # noqa: FBT001 - a schema
-    """What is wrong with the first reference to a place that is not there."""
+    """The fault of the first reference to a place that does not exist."""
     from referencing import Registry, Resource  # noqa: PLC0415 - slow to import
     from referencing.exceptions import Unresolvable  # noqa: PLC0415 - slow to import
     from referencing.jsonschema import DRAFT202012  # noqa: PLC0415 - slow to import
@@ -144,7 +151,7 @@ def _dangling_reference(schema: dict[str, object] | bool) -> str | None:  # noqa
             if reference.startswith("#"):
                 resolver.lookup(reference)
         except Unresolvable:
-            return f"it refers to {reference}, which it does not hold"
+            return f"it refers to {reference}, which it does not contain"
     return None
 
 
@@ -164,45 +171,39 @@ def _identities(schema: object) -> tuple[set[str], list[str]]:
     return ids, references
 
 
-def _is_held(document: str, ids: set[str]) -> bool:
-    ends = {identity.rpartition("/")[2] for identity in ids}
-    is_standard = document.startswith("https://json-schema.org/draft")
-    return document in ids or document.rpartition("/")[2] in ends - {""} or is_standard
-
-
 _ELEMENT_START = re.compile(r"<[A-Za-z_]")
 
 # How many places of a text are tried for an element that begins there.
 _ELEMENTS_TRIED = 1_000
 
 
-class _EndReached(Exception):  # noqa: N818 - no error: the element that was looked for is whole
+class _EndReached(Exception):  # noqa: N818 - no error: the element is complete
     """The outermost element is closed."""
 
 
 def xml_fault(text: str, required: list[str]) -> str | None:
     """Why a text is no XML document."""
-    seen: set[str] = set()
+    elements: set[str] = set()
     try:
-        _parser(seen, required).Parse(text.strip(), True)
+        _parser(elements, required).Parse(text.strip(), True)
     except (expat.ExpatError, ValueError) as error:
         return str(error)
-    return _lacking(seen, required)
+    return _lacking(elements, required)
 
 
 def contained_xml_fault(text: str, required: list[str]) -> str | None:
-    """Why a text holds no well-formed XML element."""
+    """Why a text contains no well-formed XML element."""
     first = None
     for n, found in enumerate(_ELEMENT_START.finditer(text)):
         if n == _ELEMENTS_TRIED:
             raise OverflowError(
                 f"more than {_ELEMENTS_TRIED} places of the text may begin an element"
             )
-        seen: set[str] = set()
+        elements: set[str] = set()
         try:
             with suppress(_EndReached):
-                _parser(seen, required, is_part=True).Parse(text[found.start() :], True)
-            fault = _lacking(seen, required)
+                _parser(elements, required, is_part=True).Parse(text[found.start() :], True)
+            fault = _lacking(elements, required)
         except (expat.ExpatError, ValueError) as error:
             fault = str(error)
         if fault is None:
@@ -211,16 +212,18 @@ def contained_xml_fault(text: str, required: list[str]) -> str | None:
     return first or "there is no element"
 
 
-def _parser(seen: set[str], required: list[str], *, is_part: bool = False) -> expat.XMLParserType:
+def _parser(
+    elements: set[str], required: list[str], *, is_part: bool = False
+) -> expat.XMLParserType:
     parser = expat.ParserCreate()
     inside: list[str] = []
-    # Deeper paths are not kept, or a deep document would fill the memory.
+    # Deeper paths are not stored, because a deep document would fill the memory.
     deepest = max((path.count(".") + 1 for path in required), default=0)
 
     def start(name: str, _: object) -> None:
         inside.append(name)
         if len(inside) <= deepest:
-            seen.add(".".join(inside))
+            elements.add(".".join(inside))
 
     def end(_: str) -> None:
         inside.pop()
@@ -229,13 +232,14 @@ def _parser(seen: set[str], required: list[str], *, is_part: bool = False) -> ex
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    # With a default handler expat hands over references to entities instead of expanding them.
+    # With a default handler expat passes references to entities on instead of expanding them, so
+    # that a small document cannot become a huge one.
     parser.DefaultHandler = lambda _: None
     return parser
 
 
-def _lacking(seen: set[str], required: list[str]) -> str | None:
-    missing = [path for path in required if path not in seen]
+def _lacking(elements: set[str], required: list[str]) -> str | None:
+    missing = [path for path in required if path not in elements]
     return f"it lacks the element {', '.join(missing)}" if missing else None
 
 
@@ -276,7 +280,7 @@ def html_fault(text: str) -> str | None:
 
 
 def holds_html(text: str) -> bool:
-    """Whether a text holds an HTML element: one that is void, or closed."""
+    """Whether a text contains an HTML element: one that is void, or closed."""
     reader = _Reader()
     reader.feed(text)
     reader.close()
@@ -284,7 +288,7 @@ def holds_html(text: str) -> bool:
 
 
 class _Reader(HTMLParser):
-    """Follows which elements are open, and gathers what is out of place."""
+    """Tracks which elements are open, and collects the faults."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -333,6 +337,7 @@ class _Reader(HTMLParser):
             self.fault(f"text outside of any element: {data.strip()[:40]!r}")
 
 
+# The expressions of sqlglot that are statements; it parses any text as some expression.
 _STATEMENTS = (
     "Query", "DML", "DDL", "Drop", "Alter", "Set", "Use", "Pragma", "Describe", "Transaction",
     "Commit", "Rollback", "Analyze", "Show", "TruncateTable", "Merge", "Copy",
@@ -367,7 +372,7 @@ def sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str |
 
 
 def contained_sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str | None:
-    """Why a text holds no SQL."""
+    """Why a text contains no SQL."""
     # Fenced code is tried first, then what follows a line that begins with a word like `SELECT`.
     first = None
     for n, candidate in enumerate(_sql_candidates(text)):
@@ -389,7 +394,7 @@ def _sql_candidates(text: str) -> Iterator[str]:
 
 
 def _is_statement(statement: Expr) -> bool:
-    """Sqlglot reads any name as an expression, and "select what you like" as columns of nothing."""
+    # sqlglot parses any name as an expression, and "select what you like" as a query of no table.
     from sqlglot import expressions  # noqa: PLC0415 - slow to import
 
     kinds = tuple(getattr(expressions, n) for n in _STATEMENTS if hasattr(expressions, n))

@@ -1,7 +1,7 @@
 """The plugin interface of assertions and scorers: the decorators `assertion` and `scorer`.
 
-Also the registries, the other names of assertions, and fast construction of results. The built-in
-functions are in `builtin`; the specs that users write are read in `spec`.
+Also the registries, the synonyms of assertions, and the fast construction of results. The built-in
+functions are in `builtin`; the specs that users write are parsed in `spec`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,8 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-Assertion = typing.Callable[..., AssertionResult]
-"""Looks at an output and says whether something holds."""
-
-Scorer = typing.Callable[..., Score]
-"""Measures an output."""
-
-_A = TypeVar("_A", bound=Assertion)
-_S = TypeVar("_S", bound=Scorer)
+_A = TypeVar("_A", bound=typing.Callable[..., AssertionResult])
+_S = TypeVar("_S", bound=typing.Callable[..., Score])
 _F = TypeVar("_F", bound=typing.Callable[..., object])
 _MARK = "__judgekit_declared__"
 _Kind = Literal["assertion", "scorer"]
@@ -48,10 +42,10 @@ class _Mark(NamedTuple):
 
 
 class NotApplicableError(JudgekitError):
-    """A premise of the check does not hold: the text or the field it looks at is not there.
+    """A premise of the check does not hold: the text or the field that it checks is missing.
 
-    The check fails. Its negation is open, and so an error: that what is missing does not contain
-    something says nothing.
+    The check fails. Its negation is an error: that a missing text does not contain something means
+    nothing.
     """
 
 
@@ -64,39 +58,30 @@ class UndecidedError(JudgekitError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of an assertion or a scorer."""
+    """One parameter of an assertion or a scorer; the adapter validates its values."""
 
     name: str
-    """Its name."""
-
     is_required: bool
-    """Whether it has no default."""
-
     adapter: TypeAdapter[object]
-    """Checks a value against the type hint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a function says of itself by its decorator and its signature."""
+    """An assertion or a scorer as its decorator and its signature describe it."""
 
     name: str
-    """The name it was declared with."""
-
     function: Callable[..., object]
-    """The function."""
-
     parameters: dict[str, Parameter]
     """What a spec may set, by name."""
 
     wants_case: bool
-    """Whether it is handed the case, as `case`; None where there is none."""
+    """Whether it has a parameter `case`."""
 
 
 def assertion(name: str) -> Callable[[_A], _A]:
     """Declare a function to be an assertion."""
     # The function takes the output, then keyword-only parameters with type hints; a spec such as
-    # `{"type": "acme.max_words", "limit": 50}` sets them. A parameter called `case` is handed the
+    # `{"type": "acme.max_words", "limit": 50}` sets them. A parameter called `case` receives the
     # case instead. It returns an `AssertionResult`; what it raises becomes an error of the result.
     return lambda function: _marked(function, _Mark("assertion", name))
 
@@ -109,24 +94,21 @@ def scorer(name: str) -> Callable[[_S], _S]:
 
 @cache
 def declaration_of(function: Callable[..., object]) -> Declaration:
-    """What an assertion or a scorer says of itself."""
+    """The declaration of an assertion or a scorer."""
     mark = getattr(function, _MARK, None)
     if not isinstance(mark, _Mark):
         raise InputError(
             f"{_called(function)} is neither an assertion nor a scorer",
             hint='put @assertion("acme.name") or @scorer("acme.name") above it',
         )
-    taken = list(inspect.signature(function).parameters.values())[1:]
-    parameters = {
-        parameter.name: Parameter(
-            parameter.name,
-            parameter.default is inspect.Parameter.empty,
-            _adapter(function, mark.name, parameter),
-        )
-        for parameter in taken
-        if parameter.name != "case"
-    }
-    return Declaration(mark.name, function, parameters, any(p.name == "case" for p in taken))
+    keywords = list(inspect.signature(function).parameters.values())[1:]
+    parameters: dict[str, Parameter] = {}
+    for parameter in keywords:
+        if parameter.name != "case":
+            is_required = parameter.default is inspect.Parameter.empty
+            adapter = _adapter(function, mark.name, parameter)
+            parameters[parameter.name] = Parameter(parameter.name, is_required, adapter)
+    return Declaration(mark.name, function, parameters, any(p.name == "case" for p in keywords))
 
 
 def _marked(function: _F, mark: _Mark) -> _F:
@@ -147,7 +129,7 @@ def _marked(function: _F, mark: _Mark) -> _F:
 def _adapter(
     function: Callable[..., object], name: str, parameter: inspect.Parameter
 ) -> TypeAdapter[object]:
-    """Only the parameters' hints are resolved: others may be imported for type checkers only."""
+    # Only this hint is resolved: the types of others may be imported for type checkers only.
     if parameter.annotation is inspect.Parameter.empty:
         raise InputError(f"{name}: the parameter {parameter.name!r} needs a type hint")
     lone = type(name, (), {"__annotations__": {parameter.name: parameter.annotation}})
@@ -170,21 +152,19 @@ def _called(function: object) -> str:
 GROUPS: Mapping[str, str] = MappingProxyType(
     {"all": "all", "any": "any", "none": "none", "assert-set": "all"}
 )
-"""The names of groups, each with its rule: `all`, `any` or `none` of the members must pass."""
+"""The types of groups, each with its rule: `all`, `any` or `none` of the members must pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """Another name of an assertion."""
+    """Another name of the assertion `name`."""
 
     name: str
-    """The assertion's own name."""
-
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Other names of its parameters, with their own."""
+    """Other names of its parameters, with the real ones."""
 
     fixed: Mapping[str, object] = field(default_factory=dict)
-    """Parameters that the name sets."""
+    """Parameters that the synonym sets."""
 
 
 _AT_MOST = {"threshold": "value"}
@@ -230,60 +210,44 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
     "tokens": Synonym("metric.tokens.total.max", _AT_MOST),
     "word-count": Synonym("text.word_count"),
 })  # fmt: skip
-"""The names promptfoo's users know, and other short ones, with the assertions' own."""
+"""The names that promptfoo uses, and other short ones, with the assertions they stand for."""
 
+# Assertions that need an optional package: the module to import, and the extra that installs it.
 EXTRAS: Mapping[str, tuple[str, str]] = MappingProxyType({"text.meteor": ("nltk", "meteor")})
-"""Assertions that need an optional package: what is imported, and the extra it comes with."""
 
 _ASK_A_JUDGE = "that asks a model: put it into the rubric as a criterion"
 _OWN_CODE = "code runs as a custom check, where scripts are allowed"
 _COMPARED = "compare the variants: judgekit compare"
 _RETRIEVAL = "that judges what was retrieved: grade what your retriever returns, with a rubric"
-_LOG_PROBABILITIES = "the log-probabilities of the system under test are not kept"
+_LOG_PROBABILITIES = "the log-probabilities of the system under test are not recorded"
 _TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
 
-ELSEWHERE: Mapping[str, str] = MappingProxyType(
-    {
-        "agent-rubric": _ASK_A_JUDGE,
-        "answer-relevance": _ASK_A_JUDGE,
-        "classifier": _ASK_A_JUDGE,
-        "context-faithfulness": _ASK_A_JUDGE,
-        "context-recall": _RETRIEVAL,
-        "context-relevance": _RETRIEVAL,
-        "conversation-relevance": _ASK_A_JUDGE,
-        "factuality": _ASK_A_JUDGE,
-        "g-eval": _ASK_A_JUDGE,
-        "gleu": "use `bleu` or `chrf`",
-        "guardrails": "check what the guardrail lets through: `is-refusal`, `finish-reason`, or a "
-        "criterion",
-        "human": "people judge with judgekit label",
-        "javascript": _OWN_CODE,
-        "llm-rubric": _ASK_A_JUDGE,
-        "max-score": _COMPARED,
-        "model-graded-closedqa": _ASK_A_JUDGE,
-        "model-graded-factuality": _ASK_A_JUDGE,
-        "moderation": _ASK_A_JUDGE,
-        "perplexity": _LOG_PROBABILITIES,
-        "perplexity-score": _LOG_PROBABILITIES,
-        "pi": _ASK_A_JUDGE,
-        "python": _OWN_CODE,
-        "ruby": _OWN_CODE,
-        "search-rubric": _ASK_A_JUDGE,
-        "select-best": _COMPARED,
-        "similar": "a suite measures it; elsewhere use the scorer `similarity`",
-        "skill-used": "use `trajectory.tool_used` with the tool that loads the skill",
-        "trace-error-spans": _TRACE,
-        "trace-span-count": _TRACE,
-        "trace-span-duration": _TRACE,
-        "trajectory:goal-success": _ASK_A_JUDGE,
-        "trajectory:step-count": "use `trajectory.steps.max` or `trajectory.tool_calls.max`",
-        "trajectory:tool-args-match": "use `trajectory.arguments_match`",
-        "trajectory:tool-sequence": "use `trajectory.matches`",
-        "trajectory:tool-used": "use `trajectory.tool_used`",
-        "webhook": "an assertion calls nobody: write one, or use a custom check",
-    }
-)
-"""Names people may look for in vain, with what there is instead."""
+_CRITERIA = (
+    "agent-rubric", "answer-relevance", "classifier", "context-faithfulness",
+    "conversation-relevance", "factuality", "g-eval", "llm-rubric", "model-graded-closedqa",
+    "model-graded-factuality", "moderation", "pi", "search-rubric", "trajectory:goal-success",
+)  # fmt: skip
+
+ELSEWHERE: Mapping[str, str] = MappingProxyType({
+    **dict.fromkeys(_CRITERIA, _ASK_A_JUDGE),
+    **dict.fromkeys(("javascript", "python", "ruby"), _OWN_CODE),
+    **dict.fromkeys(("max-score", "select-best"), _COMPARED),
+    **dict.fromkeys(("context-recall", "context-relevance"), _RETRIEVAL),
+    **dict.fromkeys(("perplexity", "perplexity-score"), _LOG_PROBABILITIES),
+    **dict.fromkeys(("trace-error-spans", "trace-span-count", "trace-span-duration"), _TRACE),
+    "gleu": "use `bleu` or `chrf`",
+    "guardrails": "check what the guardrail lets through: `is-refusal`, `finish-reason`, or a "
+    "criterion",
+    "human": "annotators grade with judgekit label",
+    "similar": "a suite measures it; elsewhere use the scorer `similarity`",
+    "skill-used": "use `trajectory.tool_used` with the tool that loads the skill",
+    "trajectory:step-count": "use `trajectory.steps.max` or `trajectory.tool_calls.max`",
+    "trajectory:tool-args-match": "use `trajectory.arguments_match`",
+    "trajectory:tool-sequence": "use `trajectory.matches`",
+    "trajectory:tool-used": "use `trajectory.tool_used`",
+    "webhook": "assertions make no network calls: write one, or use a custom check",
+})  # fmt: skip
+"""Names of other tools that are not assertions here, with what to use instead."""
 
 
 @cache
@@ -309,7 +273,7 @@ def _registry(kind: _Kind) -> Registry:
 
 @cache
 def _builtin_functions() -> tuple[tuple[_Mark, object], ...]:
-    """The functions that the modules of `builtin` declare, with what they are declared as."""
+    """The functions that the modules of `builtin` declare."""
     # The modules are imported on first need, so that `import judgekit` and `--help` stay light.
     # Keep parsers and metrics out of them at module level: every run with a check imports them.
     package = importlib.import_module("judgekit.assertions.builtin")
@@ -326,8 +290,8 @@ def _builtin_functions() -> tuple[tuple[_Mark, object], ...]:
     return tuple(found)
 
 
-# Results are built without pydantic, which would take most of the time of a cheap check: the built-
-# in functions only pass values that are already valid.
+# Results are built without pydantic, which would take most of the time of a cheap check; the
+# built-in functions pass valid values only.
 _new = object.__new__
 _DEFAULTS: dict[str, object] = dict(AssertionResult(passed=True, message="-").__dict__)
 _slots = BaseModel.__dict__
@@ -335,13 +299,14 @@ _set_fields_set = _slots["__pydantic_fields_set__"].__set__
 _set_extra = _slots["__pydantic_extra__"].__set__
 _set_private = _slots["__pydantic_private__"].__set__
 
-# Both say that every field is set; the first also that nobody has seen the record yet.
+# Both sets contain every field. The identity of the first marks a record that no caller has seen
+# yet, so that it can still be changed in place.
 _FRESH = set(AssertionResult.model_fields)
-_SEEN = set(AssertionResult.model_fields)
+_FINAL = set(AssertionResult.model_fields)
 
 
 def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResult:  # noqa: FBT001
-    """What a built-in assertion found; to be returned at once."""
+    """The result of a built-in assertion, which must return it at once."""
     result = _new(AssertionResult)
     fields = result.__dict__
     fields.update(_DEFAULTS)
@@ -355,32 +320,32 @@ def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResul
 
 
 def meets_threshold(value: float, threshold: float) -> bool:
-    """Whether a value reaches a threshold, apart from what rounding takes away."""
+    """Whether a value reaches a threshold, within rounding."""
     # As floats 0.1 + 0.7 is 0.7999999999999999, and must reach 0.8.
     return value >= threshold - VALUE_TOLERANCE
 
 
 def label_result(found: AssertionResult, kind: str, weight: float) -> AssertionResult:
-    """A result that says which assertion it is of."""
+    """A result with the type and weight of its spec."""
     if found.__pydantic_fields_set__ is not _FRESH:
         return replace_fields(found, type=kind, weight=weight)
     fields = found.__dict__
     fields["type"] = kind
     fields["weight"] = weight
-    _set_fields_set(found, _SEEN)
+    _set_fields_set(found, _FINAL)
     return found
 
 
 def replace_fields(found: AssertionResult, **fields: object) -> AssertionResult:
-    """A result with some fields changed to values that are sound."""
+    """A result with some fields changed; the values are not validated."""
     if found.__pydantic_fields_set__ is _FRESH:
         found.__dict__.update(fields)
-        _set_fields_set(found, _SEEN)
+        _set_fields_set(found, _FINAL)
         return found
     result = _new(AssertionResult)
     result.__dict__.update(found.__dict__)
     result.__dict__.update(fields)
-    _set_fields_set(result, _SEEN)
+    _set_fields_set(result, _FINAL)
     _set_extra(result, None)
     _set_private(result, None)
     return result

@@ -1,4 +1,4 @@
-"""Carries out assertions and scorers on an output, one result each.
+"""Carries out assertions and scorers on an output, with one result for each.
 
 Exceptions become error results here. Groups and weighted scores are combined here too.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
     from judgekit.registry import Registry
 
-# How many specs, and lists of specs, are kept as they were read.
+# How many parsed specs, and lists of them, are cached.
 _CACHED_SPECS = 4096
 _Parsed = TypeVar("_Parsed")
 
@@ -57,15 +57,15 @@ def evaluate_assertions(
             may stand in its place, or be its `data`.
         assertions: Specs: mappings with a `type` and that assertion's parameters.
         case: The case that was answered, for assertions that look at it.
-        registry: The assertions there are; None takes the built-in and installed ones.
+        registry: The known assertions; None takes the built-in and installed ones.
 
     Returns:
         One result for each spec, in their order.
 
     Raises:
-        InputError: A spec is unsound: an unknown type, a parameter that is missing, misspelt or
-            of the wrong type. Lists every fault; nothing was carried out. Or what is given is
-            no output.
+        InputError: A spec is invalid: an unknown type, a parameter that is missing, misspelt or
+            of the wrong type. Lists every fault; nothing was carried out. Or `output` is not an
+            output.
 
     Example:
         >>> from judgekit.records.output import Output
@@ -81,59 +81,57 @@ def evaluate_assertions(
 def _parse_specs(
     specs: Sequence[Mapping[str, object]], registry: Registry | None
 ) -> list[ParsedAssertion]:
-    # Another sequence may compute its items anew, so nothing about it can be remembered.
+    # Another sequence may compute its items on each access, so nothing can be cached for it.
     if not isinstance(specs, list | tuple):
         refuse_faults(read_specs(specs, registry=registry)[1])
     whole = _PARSED_LISTS.find(specs, registry)
     if whole is not None:
-        return whole.read
-    known = [kept for spec in specs if (kept := _PARSED_SPECS.find(spec, registry)) is not None]
+        return whole.parsed
+    known = [hit for spec in specs if (hit := _PARSED_SPECS.find(spec, registry)) is not None]
     if len(known) < len(specs):
         checks, faults = read_specs(specs, registry=registry)
         refuse_faults(faults)
         for spec, check in zip(specs, checks, strict=True):
-            _PARSED_SPECS.keep(spec, registry, check, copy=deepcopy(spec))
+            _PARSED_SPECS.store(spec, registry, check, copy=deepcopy(spec))
         return checks
-    checks = [kept.read for kept in known]
+    checks = [hit.parsed for hit in known]
     if len(specs) > 1:
-        copies = [kept.copy for kept in known]
-        _PARSED_LISTS.keep(
-            specs, registry, checks, copy=copies if isinstance(specs, list) else tuple(copies)
-        )
+        copies = [hit.copy for hit in known]
+        copy = copies if isinstance(specs, list) else tuple(copies)
+        _PARSED_LISTS.store(specs, registry, checks, copy=copy)
     return checks
 
 
 class _CachedSpec(NamedTuple, Generic[_Parsed]):
-    """A spec, or a list of them, and what it was read as."""
+    """A spec, or a list of them, with a copy of its values and the parsed form."""
 
     spec: object
     copy: object
     registry: Registry | None
-    read: _Parsed
+    parsed: _Parsed
 
 
 class _SpecCache(Generic[_Parsed]):
-    """Specs, or lists of them, as they were read: the same are asked of thousands of outputs.
-
-    They are known by their identity, and read anew when they have been changed since.
-    """
+    """Parsed specs, or lists of them, by identity: the same ones check thousands of outputs."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, _CachedSpec[_Parsed]] = {}
+        self._entries: dict[int, _CachedSpec[_Parsed]] = {}
 
     def find(self, spec: object, registry: Registry | None) -> _CachedSpec[_Parsed] | None:
-        kept = self._kept.get(id(spec))
+        hit = self._entries.get(id(spec))
         # Ids are reused after an object is gone, and specs can be changed in place: both are
         # checked.
-        if kept is None or kept[0] is not spec or kept[2] is not registry or kept[1] != spec:
+        if hit is None or hit[0] is not spec or hit[2] is not registry or hit[1] != spec:
             return None
-        return kept
+        return hit
 
-    def keep(self, spec: object, registry: Registry | None, read: _Parsed, *, copy: object) -> None:
-        # Emptying it whole is cheaper than keeping an order, and a suite has far fewer specs.
-        if len(self._kept) >= _CACHED_SPECS:
-            self._kept.clear()
-        self._kept[id(spec)] = _CachedSpec(spec, copy, registry, read)
+    def store(
+        self, spec: object, registry: Registry | None, parsed: _Parsed, *, copy: object
+    ) -> None:
+        # Clearing it is cheaper than tracking an order, and a suite has far fewer specs.
+        if len(self._entries) >= _CACHED_SPECS:
+            self._entries.clear()
+        self._entries[id(spec)] = _CachedSpec(spec, copy, registry, parsed)
 
 
 _PARSED_SPECS: _SpecCache[ParsedAssertion] = _SpecCache()
@@ -146,7 +144,12 @@ def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> Ass
         found = conclude_group(parts, rule=check.rule, threshold=check.threshold)
     else:
         found = _call_assertion(check, output, case)
-    return _finish_result(found, check)
+    if not check.is_negated or found.passed is None:
+        return label_result(found, check.type, check.weight)
+    value = None if found.value is None else 1 - found.value
+    return replace_fields(
+        found, type=check.type, weight=check.weight, passed=not found.passed, value=value
+    )
 
 
 def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
@@ -154,16 +157,13 @@ def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -
     try:
         found = check.call(output, case)
     except Exception as error:  # noqa: BLE001 - another package's assertion may raise anything
-        return _failed_check(error, is_negated=check.is_negated)
+        # That a missing text does not contain a word says nothing, so a negated check stays open.
+        if isinstance(error, NotApplicableError) and not check.is_negated:
+            return AssertionResult(passed=False, message=_encodable(error.message))
+        return _error_result(_reason(error))
     if not isinstance(found, AssertionResult):
         return _error_result(f"it returned {type(found).__name__}, not an AssertionResult")
     return found
-
-
-def _failed_check(error: Exception, *, is_negated: bool) -> AssertionResult:
-    if isinstance(error, NotApplicableError) and not is_negated:
-        return AssertionResult(passed=False, message=_encodable(error.message))
-    return _error_result(_reason(error))
 
 
 def _reason(error: Exception) -> str:
@@ -171,7 +171,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, JudgekitError):
         return str(error)
     if isinstance(error, RecursionError):
-        return "what it looks at is nested too deeply"
+        return "the value it checks is nested too deeply"
     return f"it raised {type(error).__name__}: {error}"
 
 
@@ -181,18 +181,8 @@ def _error_result(message: str) -> AssertionResult:
 
 
 def _encodable(message: str) -> str:
-    """A message without halves of characters, which a spec may hold and no text can."""
+    """A message without lone surrogates, which a spec may contain and no UTF-8 file can."""
     return message.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _finish_result(found: AssertionResult, check: ParsedAssertion) -> AssertionResult:
-    """The result with the spec's type and weight; turned round where the spec negates it."""
-    if not check.is_negated or found.passed is None:
-        return label_result(found, check.type, check.weight)
-    value = None if found.value is None else 1 - found.value
-    return replace_fields(
-        found, type=check.type, weight=check.weight, passed=not found.passed, value=value
-    )
 
 
 _SHOWN = 3
@@ -201,10 +191,10 @@ _SHOWN = 3
 def conclude_group(
     parts: Sequence[AssertionResult], *, rule: str, threshold: float | None = None
 ) -> AssertionResult:
-    """What the results of a group's members come to."""
+    """The result of a group from those of its members."""
     # A member that could not be checked counts as open: the group passes or fails only where it
-    # would do so whichever way the open ones went, and is an error otherwise. A member of weight 0
-    # is shown and does not count.
+    # would do so whatever the open ones are, and is an error otherwise. A member of weight 0 is
+    # shown and does not count.
     counted = [part for part in parts if part.weight > 0]
     weighed = list(zip(counted, weight_shares([part.weight for part in counted]), strict=True))
     passed = fsum(share for part, share in weighed if part.passed)
@@ -212,7 +202,10 @@ def conclude_group(
     if threshold is None:
         verdict = _by_rule(rule, {part.passed for part in counted})
     else:
-        verdict = _by_share(passed, passed + is_open, threshold)
+        # The least and the most that may have passed must agree.
+        worst = meets_threshold(passed, threshold)
+        best = meets_threshold(passed + is_open, threshold)
+        verdict = worst if worst == best else None
     message = _group_message(counted, rule, threshold, passed)
     value = 1.0 - passed if rule == "none" else passed
     return AssertionResult(
@@ -234,28 +227,22 @@ def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
     return None if None in found else rule != "any"
 
 
-def _by_share(low: float, high: float, threshold: float) -> bool | None:
-    """The verdict, where the least and the most that may have passed agree."""
-    worst, best = meets_threshold(low, threshold), meets_threshold(high, threshold)
-    return worst if worst == best else None
-
-
 def _group_message(
     counted: Sequence[AssertionResult], rule: str, threshold: float | None, passed: float
 ) -> str:
     failed = [part for part in counted if part.passed is False]
     undecided = [part for part in counted if part.passed is None]
     n_passed = len(counted) - len(failed) - len(undecided)
-    said = f"{n_passed} of {len(counted)} passed"
+    message = f"{n_passed} of {len(counted)} passed"
     if threshold is not None:
-        said += f" ({passed:.2f} of the weight, {threshold:g} wanted)"
+        message += f" ({passed:.2f} of the weight, {threshold:g} wanted)"
     named = [part for part in counted if part.passed] if rule == "none" else failed
     if named:
         verb = "passed" if rule == "none" else "failed"
-        said += f"; {verb}: {_list_parts(named)}"
+        message += f"; {verb}: {_list_parts(named)}"
     if undecided:
-        said += f"; could not be checked: {_list_parts(undecided)}"
-    return said
+        message += f"; could not be checked: {_list_parts(undecided)}"
+    return message
 
 
 def _list_parts(parts: Sequence[AssertionResult]) -> str:
@@ -284,14 +271,14 @@ def score_output(
         case: The case that was answered, for scorers that look at it.
         weights: The weight of each scorer by its name, 0 or more; a scorer that is not named has
             1.
-        registry: The scorers there are; None takes the built-in and installed ones.
+        registry: The known scorers; None takes the built-in and installed ones.
 
     Returns:
-        Each score in the order asked for, and their weighted mean. What could not be measured
+        Each score in the order of `scorers`, and their weighted mean. What could not be measured
         has an `error`, no value, and no part in the mean, which is None where nothing is left.
 
     Raises:
-        InputError: A spec or a weight is unsound; lists every fault, and nothing was measured.
+        InputError: A spec or a weight is invalid; lists every fault, and nothing was measured.
 
     Example:
         >>> from judgekit.records.output import Output
@@ -299,26 +286,27 @@ def score_output(
         >>> breakdown.overall
         0.75
     """
-    known = scorer_registry() if registry is None else registry
-    faults: list[SpecFault] = []
-    read = [_read_scorer(spec, n, known, faults) for n, spec in enumerate(scorers)]
-    refuse_faults(faults, of="scorers")
-    found = [pair for pair in read if pair is not None]
     # Every fault is reported before anything runs, so that a typo costs no minutes.
-    names = [said.name for said, _ in found]
-    shares = _scorer_weights(names, weights or {})
+    found = _read_scorers(scorers, registry)
+    shares = _scorer_weights([declared.name for declared, _ in found], weights or {})
     subject = unpack_artifact(output)
-    scores = tuple(_call_scorer(said, arguments, subject, case) for said, arguments in found)
+    scores = tuple(_call_scorer(declared, values, subject, case) for declared, values in found)
     return ScoreBreakdown(overall=_weighted_score(scores, shares), scores=scores)
 
 
 def check_scorers(scorers: Sequence[ScorerSpec], *, registry: Registry | None = None) -> None:
-    """Refuse scorers that are unsound, before anything is run."""
+    """Refuse invalid scorers before anything runs."""
+    _read_scorers(scorers, registry)
+
+
+def _read_scorers(
+    scorers: Sequence[ScorerSpec], registry: Registry | None
+) -> list[tuple[Declaration, dict[str, object]]]:
     known = scorer_registry() if registry is None else registry
     faults: list[SpecFault] = []
-    for place, spec in enumerate(scorers):
-        _read_scorer(spec, place, known, faults)
+    read = [_read_scorer(spec, n, known, faults) for n, spec in enumerate(scorers)]
     refuse_faults(faults, of="scorers")
+    return [pair for pair in read if pair is not None]
 
 
 def _read_scorer(
@@ -334,28 +322,28 @@ def _read_scorer(
         faults.append(spec_fault((*where, "type"), "needs a `type`, the scorer's name"))
         return None
     try:
-        said = declaration_of(cast("Callable[..., object]", registry.load(name)))
+        declared = declaration_of(cast("Callable[..., object]", registry.load(name)))
     except InputError as error:
         faults.append(spec_fault((*where, "type"), error.message, hint=error.hint))
         return None
-    arguments, found = read_arguments(said, settings, where=where)
+    arguments, found = read_arguments(declared, settings, where=where)
     faults += found
-    return said, arguments
+    return declared, arguments
 
 
 def _call_scorer(
-    said: Declaration, arguments: dict[str, object], output: Output, case: Case | None
+    declared: Declaration, arguments: dict[str, object], output: Output, case: Case | None
 ) -> Score:
     """Call one scorer; the one place where every exception is caught, as it may be anyone's."""
-    if said.wants_case:
+    if declared.wants_case:
         arguments = {**arguments, "case": case}
     try:
-        found = said.function(output, **arguments)
+        found = declared.function(output, **arguments)
     except Exception as error:  # noqa: BLE001 - another package's scorer may raise anything
-        return Score(name=said.name, value=None, error=_reason(error))
+        return Score(name=declared.name, value=None, error=_reason(error))
     if not isinstance(found, Score):
         why = f"it returned {type(found).__name__}, not a Score"
-        return Score(name=said.name, value=None, error=why)
+        return Score(name=declared.name, value=None, error=why)
     return found
 
 
@@ -382,7 +370,8 @@ def _weighted_score(scores: Sequence[Score], weights: Sequence[float]) -> float 
 
 
 def weight_shares(weights: Sequence[float]) -> list[float]:
-    """The share of each weight in their sum, also where that is larger than any float."""
+    """The share of each weight in their sum."""
+    # Scaled first, because the sum of large weights may exceed the largest float.
     most = max(weights, default=0.0)
     if not most:
         return [0.0] * len(weights)

@@ -1,6 +1,6 @@
 """Runs a function in a worker process, so that a hostile input costs at most its time limit.
 
-The process itself is `worker`.
+The code of the process is in `worker`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from pydantic import Field
 from judgekit.assertions.registry import UndecidedError
 
 TimeoutSeconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
-"""Seconds that something may take."""
+"""A time limit in seconds."""
 
 _WORKER = Path(__file__).with_name("worker.py")
 
-# How long a worker may take to start and to import what it is asked for.
+# How long a worker may take to start and to import a function's module.
 _START_S = 60.0
 _MISSING = {"ModuleNotFoundError", "ImportError"}
 
 
 class RefusedInputError(UndecidedError):
-    """The function that was run in the worker raised."""
+    """The function in the worker raised; `kind` is the name of its exception."""
 
     def __init__(self, message: str, *, kind: str) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class RefusedInputError(UndecidedError):
 
 
 def run_bounded(function: str, *arguments: object, timeout_s: float) -> object:
-    """What a function returns, if it returns in time."""
+    """Call `module:function` in a worker."""
     pool = _pool(os.getpid())
     worker = pool.take()
     try:
@@ -72,14 +72,14 @@ class _Worker:
 
     def run(self, function: str, arguments: tuple[object, ...], timeout_s: float) -> object:
         if function not in self._loaded:
-            self._ask({"load": function}, _START_S)
+            self._request({"load": function}, _START_S)
             self._loaded.add(function)
         request = {"run": function, "arguments": arguments, "timeout_s": timeout_s}
-        return self._ask(request, timeout_s)
+        return self._request(request, timeout_s)
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked; one that answered as its time ran out is about to be gone."""
+        """Whether it can take a call; one that answered as its time ran out is being killed."""
         return not self._is_late and self._process.poll() is None
 
     def end(self) -> None:
@@ -90,7 +90,7 @@ class _Worker:
                 cast("IO[bytes]", pipe).close()
         self._process.wait()
 
-    def _ask(self, request: object, timeout_s: float) -> object:
+    def _request(self, request: object, timeout_s: float) -> object:
         alarm = threading.Timer(timeout_s, self._give_up)
         alarm.daemon = True
         alarm.start()
@@ -102,8 +102,15 @@ class _Worker:
         finally:
             alarm.cancel()
         if not line.endswith(b"\n"):
-            raise UndecidedError(self._why(timeout_s))
-        return _value(json.loads(line))
+            if self._is_late:
+                raise UndecidedError(f"it took longer than {timeout_s:g} s and was stopped")
+            raise UndecidedError("the process that checked it died; it may have run out of memory")
+        reply: dict[str, object] = json.loads(line)
+        if "error" not in reply:
+            return reply["value"]
+        kind, message = str(reply["error"]), str(reply["message"])
+        more = "; install what is missing" if kind in _MISSING else ""
+        raise RefusedInputError(f"{message}{more}", kind=kind)
 
     def _send(self, request: object) -> None:
         pipe = cast("IO[bytes]", self._process.stdin)
@@ -111,18 +118,13 @@ class _Worker:
         pipe.flush()
 
     def _give_up(self) -> None:
-        # The flag is set first: the reader sees a closed pipe and must know why.
+        # The flag is set first: whoever reads the pipe sees it closed and must know why.
         self._is_late = True
         self._process.kill()
 
-    def _why(self, timeout_s: float) -> str:
-        if self._is_late:
-            return f"it took longer than {timeout_s:g} s and was stopped"
-        return "the process that checked it broke off; it may have run out of memory"
-
 
 class _Pool:
-    """Workers that wait for work; as many as threads have asked at one time."""
+    """Idle workers: as many as there were calls at one time."""
 
     def __init__(self) -> None:
         self._idle: list[_Worker] = []
@@ -143,19 +145,10 @@ class _Pool:
 
 @cache
 def _pool(_process_id: int) -> _Pool:
-    """The workers of this process; a fork has none of its parent's."""
+    # By process id, because a fork cannot share the pipes of its parent's workers.
     return _Pool()
 
 
 def _end_all(idle: list[_Worker]) -> None:
     while idle:
         idle.pop().end()
-
-
-def _value(reply: dict[str, object]) -> object:
-    if "error" not in reply:
-        return reply["value"]
-    kind, message = str(reply["error"]), str(reply["message"])
-    if kind in _MISSING:
-        message = f"{message}; install what is missing"
-    raise RefusedInputError(message, kind=kind)

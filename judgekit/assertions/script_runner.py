@@ -13,9 +13,9 @@ import sys
 _FUNCTION = "evaluate"
 
 
-# The source is parsed, not run: a script without the function runs once, as `__main__`.
 def defines_evaluate(source: str) -> bool:
-    """Whether a script defines the function that is to be called."""
+    """Whether a script defines the function to call."""
+    # The source is parsed, not run: a script without the function runs once, as `__main__`.
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == _FUNCTION:
             return True
@@ -31,14 +31,14 @@ def defines_evaluate(source: str) -> bool:
 
 
 def call_evaluate(path: str, request: dict[str, object]) -> str:
-    """What a script's `evaluate` says, as JSON."""
+    """The answer of a script's `evaluate`, as JSON."""
     function = runpy.run_path(path, run_name="judgekit_script")[_FUNCTION]
-    given = [request["output"], request["case"], request["params"]]
-    taken = inspect.signature(function).parameters.values()
-    if not any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in taken):
+    arguments = [request["output"], request["case"], request["params"]]
+    parameters = inspect.signature(function).parameters.values()
+    if not any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters):
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        given = given[: sum(each.kind in kinds for each in taken)]
-    found = function(*given)
+        arguments = arguments[: sum(each.kind in kinds for each in parameters)]
+    found = function(*arguments)
     if inspect.isawaitable(found):
         found = asyncio.run(_awaited(found))
     return json.dumps(found, allow_nan=False)
@@ -55,11 +55,11 @@ def run_script_file(path: str) -> None:
         return
     request = json.load(sys.stdin)
     stdout = os.dup(1)
-    os.dup2(2, 1)  # also for what a program of its own would print
-    said = call_evaluate(path, request)
+    os.dup2(2, 1)  # so that prints, also those of subprocesses, are no part of the answer
+    answer = call_evaluate(path, request)
     sys.stdout.flush()
     with os.fdopen(stdout, "w", encoding="utf-8") as file:
-        file.write(said)
+        file.write(answer)
 
 
 async def _awaited(found: object) -> object:

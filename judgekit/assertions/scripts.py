@@ -1,6 +1,6 @@
 """Custom assertions and scorers: a suite's Python and JavaScript files, run with limits.
 
-Python files are run by `script_runner`.
+Python files are run by `script_runner`, in a process of its own.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ ScriptFailure = Literal[
 ]  # fmt: skip
 """Why a script gave no answer; a closed list, so that failures can be counted by kind."""
 
+# The assertion and the scorer that run a script.
 SCRIPT_NAME = "custom.script"
-"""The name of the assertion and of the scorer that run a script."""
 
 _PYTHON = frozenset({".py"})
 _JAVASCRIPT = frozenset({".js", ".cjs", ".mjs"})
 _HERE = Path(__file__).parent
 
-# A parent for the script that is not judgekit: what it does to its parent, it does to this.
+# The script's parent is this shell and not judgekit, in case the script signals its parent.
 _GUARDED = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
 _NODE_OWN_BYTES = 512 << 20
 _SIGNAL_BASE = 128
@@ -50,7 +50,7 @@ _SIGNALS = {each.value: each.name for each in signal.Signals}
 _NO_BUFFER = "Array buffer allocation failed"
 _ERROR_LINE = re.compile(r"\[?[\w.]*(?:Error|Exception|Interrupt|Rejection)\b")
 
-# What Node writes below an error.
+# The last line that Node writes below an error.
 _SIGNATURE = "Node.js v"
 _SHOWN = 200
 
@@ -63,34 +63,29 @@ class ScriptFailedError(UndecidedError):
         self.kind: ScriptFailure = kind
 
     def __str__(self) -> str:
-        """The message, which holds the hint already: a result shows it on one line."""
+        """The message, which includes the hint already: a result shows it on one line."""
         return self.message
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptSettings:
-    """Whether, where and within which limits scripts run; a case file has no say in it."""
+    """Whether, where and within which limits scripts run; a case file cannot change them."""
 
     folder: Path
-    """The suite's folder; scripts lie in it, and it is their working folder."""
+    """The suite's folder: scripts must be in it, and it is their working folder."""
 
     is_allowed: bool = False
-    """Whether the user allowed scripts."""
-
     timeout_s: float = 30
-    """How long a script may run, in seconds."""
-
     memory_bytes: int = 512 << 20
-    """Memory a script may use; for JavaScript, what its heap may hold."""
+    """The memory of a script; for JavaScript, of its heap."""
 
     output_bytes: int = 10 << 20
     """How much it may write to stdout, and as much to stderr."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables the suite declares for its scripts."""
+    """Variables that the suite declares for its scripts."""
 
     node: str = "node"
-    """The program that runs JavaScript."""
 
 
 async def run_script(
@@ -101,15 +96,15 @@ async def run_script(
     case: Case | None = None,
     params: JsonObject | None = None,
 ) -> ScriptAnswer:
-    """Ask a script about an output."""
-    # It is handed `{"output": …, "case": …, "params": …}`: as arguments of the function
+    """Run a script on an output."""
+    # It gets `{"output": …, "case": …, "params": …}`: as arguments of the function
     # `evaluate(output, case, params)` that it defines (`module.exports` in JavaScript; it may take
     # fewer), or as JSON on stdin where it defines none. It answers with `{"passed": …, "value": …,
     # "message": …}`, with a truth value, or with a number on [0, 1]; as the value it returns, or as
     # JSON on stdout.
     path = find_script(script, settings)
     command, limits = _command(path, settings)
-    asked = {
+    request = {
         "output": output.to_json(),
         "case": None if case is None else case.to_json(),
         "params": params or {},
@@ -117,7 +112,7 @@ async def run_script(
     try:
         finished = await run_process(
             command,
-            json.dumps(asked).encode("ascii"),
+            json.dumps(request).encode("ascii"),
             limits=limits,
             environment=scrub_environment(settings.environment),
             folder=settings.folder.resolve(),
@@ -136,14 +131,14 @@ def run_script_sync(
     params: JsonObject | None = None,
 ) -> ScriptAnswer:
     """As `run_script`, also inside a running event loop."""
-    asked = run_script(script, output, settings=settings, case=case, params=params)
+    running = run_script(script, output, settings=settings, case=case, params=params)
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, asked).result()
+        return thread.submit(asyncio.run, running).result()
 
 
 def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEntry]:
     """The assertion and the scorer `custom.script`, for the registries of a run."""
-    # A spec names the script and what it is handed: `{"type": "custom.script", "script":
+    # A spec names the script and its parameters: `{"type": "custom.script", "script":
     # "checks/tone.py", "params": {…}, "threshold": 0.7}`.
 
     @assertion(SCRIPT_NAME)
@@ -155,9 +150,21 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
         threshold: Fraction | None = None,
         case: Case | None = None,
     ) -> AssertionResult:
-        """Pass when the script says so."""
-        said = run_script_sync(script, output, settings=settings, case=case, params=params)
-        return _script_result(said, script, threshold)
+        """Pass when the script answers that the output passes."""
+        answer = run_script_sync(script, output, settings=settings, case=case, params=params)
+        passed = answer.passed
+        if passed is None and threshold is not None and answer.value is not None:
+            passed = answer.value >= threshold
+        if passed is None:
+            raise ScriptFailedError(
+                f"{script!r} gave the value {answer.value}, and no threshold from which it passes",
+                kind="unreadable",
+                hint="set `threshold`, or let it answer with `passed` too",
+            )
+        message = answer.message or f"{script} says it {'holds' if passed else 'does not hold'}"
+        return AssertionResult(
+            passed=passed, actual=answer.actual, value=answer.value, message=message
+        )
 
     @scorer(SCRIPT_NAME)
     def script_score(
@@ -167,14 +174,11 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
         params: JsonObject | None = None,
         case: Case | None = None,
     ) -> Score:
-        """The value the script gives."""
-        said = run_script_sync(script, output, settings=settings, case=case, params=params)
+        """The value of the script's answer."""
+        answer = run_script_sync(script, output, settings=settings, case=case, params=params)
+        value, message = answer.as_value(), answer.message
         return Score(
-            name=SCRIPT_NAME,
-            value=said.as_value(),
-            raw=said.value,
-            method=script,
-            message=said.message,
+            name=SCRIPT_NAME, value=value, raw=answer.value, method=script, message=message
         )
 
     return RegistryEntry(SCRIPT_NAME, script_holds), RegistryEntry(SCRIPT_NAME, script_score)
@@ -184,7 +188,7 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
     """The file of a script that may run."""
     if not settings.is_allowed:
         raise ScriptFailedError(
-            f"the script {script!r} was not run, for scripts are not allowed",
+            f"the script {script!r} was not run, because scripts are not allowed",
             kind="not_allowed",
             hint="read it, then run again with --allow-scripts (allow_scripts=True)",
         )
@@ -207,7 +211,7 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
 
 
 def named_scripts(specs: Iterable[object]) -> Iterator[str]:
-    """The scripts that assertions and scorers name, those of groups included."""
+    """The scripts that assertions and scorers name, also within groups."""
     for spec in specs:
         if not isinstance(spec, dict):
             continue
@@ -220,7 +224,7 @@ def named_scripts(specs: Iterable[object]) -> Iterator[str]:
 
 
 def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:
-    """What a script answered."""
+    """Parse a script's answer."""
     text = stdout.decode("utf-8", errors="replace").strip()
     try:
         found = json.loads(text, parse_constant=_refuse)
@@ -245,7 +249,7 @@ def _command(path: Path, settings: ScriptSettings) -> tuple[list[str], ProcessLi
     else:
         heap = max(1, settings.memory_bytes >> 20)
         runner = [settings.node, f"--max-old-space-size={heap}", str(_HERE / "script_runner.cjs")]
-        own = _NODE_OWN_BYTES  # its threads and its compiler need memory beside the heap
+        own = _NODE_OWN_BYTES  # threads and compiler need memory beside the heap
     limits = ProcessLimits(
         timeout_s=settings.timeout_s,
         memory_bytes=settings.memory_bytes + own,
@@ -260,7 +264,7 @@ def _refuse_unrunnable(path: Path, settings: ScriptSettings) -> None:
     suffix = path.suffix.lower()
     if suffix not in _PYTHON | _JAVASCRIPT:
         raise ScriptFailedError(
-            f"{path.name} is in no language that is known",
+            f"{path.name} is in an unknown language",
             kind="unknown_language",
             hint="scripts are .py, .js, .cjs or .mjs files",
         )
@@ -275,41 +279,21 @@ def _refuse_unrunnable(path: Path, settings: ScriptSettings) -> None:
 
 def _failure(script: str, error: ProcessFailedError, settings: ScriptSettings) -> ScriptFailedError:
     kind, message = error.kind, error.message
-    named = next((n for n in _SIGNALS if error.exit_code == _SIGNAL_BASE + n), None)
+    # The shell around the script reports a signal as an exit code above 128.
+    number = next((n for n in _SIGNALS if error.exit_code == _SIGNAL_BASE + n), None)
     if kind == "memory" or _NO_BUFFER in error.stderr:
         most = settings.memory_bytes / 2**20
         kind, message = "memory", f"it needed more than {most:.4g} MiB of memory"
-    elif kind == "exit" and named is not None:
-        kind, message = "signal", f"it was killed by {_SIGNALS[named]}"
-    said = "" if kind == "too_large" else _error_line(error.stderr)
-    hint = "give it more time with timeout_s" if kind == "timeout" else None
-    return ScriptFailedError(f"the script {script!r} failed: {message}{said}", kind=kind, hint=hint)
-
-
-def _error_line(stderr: str) -> str:
-    """The line that says what went wrong: the last that names an error, or the last."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    elif kind == "exit" and number is not None:
+        kind, message = "signal", f"it was killed by {_SIGNALS[number]}"
+    # The last line that names an error explains the failure best, or else the last line.
+    lines = [line.strip() for line in error.stderr.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith(_SIGNATURE)]
-    if not lines:
-        return ""
-    named = [line for line in lines if _ERROR_LINE.match(line)]
-    return f": {(named or lines)[-1][:_SHOWN]}"
-
-
-def _script_result(said: ScriptAnswer, script: str, threshold: float | None) -> AssertionResult:
-    passed = said.passed
-    if passed is None and threshold is not None and said.value is not None:
-        passed = said.value >= threshold
-    if passed is None:
-        raise ScriptFailedError(
-            f"{script!r} gave the value {said.value}, and nothing says from which it passes",
-            kind="unreadable",
-            hint="set `threshold`, or let it answer with `passed` too",
-        )
-    default = f"{script} says it {'holds' if passed else 'does not hold'}"
-    return AssertionResult(
-        passed=passed, actual=said.actual, value=said.value, message=said.message or default
-    )
+    named = [line for line in lines if _ERROR_LINE.match(line)] or lines
+    if named and kind != "too_large":
+        message = f"{message}: {named[-1][:_SHOWN]}"
+    hint = "give it more time with timeout_s" if kind == "timeout" else None
+    return ScriptFailedError(f"the script {script!r} failed: {message}", kind=kind, hint=hint)
 
 
 def _refuse(token: str) -> float:
@@ -326,29 +310,28 @@ class ScriptAnswer(Record):
     """Whether the output passes; None where it only gave a value."""
 
     value: Fraction | None = None
-    """How good it is, on [0, 1]; None where it only said yes or no."""
+    """How good it is, on [0, 1]; None where it only passed or failed."""
 
     message: str = ""
-    """Why."""
-
     actual: JsonValue = None
     """What it found in the output."""
 
     details: JsonObject = Field(default_factory=dict)
-    """Whatever else it said."""
+    """All its other fields."""
 
     @model_validator(mode="before")
     @classmethod
-    def _reads_short_forms(cls, given: object) -> object:
-        if isinstance(given, bool):
-            return {"passed": given}
-        if isinstance(given, int | float):
-            return {"value": given}
-        if not isinstance(given, dict):
+    def _reads_short_forms(cls, answer: object) -> object:
+        # A bool is a number to Python, so it is tested first.
+        if isinstance(answer, bool):
+            return {"passed": answer}
+        if isinstance(answer, int | float):
+            return {"value": answer}
+        if not isinstance(answer, dict):
             raise ValueError("an answer is an object, a truth value or a number")  # noqa: TRY004
         known: dict[str, object] = {}
         details = {}
-        for name, value in given.items():
+        for name, value in answer.items():
             field = _ALIASES.get(name, name)
             if field in known or field not in cls.model_fields or field == "details":
                 details[name] = value
@@ -357,9 +340,9 @@ class ScriptAnswer(Record):
         return {**known, "details": details}
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _has_a_verdict(self) -> Self:
         if self.passed is None and self.value is None:
-            raise ValueError("an answer says `passed`, `value`, or both")
+            raise ValueError("an answer has `passed`, `value`, or both")
         return self
 
     def as_value(self) -> float:

@@ -1,4 +1,4 @@
-"""What an assertion looks at: the text of an output, or the value at a dotted path in it.
+"""Selects what an assertion checks: the text of an output, or the value at a dotted path in it.
 
 A workflow's artifact (S1) is unpacked first.
 """
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 # How many characters of a text a message shows.
 _DISPLAYED = 60
 
-# How many characters of a text a result keeps as what was found.
+# How many characters of a text a result stores.
 _TRUNCATED_AT = 2000
 
-# `json.dumps` makes an encoder for each call that sets an option.
+# `json.dumps` creates an encoder for each call that sets an option.
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def text_of(output: Output, path: str | None) -> str:
-    """The text a check looks at."""
+    """The text that an assertion checks."""
     if path is None and output.text is not None:
         return output.text
     found = value_of(output, path)
@@ -42,7 +42,7 @@ def text_of(output: Output, path: str | None) -> str:
 
 
 def value_of(output: Output, path: str | None) -> JsonValue:
-    """The value a check looks at."""
+    """The value that an assertion checks."""
     if path is not None:
         try:
             return look_up(output, path)
@@ -58,21 +58,13 @@ def value_of(output: Output, path: str | None) -> JsonValue:
 
 
 def truncate_value(value: JsonValue) -> JsonValue:
-    """A value as a result keeps it: a long text or a large structure is cut and says so."""
-    if isinstance(value, str):
-        return (
-            value
-            if len(value) <= _TRUNCATED_AT
-            else f"{value[:_TRUNCATED_AT]}… ({len(value)} characters)"
-        )
-    if isinstance(value, dict | list):
-        text = to_json_text(value)
-        return (
-            value
-            if len(text) <= _TRUNCATED_AT
-            else f"{text[:_TRUNCATED_AT]}… ({len(text)} characters)"
-        )
-    return value
+    """A value as a result stores it: a long text or a large structure is truncated."""
+    if not isinstance(value, str | dict | list):
+        return value
+    text = value if isinstance(value, str) else to_json_text(value)
+    if len(text) <= _TRUNCATED_AT:
+        return value
+    return f"{text[:_TRUNCATED_AT]}… ({len(text)} characters)"
 
 
 def display_value(value: JsonValue) -> str:
@@ -90,19 +82,19 @@ def to_json_text(value: JsonValue) -> str:
 
 @lru_cache(maxsize=1024)
 def _quoted(text: str) -> str:
-    """The same values are looked for in thousands of outputs."""
+    # Cached, because the same values are searched for in thousands of outputs.
     whole = to_json_text(text)
     return whole if len(text) <= _DISPLAYED else f"{whole[:_DISPLAYED]}…"
 
 
 def _refuse_error(output: Output) -> None:
-    """Nothing can be said of a text that was never made."""
+    # Without an output because of an error, a check has no result: it did not fail.
     if output.error is not None:
         raise UndecidedError(f"there is no output: {output.error}")
 
 
+# The keys of a path; a position in a list is written in digits.
 PathKeys = tuple[str, ...]
-"""The keys of a path, the first one first; a place in a list is written in digits."""
 
 _QUOTED = r'"(?:[^"\\]|\\.)*+"' + "|" + r"'(?:[^'\\]|\\.)*+'"
 
@@ -116,7 +108,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PLACE = re.compile(r"-?[0-9]{1,9}")
 _OUTPUT_ROOTS = ("outputs", "output")
 
-# The paths an output's own text answers.
+# The paths that mean the output's own text.
 _TEXT_PATHS = frozenset(
     {("text",)}
     | {
@@ -128,14 +120,14 @@ _TEXT_PATHS = frozenset(
 
 _OUTPUT_FIELDS = frozenset(Output.model_fields) - {"data", "text"}
 
-# What a workflow's artifact calls fields of an output.
+# The names in a workflow's artifact of fields of an output.
 _ARTIFACT_NAMES = {"events": "trace", "runId": "run_id"}
 
-# What the data of an output is called that was an artifact.
+# The names of an output's data where the output was an artifact.
 _SNAPSHOT = (("snapshot",), ("data", "snapshot"))
 _MISSING = object()
 
-# How many names are looked at for near ones, and how long they may be.
+# How many names are compared for suggestions, and how long they may be.
 _OFFERED = 100
 
 
@@ -146,13 +138,18 @@ def parse_path(path: str) -> PathKeys:
     at = 0
     while at < len(path):
         found = _STEP.match(path, at)
-        if found is None or not _is_joined(found, at):
+        # A bracket follows a key directly; everything else but the first key needs a dot.
+        is_bracket = found is not None and (found["place"] or found["key"]) is not None
+        has_dot = found is not None and found["dot"] is not None
+        if found is None or has_dot is (is_bracket or at == 0):
             raise InputError(
                 f"the path {_list_names(path)} cannot be read from character {at + 1} on",
                 hint="keys have single dots between them; quote a key that holds a dot: "
                 "outputs.'a.b'",
             )
-        steps.append(_key(found))
+        quoted = found["quoted"] or found["key"]
+        plain = found["bare"] or found["place"]
+        steps.append(plain if quoted is None else _ESCAPED.sub(r"\1", quoted[1:-1]))
         at = found.end()
     if not steps:
         raise InputError("a path is empty", hint="such as outputs.main.text")
@@ -169,12 +166,12 @@ PathText = Annotated[str, AfterValidator(_checked_path)]
 
 
 def look_up(output: Output, path: str) -> JsonValue:
-    """What stands at a path in an output."""
-    # `outputs.…` is looked for in the output's data with that prefix and without it; the output's
-    # own text answers `outputs.main.text` and `text` where the data has no such place. The fields
-    # of the output (`usage`, `metadata`, `trace`, `duration_ms`, …) answer by their names, `events`
-    # and `runId` are other names of `trace` and `run_id`, `snapshot` is one of the data, and any
-    # other first key is looked for in the data.
+    """The value at a path in an output."""
+    # `outputs.…` is looked up in the output's data with that prefix and without it; where the data
+    # has no such key, `outputs.main.text` and `text` mean the output's own text. The fields of the
+    # output (`usage`, `metadata`, `trace`, `duration_ms`, …) have their names, `events` and `runId`
+    # are other names of `trace` and `run_id`, `snapshot` is one of the data, and any other first
+    # key is looked up in the data.
     steps = parse_path(path)
     if output.data is None and output.text is not None and steps in _TEXT_PATHS:
         return output.text
@@ -189,28 +186,15 @@ def look_up(output: Output, path: str) -> JsonValue:
 
 
 def find_in(value: JsonValue, path: str) -> tuple[bool, JsonValue]:
-    """What stands at a path in a JSON value."""
+    """Whether a JSON value has a path, and the value there."""
     steps = parse_path(path)
     depth, found = _walk(value, steps)
     is_there = depth == len(steps)
     return is_there, cast("JsonValue", found) if is_there else None
 
 
-def _is_joined(found: re.Match[str], at: int) -> bool:
-    """A bracket follows a key directly; everything else but the first key needs a dot."""
-    is_bracket = found["place"] is not None or found["key"] is not None
-    return (found["dot"] is None) if is_bracket or at == 0 else (found["dot"] is not None)
-
-
-def _key(found: re.Match[str]) -> str:
-    quoted = found["quoted"] or found["key"]
-    if quoted is not None:
-        return _ESCAPED.sub(r"\1", quoted[1:-1])
-    return cast("str", found["bare"] or found["place"])
-
-
 def _candidates(output: Output, steps: PathKeys) -> Iterator[tuple[object, int, Sequence[str]]]:
-    """Where a path may lead: a root, how many keys that took, and the keys that are left."""
+    """Where a path may lead: a root, how many keys led there, and the keys that are left."""
     first, rest = _ARTIFACT_NAMES.get(steps[0], steps[0]), steps[1:]
     if first in _OUTPUT_FIELDS and getattr(output, first) is not None:
         yield getattr(output, first), 1, rest
@@ -228,26 +212,20 @@ def _candidates(output: Output, steps: PathKeys) -> Iterator[tuple[object, int, 
 
 
 def _walk(here: object, steps: Sequence[str]) -> tuple[int, object]:
-    """How many of the steps can be taken, and where that leads."""
+    """How many of the steps exist, and the value at the last of them."""
     for depth, step in enumerate(steps):
         found = _MISSING
         if isinstance(here, dict):
             found = here.get(step, _MISSING)
         elif isinstance(here, list | tuple):
-            found = _item(here, step)
+            place = int(step) if _PLACE.fullmatch(step) else len(here)
+            found = here[place] if -len(here) <= place < len(here) else _MISSING
         elif isinstance(here, Record):
             found = _fields(here).get(step, _MISSING)
         if found is _MISSING:
             return depth, here
         here = found
     return len(steps), here
-
-
-def _item(items: Sequence[object], step: str) -> object:
-    if _PLACE.fullmatch(step) is None:
-        return _MISSING
-    place = int(step)
-    return items[place] if -len(items) <= place < len(items) else _MISSING
 
 
 def _fields(record: Record) -> Mapping[str, object]:
@@ -266,14 +244,11 @@ def _plain(found: object) -> JsonValue:
 def _not_there(output: Output, steps: PathKeys, depth: int, nearest: object) -> str:
     whole = _join_path(steps)
     if not depth:
-        roots = [*(output.data if isinstance(output.data, dict) else ()), *_present(output)]
+        own = [name for name in Output.model_fields if getattr(output, name) not in (None, (), {})]
+        roots = [*(output.data if isinstance(output.data, dict) else ()), *own]
         return f"the output has no {whole}; {_offer(steps[0], roots)}"
     part = _join_path(steps[:depth])
     return f"the output has no {whole}; {part} {_inside(steps[depth], nearest)}"
-
-
-def _present(output: Output) -> list[str]:
-    return [name for name in Output.model_fields if getattr(output, name) not in (None, (), {})]
 
 
 def _inside(step: str, nearest: object) -> str:
@@ -303,39 +278,35 @@ def _list_names(text: str, most: int = 80) -> str:
 
 _ARTIFACT_FIELDS = {"snapshot": "data", "events": "trace", "runId": "run_id", "caseId": "case_id"}
 
-# Beside `events` one of these says that they are runtime events, and not somebody's calendar.
+# Beside one of these keys, `events` are runtime events and not, for example, those of a calendar.
 _MARKS = frozenset({"snapshot", "outputs", "nodeStatus", "node_status", "runId"})
 
 
-def unpack_artifact(given: Output | Mapping[str, object]) -> Output:
-    """What checks look at: an output whose artifact, if it has one, is taken apart."""
-    # An artifact is `{runId, snapshot, events}`. Handed over whole, or as the `data` of an output,
-    # its snapshot becomes the data, and its events the trace where the output has no other.
-    if not isinstance(given, Output):
-        return _split_artifact(_from_mapping(given))
-    return _split_artifact(given) if type(given.data) is dict else given
-
-
-def _split_artifact(output: Output) -> Output:
+def unpack_artifact(output: Output | Mapping[str, object]) -> Output:
+    """The output to check, with its artifact unpacked if it has one."""
+    # An artifact is `{runId, snapshot, events}`. Passed alone, or as the `data` of an output, its
+    # snapshot becomes the data, and its events the trace where the output has no other.
+    if not isinstance(output, Output):
+        output = _from_mapping(output)
     data = output.data
     if not isinstance(data, dict):
         return output
     changes: dict[str, object] = {}
-    if isinstance(data.get("snapshot"), dict):
-        changes["data"] = {**_rest(data), **cast("dict[str, JsonValue]", data["snapshot"])}
+    snapshot = data.get("snapshot")
+    if isinstance(snapshot, dict):
+        # Paths find the other fields of the artifact beside the snapshot's own.
+        rest = {name: value for name, value in data.items() if name not in _ARTIFACT_FIELDS}
+        changes["data"] = {**rest, **snapshot}
     if not output.trace and _has_events(data):
-        changes["trace"] = _events(data["events"])
-    if not changes:
-        return output
+        try:
+            events = cast("list[JsonValue]", data["events"])
+            changes["trace"] = tuple(TraceEvent.model_validate(event) for event in events)
+        except ValidationError as error:
+            raise _invalid_artifact(error, "the artifact's events") from error
     run_id = data.get("runId")
-    if output.run_id is None and isinstance(run_id, str):
+    if changes and output.run_id is None and isinstance(run_id, str):
         changes["run_id"] = run_id
-    return output.model_copy(update=changes)
-
-
-def _rest(artifact: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """What else an artifact says, which paths find beside the snapshot's own."""
-    return {name: value for name, value in artifact.items() if name not in _ARTIFACT_FIELDS}
+    return output.model_copy(update=changes) if changes else output
 
 
 def _has_events(data: Mapping[str, JsonValue]) -> bool:
@@ -345,22 +316,15 @@ def _has_events(data: Mapping[str, JsonValue]) -> bool:
     return all(isinstance(event, dict) and isinstance(event.get("type"), str) for event in events)
 
 
-def _events(events: JsonValue) -> tuple[TraceEvent, ...]:
-    try:
-        return tuple(TraceEvent.model_validate(event) for event in cast("list[JsonValue]", events))
-    except ValidationError as error:
-        raise _invalid_artifact(error, "the artifact's events") from error
-
-
-def _from_mapping(given: object) -> Output:
-    if not isinstance(given, Mapping):
+def _from_mapping(value: object) -> Output:
+    if not isinstance(value, Mapping):
         raise InputError(
-            f"what is checked must be an Output, not {type(given).__name__}",
+            f"what is checked must be an Output, not {type(value).__name__}",
             hint="for example judgekit.Output(text=…)",
         )
-    fields = {str(name): value for name, value in given.items()}
+    fields = {str(name): item for name, item in value.items()}
     if "snapshot" in fields and not fields.keys() & {"data", "text", "trace"}:
-        fields = {_ARTIFACT_FIELDS.get(name, name): value for name, value in fields.items()}
+        fields = {_ARTIFACT_FIELDS.get(name, name): item for name, item in fields.items()}
         unknown = fields.keys() - Output.model_fields.keys()
         fields["metadata"] = {name: fields.pop(name) for name in sorted(unknown)}
     try:

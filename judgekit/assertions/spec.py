@@ -1,6 +1,6 @@
-"""Reads assertion specs (`{"type": …}`) into assertions that can be carried out.
+"""Parses assertion specs (`{"type": …}`) and reports all their faults at once.
 
-Reports every fault at once. They are carried out in `runner`.
+The assertions are carried out in `runner`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
@@ -45,23 +45,15 @@ _THRESHOLD: TypeAdapter[object] = TypeAdapter(Fraction)
 
 @dataclass(frozen=True, slots=True)
 class ParsedAssertion:
-    """A spec that is sound, ready to be carried out."""
+    """A valid spec, ready to be carried out."""
 
     type: str
-    """The type as the spec has it."""
-
     weight: float
-    """Its weight in its group."""
-
     is_negated: bool
-    """Whether it passes when it does not hold."""
-
     function: Callable[..., object] | None = None
-    """What carries it out, with its arguments; None for a group."""
+    """The function with its arguments; None for a group."""
 
     wants_case: bool = False
-    """Whether it is handed the case."""
-
     rule: str = ""
     """For a group: `all`, `any` or `none`."""
 
@@ -69,10 +61,9 @@ class ParsedAssertion:
     """For a group: the share of its weight that must pass."""
 
     members: tuple[ParsedAssertion, ...] = ()
-    """For a group: its members."""
 
     def call(self, output: Output, case: Case | None) -> object:
-        """What the assertion says of an output."""
+        """Carry the assertion out; it may raise or return anything."""
         function = cast("Callable[..., object]", self.function)
         return function(output, case=case) if self.wants_case else function(output)
 
@@ -80,7 +71,7 @@ class ParsedAssertion:
 def read_specs(
     specs: object, *, registry: Registry | None = None, where: SpecLocation = ("assertions",)
 ) -> tuple[list[ParsedAssertion], list[SpecFault]]:
-    """Read specs."""
+    """Parse specs; invalid ones are left out and have a fault."""
     reader = _Reader(assertion_registry() if registry is None else registry)
     checks = reader.read_all(specs, where, depth=0)
     return checks, reader.faults
@@ -89,12 +80,12 @@ def read_specs(
 def check_specs(
     specs: object, *, registry: Registry | None = None, where: SpecLocation = ("assertions",)
 ) -> None:
-    """Refuse specs that are unsound, before anything is run."""
+    """Refuse invalid specs before anything runs."""
     refuse_faults(read_specs(specs, registry=registry, where=where)[1])
 
 
 class _Reader:
-    """Reads specs and gathers what is wrong with them."""
+    """Parses specs and collects their faults."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -126,7 +117,7 @@ class _Reader:
             check = self._group(base, GROUPS[plain], settings, where, depth)
         else:
             check = self._single(base, plain, settings, where)
-        # A spec with a fault is not carried out even in part.
+        # An invalid spec is not carried out even in part.
         return check if len(self.faults) == n_before else None
 
     def _single(
@@ -134,37 +125,41 @@ class _Reader:
     ) -> ParsedAssertion | None:
         synonym = SYNONYMS.get(plain)
         own_name = plain if synonym is None else synonym.name
-        said = self._find(base.type, own_name, where)
-        if said is None:
+        declared = self._find(base.type, own_name, where)
+        if declared is None:
             return None
-        self._need(own_name, base.type, where)
-        if _CRITERION not in said.parameters:
+        package, extra = EXTRAS.get(own_name, (None, None))
+        if package is not None and find_spec(package) is None:
+            hint = f"pip install 'judgekit-llm[{extra}]'"
+            message = f"needs {package}, which is not installed"
+            self._add((*where, "type"), message, base.type, hint)
+        if _CRITERION not in declared.parameters:
             settings = self._without_criterion(settings, where, base.type)
         arguments, faults = read_arguments(
-            said, settings, where=where, name=base.type, synonym=synonym
+            declared, settings, where=where, name=base.type, synonym=synonym
         )
         self.faults += faults
-        function = partial(said.function, **arguments)
-        return ParsedAssertion(base.type, base.weight, base.is_negated, function, said.wants_case)
+        function = partial(declared.function, **arguments)
+        return replace(base, function=function, wants_case=declared.wants_case)
 
     def _find(self, name: str, plain: str, where: SpecLocation) -> Declaration | None:
         try:
             return declaration_of(cast("Callable[..., object]", self._registry.load(plain)))
         except UnknownNameError as error:
             near = difflib.get_close_matches(plain, [*error.known, *SYNONYMS, *GROUPS], n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else _families(error.known)
+            # There are too many names to list them here.
+            families = dict.fromkeys(n.partition(".")[0] for n in error.known if "." in n)
+            hint = (
+                f"there are {len(error.known)}, of the families {', '.join(families)}; "
+                "docs/assertions.md lists them"
+            )
+            if near:
+                hint = f"did you mean {' or '.join(near)}?"
             hint = ELSEWHERE.get(plain.partition(":")[0], ELSEWHERE.get(plain, hint))
             self._add((*where, "type"), "no assertion is called so", name, hint)
         except InputError as error:
             self._add((*where, "type"), error.message, name, error.hint)
         return None
-
-    def _need(self, own_name: str, name: str, where: SpecLocation) -> None:
-        """Note the extra that an assertion needs and that is not installed."""
-        package, extra = EXTRAS.get(own_name, (None, None))
-        if package is not None and find_spec(package) is None:
-            hint = f"pip install 'judgekit-llm[{extra}]'"
-            self._add((*where, "type"), f"needs {package}, which is not installed", name, hint)
 
     def _group(
         self,
@@ -193,9 +188,7 @@ class _Reader:
         # Such a group would pass whatever its members say.
         if members and not any(member.weight for member in members):
             self._add((*where, key), "every member has the weight 0, so that none counts", name)
-        return ParsedAssertion(
-            name, base.weight, base.is_negated, rule=rule, threshold=threshold, members=members
-        )
+        return replace(base, rule=rule, threshold=threshold, members=members)
 
     def _without_criterion(
         self, settings: Mapping[str, object], where: SpecLocation, name: str
@@ -229,14 +222,8 @@ class _Reader:
         self.faults.append(spec_fault(where, message, name=name, hint=hint))
 
 
-def _families(known: Sequence[str]) -> str:
-    """Where the names are listed; there are too many to list them here."""
-    first = ", ".join(dict.fromkeys(name.partition(".")[0] for name in known if "." in name))
-    return f"there are {len(known)}, of the families {first}; docs/assertions.md lists them"
-
-
+# Where a spec or one of its parameters is: keys and list positions.
 SpecLocation = tuple[str | int, ...]
-"""Where a spec or one of its parameters stands: keys and list positions."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHOWN = 60
@@ -244,64 +231,69 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class SpecFault:
-    """One thing wrong with a spec."""
+    """One fault of a spec; the message names the place, the type and the parameter."""
 
     where: SpecLocation
-    """The spec, or its parameter."""
-
     message: str
-    """What is wrong: the place, the assertion's type and the parameter."""
-
     hint: str | None = None
-    """How to mend it."""
 
     def __str__(self) -> str:
-        """What and how, on one line."""
+        """The message and the hint on one line."""
         return self.message if self.hint is None else f"{self.message}; {self.hint}"
 
 
 def spec_fault(
     where: SpecLocation, message: str, *, name: str | None = None, hint: str | None = None
 ) -> SpecFault:
-    """A fault that says where it is."""
+    """A fault whose message begins with its place."""
     # The place of the spec is enough: the message names the parameter.
     last = max((n for n, part in enumerate(where) if isinstance(part, int)), default=len(where) - 1)
+    keys = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in where[: last + 1])
     called = "" if name is None else f" ({name})"
-    return SpecFault(where, f"{_format_location(where[: last + 1])}{called}: {message}", hint)
+    return SpecFault(where, f"{''.join(keys).removeprefix('.')}{called}: {message}", hint)
 
 
 def read_arguments(
-    said: Declaration,
+    declared: Declaration,
     settings: Mapping[str, object],
     *,
     where: SpecLocation,
     name: str | None = None,
     synonym: Synonym | None = None,
 ) -> tuple[dict[str, object], list[SpecFault]]:
-    """The arguments a spec sets."""
-    name = said.name if name is None else name
+    """The arguments that a spec sets, and its faults."""
+    name = declared.name if name is None else name
     renamed: Mapping[str, str] = {} if synonym is None else synonym.renamed
     fixed: Mapping[str, object] = {} if synonym is None else synonym.fixed
     arguments, faults = dict(fixed), []
-    given = set(fixed)
+    assigned = set(fixed)
     for key, value in settings.items():
-        parameter = _parameter(key, said, renamed)
+        parameter = _parameter(key, declared, renamed)
         if parameter is None or parameter in fixed:
-            hint = _near(key, [p for p in said.parameters if p not in fixed])
+            free = [name for name in declared.parameters if name not in fixed]
+            near = difflib.get_close_matches(key, free, n=1)
+            hint = (
+                f"did you mean `{near[0]}`?" if near else f"it takes {', '.join(free) or 'nothing'}"
+            )
             faults.append(spec_fault((*where, key), f"takes no `{key}`", name=name, hint=hint))
-        elif parameter in given:
+        elif parameter in assigned:
             faults.append(spec_fault((*where, key), f"sets `{parameter}` twice", name=name))
         else:
-            given.add(parameter)
+            assigned.add(parameter)
             try:
-                arguments[parameter] = validate_argument(said.parameters[parameter].adapter, value)
+                arguments[parameter] = validate_argument(
+                    declared.parameters[parameter].adapter, value
+                )
             except InputError as error:
                 message = f"`{key}` {error.message}"
                 faults.append(spec_fault((*where, key), message, name=name, hint=error.hint))
-    for parameter, about in said.parameters.items():
-        if about.is_required and parameter not in given:
+    for parameter, about in declared.parameters.items():
+        if about.is_required and parameter not in assigned:
             wanted = next((key for key, own in renamed.items() if own == parameter), parameter)
-            faults.append(spec_fault(where, f"needs `{wanted}`{_camel(wanted)}", name=name))
+            # S1 files spell names in camel case.
+            first, *others = wanted.split("_")
+            camel = f" (or `{first}{''.join(map(str.title, others))}`)" if others else ""
+            faults.append(spec_fault(where, f"needs `{wanted}`{camel}", name=name))
     return arguments, faults
 
 
@@ -312,13 +304,13 @@ def validate_argument(adapter: TypeAdapter[object], value: object) -> object:
     except ValidationError as error:
         raise InputError(_words(error)) from error
     except InputError as error:
-        raise InputError(f"is unsound: {error.message}", hint=error.hint) from error
+        raise InputError(f"is invalid: {error.message}", hint=error.hint) from error
     except RecursionError as error:
         raise InputError("is nested too deeply") from error
 
 
 def refuse_faults(faults: Sequence[SpecFault], *, of: str = "assertions") -> None:
-    """Raise what is wrong, if anything is."""
+    """Raise an error that lists all faults, if there are any."""
     if len(faults) == 1:
         raise InputError(faults[0].message, hint=faults[0].hint)
     if faults:
@@ -326,37 +318,20 @@ def refuse_faults(faults: Sequence[SpecFault], *, of: str = "assertions") -> Non
         raise InputError(f"{len(faults)} faults in {of}:{lines}")
 
 
-def _format_location(where: SpecLocation) -> str:
-    """A place as people write it."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
-    return text.removeprefix(".")
-
-
-def _parameter(key: str, said: Declaration, renamed: Mapping[str, str]) -> str | None:
+def _parameter(key: str, declared: Declaration, renamed: Mapping[str, str]) -> str | None:
     """The parameter a key of a spec sets; `nodeId` sets `node_id`, or `node`."""
     own = _HUMP.sub("_", key).lower()
     # Files of other tools write `nodeId`; here the parameter is `node_id` or `node`.
     for name in (renamed.get(key, key), own, own.removesuffix("_id")):
-        if name in said.parameters:
+        if name in declared.parameters:
             return name
     return None
 
 
-def _camel(name: str) -> str:
-    """The other spelling, which S1 files have."""
-    first, *others = name.split("_")
-    return f" (or `{first}{''.join(map(str.title, others))}`)" if others else ""
-
-
-def _near(key: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
-    return f"did you mean `{near[0]}`?" if near else f"it takes {', '.join(known) or 'nothing'}"
-
-
 def _words(error: ValidationError) -> str:
-    """What pydantic says of one value, in plain words."""
+    """Pydantic's message about one value, in plain words."""
     details = error.errors(include_url=False)
-    # Of what may be a text or a list, a list is told what is wrong with it as a list.
+    # Where a text or a list is allowed, the faults of a list are those of a list.
     detail = details[-1 if isinstance(details[0]["input"], dict | list) else 0]
     inner = "".join(f"[{part}]" for part in detail["loc"] if isinstance(part, int))
     what = detail["msg"].replace("Input should be", "must be").removeprefix("Value error, ")

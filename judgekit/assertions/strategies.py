@@ -1,14 +1,19 @@
-"""Plans how a case is evaluated (S4.2): its strategies, assertions, scorers and judge.
+"""Plans how a case is evaluated and combines the results into one outcome (S4.2, S4.5).
 
-With the five skill profiles (S4.3). Results are combined in `outcomes`.
+The plan names the strategies, assertions, scorers and judge. The five skill profiles (S4.3) are
+here too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import fsum
+from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
+from judgekit.assertions.registry import meets_threshold
+from judgekit.assertions.runner import weight_shares
 from judgekit.assertions.scripts import SCRIPT_NAME
 from judgekit.errors import DatasetError, UnknownNameError
 from judgekit.records import EvaluationProfileName, EvaluationStrategy, Rubric
@@ -16,15 +21,15 @@ from judgekit.records import EvaluationProfileName, EvaluationStrategy, Rubric
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judgekit.records import Case, JsonObject
+    from judgekit.records import AssertionResult, Case, JsonObject, Score
 
 SIMILARITY = "similarity"
 """The scorer that measures `semantic_sim`."""
 
+# The value from which a case passes where neither it nor the profile nor the rubric sets one.
 DEFAULT_THRESHOLD = 0.7
-"""From which value a case passes where neither it nor the profile nor the rubric says."""
 
-# The assertions of a case that say what a strategy compares with.
+# The assertions of a case that a strategy takes over.
 _TYPES: dict[str, frozenset[str]] = {
     "exact_match": frozenset({"equals", "text.equals", "output.equals"}),
     "regex_match": frozenset({"regex", "text.regex"}),
@@ -45,64 +50,53 @@ _NEEDS = {
 
 @dataclass(frozen=True, slots=True)
 class PlannedPart:
-    """One strategy that takes part."""
+    """One strategy of a plan; never `hybrid`."""
 
     strategy: EvaluationStrategy
-    """The strategy; never `hybrid`."""
-
     weight: float
-    """Its share in a hybrid evaluation, 0 or more; 1 where it is the only one."""
-
     checks: tuple[int, ...] = ()
-    """Places of its assertions in the plan's."""
+    """Positions of its assertions in the plan."""
 
     scorers: tuple[int, ...] = ()
-    """Places of its scorers in the plan's."""
+    """Positions of its scorers in the plan."""
 
     threshold: float | None = None
-    """The value from which it passes; None where there is only right and wrong, and for a judge
-    whose rubric says it."""
+    """None where there is only right and wrong, and for a judge whose rubric has the threshold."""
 
     thresholds: tuple[float, ...] = ()
-    """The value from which each of its scorers passes, where they differ."""
+    """The thresholds of its scorers, where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPlan:
-    """What has to be done to evaluate one case."""
+    """How one case is evaluated."""
 
     case_id: str
-    """The case."""
-
     strategy: EvaluationStrategy | None
-    """The strategy; None where only its assertions are checked."""
+    """None where only assertions are checked."""
 
     parts: tuple[PlannedPart, ...]
-    """The strategies that take part: one, or those a hybrid one weighs."""
+    """One strategy, or those that a hybrid one combines."""
 
     assertions: tuple[JsonObject, ...]
-    """Assertions to carry out, in the order in which `combine` wants their results."""
-
     guards: tuple[int, ...]
-    """Places of the assertions that belong to no strategy: every one must hold besides."""
+    """Positions of the assertions that belong to no strategy; all of them must pass besides."""
 
     scorers: tuple[JsonObject, ...]
-    """Scorers to ask, as specs, in the order in which `combine` wants their scores."""
-
     rubric: str | Rubric | None
-    """The rubric a judge is asked with; None where none is asked."""
+    """The rubric for the judge; None where no judge is called."""
 
     threshold: float | None
     """The value from which a hybrid evaluation passes, on [0, 1]; else that of its one part."""
 
     @property
     def asks_judge(self) -> bool:
-        """Whether a judge is asked."""
+        """Whether a judge is called."""
         return any(part.strategy == "llm_judge" for part in self.parts)
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weight of each strategy that takes part."""
+        """The weight of each strategy."""
         return {part.strategy: part.weight for part in self.parts}
 
 
@@ -112,10 +106,10 @@ def plan_evaluation(
     *,
     rubric: str | Rubric | None = None,
 ) -> EvaluationPlan:
-    """What has to be done to evaluate a case."""
-    # The case's own strategy comes first, then the first default of the profile that the case has
-    # what is needed for; without either, a judge is asked where there is a rubric. Assertions that
-    # are no part of the strategy must hold besides. No script is run and no file is opened.
+    """Plan the evaluation of a case; no script is run and no file is opened."""
+    # The case's own strategy comes first, then the first default of the profile whose material the
+    # case has; without either, a judge is called where there is a rubric. Assertions that are no
+    # part of the strategy must pass besides.
     profile = find_profile(profile) if isinstance(profile, str) else profile
     planner = _Planner(case, profile, rubric)
     strategy = planner.strategy()
@@ -124,6 +118,7 @@ def plan_evaluation(
     n = len(planner.assertions)
     if strategy is None and not n:
         raise _impossible(case, "it has no strategy, no assertion and no rubric")
+    threshold = parts[0].threshold if parts else None
     return EvaluationPlan(
         case_id=case.id,
         strategy=strategy,
@@ -132,12 +127,12 @@ def plan_evaluation(
         guards=tuple(place for place in range(n) if place not in used),
         scorers=tuple(planner.scorers),
         rubric=planner.rubric if any(p.strategy == "llm_judge" for p in parts) else None,
-        threshold=planner.threshold(strategy) if strategy == "hybrid" else _threshold_of(parts),
+        threshold=planner.threshold(strategy) if strategy == "hybrid" else threshold,
     )
 
 
 class _Planner:
-    """Works out the plan of one case, and adds the assertions that the strategies need."""
+    """Plans one case, and adds the assertions that its strategies need."""
 
     def __init__(
         self, case: Case, profile: EvaluationProfile | None, rubric: str | Rubric | None
@@ -154,7 +149,7 @@ class _Planner:
             return self._case.evaluation.strategy
         if self._profile is None:
             return "llm_judge" if self.rubric is not None else None
-        # Without a fitting one the first is planned, so that the error says what is missing.
+        # Without a fitting one the first is planned, so that the error names what is missing.
         fitting = [name for name in self._profile.strategies if self._is_default_for(name)]
         return (fitting or self._profile.strategies)[0]
 
@@ -186,18 +181,20 @@ class _Planner:
         return DEFAULT_THRESHOLD if set_by_profile is None else set_by_profile
 
     def _weights(self) -> dict[EvaluationStrategy, float]:
-        # Weights may name strategies without a check; each then says what it needs.
+        # Weights may name strategies without a check; the error names what each of them needs.
         own = {} if self._case.evaluation is None else self._case.evaluation.weights
         known = [name for name in get_args(EvaluationStrategy) if name != "hybrid"]
-        if strange := sorted(own.keys() - set(known)):
-            raise _impossible(self._case, f"no strategy to combine is called {strange[0]!r}")
+        if unknown := sorted(own.keys() - set(known)):
+            raise _impossible(self._case, f"no strategy to combine is called {unknown[0]!r}")
         if own:
             return {name: own[name] for name in known if own.get(name, 0) > 0}
         return dict.fromkeys(self._at_hand(), 1.0)
 
     def _at_hand(self) -> list[EvaluationStrategy]:
-        """The strategies a case says something for itself."""
-        found: list[EvaluationStrategy] = [name for name in _with_assertions() if self._own(name)]
+        """The strategies for which the case has material of its own."""
+        found: list[EvaluationStrategy] = [
+            name for name in get_args(EvaluationStrategy) if name in _TYPES and self._own(name)
+        ]
         if self._case.rubric is not None:
             found.append("llm_judge")
         if self._script() is not None and "custom" not in found:
@@ -210,7 +207,7 @@ class _Planner:
         if strategy == "hybrid":
             return len(self._at_hand()) > 1
         if strategy == "exact_match" and self._case.reference is not None:
-            # An answer that only has to match a pattern or a schema has a reference to read.
+            # Where the answer only has to satisfy a schema, the reference is there for the reader.
             return self._own("exact_match") != () or not self._own("json_schema")
         return self._is_possible(strategy)
 
@@ -240,9 +237,11 @@ class _Planner:
         return PlannedPart(strategy, weight, (len(self.assertions) - 1,), threshold=threshold)
 
     def _similarity_part(self, weight: float, threshold: float | None) -> PlannedPart:
-        """The part of `semantic_sim`; each text is held to the threshold of its assertion."""
-        # The threshold of the case, if it has one, overrides those of its assertions.
-        stated = self._stated if self._states_its_own() else [None]
+        """The part of `semantic_sim`."""
+        # Each text has the threshold of its assertion, unless the case has one for this strategy.
+        own_case = self._case.evaluation
+        is_free = own_case is None or own_case.threshold is None or own_case.strategy == "hybrid"
+        stated = self._stated if is_free else [None]
         own = [
             limit for each in stated if (limit := threshold if each is None else each) is not None
         ]
@@ -256,7 +255,7 @@ class _Planner:
         )
 
     def _measure_similarity(self) -> None:
-        """Ask the scorer in place of assertions `similar`, for it says how alike the texts are."""
+        """Use the scorer in place of assertions `similar`, because it has a value too."""
         similar = [self.assertions[place] for place in self._own("semantic_sim")]
         self.assertions = [spec for spec in self.assertions if spec not in similar]
         for spec in similar:
@@ -268,34 +267,21 @@ class _Planner:
             self.scorers.append({"type": SIMILARITY})
             self._stated.append(None)
 
-    def _states_its_own(self) -> bool:
-        """Whether the threshold of its similarity is not that of the case."""
-        own = self._case.evaluation
-        return own is None or own.threshold is None or own.strategy == "hybrid"
-
     def _own(self, strategy: EvaluationStrategy) -> tuple[int, ...]:
-        """Places of the case's own assertions that carry out a strategy."""
+        """Positions of the case's own assertions that a strategy takes over."""
         types = _TYPES.get(strategy, frozenset())
         return tuple(
             place
             for place, spec in enumerate(self.assertions)
-            if spec.get("type") in types and (strategy != "json_schema" or _has_schema(spec))
+            # `is-json` without a schema checks the syntax only, which is no strategy.
+            if spec.get("type") in types
+            and (
+                strategy != "json_schema" or isinstance(spec.get("value", spec.get("schema")), dict)
+            )
         )
 
     def _script(self) -> str | None:
         return None if self._case.evaluation is None else self._case.evaluation.script
-
-
-def _with_assertions() -> list[EvaluationStrategy]:
-    return [name for name in get_args(EvaluationStrategy) if name in _TYPES]
-
-
-def _has_schema(spec: JsonObject) -> bool:
-    return isinstance(spec.get("value", spec.get("schema")), dict)
-
-
-def _threshold_of(parts: Sequence[PlannedPart]) -> float | None:
-    return parts[0].threshold if parts else None
 
 
 def _impossible(case: Case, why: str) -> DatasetError:
@@ -308,25 +294,21 @@ def _impossible(case: Case, why: str) -> DatasetError:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationProfile:
-    """What a kind of skill is evaluated by."""
+    """How a kind of skill is evaluated."""
 
     name: EvaluationProfileName
-    """Its name."""
-
     description: str
-    """Which skills it is for."""
-
     strategies: tuple[EvaluationStrategy, ...]
-    """The default strategies; a case takes the first that it has what is needed for."""
+    """The default strategies; a case takes the first one whose material it has."""
 
     threshold: float | None = None
-    """The value from which a case passes; None where there is only right and wrong."""
+    """None where there is only right and wrong."""
 
     thresholds: tuple[float, float] | None = None
-    """The range its threshold is chosen from, where that depends on the skill."""
+    """The range of its threshold, where that depends on the skill."""
 
     rubric: str | None = None
-    """The shipped rubric a judge is asked with where case and suite have none."""
+    """The shipped rubric where case and suite have none."""
 
 
 PROFILES: Mapping[str, EvaluationProfile] = MappingProxyType(
@@ -359,18 +341,181 @@ PROFILES: Mapping[str, EvaluationProfile] = MappingProxyType(
             ),
             EvaluationProfile(
                 "enterprise",
-                "Compliance and other expert domains: several strategies, or scripts of one's own.",
+                "Compliance and other expert domains: several strategies, or custom scripts.",
                 ("hybrid", "custom"),
                 threshold=0.7,
             ),
         )
     }
 )
-"""The profiles by name."""
 
 
 def find_profile(name: str) -> EvaluationProfile:
-    """The profile of that name."""
+    """The profile with this name."""
     if name not in PROFILES:
         raise UnknownNameError("profile", name, get_args(EvaluationProfileName))
     return PROFILES[name]
+
+
+@dataclass(frozen=True, slots=True)
+class PartOutcome:
+    """The result of one strategy; value and pass are None where they are not known."""
+
+    strategy: EvaluationStrategy
+    weight: float
+    value: float | None
+    passed: bool | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyOutcome:
+    """The result of the evaluation of one output."""
+
+    strategy: EvaluationStrategy | None
+    """None where only assertions were checked."""
+
+    value: float | None
+    """The value on [0, 1]; None where a part that counts is not known."""
+
+    passed: bool | None
+    """None where what is not known could decide it either way."""
+
+    parts: tuple[PartOutcome, ...]
+    feedback: str
+    matched_patterns: tuple[str, ...] = ()
+    schema_errors: tuple[str, ...] = ()
+
+
+def combine_outcomes(
+    plan: EvaluationPlan,
+    checks: Sequence[AssertionResult],
+    scores: Sequence[Score],
+    judged_value: float | None,
+    *,
+    judged_passed: bool | None = None,
+    judged_feedback: str | None = None,
+) -> StrategyOutcome:
+    """Combine the results of a plan into one outcome."""
+    # What is missing never counts as 0: the value is None, and the output passes or fails only
+    # where it would do so whatever the missing parts were.
+    if len(checks) != len(plan.assertions):
+        raise ValueError(f"{len(checks)} results for {len(plan.assertions)} assertions")
+    judged = (judged_value, judged_passed, judged_feedback)
+    parts = tuple(_outcome(part, checks, scores, judged) for part in plan.parts)
+    guards = [checks[place] for place in plan.guards]
+    # Guards have no weight beside a strategy: they can only fail the case.
+    value = None if parts else _assertion_share(guards)
+    # A mean without the missing parts would be the mean of something else.
+    if parts and all(part.value is not None for part in parts):
+        value = min(1.0, fsum(share * (part.value or 0.0) for part, share in _weighed(parts)))
+    guarded = _all_passed([guard.passed for guard in guards if guard.weight > 0])
+    passed = _all_passed([_passed(plan, parts), guarded]) if parts else guarded
+    patterns = (p for p in _checks_of(plan, "regex_match") if checks[p].passed)
+    violations = (p for p in _checks_of(plan, "json_schema") if checks[p].passed is not True)
+    messages = [
+        part.message if len(parts) == 1 else f"{part.strategy}: {part.message}" for part in parts
+    ]
+    messages += [guard.message for guard in guards if guard.passed is not True]
+    return StrategyOutcome(
+        strategy=plan.strategy,
+        value=value,
+        passed=passed,
+        parts=parts,
+        feedback="; ".join(messages or [guard.message for guard in guards]),
+        matched_patterns=tuple(str(plan.assertions[p].get("value")) for p in patterns),
+        schema_errors=tuple(checks[p].message for p in violations),
+    )
+
+
+def _outcome(
+    part: PlannedPart,
+    checks: Sequence[AssertionResult],
+    scores: Sequence[Score],
+    judged: tuple[float | None, bool | None, str | None],
+) -> PartOutcome:
+    if part.strategy == "llm_judge":
+        value, passed, feedback = judged
+        if passed is None:
+            passed = _reaches(value, part.threshold)
+        message = feedback or (
+            "the judge gave no verdict" if value is None else _valued(value, part)
+        )
+        return PartOutcome(part.strategy, part.weight, value, passed, message)
+    if part.scorers:
+        return _scored_part(part, scores)
+    found = [checks[place] for place in part.checks]
+    passed = _all_passed([one.passed for one in found])
+    value = None if passed is None else float(passed)
+    graded = [one.value for one in found if one.value is not None]
+    # Of several scripts the worst counts, as every one must pass.
+    if graded and passed is not None and part.strategy == "custom":
+        value = min(graded)
+    message = "; ".join(one.message for one in found if one.passed is not True)
+    message = message or "; ".join(one.message for one in found)
+    return PartOutcome(part.strategy, part.weight, value, passed, message)
+
+
+def _scored_part(part: PlannedPart, scores: Sequence[Score]) -> PartOutcome:
+    """The outcome by the lowest of its scores, where all are known."""
+    found = [scores[place] for place in part.scorers if place < len(scores)]
+    known = [score.value for score in found if score.value is not None]
+    if len(known) < len(part.scorers):
+        errors = [score.error for score in found if score.error is not None]
+        message = "; ".join(errors) or "the similarity was not measured"
+        return PartOutcome(part.strategy, part.weight, None, None, message)
+    limits = part.thresholds or (part.threshold,) * len(known)
+    each = [(value, replace(part, threshold=t)) for value, t in zip(known, limits, strict=True)]
+    passed = _all_passed([_reaches(value, own.threshold) for value, own in each])
+    # With one threshold the lowest score explains the result; with several, those that missed.
+    missed = [
+        pair for pair in each if part.thresholds and _reaches(pair[0], pair[1].threshold) is False
+    ]
+    values = "; ".join(_valued(*pair) for pair in missed or [min(each, key=itemgetter(0))])
+    message = f"{values}{f' ({found[0].method})' if found[0].method else ''}"
+    return PartOutcome(part.strategy, part.weight, min(known), passed, message)
+
+
+def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
+    """Whether the parts pass: a hybrid evaluation by its threshold, if the bounds agree."""
+    if plan.strategy != "hybrid":
+        return parts[0].passed
+    weighed = _weighed(parts)
+    # What is missing is taken as 0 and as 1; only if both agree is the outcome known.
+    known = fsum(share * part.value for part, share in weighed if part.value is not None)
+    open_ = fsum(share for part, share in weighed if part.value is None)
+    at_worst, at_best = _reaches(known, plan.threshold), _reaches(known + open_, plan.threshold)
+    return at_worst if at_worst == at_best else None
+
+
+def _weighed(parts: Sequence[PartOutcome]) -> list[tuple[PartOutcome, float]]:
+    return list(zip(parts, weight_shares([part.weight for part in parts]), strict=True))
+
+
+def _assertion_share(guards: Sequence[AssertionResult]) -> float | None:
+    """The share of the weight that passed, where only assertions are checked."""
+    parts = weight_shares([guard.weight for guard in guards])
+    if not any(parts) or any(guard.passed is None for guard in guards if guard.weight > 0):
+        return None
+    weighed = zip(guards, parts, strict=True)
+    return min(1.0, fsum(share for guard, share in weighed if guard.passed))
+
+
+def _all_passed(passed: Sequence[bool | None]) -> bool | None:
+    if False in passed:
+        return False
+    return None if None in passed else True
+
+
+def _reaches(value: float | None, threshold: float | None) -> bool | None:
+    return None if value is None or threshold is None else meets_threshold(value, threshold)
+
+
+def _valued(value: float, part: PlannedPart) -> str:
+    what = "the judge gives" if part.strategy == "llm_judge" else "the similarity is"
+    wanted = "" if part.threshold is None else f", {part.threshold:g} wanted"
+    return f"{what} {value:.3g}{wanted}"
+
+
+def _checks_of(plan: EvaluationPlan, strategy: EvaluationStrategy) -> list[int]:
+    return [place for part in plan.parts if part.strategy == strategy for place in part.checks]

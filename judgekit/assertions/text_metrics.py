@@ -15,14 +15,14 @@ def edit_distance(text: str, reference: str, most: int) -> int:
     """The least number of characters to insert, delete or replace to make one text the other."""
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - a native library
 
-    # No distance is larger than the longer text; and rapidfuzz takes no number of any size.
+    # No distance is larger than the longer text, and rapidfuzz takes 64-bit numbers only.
     return Levenshtein.distance(
         text, reference, score_cutoff=min(most, max(len(text), len(reference)))
     )
 
 
 def word_ratio(text: str, reference: str) -> float:
-    """How alike two texts are in their words, whatever their order."""
+    """How similar two texts are in their words, whatever their order."""
     from rapidfuzz.fuzz import token_sort_ratio  # noqa: PLC0415 - a native library
 
     one, other = (" ".join(split_words(part)) for part in (text, reference))
@@ -39,7 +39,7 @@ def rouge_n_score(text: str, reference: str, n: int) -> float:
 
 
 def rouge_l_score(text: str, reference: str) -> float:
-    """ROUGE-L: the F1 of the longest row of words that both texts have in this order."""
+    """ROUGE-L: the F1 of the longest common subsequence of words."""
     from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - a native library
 
     ours, theirs = split_words(text), split_words(reference)
@@ -54,7 +54,7 @@ def bleu_score(text: str, reference: str) -> float:
 
 
 def chrf_score(text: str, reference: str) -> float:
-    """The F-score of the n-grams of characters that two texts share."""
+    """chrF: the F-score of the character n-grams that two texts share."""
     from sacrebleu import sentence_chrf  # noqa: PLC0415 - slow to import
 
     return _share(sentence_chrf(text, [reference]).score)

@@ -23,15 +23,15 @@ def search_pattern(pattern: str, text: str, ignore_case: bool, whole: bool) -> s
     return None if found is None else found.group()
 
 
+# How much memory the process may have, where the system can limit it.
 MEMORY_BYTES = 2 << 30
-"""How much memory it may have, where the system can hold it to that."""
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer requests until there are no more."""
-    # The first line says where modules are found. Every other names a function to `load`, or the
-    # one of those to `run`, with its arguments and the seconds it may take; a request that takes
-    # longer ends the process, also when whoever asked is gone by then.
+    # The first line has the import path. Every other line names a function to `load`, or one of
+    # those to `run`, with its arguments and its time limit; a request that takes longer ends the
+    # process, also when the parent is gone by then.
     functions: dict[str, Callable[..., object]] = {}
     sys.path[:] = json.loads(requests.readline())
     for line in requests:
@@ -50,12 +50,14 @@ def _answer(
             functions[name] = getattr(importlib.import_module(module), attribute)
             return {"value": None}
         with _Alarm(request["timeout_s"]):
-            return {"value": functions[str(request["run"])](*_list(request["arguments"]))}
+            arguments = request["arguments"]
+            values = arguments if isinstance(arguments, list) else [arguments]
+            return {"value": functions[str(request["run"])](*values)}
     except RecursionError:
         return {"error": "RecursionError", "message": "it is nested too deeply"}
     except MemoryError:
         return {"error": "MemoryError", "message": "it needs more memory than a check may have"}
-    except Exception as error:  # noqa: BLE001 - whoever asked decides what it means
+    except Exception as error:  # noqa: BLE001 - the caller decides what it means
         return {"error": type(error).__name__, "message": str(error)}
 
 
@@ -74,10 +76,6 @@ class _Alarm:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
-
-
 def _limit_memory() -> None:
     with suppress(ImportError, ValueError, OSError):
         import resource  # noqa: PLC0415 - not on every system
@@ -93,7 +91,7 @@ def _main() -> None:
     _limit_memory()
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a function prints is no reply
+    os.dup2(2, 1)  # what a function prints must not be read as a reply
     with suppress(KeyboardInterrupt, BrokenPipeError):
         serve(requests, replies)
 

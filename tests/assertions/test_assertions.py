@@ -94,7 +94,7 @@ def test_what_returns_something_else_is_an_error() -> None:
 
 def test_endless_recursion_is_an_error() -> None:
     result = one({"type": "deep"}, registry=OWN)
-    assert result.error == "what it looks at is nested too deeply"
+    assert result.error == "the value it checks is nested too deeply"
 
 
 def test_an_assertion_that_asks_for_it_gets_the_case() -> None:

@@ -55,7 +55,7 @@ def test_a_suite_is_looked_at_with_the_cases_it_names(tmp_path: Path) -> None:
     text = "name: s\ndataset: cases.jsonl\nassertions:\n  - {type: regex, value: '('}\n"
     (own, of_case) = told(put(tmp_path, text, "judgekit.yaml"))
     assert own[0] == 4
-    assert own[1].startswith("assertions[0] (regex): `value` is unsound")
+    assert own[1].startswith("assertions[0] (regex): `value` is invalid")
     assert of_case[1].startswith("case 'a': assertions[0]")
     missing = put(tmp_path, "name: s\ndataset: nowhere.jsonl\nvariants: []\n", "other.yaml")
     assert told(missing) == []
@@ -86,7 +86,7 @@ def test_a_fault_that_the_reader_of_the_file_named_is_not_told_again(tmp_path: P
     spec = {"type": "regex", "value": "("}
     path = put(tmp_path, json.dumps([{"id": "a", "input": "Q", "assertions": [spec]}]), "a.json")
     (found,) = assertion_diagnostics(path, ())
-    fault = found.message.partition("is unsound: ")[2]
+    fault = found.message.partition("is invalid: ")[2]
     told_by_reader = Diagnostic(str(path), 7, "error", f"case 'a': {fault}", None)
     assert assertion_diagnostics(path, [told_by_reader]) == []
     of_another = Diagnostic(str(path), 7, "error", f"case 'b': {fault}", None)

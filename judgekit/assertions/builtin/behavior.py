@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from judgekit.assertions.builtin.calls import (
-    trace_of,
-)
+from judgekit.assertions.builtin.calls import trace_of
 from judgekit.assertions.registry import UndecidedError, assertion
 from judgekit.records import AssertionResult, Count, Name
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 # Workflow engines spell the node of an event in these ways.
 _NODE_KEYS = ("nodeId", "node_id", "node")
 
-# Words that engines use for a node or an event that went wrong.
+# Words that engines use for a failed node or event.
 _BAD = frozenset({"error", "errored", "failed", "failure", "exception", "crashed"})
 
 # A node with one of these has not run.
@@ -42,11 +40,11 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @assertion("behavior.no_errors")
 def no_errors(output: Output) -> AssertionResult:
-    """Pass when nothing went wrong.
+    """Pass when there are no errors.
 
     An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
-    that has a `status` of that kind, an `error`, or `isError`; a node whose status in the
-    output's data says so.
+    that has a `status` of that kind, an `error`, or `isError`; a node with such a status in the
+    output's data.
 
     Args:
         output: The output.
@@ -56,8 +54,8 @@ def no_errors(output: Output) -> AssertionResult:
     """
     errors = [] if output.error is None else [output.error]
     errors += [_describe_event(event) for event in output.trace if _is_error(event)]
-    statuses = _node_statuses(output)
-    errors += [f"node {node}: {said}" for node, said in statuses.items() if said.lower() in _BAD]
+    statuses = _node_statuses(output).items()
+    errors += [f"node {node}: {status}" for node, status in statuses if status.lower() in _BAD]
     message = f"no errors in {len(output.trace)} events"
     if errors:
         n_errors = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
@@ -92,7 +90,7 @@ def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
 def node_invocations(
     output: Output, *, node_id: Name, value: Annotated[int, Field(ge=0)]
 ) -> AssertionResult:
-    """Pass when a node was invoked at most so many times.
+    """Pass when a node was invoked at most a number of times.
 
     Args:
         output: The output.
@@ -100,15 +98,15 @@ def node_invocations(
         value: The limit.
 
     Returns:
-        The result; `actual` is the number of invocations: of its `node` and `agent` events the
-        kind of beginning or end that is there most often, else the different `invocation`
-        numbers, else the most frequent beginning or end of anything.
+        The result; `actual` is the number of invocations: how often the most frequent of its
+        `node` and `agent` events occurs, else the number of different `invocation` values, else
+        how often the most frequent of its other events occurs.
 
     Raises:
         UndecidedError: The output has no events.
     """
     if not output.trace:
-        raise UndecidedError("the output has no events, so that invocations were not counted")
+        raise UndecidedError("the output has no events, so invocations cannot be counted")
     n = _count_invocations([event for event in output.trace if _node(event) == node_id])
     message = f"{node_id} was invoked {'once' if n == 1 else f'{n} times'}, limit {value}"
     return AssertionResult(passed=n <= value, actual=n, message=message)
@@ -123,15 +121,15 @@ def finish_reason(output: Output, *, value: Name) -> AssertionResult:
         value: `stop`, `length`, `content_filter`, `tool_calls`, …, in the provider's words.
 
     Returns:
-        The result; `actual` is the reason given.
+        The result; `actual` is the recorded reason.
 
     Raises:
-        UndecidedError: Nobody says why it stopped.
+        UndecidedError: No reason was recorded.
     """
     places: list[Mapping[str, object]] = [
         event.__pydantic_extra__ or {} for event in reversed(output.trace)
     ]
-    # The last event counts: a run may stop several times and go on.
+    # The last event counts: a run may stop and resume several times.
     for place in (output.metadata, *places):
         for name in ("finish_reason", "finishReason", "stop_reason", "stopReason"):
             found = place.get(name)
@@ -150,7 +148,7 @@ def trajectory_node_executed(output: Output, *, node: Name) -> AssertionResult:
         node: The node's id.
 
     Returns:
-        The result; `actual` is the nodes that were.
+        The result; `actual` lists the nodes that were.
 
     Raises:
         UndecidedError: There is no trace.
@@ -161,12 +159,12 @@ def trajectory_node_executed(output: Output, *, node: Name) -> AssertionResult:
 
 @assertion("trajectory.node_invocations.max")
 def trajectory_node_invocations(output: Output, *, node: Name, value: Count) -> AssertionResult:
-    """Pass when a node was entered at most so often.
+    """Pass when a node was entered at most a number of times.
 
     Args:
         output: The output.
         node: The node's id.
-        value: The most times.
+        value: The limit.
 
     Returns:
         The result; `actual` is how often it was.
@@ -192,9 +190,9 @@ def _is_error(event: TraceEvent) -> bool:
 
 def _describe_event(event: TraceEvent) -> str:
     extra = event.__pydantic_extra__ or {}
-    said = extra.get("error") or extra.get("message") or event.content or "no message"
+    message = extra.get("error") or extra.get("message") or event.content or "no message"
     where = _node(event)
-    return f"{event.type}{f' ({where})' if where else ''}: {str(said)[:200]}"
+    return f"{event.type}{f' ({where})' if where else ''}: {str(message)[:200]}"
 
 
 def _kind(event: TraceEvent) -> str:
@@ -212,16 +210,16 @@ def _node(event: TraceEvent) -> str | None:
 
 
 def _node_statuses(output: Output) -> dict[str, str]:
-    """What a workflow's snapshot says of its nodes."""
+    """The status of each node in a workflow's snapshot."""
     data = output.data if isinstance(output.data, dict) else {}
     found = data.get("nodeStatus", data.get("node_status"))
     if not isinstance(found, dict):
         return {}
-    said = {
+    statuses = {
         node: status.get("status") if isinstance(status, dict) else status
         for node, status in found.items()
     }
-    return {node: status for node, status in said.items() if isinstance(status, str)}
+    return {node: status for node, status in statuses.items() if isinstance(status, str)}
 
 
 def _executed_nodes(output: Output) -> set[str]:
@@ -231,14 +229,14 @@ def _executed_nodes(output: Output) -> set[str]:
     produced = set(outputs) if isinstance(outputs, dict) else set()
     if not (output.trace or statuses or produced):
         raise UndecidedError("the output has neither events nor the state of its nodes")
-    ran = {node for node, said in statuses.items() if said.lower() not in _IDLE}
-    seen = {_node(event) for event in output.trace if _kind(event) not in _IDLE}
-    return ran | produced | {node for node in seen if node is not None}
+    ran = {node for node, status in statuses.items() if status.lower() not in _IDLE}
+    active = {_node(event) for event in output.trace if _kind(event) not in _IDLE}
+    return ran | produced | {node for node in active if node is not None}
 
 
 def _count_invocations(events: Iterable[TraceEvent]) -> int:
     found = list(events)
-    # An engine reports start and end of one invocation, so each type is counted by itself.
+    # Engines report the start and the end of an invocation, so each type is counted separately.
     worked = Counter(event.type for event in found if _kind(event) in _WORKED)
     # A tool that a node calls begins and ends too, and is no invocation of the node.
     own = [n for kind, n in worked.items() if kind.lower().startswith(_OF_NODES)]

@@ -25,7 +25,7 @@ UpperLimit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 @assertion("metric.latency_ms.max")
 def latency_ms(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output took at most so many milliseconds.
+    """Pass when making the output took at most a number of milliseconds.
 
     Args:
         output: The output.
@@ -42,7 +42,7 @@ def latency_ms(output: Output, *, value: UpperLimit) -> AssertionResult:
 
 @assertion("metric.total_cost_usd.max")
 def total_cost_usd(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output cost at most so many US dollars.
+    """Pass when making the output cost at most a number of US dollars.
 
     Args:
         output: The output.
@@ -59,7 +59,7 @@ def total_cost_usd(output: Output, *, value: UpperLimit) -> AssertionResult:
 
 @assertion("metric.tokens.input.max")
 def input_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were sent.
+    """Pass when the model was sent at most a number of tokens.
 
     Args:
         output: The output.
@@ -76,7 +76,7 @@ def input_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
 
 @assertion("metric.tokens.output.max")
 def output_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were received.
+    """Pass when the model returned at most a number of tokens.
 
     Args:
         output: The output.
@@ -93,7 +93,7 @@ def output_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
 
 @assertion("metric.tokens.total.max")
 def total_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were sent and received together.
+    """Pass when at most a number of tokens were sent and received together.
 
     Args:
         output: The output.
@@ -126,7 +126,7 @@ Quantity = Literal["latency_ms", "cost_usd", "input_tokens", "output_tokens", "t
 """What can be measured."""
 
 COMPLETE = "agent:complete"
-"""The event in which a node says what its work took."""
+"""The event in which a node reports what its work took."""
 
 _SPELLINGS: dict[str, tuple[str, ...]] = {
     "latency_ms": ("durationMs", "duration_ms"),
@@ -140,32 +140,28 @@ _UNITS = {"latency_ms": "ms", "cost_usd": "usd"}
 
 @dataclass(frozen=True, slots=True)
 class Consumption:
-    """A sum over the events that say it, or what the output itself says."""
+    """A sum over the events that report it, or the value of the output itself."""
 
     value: float
-    """How much, in the quantity's unit: milliseconds, US dollars or tokens."""
-
     unit: str
-    """`ms`, `usd` or `tokens`."""
-
     n_silent: int = 0
-    """Events that should say it and do not; where there are any, the value is a lower bound."""
+    """Events that do not report it; where there are any, the value is a lower bound."""
 
     n_events: int = 0
-    """Events that should say it; 0 where the output's own fields did."""
+    """All events that should; 0 where the value is that of the output."""
 
     @property
     def gap(self) -> str | None:
         """What is missing, in words; None where nothing is."""
         if not self.n_silent:
             return None
-        return f"{self.n_silent} of {self.n_events} {COMPLETE} events do not say it"
+        return f"{self.n_silent} of {self.n_events} {COMPLETE} events do not report it"
 
 
 def measure_consumption(output: Output, quantity: Quantity) -> Consumption:
-    """How much of something making an output took."""
-    # The `agent:complete` events are added up: nodes that ran at the same time count both. Where
-    # there are none, the output's own `duration_ms` and `usage` are taken.
+    """How much of a quantity the making of an output took."""
+    # The `agent:complete` events are added up, also those of nodes that ran at the same time. Where
+    # there are none, the output's own `duration_ms` and `usage` count.
     if quantity == "total_tokens":
         parts = (
             measure_consumption(output, "input_tokens"),
@@ -177,22 +173,22 @@ def measure_consumption(output: Output, quantity: Quantity) -> Consumption:
         )
     unit = _UNITS.get(quantity, "tokens")
     events = [event for event in output.trace if event.type == COMPLETE]
-    said = [_event_amount(event, quantity) for event in events]
-    known = [value for value in said if value is not None]
+    amounts = [_event_amount(event, quantity) for event in events]
+    known = [value for value in amounts if value is not None]
     if known:
-        return Consumption(fsum(known), unit, len(said) - len(known), len(said))
+        return Consumption(fsum(known), unit, len(amounts) - len(known), len(amounts))
     own = _output_amount(output, quantity)
     if own is None:
-        raise UndecidedError(
-            f"{quantity} was not measured: {_missing_amount(quantity, len(events))}, "
-            "and the output itself "
-            "does not say it"
-        )
+        missing = f"there is no {COMPLETE} event"
+        if events:
+            missing = f"no {COMPLETE} event reports {_SPELLINGS[quantity][0]}"
+        own_fields = "and the output itself does not report it"
+        raise UndecidedError(f"{quantity} was not measured: {missing}, {own_fields}")
     return Consumption(own, unit)
 
 
 def _event_amount(event: TraceEvent, quantity: Quantity) -> float | None:
-    """What one event says, in any of the spellings that are in use."""
+    """The amount of one event, in any of the known spellings."""
     fields: Mapping[str, object] = event.__pydantic_extra__ or {}
     places = [fields, fields.get("usage"), event.content]
     if isinstance(event.content, Mapping):
@@ -211,7 +207,7 @@ def _output_amount(output: Output, quantity: Quantity) -> float | None:
         return _amount(output.duration_ms)
     usage = output.usage
     if usage is None or quantity not in usage.model_fields_set:
-        return None  # a count that nobody set is unknown, though the record shows it as 0
+        return None  # a count that was not set is unknown, though the record shows it as 0
     return _amount(getattr(usage, quantity))
 
 
@@ -220,9 +216,3 @@ def _amount(value: object) -> float | None:
         return None
     # Larger whole numbers raise when they become a float.
     return float(value) if 0 <= value <= float_info.max else None
-
-
-def _missing_amount(quantity: Quantity, n_events: int) -> str:
-    if not n_events:
-        return f"there is no {COMPLETE} event"
-    return f"no {COMPLETE} event says {_SPELLINGS[quantity][0]}"

@@ -1,4 +1,4 @@
-"""The tool calls of a trace, and how they compare with expected calls in arguments and order."""
+"""The tool calls of a trace, and their comparison with expected calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CALLS = frozenset({
     "agent:tool_call", "function_call",
 })  # fmt: skip
 
-# Those they use for its result.
+# Those that they use for its result.
 _RESULTS = frozenset({
     "tool_result", "tool:result", "tool:complete", "tool:end", "tool_response", "tool:error",
     "tool_error", "function_call_output",
@@ -34,11 +34,11 @@ _RESULTS = frozenset({
 _ERRORS = frozenset({"error", "tool:error", "tool_error"})
 _ARGUMENTS = ("arguments", "args", "input", "params", "parameters")
 
-# The fields of a chat message that hold calls.
-_HELD = ("tool_calls", "toolCalls")
+# The fields of a chat message that list calls.
+_CALL_LISTS = ("tool_calls", "toolCalls")
 _NAMES = ("toolName", "tool_name", "tool", "function")
 
-# The fields that tie a result to its call, in order of preference.
+# The fields that connect a result to its call, in order of preference.
 _IDS = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id")
 _BAD_STATES = frozenset({"error", "failed", "failure"})
 
@@ -48,22 +48,18 @@ class ToolCall:
     """One call of a tool."""
 
     tool: str
-    """The tool."""
-
     arguments: JsonValue
-    """What it was called with; None where the trace does not say."""
+    """None where the trace has none."""
 
     place: int
-    """Place of the call in the trace, from 1, as steps are numbered for a judge."""
+    """Its position in the trace, from 1, as steps are numbered for a judge."""
 
     id: str | None = None
-    """The id that ties the result to the call."""
-
     error: str | None = None
-    """What went wrong; None where nothing did or the trace does not say."""
+    """None where there was none, or the trace has no result."""
 
     ended: int | None = None
-    """Place of its result in the trace."""
+    """The position of its result in the trace."""
 
     @property
     def key(self) -> str:
@@ -72,7 +68,7 @@ class ToolCall:
 
 
 def trace_of(output: Output) -> tuple[TraceEvent, ...]:
-    """The trace a check looks at."""
+    """The trace of an output, which an assertion about it needs."""
     if not output.trace:
         why = f": {output.error}" if output.error is not None else ""
         raise UndecidedError(f"the output has no trace{why}")
@@ -80,7 +76,7 @@ def trace_of(output: Output) -> tuple[TraceEvent, ...]:
 
 
 def tool_calls(output: Output) -> list[ToolCall]:
-    """The tool calls of a trace, in their order, each with what came of it."""
+    """The tool calls of a trace, in order, each with its error if it had one."""
     # A result belongs to the call with its id; without one, to the oldest unanswered call of its
     # tool; without a name too, to the oldest unanswered call.
     calls: list[ToolCall] = []
@@ -110,10 +106,12 @@ def tool_of(event: TraceEvent) -> str | None:
 def _calls_of_event(event: TraceEvent, place: int) -> list[ToolCall]:
     """The calls of an event: one, or those that a message of a chat makes."""
     if event.type in _CALLS:
-        return [_call(event, place)]
-    held = _field(event, _HELD)
+        arguments = event.content if event.content is not None else _field(event, _ARGUMENTS)
+        parsed = _parse_arguments(arguments)
+        return [ToolCall(tool_of(event) or "?", parsed, place, _id_of(event))]
+    listed = _field(event, _CALL_LISTS)
     blocks = event.content if isinstance(event.content, list) else []
-    made = [_chat_call(call, place) for call in (held if isinstance(held, list) else [])]
+    made = [_chat_call(call, place) for call in (listed if isinstance(listed, list) else [])]
     made += [
         _chat_call(block, place)
         for block in blocks
@@ -126,22 +124,14 @@ def _chat_call(call: JsonValue, place: int) -> ToolCall | None:
     """A call as a provider writes it within a message."""
     if not isinstance(call, dict):
         return None
-    told = call["function"] if isinstance(call.get("function"), dict) else call
-    if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+    # OpenAI nests name and arguments in `function`; Anthropic does not.
+    function = call["function"] if isinstance(call.get("function"), dict) else call
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         return None
-    arguments = next((told[name] for name in _ARGUMENTS if told.get(name) is not None), None)
-    call_id = call.get("id")
-    return ToolCall(
-        str(told["name"]),
-        _parse_arguments(arguments),
-        place,
-        str(call_id) if isinstance(call_id, str | int) else None,
-    )
-
-
-def _call(event: TraceEvent, place: int) -> ToolCall:
-    arguments = event.content if event.content is not None else _field(event, _ARGUMENTS)
-    return ToolCall(tool_of(event) or "?", _parse_arguments(arguments), place, _id_of(event))
+    values = (function.get(name) for name in _ARGUMENTS)
+    arguments = _parse_arguments(next((value for value in values if value is not None), None))
+    call_id = str(call["id"]) if isinstance(call.get("id"), str | int) else None
+    return ToolCall(str(function["name"]), arguments, place, call_id)
 
 
 def _match_result(
@@ -162,29 +152,30 @@ def _match_result(
 
 
 def _error_of(event: TraceEvent) -> str | None:
-    """What a result says went wrong."""
+    """The error that a result reports."""
     found = event.model_extra or {}
-    said = found.get("error")
+    reported = found.get("error")
     is_marked = found.get("is_error") is True or found.get("isError") is True
     is_bad_state = str(found.get("status", "")).lower() in _BAD_STATES
     is_error = event.type in _ERRORS or is_marked or is_bad_state or found.get("success") is False
-    if not is_error and not said:
+    if not is_error and not reported:
         return None
-    what = said if said and said is not True else event.content
+    # `error: true` marks a result whose content is the message.
+    what = reported if reported and reported is not True else event.content
     text = what if isinstance(what, str) else json.dumps(what, ensure_ascii=False, default=str)
     return text.strip() or "error"
 
 
 def _parse_arguments(value: JsonValue) -> JsonValue:
-    """Arguments a model wrote as JSON text, as the object they are."""
-    # Other text is an argument by itself and stays text, even where it is a number.
+    """Arguments, parsed where a model wrote them as JSON text."""
+    # Other text is itself an argument and stays text, even where it is a number.
     if not isinstance(value, str) or not value.lstrip().startswith("{"):
         return value
     try:
-        held: JsonValue = json.loads(value)
+        parsed: JsonValue = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    return held
+    return parsed
 
 
 def _id_of(event: TraceEvent) -> str | None:
@@ -198,78 +189,71 @@ def _field(event: TraceEvent, names: Sequence[str]) -> JsonValue:
 
 
 ArgumentsMode = Literal["exact", "subset", "superset", "ignore"]
-"""How the arguments of a call stand to the expected ones: `exact` the same; `subset` none beyond
-them; `superset` all of them, and maybe more; `ignore` whatever they are."""
+"""How the arguments of a call must match the expected ones: `exact` the same; `subset` no others;
+`superset` all of them, and possibly others; `ignore` any."""
 
 OrderMode = Literal["strict", "in_order", "unordered", "subset", "superset"]
-"""How the calls stand to the expected ones: `strict` the same calls in the same order;
-`in_order` all of them in that order, others between; `unordered` the same calls in any order;
-`subset` no call beyond them; `superset` all of them in any order, and maybe more."""
+"""How the calls must match the expected ones: `strict` the same calls in the same order;
+`in_order` all of them in that order, with others between; `unordered` the same calls in any order;
+`subset` no other calls; `superset` all of them in any order, and possibly others."""
 
-# Patterns come from a suite and texts from a model; together they may take for ever.
+# A pattern of a suite and a text of a model may together take exponential time.
 _TIMEOUT_S = 1.0
 
 
 class ArgumentRule(Record):
-    """What one argument must be; every demand that is made must hold."""
+    """The conditions for one argument; all that are set must hold."""
 
     equals: JsonValue = None
-    """The value itself; null demands nothing."""
+    """The value itself; null sets no condition."""
 
     one_of: tuple[JsonValue, ...] | None = None
-    """The values it may have."""
-
     contains: str | None = None
     """A part of its text."""
 
     matches: PatternText | None = None
-    """A pattern of Python's `re` that is found in its text."""
+    """A pattern of Python's `re` that its text contains."""
 
     min: Finite | None = None
-    """The least number."""
-
     max: Finite | None = None
-    """The greatest number."""
-
     exists: bool = True
-    """Whether it is there at all; false demands that it is not."""
+    """False where the argument must be missing."""
 
 
 class ExpectedCall(Record):
-    """A tool call as it should be."""
+    """An expected tool call."""
 
     tool: Name
-    """The tool."""
-
     arguments: JsonObject | None = None
-    """What it should be called with; None where any arguments will do."""
+    """None where any arguments will do."""
 
     match: ArgumentsMode | Annotated[tuple[PathText, ...], Field(min_length=1)] | None = None
-    """How its arguments are compared, or the paths that must be the same; None takes the
-    assertion's way."""
+    """How its arguments are compared, or the paths that must be equal; None takes the mode of the
+    assertion."""
 
     where: dict[PathText, ArgumentRule] = Field(default_factory=dict)
-    """What must hold of single arguments, by their path."""
+    """Conditions for single arguments, by their path."""
 
     @model_validator(mode="before")
     @classmethod
-    def _reads_short_forms(cls, given: object) -> object:
-        if isinstance(given, str):
-            return {"tool": given}
-        if isinstance(given, dict):
-            given = dict(given)
-            if "tool" not in given and "name" in given:
-                given["tool"] = given.pop("name")
-            if "arguments" not in given and "args" in given:
-                given["arguments"] = given.pop("args")
-            if isinstance(given.get("where"), dict):
-                given["where"] = {k: _argument_rule(v) for k, v in given["where"].items()}
-        return given
+    def _reads_short_forms(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {"tool": value}
+        if isinstance(value, dict):
+            value = dict(value)
+            # Other frameworks name the fields `name` and `args`.
+            if "tool" not in value and "name" in value:
+                value["tool"] = value.pop("name")
+            if "arguments" not in value and "args" in value:
+                value["arguments"] = value.pop("args")
+            if isinstance(value.get("where"), dict):
+                value["where"] = {k: _argument_rule(v) for k, v in value["where"].items()}
+        return value
 
 
-def _read_call(given: object) -> ExpectedCall:
+def _read_call(value: object) -> ExpectedCall:
     try:
-        return ExpectedCall.model_validate(given)
+        return ExpectedCall.model_validate(value)
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in detail["loc"])
@@ -277,17 +261,16 @@ def _read_call(given: object) -> ExpectedCall:
         raise ValueError(f"{place}: {what}" if place else what) from error
 
 
-def _read_calls(given: object) -> tuple[ExpectedCall, ...]:
-    if not isinstance(given, list | tuple):
+def _read_calls(value: object) -> tuple[ExpectedCall, ...]:
+    if not isinstance(value, list | tuple):
         raise ValueError("must be a list of calls")  # noqa: TRY004 - pydantic wants ValueError
-    return tuple(_read_call(item) for item in given)
+    return tuple(_read_call(item) for item in value)
 
 
+# Expected calls in a spec are tools' names or objects. The validators build the records from a
+# spec's strict JSON, and give short messages.
 OneCall = Annotated[ExpectedCall, PlainValidator(_read_call)]
-"""An expected call, as a spec writes it: a tool's name, or an object."""
-
 ExpectedCalls = Annotated[tuple[ExpectedCall, ...], PlainValidator(_read_calls)]
-"""Expected calls, as a spec writes them: a list of names or objects."""
 
 
 def call_matches(call: ToolCall, expected: ExpectedCall, mode: ArgumentsMode) -> bool:
@@ -296,29 +279,29 @@ def call_matches(call: ToolCall, expected: ExpectedCall, mode: ArgumentsMode) ->
         return False
     if expected.arguments is not None and not _arguments_fit(call.arguments, expected, mode):
         return False
-    return all(_rule_holds(call.arguments, path, demand) for path, demand in expected.where.items())
+    return all(_rule_holds(call.arguments, path, rule) for path, rule in expected.where.items())
 
 
 def match_calls(
     calls: Sequence[ToolCall], expected: Sequence[ExpectedCall], mode: ArgumentsMode
 ) -> dict[int, int]:
-    """As many calls as possible, each with an expected call of its own."""
+    """The largest assignment of calls to expected calls."""
     # A greedy choice would lose matches: an unspecific expectation could take the only call that a
     # specific one accepts. So this finds a maximum bipartite matching.
     fitting = [
         [number for number, call in enumerate(calls) if call_matches(call, wanted, mode)]
         for wanted in expected
     ]
-    taken: dict[int, int] = {}
+    matched: dict[int, int] = {}
     for number in range(len(expected)):
-        _place(number, fitting, taken, set())
-    return {wanted: made for made, wanted in taken.items()}
+        _place(number, fitting, matched, set())
+    return {wanted: made for made, wanted in matched.items()}
 
 
 def count_in_order(
     calls: Sequence[ToolCall], expected: Sequence[ExpectedCall], mode: ArgumentsMode
 ) -> int:
-    """How many of the expected calls were made one after the other, others between."""
+    """How many of the expected calls were made in order, possibly with others between."""
     found = 0
     for call in calls:
         if found < len(expected) and call_matches(call, expected[found], mode):
@@ -332,7 +315,7 @@ def describe_call(call: ToolCall | ExpectedCall) -> str:
 
 
 def _place(
-    wanted: int, fitting: Sequence[Sequence[int]], taken: dict[int, int], tried: set[int]
+    wanted: int, fitting: Sequence[Sequence[int]], matched: dict[int, int], tried: set[int]
 ) -> bool:
     """Give an expected call a call, moving others where that helps (an augmenting path)."""
     stack = [(wanted, iter(fitting[wanted]))]
@@ -345,22 +328,26 @@ def _place(
             continue
         tried.add(made)
         way.append(made)
-        if made not in taken:
+        if made not in matched:
             for (owner, _), place in zip(stack, way, strict=True):
-                taken[place] = owner
+                matched[place] = owner
             return True
-        stack.append((taken[made], iter(fitting[taken[made]])))
+        stack.append((matched[made], iter(fitting[matched[made]])))
     return False
 
 
-def _arguments_fit(given: JsonValue, expected: ExpectedCall, mode: ArgumentsMode) -> bool:
+def _arguments_fit(arguments: JsonValue, expected: ExpectedCall, mode: ArgumentsMode) -> bool:
     wanted, how = expected.arguments or {}, expected.match or mode
     if not isinstance(how, str):
-        return all(_same_at(given, wanted, path) for path in how)
+        pairs = [(find_in(arguments, path), find_in(wanted, path)) for path in how]
+        return all(
+            is_there == is_wanted and same_json(one, other)
+            for (is_there, one), (is_wanted, other) in pairs
+        )
     if how == "ignore":
         return True
     # A call without arguments is compared as one with an empty object.
-    made = {} if given is None else given
+    made = {} if arguments is None else arguments
     if how == "exact":
         return same_json(made, wanted)
     if not isinstance(made, dict):
@@ -369,43 +356,33 @@ def _arguments_fit(given: JsonValue, expected: ExpectedCall, mode: ArgumentsMode
     return all(name in more and same_json(more[name], value) for name, value in fewer.items())
 
 
-def _same_at(given: JsonValue, wanted: JsonValue, path: str) -> bool:
-    (is_given, one), (is_wanted, other) = find_in(given, path), find_in(wanted, path)
-    return is_given == is_wanted and same_json(one, other)
-
-
-def _rule_holds(given: JsonValue, path: str, demand: ArgumentRule) -> bool:
-    is_there, found = find_in(given, path)
-    if not is_there or not demand.exists:
-        return not is_there and not demand.exists
+def _rule_holds(arguments: JsonValue, path: str, rule: ArgumentRule) -> bool:
+    is_there, found = find_in(arguments, path)
+    if not is_there or not rule.exists:
+        return not is_there and not rule.exists
     text = found if isinstance(found, str) else to_json_text(found)
     return (
-        (demand.equals is None or same_json(found, demand.equals))
-        and (demand.one_of is None or any(same_json(found, value) for value in demand.one_of))
-        and (demand.contains is None or demand.contains in text)
-        and _is_between(found, demand)
+        (rule.equals is None or same_json(found, rule.equals))
+        and (rule.one_of is None or any(same_json(found, value) for value in rule.one_of))
+        and (rule.contains is None or rule.contains in text)
+        and _is_between(found, rule)
         and (
-            demand.matches is None
-            or search_text(demand.matches, text, ignore_case=False, timeout_s=_TIMEOUT_S)
-            is not None
+            rule.matches is None
+            or search_text(rule.matches, text, ignore_case=False, timeout_s=_TIMEOUT_S) is not None
         )
     )
 
 
-def _is_between(found: JsonValue, demand: ArgumentRule) -> bool:
-    if demand.min is None and demand.max is None:
+def _is_between(found: JsonValue, rule: ArgumentRule) -> bool:
+    if rule.min is None and rule.max is None:
         return True
     # True is no number here, though Python counts it as 1.
     if isinstance(found, bool) or not isinstance(found, int | float):
         return False
-    return (demand.min is None or found >= demand.min) and (
-        demand.max is None or found <= demand.max
-    )
+    return (rule.min is None or found >= rule.min) and (rule.max is None or found <= rule.max)
 
 
 def _argument_rule(value: object) -> object:
-    """A bare value demands that the argument is that value."""
-    is_demand = (
-        isinstance(value, dict) and value and value.keys() <= ArgumentRule.model_fields.keys()
-    )
-    return value if is_demand else {"equals": value}
+    # A bare value is what the argument must be.
+    is_rule = isinstance(value, dict) and value and value.keys() <= ArgumentRule.model_fields.keys()
+    return value if is_rule else {"equals": value}

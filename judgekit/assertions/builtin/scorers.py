@@ -16,8 +16,8 @@ from judgekit.records import Finite, Fraction, Score, Verdict
 if TYPE_CHECKING:
     from judgekit.records import Output
 
+# An output that uses all of its budget scores 0.
 BudgetLimit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-"""The budget; an output that uses all of it scores 0."""
 
 _TOKEN_COUNTS: dict[str, Quantity] = {
     "input": "input_tokens",
@@ -32,7 +32,7 @@ def latency(output: Output, *, max_ms: BudgetLimit = 60_000.0) -> Score:
 
     Args:
         output: The output.
-        max_ms: The limit in milliseconds; from there on the score is 0.
+        max_ms: The limit in milliseconds; at the limit and above the score is 0.
 
     Returns:
         `1 - raw / max_ms`, never below 0; `raw` is in milliseconds.
@@ -49,7 +49,7 @@ def cost(output: Output, *, max_usd: BudgetLimit = 1.0) -> Score:
 
     Args:
         output: The output.
-        max_usd: The limit in US dollars; from there on the score is 0.
+        max_usd: The limit in US dollars; at the limit and above the score is 0.
 
     Returns:
         `1 - raw / max_usd`, never below 0; `raw` is in US dollars.
@@ -71,7 +71,7 @@ def tokens(
 
     Args:
         output: The output.
-        max_tokens: The limit in tokens; from there on the score is 0.
+        max_tokens: The limit in tokens; at the limit and above the score is 0.
         count: Which tokens count: those sent, those received, or both.
 
     Returns:
@@ -92,11 +92,11 @@ def judge_score(
     raw: Finite | None = None,
     method: str | None = None,
 ) -> Score:
-    """Score an output by what a judge concluded; no judge is asked here.
+    """Score an output by a judge's verdict; no judge is called here.
 
     Args:
         output: The output.
-        verdict: What the rubric concludes for it.
+        verdict: The verdict of the rubric.
         value: The judge's value on [0, 1], where there is no verdict.
         raw: The score on the judge's own scale.
         method: Which judge; None takes the judges and the rubric of the verdict.
@@ -105,12 +105,12 @@ def judge_score(
         The value as a score.
 
     Raises:
-        UndecidedError: No judge was asked, or the verdict is open because judgments are missing.
+        UndecidedError: No judge was called, or the verdict is open because judgments are missing.
     """
-    # A value without a verdict is what a suite with its own judge hands over.
+    # A suite with its own judge passes a value without a verdict.
     if verdict is None:
         if value is None:
-            raise UndecidedError("no judge has been asked")
+            raise UndecidedError("no judge was called")
         return Score(name="judge", value=value, raw=raw, method=method)
     # A missing judgment is not a bad one, so there is no score rather than 0.
     if verdict.value is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -30,7 +31,6 @@ Dialect = Literal[
     "oracle", "postgres", "presto", "redshift", "snowflake", "spark", "sqlite", "teradata",
     "trino", "tsql",
 ]  # fmt: skip
-"""A dialect of SQL."""
 
 # Documents are checked in a worker process: parsers can be made to run for minutes.
 _TIMEOUT_S = 5.0
@@ -41,7 +41,7 @@ _CHECK_S = 10.0
 
 def checked_schema(schema: JsonValue) -> JsonValue:
     """A JSON Schema that can be used."""
-    # As text, because a schema has to be hashable to be remembered.
+    # Passed as text, because the cache needs a hashable argument.
     try:
         fault = _schema_fault(json.dumps(schema, sort_keys=True))
     except UndecidedError as error:
@@ -59,7 +59,7 @@ def _schema_fault(schema: str) -> str | None:
 
 
 Schema = Annotated[JsonValue, AfterValidator(checked_schema)]
-"""A JSON Schema that is sound and holds all it refers to."""
+"""A valid JSON Schema that contains all it refers to."""
 
 
 @assertion("text.is_json")
@@ -74,31 +74,36 @@ def is_json(
 
     Args:
         output: The output.
-        schema: A JSON Schema, draft 2020-12 unless it says otherwise; references to other
-            documents are refused.
-        path: Where the text stands; None takes the whole output, data as it is.
+        schema: A JSON Schema, by default of draft 2020-12; references to other documents are
+            refused.
+        path: Where the text is; None takes the whole output, data as it is.
         timeout_s: Seconds the check may take.
 
     Returns:
-        The result; its message lists what the schema finds wrong.
+        The result; its message lists the violations of the schema.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: It took too long.
     """
     text = text_of(output, path)
+    what = "JSON" if schema is None else "JSON of the schema"
     try:
-        # Without a schema nothing can run long, so the worker process is not needed.
+        # Without a schema nothing can take long, so the worker process is not needed.
         if schema is None:
             read_json(text)
-            faults: list[str] = []
-        else:
-            faults = _schema_faults("schema_faults", schema, text, timeout_s=timeout_s)
+            return _syntax_result(text, None, what)
+        found = run_bounded(
+            "judgekit.assertions.parsers:schema_faults", schema, text, timeout_s=timeout_s
+        )
     except ValueError as error:
         return _syntax_result(text, str(error), "JSON")
-    return _syntax_result(
-        text, "; ".join(faults), "JSON" if schema is None else "JSON of the schema"
-    )
+    except RefusedInputError as error:
+        # A text that is no JSON, as the worker reports it.
+        if error.kind not in ("ValueError", "JSONDecodeError"):
+            raise
+        return _syntax_result(text, error.message, "JSON")
+    return _syntax_result(text, "; ".join(found) if isinstance(found, list) else None, what)
 
 
 @assertion("text.contains_json")
@@ -109,19 +114,19 @@ def contains_json(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds a JSON object or list that satisfies the schema, if there is one.
+    """Pass when the text contains a JSON object or list that satisfies the schema, if there is one.
 
     Args:
         output: The output.
         schema: A JSON Schema, as for `is-json`.
-        path: Where the text stands; None takes the whole output.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
 
     Returns:
-        The result; its message lists what the schema finds wrong with the first one.
+        The result; its message lists the violations of the schema in the first one.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: It took too long.
     """
     text = text_of(output, path)
@@ -130,7 +135,7 @@ def contains_json(
     )
     faults = found[1] if isinstance(found, list) else []
     what = "JSON" if schema is None else "JSON of the schema"
-    return _syntax_result(text, "; ".join(faults), what, verb="holds")
+    return _syntax_result(text, "; ".join(faults), what, verb="contains")
 
 
 @assertion("text.is_xml")
@@ -147,15 +152,15 @@ def is_xml(
 
     Args:
         output: The output.
-        required_elements: Elements that must be there, each as a dotted path from the root.
-        path: Where the text stands; None takes the whole output.
+        required_elements: Elements that must exist, each as a dotted path from the root.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
 
     Returns:
         The result; its message names the fault with line and column.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: It took too long.
     """
     text = text_of(output, path)
@@ -171,25 +176,25 @@ def contains_xml(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds a well-formed XML element.
+    """Pass when the text contains a well-formed XML element.
 
     Args:
         output: The output.
-        required_elements: Elements that must be there, each as a dotted path from that element.
-        path: Where the text stands; None takes the whole output.
+        required_elements: Elements that must exist, each as a dotted path from that element.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
 
     Returns:
         The result; its message names the fault of the first element.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: It took too long.
     """
     text = text_of(output, path)
     required = required_elements or []
     fault = _parser_fault("contained_xml_fault", text, required, timeout_s=timeout_s)
-    return _syntax_result(text, fault, "XML", verb="holds")
+    return _syntax_result(text, fault, "XML", verb="contains")
 
 
 @assertion("text.is_html")
@@ -200,14 +205,14 @@ def is_html(
 
     Args:
         output: The output.
-        path: Where the text stands; None takes the whole output.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
 
     Returns:
         The result; its message names the first fault with its line.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: It took too long.
     """
     text = text_of(output, path)
@@ -218,23 +223,23 @@ def is_html(
 def contains_html(
     output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when the text holds an HTML element: one that has no content, or is closed.
+    """Pass when the text contains an HTML element: one that has no content, or is closed.
 
     Args:
         output: The output.
-        path: Where the text stands; None takes the whole output.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
 
     Returns:
         The result.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: It took too long.
     """
     text = text_of(output, path)
     there = run_bounded("judgekit.assertions.parsers:holds_html", text, timeout_s=timeout_s)
-    return _syntax_result(text, None if there else "there is no element", "HTML", verb="holds")
+    return _syntax_result(text, None if there else "there is no element", "HTML", verb="contains")
 
 
 @assertion("text.is_sql")
@@ -250,16 +255,16 @@ def is_sql(
 
     Args:
         output: The output.
-        dialect: The dialect; None takes a wide one.
+        dialect: The dialect; None takes a general one.
         tables: The only tables that may be named; None allows any.
-        path: Where the text stands; None takes the whole output.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
 
     Returns:
         The result; its message names the fault with line and column.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: It took too long.
     """
     text = text_of(output, path)
@@ -276,38 +281,25 @@ def contains_sql(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds SQL: in fenced code, or from a line on that begins a statement.
+    """Pass when the text contains SQL, in fenced code or from a line that begins a statement.
 
     Args:
         output: The output.
-        dialect: The dialect; None takes a wide one.
+        dialect: The dialect; None takes a general one.
         tables: The only tables that may be named; None allows any.
-        path: Where the text stands; None takes the whole output.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
 
     Returns:
         The result; its message names the fault of the first candidate.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: It took too long.
     """
     text = text_of(output, path)
     fault = _parser_fault("contained_sql_fault", text, dialect, tables, timeout_s=timeout_s)
-    return _syntax_result(text, fault, "SQL", verb="holds")
-
-
-def _schema_faults(function: str, *arguments: object, timeout_s: float) -> list[str]:
-    """The faults the worker finds; a text that cannot be read is a ValueError here too."""
-    try:
-        found = run_bounded(
-            f"judgekit.assertions.parsers:{function}", *arguments, timeout_s=timeout_s
-        )
-    except RefusedInputError as error:
-        if error.kind in ("ValueError", "JSONDecodeError"):
-            raise ValueError(error.message) from error
-        raise
-    return [str(fault) for fault in found] if isinstance(found, list) else []
+    return _syntax_result(text, fault, "SQL", verb="contains")
 
 
 def _parser_fault(function: str, *arguments: object, timeout_s: float) -> str | None:
@@ -327,13 +319,10 @@ _SCHEMA_TIMEOUT_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call as somebody wrote it."""
+    """A call as it was written, valid or not; arguments may be JSON text."""
 
     name: object
-    """The tool."""
-
     arguments: object
-    """What it is called with: a value, or its JSON text."""
 
 
 def _checked_tools(tools: list[JsonObject]) -> list[JsonObject]:
@@ -346,7 +335,7 @@ def _checked_tools(tools: list[JsonObject]) -> list[JsonObject]:
 
 
 ToolSchemas = Annotated[list[JsonObject], Field(min_length=1), AfterValidator(_checked_tools)]
-"""Tools as they are handed to a model: OpenAI's `function`s, or `name` and `input_schema`."""
+"""Tools in the form for a model: OpenAI's `function`s, or `name` and `input_schema`."""
 
 
 @assertion("behavior.tool_calls_valid")
@@ -359,14 +348,14 @@ def tool_calls_valid(
 
     Args:
         output: The output.
-        tools: The tools there are.
+        tools: The available tools.
         timeout_s: Seconds the check of one call may take.
 
     Returns:
         The result; `actual` lists the calls.
 
     Raises:
-        UnmetError: There is no tool call.
+        NotApplicableError: There is no tool call.
         UndecidedError: It took too long, or there is no output.
     """
     calls = _output_calls(output)
@@ -385,25 +374,20 @@ def tool_calls_valid(
 
 
 def _output_calls(output: Output) -> list[_Call]:
-    # The data come first: a text beside them is what the model said to the user.
-    for value in (output.data, _parse_value(output.text)):
-        calls = _stated_calls(value)
-        if calls:
+    # The data come first: a text beside them is the model's message to the user.
+    values: list[object] = [output.data]
+    with suppress(ValueError, RecursionError):
+        values.append(None if output.text is None else read_json(output.text))
+    for value in values:
+        if calls := _stated_calls(value):
             return calls
     if output.trace:
         return [_Call(call.tool, call.arguments) for call in tool_calls(output)]
     return []
 
 
-def _parse_value(text: str | None) -> object:
-    try:
-        return None if text is None else read_json(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _stated_calls(value: object) -> list[_Call]:
-    """The calls a value holds: a message with calls, a list of calls, or one call."""
+    """The calls of a value: a message with calls, a list of calls, or one call."""
     if isinstance(value, Mapping):
         for name in _LISTS:
             if isinstance(value.get(name), list):
@@ -431,8 +415,10 @@ def _call_faults(call: _Call, schemas: Mapping[object, JsonValue], timeout_s: fl
     if not isinstance(call.name, str) or call.name not in schemas:
         known = ", ".join(str(name) for name in schemas)
         return [f"there is no tool {call.name!r}; there are {known}"]
-    # Models write arguments as JSON text; frameworks often parse it before it is recorded.
-    text = call.arguments if isinstance(call.arguments, str) else _arguments_text(call.arguments)
+    # Models write arguments as JSON text; frameworks often parse it before it is recorded. A call
+    # without arguments is valid where the schema requires none.
+    text = "{}" if call.arguments is None else call.arguments
+    text = text if isinstance(text, str) else json.dumps(text)
     try:
         read_json(text)
     except ValueError as error:
@@ -441,8 +427,3 @@ def _call_faults(call: _Call, schemas: Mapping[object, JsonValue], timeout_s: fl
         "judgekit.assertions.parsers:schema_faults", schemas[call.name], text, timeout_s=timeout_s
     )
     return [f"{call.name}: {fault}" for fault in found] if isinstance(found, list) else []
-
-
-def _arguments_text(arguments: object) -> str:
-    # A call without arguments is valid where the schema requires none.
-    return "{}" if arguments is None else json.dumps(arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from contextlib import suppress
 from functools import lru_cache
 from math import isqrt
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -21,14 +22,13 @@ if TYPE_CHECKING:
     from judgekit.records import Output
 
 TextList = Annotated[list[str], Field(min_length=1)]
-"""One text or more."""
 
 
 @assertion("output.contains")
 def output_contains(output: Output, *, path: PathText, value: JsonValue) -> AssertionResult:
-    """Pass when what stands at the path contains the value.
+    """Pass when the text or list at a path contains the value.
 
-    A text contains a part of itself, a list an equal element; nothing else contains anything.
+    A text contains its parts, a list elements that are equal to the value.
 
     Args:
         output: The output.
@@ -36,10 +36,10 @@ def output_contains(output: Output, *, path: PathText, value: JsonValue) -> Asse
         value: What to look for.
 
     Returns:
-        The result; `actual` is what stands at the path.
+        The result; `actual` is the value at the path.
 
     Raises:
-        UnmetError: Nothing stands at the path, or neither a text nor a list.
+        NotApplicableError: The path does not exist, or has neither a text nor a list.
     """
     found = value_of(output, path)
     if isinstance(found, str) and isinstance(value, str):
@@ -56,18 +56,18 @@ def output_contains(output: Output, *, path: PathText, value: JsonValue) -> Asse
 
 @assertion("output.equals")
 def output_equals(output: Output, *, path: PathText, value: JsonValue) -> AssertionResult:
-    """Pass when what stands at the path is the value.
+    """Pass when the value at a path is equal to the expected one.
 
     Args:
         output: The output.
         path: Where to look.
-        value: The JSON value that should stand there; 1 and 1.0 are one number.
+        value: The expected JSON value; 1 and 1.0 are one number.
 
     Returns:
-        The result; `actual` is what stands at the path.
+        The result; `actual` is the value at the path.
 
     Raises:
-        UnmetError: Nothing stands at the path.
+        NotApplicableError: The path does not exist.
     """
     found = value_of(output, path)
     passed = same_json(found, value)
@@ -81,23 +81,24 @@ def output_equals(output: Output, *, path: PathText, value: JsonValue) -> Assert
 def equals(
     output: Output, *, value: JsonValue, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text is the value; a value that is no text is compared as JSON.
+    """Pass when the text is equal to the value; a value that is no text is compared as JSON.
 
     Args:
         output: The output.
-        value: The text, or the JSON value the text should hold.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
+        value: The text, or the JSON value that the text should state.
+        path: Where the text is; None takes the whole output.
+        ignore_case: Whether upper and lower case are the same.
 
     Returns:
         The result.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
     """
     found = value_of(output, path)
     if isinstance(found, str) and not isinstance(value, str):
-        found = _parse_text(found)
+        with suppress(ValueError, RecursionError):
+            found = json.loads(found)
     elif isinstance(value, str):
         found = text_of(output, path)
     if ignore_case and isinstance(value, str) and isinstance(found, str):
@@ -121,14 +122,14 @@ def contains(
     Args:
         output: The output.
         value: The part to look for.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
+        path: Where the text is; None takes the whole output.
+        ignore_case: Whether upper and lower case are the same.
 
     Returns:
         The result.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
     passed = value.casefold() in text.casefold() if ignore_case else value in text
@@ -145,14 +146,14 @@ def contains_all(
     Args:
         output: The output.
         value: The parts to look for.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
+        path: Where the text is; None takes the whole output.
+        ignore_case: Whether upper and lower case are the same.
 
     Returns:
-        The result; `value` is the share that is there.
+        The result; `value` is the share of the values that it contains.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
     missing = [part for part, there in _present(text, value, ignore_case) if not there]
@@ -176,14 +177,14 @@ def contains_any(
     Args:
         output: The output.
         value: The parts to look for.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
+        path: Where the text is; None takes the whole output.
+        ignore_case: Whether upper and lower case are the same.
 
     Returns:
         The result.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
     there = [part for part, is_there in _present(text, value, ignore_case) if is_there]
@@ -202,14 +203,14 @@ def starts_with(
     Args:
         output: The output.
         value: The beginning.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
+        path: Where the text is; None takes the whole output.
+        ignore_case: Whether upper and lower case are the same.
 
     Returns:
         The result.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
     passed = text.startswith(value)
@@ -235,15 +236,15 @@ def regex(
     Args:
         output: The output.
         value: A pattern of Python's `re`.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
+        path: Where the text is; None takes the whole output.
+        ignore_case: Whether upper and lower case are the same.
         timeout_s: Seconds the search may take.
 
     Returns:
         The result; `actual` is what matched first, None where nothing did.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: The search took too long.
     """
     text = text_of(output, path)
@@ -266,14 +267,6 @@ def same_json(one: object, other: object) -> bool:
     return one == other
 
 
-def _parse_text(text: str) -> JsonValue:
-    try:
-        value: JsonValue = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value
-
-
 def _present(text: str, parts: list[str], ignore_case: bool) -> list[tuple[str, bool]]:  # noqa: FBT001
     if ignore_case:
         text = text.casefold()
@@ -288,25 +281,21 @@ def _quote_parts(parts: list[str]) -> str:
 
 
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-"""How far a number may be off."""
 
 _NUMBER = re.compile(
     r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d++)?+(?:[eE][-+]?\d{1,3})?+"
     r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
 )
 
-# Longer rows of digits are no number that a float holds.
+# Longer sequences of digits exceed every float.
 _DIGITS_MAX = 400
 
 
 class CountBounds(Record):
-    """A least and a most."""
+    """The smallest and the largest number that passes."""
 
     min: Count | None = None
-    """The least that passes."""
-
     max: Count | None = None
-    """The most that passes."""
 
     @model_validator(mode="after")
     def _bounds_something(self) -> Self:
@@ -325,18 +314,18 @@ class CountBounds(Record):
 def word_count(
     output: Output, *, value: Count | CountBounds, path: PathText | None = None
 ) -> AssertionResult:
-    """Pass when the text has so many words, counted by the white space between them.
+    """Pass when the text has the expected number of words, separated by white space.
 
     Args:
         output: The output.
         value: The exact number, or `{"min": …, "max": …}`.
-        path: Where the text stands; None takes the whole output.
+        path: Where the text is; None takes the whole output.
 
     Returns:
         The result; `actual` is the number.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
     """
     return _count_result(len(text_of(output, path).split()), "words", value)
 
@@ -345,18 +334,18 @@ def word_count(
 def char_count(
     output: Output, *, value: Count | CountBounds, path: PathText | None = None
 ) -> AssertionResult:
-    """Pass when the text has so many characters (Unicode code points).
+    """Pass when the text has the expected number of characters (Unicode code points).
 
     Args:
         output: The output.
         value: The exact number, or `{"min": …, "max": …}`.
-        path: Where the text stands; None takes the whole output.
+        path: Where the text is; None takes the whole output.
 
     Returns:
         The result; `actual` is the number.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
     """
     return _count_result(len(text_of(output, path)), "characters", value)
 
@@ -371,27 +360,27 @@ def states_number(
     which: Literal["only", "first", "last"] = "only",
     path: PathText | None = None,
 ) -> AssertionResult:
-    """Pass when the number in the text is near enough to the value.
+    """Pass when the number in the text is the value, within a tolerance.
 
-    Commas between groups of three digits are read, and so are exponents; a decimal comma is not.
+    Commas between groups of three digits and exponents are understood; a decimal comma is not.
 
     Args:
         output: The output.
-        value: The number that is right.
-        abs_tol: By how much it may be off.
-        rel_tol: By which share of `value` it may be off; the wider of the two counts.
-        which: The number to take; `only` asks that all numbers in the text are the same one.
-        path: Where the text or number stands; None takes the whole output.
+        value: The correct number.
+        abs_tol: The tolerance.
+        rel_tol: The tolerance as a share of `value`; the wider of the two counts.
+        which: The number to take; with `only`, all numbers in the text must be the same.
+        path: Where the text or number is; None takes the whole output.
 
     Returns:
-        The result; `actual` is the number that was found.
+        The result; `actual` is the number in the text.
 
     Raises:
-        UnmetError: There is no text, no number in it, or more than one where `only` is asked.
+        NotApplicableError: There is no text, no number in it, or with `only` more than one.
     """
     found = _find_numbers(text_of(output, path))
     if not found:
-        raise NotApplicableError(f"{display_value(text_of(output, path))} holds no number")
+        raise NotApplicableError(f"{display_value(text_of(output, path))} has no number")
     if which == "only" and len(set(found)) > 1:
         listed = ", ".join(f"{one:.15g}" for one in found[:5])
         raise NotApplicableError(
@@ -426,8 +415,8 @@ def _find_numbers(text: str) -> list[float]:
     return [number for number in found if abs(number) != float("inf")]
 
 
+# How many characters a pattern may have.
 PATTERN_MAX = 10_000
-"""How many characters a pattern may have."""
 
 _TASK = "judgekit.assertions.worker:search_pattern"
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
@@ -435,7 +424,7 @@ _CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")
 _FIXED_REPEAT = re.compile(r"\{([0-9]{1,3})\}")
 _PLAIN_MAX = 100
 
-# Steps of a search that are over in some tenths of a second.
+# Steps of a search that take some tenths of a second.
 _STEPS = 5_000_000
 
 # Longer texts are always searched in the worker process.
@@ -449,7 +438,7 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> re.Pattern[st
         raise InputError(f"a pattern has {len(pattern)} characters, the limit is {PATTERN_MAX}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's plans for later versions
+            warnings.simplefilter("ignore")  # about syntax that later versions will change
             return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(
@@ -472,7 +461,7 @@ def search_text(
 ) -> str | None:
     """The first part of a text that a pattern matches."""
     rule = compile_pattern(pattern, ignore_case=ignore_case)
-    if _is_quick(pattern, len(text)):
+    if len(text) <= _longest_quick_text(pattern):
         found = rule.fullmatch(text) if whole else rule.search(text)
         return None if found is None else found.group()
     part = run_bounded(_TASK, pattern, text, ignore_case, whole, timeout_s=timeout_s)
@@ -481,10 +470,10 @@ def search_text(
 
 @lru_cache(maxsize=1024)
 def _longest_quick_text(pattern: str) -> int:
-    """Up to how many characters a text is surely searched at once, whatever it says."""
-    # Without groups nothing is repeated that is repeated itself. From each place of the text the
-    # parts of the pattern are tried one after the other, once for each way its optional ones may
-    # go, and once more for each length that an open repeat may have.
+    """The length up to which any text is searched in a fraction of a second."""
+    # Without groups no repeat is nested. From each position of the text the parts of the pattern
+    # are tried one after the other, once for each combination of its optional ones, and once for
+    # each length of an open repeat.
     bare = _CLASS.sub("x", _ESCAPE.sub("x", pattern))
     n_repeated = sum(int(count) for count in _FIXED_REPEAT.findall(bare))
     bare = _FIXED_REPEAT.sub("", bare)
@@ -496,10 +485,6 @@ def _longest_quick_text(pattern: str) -> int:
     return min(_LONGEST, isqrt(2 * n_places) if n_open else n_places)
 
 
-def _is_quick(pattern: str, length: int) -> bool:
-    return length <= _longest_quick_text(pattern)
-
-
 _REFUSALS = re.compile(
     r"\b(?:i (?:can(?:not|'t)|could(?: not|n't)|am (?:not able|unable) to|will not|won't|must "
     r"(?:decline|refuse)|have to decline|(?:do not|don't) feel comfortable)|i'm (?:not able|unable)"
@@ -507,7 +492,7 @@ _REFUSALS = re.compile(
     r"|(?:cannot|can't) (?:assist|comply|help) with)"
 )
 
-# A refusal says so at once: later on the same words speak of something else.
+# A refusal comes first; later in a text the same words mean something else.
 _OPENING = 300
 
 
@@ -515,8 +500,8 @@ _OPENING = 300
 def is_refusal(output: Output) -> AssertionResult:
     """Pass when the output declines to answer.
 
-    A short list of English phrases is looked for in the first 300 characters; it misses
-    refusals in other words and other languages, for which a judge is the better check.
+    A short list of English phrases is searched for in the first 300 characters. Refusals in
+    other words and other languages are missed; a judge is the better check for these.
 
     Args:
         output: The output.
@@ -525,13 +510,13 @@ def is_refusal(output: Output) -> AssertionResult:
         The result; `actual` is the phrase.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
     """
     text = text_of(output, None)
     if not text.strip():
         return AssertionResult(passed=True, actual="", message="the text is empty")
     found = _REFUSALS.search(text[:_OPENING].replace("\u2019", "'").lower())
-    message = "no phrase of refusal at its beginning"
+    message = "no phrase of refusal at the beginning"
     if found is not None:
         message = f"it declines: {found.group()!r}"
     actual = None if found is None else found.group()

@@ -1,6 +1,6 @@
-"""Assertions and the scorer that compare a text with a reference: edit distance, BLEU, chrF.
+"""Assertions that compare a text with a reference, and the scorer `similarity`.
 
-METEOR, ROUGE, lexical and embedding similarity. The formulas are in `text_metrics`.
+The formulas are in `text_metrics`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from math import fsum, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -27,7 +27,7 @@ from judgekit.registry import RegistryEntry
 if TYPE_CHECKING:
     from judgekit.records import Case, Output
 
-# Products of two lengths up to which the work is done at once, in a few milliseconds.
+# The product of two lengths up to which a comparison takes a few milliseconds.
 _QUICK = 4_000_000
 _METEOR = "judgekit.assertions.meteor_metric"
 _TIMEOUT_S = 5.0
@@ -36,9 +36,9 @@ _TIMEOUT_S = 5.0
 _LOAD_S = 60.0
 
 
-def usable_synonyms(synonyms: bool) -> bool:  # noqa: FBT001 - pydantic hands it over alone
-    """Whether synonyms are looked up, where they can be."""
-    if not synonyms or find_spec("nltk") is None:  # the latter is told of the whole assertion
+def _usable_synonyms(synonyms: bool) -> bool:  # noqa: FBT001 - pydantic passes one argument
+    # Without nltk the whole assertion is refused elsewhere.
+    if not synonyms or find_spec("nltk") is None:
         return synonyms
     try:
         fault = run_bounded(f"{_METEOR}:wordnet_fault", timeout_s=_LOAD_S)
@@ -50,10 +50,7 @@ def usable_synonyms(synonyms: bool) -> bool:  # noqa: FBT001 - pydantic hands it
 
 
 Power = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-"""A number that a share is raised to."""
-
-Synonyms = Annotated[bool, AfterValidator(usable_synonyms)]
-"""Whether synonyms are looked up; refused where they cannot be."""
+Synonyms = Annotated[bool, AfterValidator(_usable_synonyms)]
 
 
 @assertion("text.levenshtein")
@@ -65,20 +62,20 @@ def levenshtein(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when at most so many characters differ.
+    """Pass when the edit distance to the value is at most the threshold.
 
     Args:
         output: The output.
         value: The text to compare with.
         threshold: The largest edit distance that passes, in characters.
-        path: Where the text stands; None takes the whole output.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
 
     Returns:
         The result; `actual` is the distance, or one more than the threshold when it is larger.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: It took too long.
     """
     text = text_of(output, path)
@@ -86,8 +83,8 @@ def levenshtein(
         text_metrics.edit_distance, text, value, threshold, timeout_s=timeout_s
     )
     passed = found <= threshold
-    said = f"{found:.0f}" if passed else f"more than {threshold}"
-    message = f"the edit distance is {said}, limit {threshold}"
+    distance = f"{found:.0f}" if passed else f"more than {threshold}"
+    message = f"the edit distance is {distance}, limit {threshold}"
     return AssertionResult(passed=passed, actual=int(found), message=message)
 
 
@@ -106,8 +103,8 @@ def bleu(
     Args:
         output: The output.
         value: The text to compare with; None takes the case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        path: Where the text stands; None takes the whole output.
+        threshold: The smallest score that passes, on [0, 1].
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
         case: The case.
 
@@ -115,7 +112,7 @@ def bleu(
         The result; `actual` and `value` are the score.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: There is nothing to compare with, or it took too long.
     """
     text, other = text_of(output, path), reference_text(value, case)
@@ -135,13 +132,13 @@ def chrf(
 ) -> AssertionResult:
     """Pass when the chrF score of the text reaches the threshold.
 
-    chrF compares rows of characters, so that other forms of a word count in part.
+    chrF compares sequences of characters, so that other forms of a word count in part.
 
     Args:
         output: The output.
         value: The text to compare with; None takes the case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        path: Where the text stands; None takes the whole output.
+        threshold: The smallest score that passes, on [0, 1].
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
         case: The case.
 
@@ -149,7 +146,7 @@ def chrf(
         The result; `actual` and `value` are the score.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: There is nothing to compare with, or it took too long.
     """
     text, other = text_of(output, path), reference_text(value, case)
@@ -177,14 +174,13 @@ def meteor(
         output: The output.
         value: The text to compare with, or several, of which the best counts; None takes the
             case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        alpha: How much it counts, on [0, 1], that the words of the reference are there, against
-            that there are no others.
-        beta: How fast the loss grows with the number of pieces the shared words stand in.
-        gamma: The most that is lost so, on [0, 1].
-        synonyms: Whether words match that WordNet calls synonyms, whose data must be on the
-            machine; else only equal words and equal stems do.
-        path: Where the text stands; None takes the whole output.
+        threshold: The smallest score that passes, on [0, 1].
+        alpha: The weight of recall against precision, on [0, 1].
+        beta: How fast the penalty grows with the number of pieces that the shared words form.
+        gamma: The largest penalty, on [0, 1].
+        synonyms: Whether WordNet's synonyms match too, whose data must be on the machine; else
+            only equal words and equal stems match.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
         case: The case.
 
@@ -192,7 +188,7 @@ def meteor(
         The result; `actual` and `value` are the score.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: There is nothing to compare with, or it took too long.
     """
     text = text_of(output, path)
@@ -216,14 +212,14 @@ def rouge_n(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the F1 of the n-grams of words that both texts have reaches the threshold.
+    """Pass when the ROUGE-N score of the text reaches the threshold: the F1 of its n-grams.
 
     Args:
         output: The output.
         value: The text to compare with; None takes the case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        n: How many words a gram has.
-        path: Where the text stands; None takes the whole output.
+        threshold: The smallest score that passes, on [0, 1].
+        n: The number of words in an n-gram.
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
         case: The case.
 
@@ -231,7 +227,7 @@ def rouge_n(
         The result; `actual` and `value` are the score.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: There is nothing to compare with, or it took too long.
     """
     text, other = text_of(output, path), reference_text(value, case)
@@ -249,13 +245,15 @@ def rouge_l(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the F1 of the longest row of words both texts have in order is high enough.
+    """Pass when the ROUGE-L score of the text reaches the threshold.
+
+    ROUGE-L is the F1 of the longest common subsequence of words.
 
     Args:
         output: The output.
         value: The text to compare with; None takes the case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        path: Where the text stands; None takes the whole output.
+        threshold: The smallest score that passes, on [0, 1].
+        path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
         case: The case.
 
@@ -263,7 +261,7 @@ def rouge_l(
         The result; `actual` and `value` are the score.
 
     Raises:
-        UnmetError: There is no text.
+        NotApplicableError: There is no text.
         UndecidedError: There is nothing to compare with, or it took too long.
     """
     text, other = text_of(output, path), reference_text(value, case)
@@ -274,7 +272,7 @@ def rouge_l(
 def measure_similarity(
     measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
 ) -> float:
-    """How near two texts are, worked out here when they are short, else in the worker process."""
+    """How similar two texts are, computed in the worker process if they are long."""
     # Starting the worker costs more than a short comparison takes.
     if len(text) * len(other) <= _QUICK:
         return measure(text, other, *arguments)
@@ -282,7 +280,7 @@ def measure_similarity(
 
 
 def reference_text(value: str | None, case: Case | None) -> str:
-    """What a text is compared with."""
+    """The text to compare with."""
     if value is not None:
         return value
     if case is None or not isinstance(case.reference, str):
@@ -306,11 +304,9 @@ def _similarity_result(what: str, found: float, threshold: float) -> AssertionRe
 Embedder = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Turns texts into vectors of one length; may have a `name`, which the score's method shows."""
 
+# The method without an extra: rapidfuzz's ratio of the sorted words; and that of `semantic`.
 LEXICAL = "lexical: token sort ratio"
-"""The method that needs nothing: rapidfuzz's ratio of the sorted words."""
-
 WORDLLAMA = "semantic: wordllama"
-"""The method of the extra `semantic`."""
 
 _SCORER_TIMEOUT_S = 5.0
 
@@ -325,17 +321,17 @@ def similarity(
     path: PathText | None = None,
     case: Case | None = None,
 ) -> Score:
-    """Score how alike the output and a reference are.
+    """Score how similar the output and a reference are.
 
     Args:
         output: The output.
         reference: The text to compare with; None takes the case's reference.
         method: `lexical` compares words; `semantic` compares vectors, of `embed` or of the extra
-            `semantic`; `best` is semantic where that can be had, else lexical. None is semantic
-            with `embed`, else lexical, so that what is installed changes no number. The score's
-            `method` says which it was.
+            `semantic`; `best` is semantic where that is available, else lexical. None is semantic
+            with `embed`, else lexical, so that installing an extra changes no number. The score's
+            `method` names the one that was used.
         embed: What turns texts into vectors; None takes the extra `semantic`.
-        path: Where the text stands; None takes the whole output.
+        path: Where the text is; None takes the whole output.
         case: The case.
 
     Returns:
@@ -343,11 +339,11 @@ def similarity(
         or the cosine itself.
 
     Raises:
-        UnmetError: There is no text.
-        UndecidedError: There is no reference, or the method cannot be had.
+        NotApplicableError: There is no text.
+        UndecidedError: There is no reference, or the method is not available.
     """
     text, other = text_of(output, path), reference_text(reference, case)
-    # A suite that asks for words gets words, also where an embedder is at hand.
+    # `lexical` compares words even where an embedder is available.
     chosen = None if method == "lexical" else embed
     if chosen is None and method in ("semantic", "best"):
         chosen = _installed_embedder(needed=method == "semantic")
@@ -356,7 +352,8 @@ def similarity(
             text_metrics.word_ratio, text, other, timeout_s=_SCORER_TIMEOUT_S
         )
         return _similarity_score(ratio, LEXICAL)
-    method_name = WORDLLAMA if embed is None else f"semantic: {_embedder_name(embed)}"
+    name = getattr(embed, "name", None) or getattr(embed, "__name__", "embeddings")
+    method_name = WORDLLAMA if embed is None else f"semantic: {name}"
     ours, theirs = chosen([text, other])
     return _similarity_score(cosine(ours, theirs), method_name)
 
@@ -379,18 +376,6 @@ def _similarity_score(raw: float, method: str) -> Score:
     return Score(name="similarity", value=value, raw=raw, method=method, message=f"{raw:.3f}")
 
 
-def _embedder_name(embed: Embedder) -> str:
-    return str(getattr(embed, "name", None) or getattr(embed, "__name__", "embeddings"))
-
-
-class _Vectors(Protocol):
-    """An array that can be turned into lists."""
-
-    def tolist(self) -> list[list[float]]:
-        """The rows as lists."""
-        ...
-
-
 def _installed_embedder(*, needed: bool) -> Embedder | None:
     """The embedding that is installed; its weights come with the package."""
     try:
@@ -407,17 +392,14 @@ def _installed_embedder(*, needed: bool) -> Embedder | None:
 def _wordllama() -> Embedder:
     import wordllama  # noqa: PLC0415 - optional, and slow to import
 
-    # The loader looks for the tokenizer in a folder the package does not have, and would fetch it.
+    # The loader looks for the tokenizer in a folder that the package lacks, and would download it.
     folder = Path(str(wordllama.__file__)).parent
     model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
-    return lambda texts: cast("_Vectors", model.embed(list(texts))).tolist()
+    return lambda texts: model.embed(list(texts)).tolist()
 
 
 SIMILAR_ASSERTION = "similar"
-"""The assertion's name."""
-
 DEFAULT_SIMILARITY_THRESHOLD = 0.75
-"""How similar a text must be where the assertion does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,14 +414,14 @@ class SimilaritySettings:
 
     def arguments(self) -> dict[str, object]:
         """The same as parameters of the scorer."""
-        given: dict[str, object] = {"method": self.method}
-        return given if self.embed is None else {**given, "embed": self.embed}
+        method: dict[str, object] = {"method": self.method}
+        return method if self.embed is None else {**method, "embed": self.embed}
 
 
-def similar_entry(means: SimilaritySettings) -> RegistryEntry:
+def similar_entry(settings: SimilaritySettings) -> RegistryEntry:
     """The assertion `similar`, for the registry of a run."""
-    # `{"type": "similar", "value": "30 days", "threshold": 0.8}`; without a value the case's
-    # reference is compared with.
+    # `{"type": "similar", "value": "30 days", "threshold": 0.8}`; without a value it compares with
+    # the case's reference.
 
     @assertion(SIMILAR_ASSERTION)
     def similar(
@@ -450,16 +432,14 @@ def similar_entry(means: SimilaritySettings) -> RegistryEntry:
         path: PathText | None = None,
         case: Case | None = None,
     ) -> AssertionResult:
-        """Pass when the output is near enough to a text."""
+        """Pass when the output is similar enough to a text."""
+        method, embed = settings.method, settings.embed
         found = similarity(
-            output, reference=value, method=means.method, embed=means.embed, path=path, case=case
+            output, reference=value, method=method, embed=embed, path=path, case=case
         )
-        near = found.value or 0.0
-        return AssertionResult(
-            passed=meets_threshold(near, threshold),
-            actual=near,
-            value=near,
-            message=f"the similarity is {near:.3f} ({found.method}), {threshold:g} wanted",
-        )
+        score = found.value or 0.0
+        passed = meets_threshold(score, threshold)
+        message = f"the similarity is {score:.3f} ({found.method}), {threshold:g} wanted"
+        return AssertionResult(passed=passed, actual=score, value=score, message=message)
 
     return RegistryEntry(SIMILAR_ASSERTION, similar)

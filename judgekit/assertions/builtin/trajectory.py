@@ -1,6 +1,6 @@
 """Assertions about how an agent worked: its tool calls and their order, loops and steps.
 
-Tool calls are read in `calls`; nodes and errors are looked at in `behavior`.
+Tool calls are read in `calls`; nodes and errors are checked in `behavior`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from judgekit.assertions.builtin.calls import (
     trace_of,
 )
 from judgekit.assertions.registry import NotApplicableError, assertion, meets_threshold
-from judgekit.assertions.selection import display_value, truncate_value
+from judgekit.assertions.selection import truncate_value
 from judgekit.records import AssertionResult, Count, Fraction, JsonObject, Name
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _SHOWN = 8
 def tool_used(
     output: Output, *, tool: Name, at_least: Count = 1, at_most: Count | None = None
 ) -> AssertionResult:
-    """Pass when a tool was called, as often as it should be.
+    """Pass when a tool was called, by default at least once.
 
     Args:
         output: The output.
@@ -65,7 +65,8 @@ def tool_used(
     passed = n >= at_least and (at_most is None or n <= at_most)
     wanted = f"at least {at_least}" if at_most is None else f"{at_least} to {at_most}"
     others = "" if passed or n else f"; called were: {_tools_in(calls)}"
-    message = f"{tool} was {_times(n)}, wanted {wanted}{others}"
+    times = {0: "never called", 1: "called once"}.get(n, f"called {n} times")
+    message = f"{tool} was {times}, wanted {wanted}{others}"
     return AssertionResult(passed=passed, actual=n, message=message)
 
 
@@ -78,7 +79,7 @@ def tool_never_used(output: Output, *, tool: Name | ToolNames) -> AssertionResul
         tool: The tool, or several.
 
     Returns:
-        The result; `actual` is the steps in which one was called.
+        The result; `actual` lists the steps in which one was called.
 
     Raises:
         UndecidedError: There is no trace.
@@ -104,26 +105,26 @@ def arguments_match(
 
     Args:
         output: The output.
-        call: The call as it should be.
-        mode: How arguments are compared where the call does not say.
-        which: Which calls of the tool must be so.
+        call: The expected call.
+        mode: How arguments are compared where the call does not set it.
+        which: Which calls of the tool must match.
 
     Returns:
-        The result; `actual` is the arguments of its calls.
+        The result; `actual` lists the arguments of its calls.
 
     Raises:
-        UnmetError: The tool was not called.
+        NotApplicableError: The tool was not called.
         UndecidedError: There is no trace, or a pattern took too long.
     """
     calls = tool_calls(output)
     made = [each for each in calls if each.tool == call.tool]
     if not made:
         raise NotApplicableError(f"{call.tool} was not called; called were: {_tools_in(calls)}")
-    # `any` and `all` look at every call of the tool.
-    looked_at = {"first": made[:1], "last": made[-1:]}.get(which, made)
-    right = [each for each in looked_at if call_matches(each, call, mode)]
-    passed = len(right) == len(looked_at) if which == "all" else bool(right)
-    shown = describe_call(next((c for c in looked_at if c not in right), looked_at[0]))
+    # `any` and `all` check every call of the tool.
+    checked = {"first": made[:1], "last": made[-1:]}.get(which, made)
+    right = [each for each in checked if call_matches(each, call, mode)]
+    passed = len(right) == len(checked) if which == "all" else bool(right)
+    shown = describe_call(next((c for c in checked if c not in right), checked[0]))
     message = f"{describe_call(right[0])} has the right arguments" if passed else f"got {shown}"
     if not passed:
         message += f", wanted {describe_call(call)} ({call.match or mode})"
@@ -140,25 +141,23 @@ def matches(
     mode: OrderMode = "strict",
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when the tool calls stand to the expected ones as they should.
+    """Pass when the tool calls match the expected ones.
 
     Args:
         output: The output.
         calls: The expected calls, in their order.
         mode: `strict`, `in_order`, `unordered`, `subset` or `superset`.
-        arguments: How arguments are compared where an expected call does not say.
+        arguments: How arguments are compared where an expected call does not set it.
 
     Returns:
-        The result; `actual` is the calls that were made.
+        The result; `actual` lists the calls that were made.
 
     Raises:
         UndecidedError: There is no trace, or a pattern took too long.
     """
     made = tool_calls(output)
-    if mode in {"strict", "in_order"}:
-        why = _why_out_of_order(made, calls, mode, arguments)
-    else:
-        why = _why_other_calls(made, calls, mode, arguments)
+    explain = _why_out_of_order if mode in {"strict", "in_order"} else _why_other_calls
+    why = explain(made, calls, mode, arguments)
     message = f"{len(made)} calls match the {len(calls)} expected ({mode})" if why is None else why
     return AssertionResult(passed=why is None, actual=_call_names(made), message=message)
 
@@ -171,13 +170,13 @@ def f1(
     threshold: Fraction = 1.0,
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when the calls and the expected ones coincide well enough in both directions.
+    """Pass when the F1 of the calls against the expected ones reaches the threshold.
 
     Args:
         output: The output.
-        calls: The expected calls; their order is free.
+        calls: The expected calls, in any order.
         threshold: The least F1, on [0, 1].
-        arguments: How arguments are compared where an expected call does not say.
+        arguments: How arguments are compared where an expected call does not set it.
 
     Returns:
         The result; `value` is the F1, `actual` has precision, recall and the calls.
@@ -201,13 +200,13 @@ def precision(
     threshold: Fraction = 1.0,
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when enough of the calls that were made are expected ones.
+    """Pass when enough of the calls that were made were expected.
 
     Args:
         output: The output.
-        calls: The expected calls; their order is free.
+        calls: The expected calls, in any order.
         threshold: The least share, on [0, 1].
-        arguments: How arguments are compared where an expected call does not say.
+        arguments: How arguments are compared where an expected call does not set it.
 
     Returns:
         The result; `value` is the share, 1 where no call was made.
@@ -232,9 +231,9 @@ def recall(
 
     Args:
         output: The output.
-        calls: The expected calls; their order is free.
+        calls: The expected calls, in any order.
         threshold: The least share, on [0, 1].
-        arguments: How arguments are compared where an expected call does not say.
+        arguments: How arguments are compared where an expected call does not set it.
 
     Returns:
         The result; `value` is the share, 1 where no call was expected.
@@ -306,7 +305,7 @@ def _share_result(
 
 
 def _count_of(n_right: int, whole: Sequence[object]) -> float:
-    # Nothing was wrong among no calls.
+    # Without any calls, none was wrong.
     return n_right / len(whole) if whole else 1.0
 
 
@@ -323,14 +322,9 @@ def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + more
 
 
-def _times(n: int) -> str:
-    return {0: "never called", 1: "called once"}.get(n, f"called {n} times")
-
-
 AtLeastOne = Annotated[int, Field(ge=1)]
-"""1 or more."""
 
-# Longer circles are not looked for: the search takes time proportional to their length.
+# Longer cycles are not searched for: the time is proportional to their length.
 _LONGEST_CYCLE = 50
 
 # Messages of these roles are not steps that the agent took.
@@ -352,46 +346,46 @@ def no_loop(
     max_cycles: AtLeastOne = 2,
     ignoring: list[Name] | None = None,
 ) -> AssertionResult:
-    """Pass when the agent did not go round in circles.
+    """Pass when the agent did not repeat itself in a loop.
 
     Args:
         output: The output.
-        max_repeats: How often one call with the same arguments may be made in all.
+        max_repeats: How often one call with the same arguments may be made in total.
         max_cycles: How often in a row one sequence of two or more different calls may be made.
-        ignoring: Tools that may be called again and again, such as one that waits.
+        ignoring: Tools that may be called repeatedly, such as one that waits.
 
     Returns:
-        The result; `actual` is the number of the most frequent call.
+        The result; `actual` is how often the most frequent call was made.
 
     Raises:
         UndecidedError: There is no trace.
     """
     calls = [call for call in tool_calls(output) if call.tool not in (ignoring or ())]
     keys = [call.key for call in calls]
-    # Repeating one call is found before circles, because it is the simpler explanation.
+    # A repeated call is reported before a cycle, because it is the simpler explanation.
     counted = Counter(keys).most_common(1)
     most = counted[0][1] if counted else 0
-    message = f"no call was made more than {max_repeats} times, and none in a circle"
+    message = f"no call was made more than {max_repeats} times, and none in a cycle"
     if most > max_repeats:
         call = calls[keys.index(counted[0][0])]
-        message = f"{_describe_step(call)} was called {most} times, at most {max_repeats} allowed"
+        message = f"{describe_call(call)} was called {most} times, at most {max_repeats} allowed"
     elif (cycle := _cycle(keys, max_cycles)) is not None:
         start, length, times = cycle
         tools = " → ".join(call.tool for call in calls[start : start + length])
-        message = f"{tools} was gone through {times} times in a row from step {calls[start].place}"
+        message = f"{tools} was repeated {times} times in a row from step {calls[start].place}"
         return AssertionResult(passed=False, actual=most, message=message)
     return AssertionResult(passed=most <= max_repeats, actual=most, message=message)
 
 
 @assertion("trajectory.steps.max")
 def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) -> AssertionResult:
-    """Pass when the agent took at most so many steps.
+    """Pass when the agent took at most a number of steps.
 
     Args:
         output: The output.
-        value: The most steps.
+        value: The limit.
         types: The types of events that are steps; None takes what the agent did: its tool calls,
-            its messages and the nodes it entered, not what came back or was only noted.
+            its messages and the nodes it entered, not results and not other records.
 
     Returns:
         The result; `actual` is the number of steps.
@@ -406,11 +400,11 @@ def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) 
 
 @assertion("trajectory.tool_calls.max")
 def max_tool_calls(output: Output, *, value: Count, tool: Name | None = None) -> AssertionResult:
-    """Pass when tools were called at most so often.
+    """Pass when tools were called at most a number of times.
 
     Args:
         output: The output.
-        value: The most calls.
+        value: The limit.
         tool: The tool whose calls count; None counts the calls of all.
 
     Returns:
@@ -430,10 +424,10 @@ def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResu
 
     Args:
         output: The output.
-        tool: The tool looked at; None looks at all.
+        tool: The tool to check; None checks all.
 
     Returns:
-        The result; `actual` is the errors.
+        The result; `actual` lists the errors.
 
     Raises:
         UndecidedError: There is no trace.
@@ -441,7 +435,7 @@ def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResu
     failed = _failed_calls(call for call in tool_calls(output) if tool in (None, call.tool))
     message = "no call of a tool failed" if tool is None else f"no call of {tool} failed"
     if failed:
-        message = f"{len(failed)} failed, first {_describe_step(failed[0])}: {failed[0].error}"
+        message = f"{len(failed)} failed, first {describe_call(failed[0])}: {failed[0].error}"
     actual = [f"{call.tool}: {call.error}" for call in failed]
     return AssertionResult(passed=not failed, actual=list(actual), message=message)
 
@@ -455,7 +449,7 @@ def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
         same_tool: Whether it must be a call of the same tool.
 
     Returns:
-        The result, passed where nothing failed; `actual` is the errors that were not made good.
+        The result, passed where nothing failed; `actual` lists the errors without a recovery.
 
     Raises:
         UndecidedError: There is no trace.
@@ -463,22 +457,22 @@ def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
     calls = tool_calls(output)
     failed = _failed_calls(calls)
     open_ = [call for call in failed if not _recovered(call, calls, same_tool=same_tool)]
-    message = "no call failed" if not failed else f"made good after {len(failed)} errors"
+    message = "no call failed" if not failed else f"recovered after {len(failed)} errors"
     if open_:
-        message = f"after {_describe_step(open_[0])} failed ({open_[0].error}) no call succeeded"
+        message = f"after {describe_call(open_[0])} failed ({open_[0].error}) no call succeeded"
         message += f" of {open_[0].tool}" if same_tool else ""
     actual = [f"{call.tool}: {call.error}" for call in open_]
     return AssertionResult(passed=not open_, actual=list(actual), message=message)
 
 
 def _cycle(keys: Sequence[str], most: int) -> tuple[int, int, int] | None:
-    """Start, length and number of rounds of a circle gone through more than `most` times."""
+    """Start, length and repeats of a cycle that was made more than `most` times."""
     for length in range(2, min(len(keys) // 2, _LONGEST_CYCLE) + 1):
         same = 0
         for place in range(len(keys) - length):
             same = same + 1 if keys[place] == keys[place + length] else 0
             start = place - same + 1
-            # One call repeated is no circle; it is counted above.
+            # One call repeated is no cycle; it is counted above.
             is_over = same >= length * most
             if is_over and len(set(keys[start : start + length])) > 1:
                 return start, length, same // length + 1
@@ -502,7 +496,3 @@ def _recovered(failed: ToolCall, calls: Sequence[ToolCall], *, same_tool: bool) 
         call.place > ended and call.error is None and (call.tool == failed.tool or not same_tool)
         for call in calls
     )
-
-
-def _describe_step(call: ToolCall) -> str:
-    return call.tool if call.arguments is None else f"{call.tool}({display_value(call.arguments)})"
