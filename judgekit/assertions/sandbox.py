@@ -105,7 +105,12 @@ class _Worker:
             if self._is_late:
                 raise UndecidedError(f"it took longer than {timeout_s:g} s and was stopped")
             raise UndecidedError("the process that checked it died; it may have run out of memory")
-        return _value(json.loads(line))
+        reply: dict[str, object] = json.loads(line)
+        if "error" not in reply:
+            return reply["value"]
+        kind, message = str(reply["error"]), str(reply["message"])
+        more = "; install what is missing" if kind in _MISSING else ""
+        raise RefusedInputError(f"{message}{more}", kind=kind)
 
     def _send(self, request: object) -> None:
         pipe = cast("IO[bytes]", self._process.stdin)
@@ -147,12 +152,3 @@ def _pool(_process_id: int) -> _Pool:
 def _end_all(idle: list[_Worker]) -> None:
     while idle:
         idle.pop().end()
-
-
-def _value(reply: dict[str, object]) -> object:
-    if "error" not in reply:
-        return reply["value"]
-    kind, message = str(reply["error"]), str(reply["message"])
-    if kind in _MISSING:
-        message = f"{message}; install what is missing"
-    raise RefusedInputError(message, kind=kind)

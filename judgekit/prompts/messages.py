@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.prompts.parsing import PairReplyFormat
-    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, Scale
+    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, Scale, TraceEvent
 
 # The variables of a template that change with the case, and those that change with the criterion.
 _ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
@@ -198,7 +198,7 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     if case.input is None:
         item["input"] = ""
     item["output"] = judged_text(output)
-    item["trace"] = [event.model_dump(mode="json", exclude_none=True) for event in output.trace]
+    item["trace"] = list(map(_event_data, output.trace))
     item["steps"] = steps_text(output) if output.trace else ""
     return item
 
@@ -209,6 +209,10 @@ def _case_data(case: Case) -> dict[str, JsonValue]:
         value = getattr(case, name)
         item[name] = value if value is None or isinstance(value, str) else to_text(value)
     return item
+
+
+def _event_data(event: TraceEvent) -> JsonValue:
+    return event.model_dump(mode="json", exclude_none=True)
 
 
 def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:

@@ -85,7 +85,7 @@ def test_a_silent_event_leaves_a_pass_open_but_not_a_failure() -> None:
     output = traced(COMPLETE, {"type": "agent:complete"})
     assert one("metric.latency_ms.max", output, 1000).passed is False
     result = one("metric.latency_ms.max", output, 2000)
-    assert result.error == "at least 1500 ms, but 1 of 2 agent:complete events do not say it"
+    assert result.error == "at least 1500 ms, but 1 of 2 agent:complete events do not report it"
 
 
 @pytest.mark.parametrize("value", [True, -1, float("nan"), float("inf"), 10**400, None, "12"])

@@ -85,7 +85,7 @@ def test_several_numbers_leave_open_which_is_meant() -> None:
 
 
 def test_a_text_without_a_number_fails() -> None:
-    assert one("numeric", "none", value=0).message == '"none" holds no number'
+    assert one("numeric", "none", value=0).message == '"none" has no number'
     assert one("numeric", "9" * 500, value=0).passed is False
     assert one("numeric", "1e999", value=0).passed is False
 

@@ -300,7 +300,7 @@ def test_a_script_that_fails_neither_passes_nor_fails(tmp_path: Path) -> None:
     assert (found.passed, found.value) == (None, None)
     assert "ZeroDivisionError" in found.error
     found = carried_out(tmp_path, "def evaluate(o): return 0.5")
-    assert "nothing says from which it passes; set `threshold`" in found.error
+    assert "no threshold from which it passes; set `threshold`" in found.error
 
 
 @pytest.mark.parametrize(("source", "value"), [("0.25", 0.25), ("True", 1), ("False", 0)])
@@ -318,7 +318,7 @@ def test_a_spec_runs_a_script_as_a_scorer(tmp_path: Path, source: str, value: fl
         (b"", "it wrote nothing"),
         (b"{", "not JSON"),
         (b"[1]", "an object, a truth value or a number"),
-        (b"{}", "says `passed`, `value`, or both"),
+        (b"{}", "has `passed`, `value`, or both"),
         (b'{"value": 2}', "value: Input should be less than or equal to 1"),
         (b'{"passed": "perhaps"}', "passed: Input should be a valid boolean"),
         (b"\xff", "not JSON"),

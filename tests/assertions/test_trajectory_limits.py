@@ -59,7 +59,7 @@ def test_going_round_in_a_circle_is_a_loop() -> None:
     circle = [call("a"), call("b"), call("c")] * 3
     found = trajectory.no_loop(ran(call("start"), *circle), max_repeats=5)
     assert not found.passed
-    assert found.message == "a → b → c was gone through 3 times in a row from step 2"
+    assert found.message == "a → b → c was repeated 3 times in a row from step 2"
     assert trajectory.no_loop(ran(*circle), max_repeats=5, max_cycles=3).passed
 
 

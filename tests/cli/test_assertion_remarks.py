@@ -55,7 +55,7 @@ def test_a_suite_is_looked_at_with_the_cases_it_names(tmp_path: Path) -> None:
     text = "name: s\ndataset: cases.jsonl\nassertions:\n  - {type: regex, value: '('}\n"
     (own, of_case) = told(put(tmp_path, text, "judgekit.yaml"))
     assert own[0] == 4
-    assert own[1].startswith("assertions[0] (regex): `value` is unsound")
+    assert own[1].startswith("assertions[0] (regex): `value` is invalid")
     assert of_case[1].startswith("case 'a': assertions[0]")
     missing = put(tmp_path, "name: s\ndataset: nowhere.jsonl\nvariants: []\n", "other.yaml")
     assert told(missing) == []

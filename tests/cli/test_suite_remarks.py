@@ -56,7 +56,7 @@ scorers: [latency, {type: custom.script, script: no.js}]
     assert [(line, message[:40]) for line, message in shown] == [
         (5, "case 'b': there is no script 'no.py'"),
         (6, "case 'c': the script '../out.py' lies ou"),
-        (7, "tone.rb is in no language that is known;"),
+        (7, "tone.rb is in an unknown language; scrip"),
         (8, "there is no script 'no.js'"),
     ]
 

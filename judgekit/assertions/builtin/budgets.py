@@ -181,8 +181,9 @@ def measure_consumption(output: Output, quantity: Quantity) -> Consumption:
     if own is None:
         missing = f"there is no {COMPLETE} event"
         if events:
-            missing = f"no {COMPLETE} event has {_SPELLINGS[quantity][0]}"
-        raise UndecidedError(f"{quantity} was not measured: {missing}, nor has the output itself")
+            missing = f"no {COMPLETE} event reports {_SPELLINGS[quantity][0]}"
+        own_fields = "and the output itself does not report it"
+        raise UndecidedError(f"{quantity} was not measured: {missing}, {own_fields}")
     return Consumption(own, unit)
 
 

@@ -119,13 +119,9 @@ def _unescaped(text: str) -> str:
     if "&" in text:
         text = html.unescape(text)
     if "\\" in text:
-        text = _ESCAPES.sub(_character, text)
+        # A line break or a tab is white space, which is dropped anyway.
+        text = _ESCAPES.sub(lambda match: " " if match[1] is None else chr(int(match[1], 16)), text)
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
-
-
-def _character(match: re.Match[str]) -> str:
-    code = match.group(1)
-    return " " if code is None else chr(int(code, 16))
 
 
 _MORE_DIGITS = re.compile(r"[0-9]|\.[0-9]")

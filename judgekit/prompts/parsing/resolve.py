@@ -197,7 +197,7 @@ def raise_if_too_many(found: Sized, text: str) -> None:
 
 def _unwrap_json_string(text: str) -> str:
     """A reply that is one JSON string with a structure in it, without its quotes."""
-    # Some gateways encode the model's answer as JSON a second time.
+    # Such a reply was encoded as JSON twice; what it quotes would be escaped text otherwise.
     bare = text.strip()
     if bare[0] not in _QUOTES or "{" not in bare:
         return text

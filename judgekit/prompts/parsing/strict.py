@@ -67,8 +67,11 @@ def parse_strict_reply(
     text: str, criteria: Sequence[Criterion]
 ) -> dict[str, CriterionReply] | None:
     """The readings of a reply in judgekit's own layout; None for any other."""
-    answer = _decoded(text)
-    if answer is None:
+    try:
+        answer = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(answer, dict):
         return None
     if len(criteria) == 1 and "score" in answer:
         reply = _strict_criterion(answer, criteria[0])
@@ -106,14 +109,6 @@ def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | 
     )
 
 
-def _decoded(text: str) -> dict[str, object] | None:
-    try:
-        answer = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return answer if isinstance(answer, dict) else None
-
-
 def _unique(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
     # Python keeps the last of two equal keys; here two verdicts make the reply ambiguous.
     found = dict(pairs)
@@ -137,8 +132,11 @@ def parse_strict_preferences(
     text: str, questions: Sequence[str]
 ) -> dict[str, PreferenceReply] | None:
     """The readings of a comparison in judgekit's own layout; None for any other."""
-    answer = _decoded(text)
-    if answer is None:
+    try:
+        answer = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(answer, dict):
         return None
     if len(questions) == 1 and "preference" in answer:
         answers: dict[str, object] = {questions[0]: answer}

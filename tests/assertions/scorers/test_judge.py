@@ -34,4 +34,4 @@ def test_an_open_verdict_has_no_score() -> None:
 
 
 def test_without_a_judge_there_is_no_score() -> None:
-    assert score().error == "no judge has been asked"
+    assert score().error == "no judge was called"

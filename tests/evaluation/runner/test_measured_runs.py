@@ -89,7 +89,7 @@ async def test_without_a_verdict_the_judges_score_says_why(bench: MakeBench) -> 
     small = bench(n=1, judge=None, scorers=["judge"])
     await small.sit()
     (score,) = answers(small)[0].scores
-    assert (score.value, score.error) == (None, "no judge has been asked")
+    assert (score.value, score.error) == (None, "no judge was called")
     assert answers(small)[0].overall is None
 
 
