@@ -4,12 +4,12 @@ from .api import (
     build_audit_inputs as build_audit_inputs,
     select_probes as select_probes,
 )
-from .consistency import (
-    REPEATS_COUNT as REPEATS_COUNT,
-)
-from .injection import (
+from .attacks import (
     AttackCorpus as AttackCorpus,
     read_attacks as read_attacks,
+)
+from .consistency import (
+    REPEATS_COUNT as REPEATS_COUNT,
 )
 from .inputs import (
     DEFAULT_N_ATTACKS as DEFAULT_N_ATTACKS,

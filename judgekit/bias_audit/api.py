@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgekit.bias_audit.attacks import AttackCorpus, read_attacks, shipped_corpus
 from judgekit.bias_audit.consistency import (
     CRITERION_ORDER_PROBE,
     IDENTICAL_PROBE,
@@ -14,12 +15,7 @@ from judgekit.bias_audit.consistency import (
     STABILITY_PROBE,
     shipped_paraphrases,
 )
-from judgekit.bias_audit.injection import (
-    INJECTION_PROBE,
-    AttackCorpus,
-    read_attacks,
-    shipped_corpus,
-)
+from judgekit.bias_audit.injection import INJECTION_PROBE
 from judgekit.bias_audit.inputs import AuditInputs, AuditOptions, select_cases
 from judgekit.bias_audit.perturbation import (
     AUTHORITY_PROBE,

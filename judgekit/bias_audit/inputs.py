@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from judgekit.bias_audit.injection import shipped_corpus
+from judgekit.bias_audit.attacks import shipped_corpus
 from judgekit.bias_audit.results import Margins
 from judgekit.errors import SettingsError
 from judgekit.evaluation import OutputPair
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from judgekit.bias_audit.injection import Attack, AttackCorpus
+    from judgekit.bias_audit.attacks import Attack, AttackCorpus
     from judgekit.records import Case, Output, Rubric
 
 DEFAULT_N_REPEATS = 3

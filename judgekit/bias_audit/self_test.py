@@ -7,8 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from judgekit.bias_audit.api import PROBES
+from judgekit.bias_audit.attacks import AttackCorpus, shipped_corpus
 from judgekit.bias_audit.consistency import shipped_paraphrases
-from judgekit.bias_audit.injection import INJECTION_PROBE, AttackCorpus, shipped_corpus
+from judgekit.bias_audit.injection import INJECTION_PROBE
 from judgekit.bias_audit.inputs import DEFAULT_N_ATTACKS, AuditInputs
 from judgekit.bias_audit.probe import ProbeRunner
 from judgekit.bias_audit.session import ProbeSession, run_audit, unpriced_plan
@@ -19,7 +20,7 @@ from judgekit.records import Case, Criterion, Output, Rubric, Scale
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judgekit.bias_audit.injection import Attack
+    from judgekit.bias_audit.attacks import Attack
     from judgekit.bias_audit.probe import Probe
     from judgekit.bias_audit.results import Audit, EffectVerdict
     from judgekit.models import InjectedGoal, OutputValue

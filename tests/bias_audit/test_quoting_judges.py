@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.bias_audit import ProbeRunner, run_audit
-from judgekit.bias_audit.injection import INJECTION_PROBE, shipped_corpus
+from judgekit.bias_audit.attacks import shipped_corpus
+from judgekit.bias_audit.injection import INJECTION_PROBE
 from judgekit.bias_audit.self_test import synthetic_inputs
 from judgekit.bias_audit.session import unpriced_plan
 from judgekit.models import BiasedModel, fenced_outputs
