@@ -17,7 +17,7 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE, EXIT_QUALITY
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import json_option, store_option
-from judgekit.cli.sides import find_suite
+from judgekit.cli.setup import configured_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
 from judgekit.evaluation import (
     approval_status,
@@ -67,7 +67,7 @@ def approve_command(
     is_list: bool,
     store: str,
     as_json: bool,
-    **options: object,
+    config: Path | None,
 ) -> None:
     """Approve VARIANT if the stored evidence shows that it is better than another variant.
 
@@ -84,7 +84,7 @@ def approve_command(
         judgekit approve v2 --baseline v1 --because "clearer refunds"
         judgekit approve --list
     """
-    suite = find_suite(options)
+    suite = configured_suite(config)
     if is_list:
         _list(store, suite, variant, as_json=as_json)
         return

@@ -16,7 +16,13 @@ from judgekit.cli import console
 from judgekit.cli.cache_explain import cache_explain_command
 from judgekit.cli.exit_codes import EXIT_INCOMPLETE
 from judgekit.cli.help import HelpGroup
-from judgekit.cli.options import cache_dir_option, json_option
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    OutputOptions,
+    cache_dir_option,
+    json_option,
+    takes,
+)
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
@@ -51,21 +57,25 @@ def cache_command() -> None:
 cache_command.add_command(cache_explain_command)
 
 
+class StatsOptions(CacheFolderOptions, OutputOptions):
+    """The options of `cache stats`."""
+
+    output: tuple[Path, ...] = output_option("Write the statistics to FILE: .json, .md or .html.")
+
+
 @cache_command.command("stats")
-@cache_dir_option
-@output_option("Write the statistics to FILE: .json, .md or .html.")
-@json_option
-def cache_stats_command(*, cache_dir: Path, output: tuple[Path, ...], as_json: bool) -> None:
+@takes(StatsOptions)
+def cache_stats_command(options: StatsOptions) -> None:
     """Show replies, hits, money and time saved, and size on disk.
 
     Examples:
         judgekit cache stats
     """
-    files = sort_outputs(output, what="cache statistics")
-    with open_cache(cache_dir) as held:
-        found = admin.cache_stats(held)
-    document = cache_stats_document(found, folder=str(cache_dir))
-    show_document(document, {"as_json": as_json}, files)
+    files = sort_outputs(options.output, what="cache statistics")
+    with open_cache(options.cache_dir) as cache:
+        stats = admin.cache_stats(cache)
+    document = cache_stats_document(stats, folder=str(options.cache_dir))
+    show_document(document, options, files)
 
 
 @cache_command.command("ls")
@@ -105,7 +115,7 @@ def cache_ls_command(
         chosen = _rejected(held, model) if rejected else found
         shown = list(islice(chosen, limit))
         n_more = sum(1 for _ in chosen)
-    show_document(cache_entries_document(shown, n_more=n_more), {"as_json": as_json})
+    show_document(cache_entries_document(shown, n_more=n_more), OutputOptions(as_json=as_json))
 
 
 @cache_command.command("export")

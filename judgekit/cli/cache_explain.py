@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from judgekit.cli import console, console as streams
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import cache_dir_option, input_options, json_option, judge_model_options
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    GradingOptions,
+    InputOptions,
+    OutputOptions,
+    SettingGroups,
+    option,
+    takes,
+)
 from judgekit.cli.setup import grade_setup, open_cache
+from judgekit.datasets import JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.models import RecordedModel
 from judgekit.models.cache import explain_request, find_cache_key
@@ -23,7 +32,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from judgekit.cli.setup import Options
     from judgekit.models.cache import CacheExplanation, ReplyCache
     from judgekit.models.request import ModelRequest
 
@@ -32,12 +40,23 @@ _MOST_GROUPS = 20
 _SHOWN_CASES = 3
 
 
+class ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
+    """The options of `cache explain`: those of `grade` that a request depends on."""
+
+    judge_settings: Annotated[JudgeSettings, SettingGroups("judge")] = JudgeSettings()
+    judge_model: str | None = option(
+        "--judge",
+        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
+        metavar="MODEL",
+        has_variable=True,
+    )
+
+
 @click.command("explain", cls=HelpCommand)
-@input_options
-@judge_model_options
-@cache_dir_option
-@json_option
-def cache_explain_command(*, cache_dir: Path, as_json: bool, **options: object) -> None:
+# A key is no path that exists, so the argument cannot require one.
+@click.argument("outputs", nargs=-1, metavar="[OUTPUTS|KEY]...", type=click.Path(path_type=Path))
+@takes(ExplainOptions)
+def cache_explain_command(options: ExplainOptions) -> None:
     """Explain why a grading would make calls: how its requests differ from cached ones.
 
     Takes the same OUTPUTS and options as judgekit grade and makes no call. Requests that are
@@ -47,30 +66,19 @@ def cache_explain_command(*, cache_dir: Path, as_json: bool, **options: object) 
     Examples:
         judgekit cache explain outputs.jsonl --rubric helpfulness
     """
-    outputs = cast("tuple[Path, ...]", options["outputs"])
-    key = _key_of(outputs)
+    key = _key_of(options.outputs)
     if key is not None:
-        with open_cache(cache_dir) as cache:
-            _explain_key(cache, find_cache_key(cache, key), as_json=as_json)
+        with open_cache(options.cache_dir) as cache:
+            _explain_key(cache, find_cache_key(cache, key), as_json=options.as_json)
         return
-    requests, asks_all = _requests({**options, "no_cache": True})
-    with open_cache(cache_dir) as cache:
+    # The judge only builds requests here; without a cache it cannot answer one by mistake.
+    requests, asks_all = _requests(GradingOptions.of(options, no_cache=True))
+    with open_cache(options.cache_dir) as cache:
         found = find_misses(cache, requests, asks_all=asks_all)
-    if as_json:
+    if options.as_json:
         console.print_json(_misses_json(found))
     else:
         _print_misses(console.stdout(), found)
-
-
-def _may_be_a_key(command: click.Command) -> None:
-    """Let OUTPUTS be the key of an entry, which is no path that exists."""
-    for parameter in command.params:
-        if parameter.name == "outputs":
-            parameter.type = click.Path(path_type=Path)
-            parameter.metavar = "[OUTPUTS|KEY]..."
-
-
-_may_be_a_key(cache_explain_command)
 
 
 def _key_of(outputs: tuple[Path, ...]) -> str | None:
@@ -84,7 +92,7 @@ def _key_of(outputs: tuple[Path, ...]) -> str | None:
     )
 
 
-def _requests(options: Options) -> tuple[list[ModelRequest], bool]:
+def _requests(options: GradingOptions) -> tuple[list[ModelRequest], bool]:
     setup = grade_setup(options)
     with setup.judge as judge:
         if isinstance(judge.connection.model, RecordedModel):

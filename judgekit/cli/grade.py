@@ -4,76 +4,23 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import (
-    cache_options,
-    calibration_options,
-    input_options,
-    judge_model_options,
-    limit_options,
-    max_cost_option,
-    store_option,
-    talk_options,
-)
+from judgekit.cli.options import EXISTING_PATH, takes
 from judgekit.cli.run_job import carry_out
+from judgekit.cli.run_options import GradeOptions
 from judgekit.cli.setup import configured_suite, grade_setup, output_sources
 from judgekit.cli.suite_setup import grade_run_setup
 from judgekit.errors import SettingsError
 from judgekit.report import check_export_suffix
 
-if TYPE_CHECKING:
-    from judgekit.cli.setup import Options
-
 
 @click.command("grade", cls=HelpCommand)
-@input_options
-@judge_model_options
-@calibration_options
-@limit_options
-@cache_options
-@store_option
-@click.option(
-    "--no-store",
-    is_flag=True,
-    envvar="JUDGEKIT_NO_STORE",
-    help="Do not store the run: no later show, trend, baseline or --resume.",
-)
-@talk_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the verdicts to FILE: .jsonl, .json, .csv or .parquet.",
-)
-@click.option(
-    "--fail-under",
-    type=click.FloatRange(0, 1),
-    metavar="RATE",
-    help="Exit 1 if the pass rate of a variant is below RATE, 4 if it has none.",
-)
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Resume the stored run of the same outputs; without one, cached replies are used.",
-)
-@click.option(
-    "--retry-errors",
-    is_flag=True,
-    help="Retry failed questions, including cached replies that cannot be parsed.",
-)
-@click.option(
-    "-x", "--fail-fast", is_flag=True, help="Stop at the first failed output. Exit code 1."
-)
-@max_cost_option("Stop at this cost; run it again to continue. Exit code 5.")
-@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
-def grade_command(
-    *, output: Path | None, fail_under: float | None, dry_run: bool, **options: object
-) -> None:
+@click.argument("outputs", nargs=-1, type=EXISTING_PATH)
+@takes(GradeOptions)
+def grade_command(options: GradeOptions) -> None:
     """Grade OUTPUTS against a rubric: a score, a rationale and evidence for each criterion.
 
     OUTPUTS are JSONL, JSON, CSV or Parquet files. Without them the recorded variants of the
@@ -87,47 +34,42 @@ def grade_command(
         judgekit grade outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1
         judgekit grade outputs.jsonl --cases cases.jsonl -o verdicts.jsonl
     """
-    if output is not None:
-        check_export_suffix(output)
-    _check_resumed(options)
-    _check_target(output, options)
-    if dry_run:
+    if options.output is not None:
+        check_export_suffix(options.output)
+    # --resume uses what was answered before; these two would fetch it again.
+    against = "no-cache" if options.no_cache else "refresh"
+    if options.resume and (options.no_cache or options.judge_settings.refresh):
+        raise SettingsError(
+            f"--resume and --{against} contradict each other",
+            hint="earlier replies are in the cache: omit one of the two",
+        )
+    _check_target(options)
+    if options.dry_run:
         show_dry_run(options)
         return
-    sys.exit(run_grading(options, output=output, fail_under=fail_under))
+    sys.exit(run_grading(options))
 
 
-def run_grading(
-    options: Options, *, output: Path | None = None, fail_under: float | None = None
-) -> int:
-    """Grade, show and write what was found; the exit code."""
+def run_grading(options: GradeOptions) -> int:
+    """Grade, print and write the results; the exit code."""
     with closing(grade_run_setup(options)) as setup:
-        return carry_out(setup, options, output=output, fail_under=fail_under)
+        return carry_out(setup, options)
 
 
-def show_dry_run(options: Options) -> None:
-    """Print what a grading would ask and cost."""
+def show_dry_run(options: GradeOptions) -> None:
+    """Print which calls a grading would make, and their cost."""
     from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
 
     show_grade_plan(grade_setup(options), options)
 
 
-def _check_resumed(options: Options) -> None:
-    """Refuse options that would ask again for what --resume is to keep."""
-    against = next((name for name in ("no_cache", "refresh") if options.get(name)), None)
-    if options.get("resume") and against is not None:
-        raise SettingsError(
-            f"--resume and --{against.replace('_', '-')} contradict each other",
-            hint="what was answered before is in the cache: leave one of them out",
-        )
-
-
-def _check_target(output: Path | None, options: Options) -> None:
-    """Outputs are never altered, also not by a slip of the hand."""
+def _check_target(options: GradeOptions) -> None:
+    """Refuse to overwrite the outputs: they are the evidence for every verdict."""
+    output = options.output
     if output is None:
         return
-    sources = output_sources(options, configured_suite(options))
+    sources = output_sources(options, configured_suite(options.config))
     if output.resolve() in {source.path.resolve() for source in sources}:
         raise SettingsError(
-            f"--output would overwrite {output}, which is graded", hint="choose another file"
+            f"--output would overwrite the graded file {output}", hint="choose another file"
         )

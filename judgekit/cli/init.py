@@ -13,9 +13,9 @@ import click
 from judgekit.cli import console
 from judgekit.cli.demo import import_recording
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import json_option
+from judgekit.cli.options import GradingOptions, json_option
 from judgekit.cli.setup import grade_setup
-from judgekit.datasets import load_suite
+from judgekit.datasets import JudgeSettings, load_suite
 from judgekit.errors import SettingsError
 from judgekit.judge import Judge
 from judgekit.models import RecordingModel
@@ -88,8 +88,10 @@ def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
     name = folder.resolve().name or "suite"
     with tempfile.TemporaryDirectory(prefix="judgekit-init-") as temporary:
         import_recording(Path(temporary))
-        options = {"config": _demo_suite(), "cache_dir": Path(temporary), "frozen": True}
-        setup = grade_setup(options)
+        frozen = JudgeSettings(frozen=True)
+        setup = grade_setup(
+            GradingOptions(config=_demo_suite(), cache_dir=Path(temporary), judge_settings=frozen)
+        )
         with setup.judge:
             files = _files(setup, name, Path(temporary))
     present = [path for path in files if (folder / path).exists()]

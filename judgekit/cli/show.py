@@ -14,7 +14,7 @@ import click
 
 from judgekit.cli import console, console as streams
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import check_no_rule, json_option, rule_option, store_option
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option, takes
 from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
@@ -28,6 +28,7 @@ from judgekit.evaluation import (
     summarize_comparison,
     with_rule,
 )
+from judgekit.records import ReconciliationRule
 from judgekit.report import (
     answer_json,
     answer_lines,
@@ -50,68 +51,65 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from judgekit.evaluation import Outcome
-    from judgekit.records import CaseResult, ComparisonInfo, ReconciliationRule, RunInfo
+    from judgekit.records import CaseResult, ComparisonInfo, RunInfo
     from judgekit.store import StoredJudgment, SupersededObservation
 
 _MOST_SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class _How:
-    """How much is shown, and in which form."""
+class ShowOptions(StoreOptions, OutputOptions):
+    """The options of `show`."""
 
-    as_json: bool
-    full: bool
-    history: bool
-    limit: int | None
+    variant: str | None = option("--variant", "Only this variant; without RUN: runs with it.")
+    tag: str | None = option("--filter-tag", "Only cases with this tag.", metavar="TAG")
+    failed: bool = option("--failed", "Only answers that failed or have no verdict.", default=False)
+    full: bool = option("--full", "Do not shorten long texts.", default=False)
+    history: bool = option("--history", "With CASE: also replaced results.", default=False)
+    figures: bool = option("--figures", "Without RUN: include pass rates (slower).", default=False)
+    limit: int | None = option("-n/--limit", "At most N (default 20; JSON: all).", ge=1)
+    case_id: str | None = option("--case", "Without RUN: this case in every run.", metavar="ID")
+    agent: str | None = option(
+        "--agent", "Without RUN: runs with cases of this agent.", metavar="NAME"
+    )
+    skill: str | None = option(
+        "--skill", "Without RUN: runs with cases of this skill.", metavar="NAME"
+    )
+    prompt_version: str | None = option(
+        "--prompt-version", "Without RUN: runs with this prompt version.", metavar="NAME"
+    )
+    criterion: str | None = option(
+        "--criterion", "Without RUN: judgments of this criterion.", metavar="NAME"
+    )
+    rubric: str | None = option(
+        "--rubric", "Without RUN: runs judged by this rubric.", metavar="NAME"
+    )
+    agent_run: str | None = option(
+        "--agent-run", "Without RUN: outputs of this agent run.", metavar="ID"
+    )
+    comparisons: bool = option(
+        "--comparisons", "Without RUN: list the blind comparisons.", default=False
+    )
+    rule: ReconciliationRule | None = option(
+        "--rule", "For a comparison: apply this rule instead of its own; makes no call."
+    )
+
+    @property
+    def n_shown(self) -> int | None:
+        """The most entries to print; None for all."""
+        return self.limit or (None if self.as_json else _MOST_SHOWN)
+
+    def query(self) -> ListingQuery:
+        """What to list without RUN."""
+        names = ListingQuery.__slots__
+        own = {name: getattr(self, "case_id" if name == "case" else name) for name in names}
+        return ListingQuery(**own)
 
 
 @click.command("show", cls=HelpCommand)
 @click.argument("run", required=False)
 @click.argument("case", required=False)
-@click.option("--variant", help="Only this variant; without RUN: runs with it.")
-@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag; may be repeated.")
-@click.option("--failed", is_flag=True, help="Only answers that failed or have no verdict.")
-@click.option("--full", is_flag=True, help="Do not shorten long texts.")
-@click.option("--history", is_flag=True, help="With CASE: also replaced results.")
-@click.option("--figures", is_flag=True, help="Without RUN: include pass rates (slower).")
-@click.option("-n", "--limit", type=click.IntRange(1), help="At most N (default 20; JSON: all).")
-@click.option("--case", "case_id", metavar="ID", help="Without RUN: this case in every run.")
-@click.option("--agent", metavar="NAME", help="Without RUN: runs with cases of this agent.")
-@click.option("--skill", metavar="NAME", help="Without RUN: runs with cases of this skill.")
-@click.option(
-    "--prompt-version", metavar="NAME", help="Without RUN: runs with this prompt version."
-)
-@click.option("--criterion", metavar="NAME", help="Without RUN: judgments of this criterion.")
-@click.option("--rubric", metavar="NAME", help="Without RUN: runs judged by this rubric.")
-@click.option("--agent-run", metavar="ID", help="Without RUN: outputs of this agent run.")
-@click.option("--comparisons", is_flag=True, help="Without RUN: list the blind comparisons.")
-@rule_option("For a comparison: apply this rule instead of its own; makes no call.")
-@store_option
-@json_option
-def show_command(
-    *,
-    run: str | None,
-    case: str | None,
-    variant: str | None,
-    filter_tag: str | None,
-    failed: bool,
-    full: bool,
-    history: bool,
-    figures: bool,
-    limit: int | None,
-    case_id: str | None,
-    agent: str | None,
-    skill: str | None,
-    prompt_version: str | None,
-    criterion: str | None,
-    rubric: str | None,
-    agent_run: str | None,
-    comparisons: bool,
-    rule: ReconciliationRule | None,
-    store: str,
-    as_json: bool,
-) -> None:
+@takes(ShowOptions)
+def show_command(options: ShowOptions, *, run: str | None, case: str | None) -> None:
     """List runs; show the results of RUN, or everything about one CASE of it.
 
     RUN is the id of a run, the beginning of an id, latest or latest:SUITE. Without RUN, runs are
@@ -126,57 +124,67 @@ def show_command(
         judgekit show latest --failed
         judgekit show latest CASE --full
     """
-    related = ListingQuery(
-        case=case_id,
-        variant=variant,
-        tag=filter_tag,
-        agent=agent,
-        skill=skill,
-        prompt_version=prompt_version,
-        criterion=criterion,
-        rubric=rubric,
-        agent_run=agent_run,
-        failed=failed,
-    )
-    how = _How(as_json, full, history, limit)
-    with closing(RunStore(store, create=False)) as kept:
-        if comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
-            show_comparisons(kept, run, case, rule=rule, limit=limit, as_json=as_json)
+    with closing(RunStore(options.store, create=False)) as store:
+        if options.comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
+            show_comparisons(
+                store,
+                run,
+                case,
+                rule=options.rule,
+                limit=options.limit,
+                as_json=options.as_json,
+            )
             return
-        check_no_rule(rule)
+        check_no_rule(options.rule)
+        query = options.query()
         if run is None:
-            show_listing(kept, related, figures=figures, limit=limit or _most(how), as_json=as_json)
+            show_listing(
+                store,
+                query,
+                figures=options.figures,
+                limit=options.n_shown,
+                as_json=options.as_json,
+            )
             return
-        _check_goes_with_run(related, figures=figures)
+        names = [name for name in query.without_run() if getattr(query, name) is not None]
+        if options.figures:
+            names.append("figures")
+        if names:
+            raise SettingsError(
+                f"--{names[0].replace('_', '-')} is for the listing without RUN",
+                hint="omit RUN; a case of RUN is the second argument: judgekit show RUN CASE",
+            )
         wanted = OutcomeFilter(
-            variants=() if variant is None else (variant,),
+            variants=() if options.variant is None else (options.variant,),
             case_id=case,
-            tag=filter_tag,
-            failed=failed,
+            tag=options.tag,
+            failed=options.failed,
         )
-        _show_run(kept, kept.run(run), wanted, how)
+        _show_run(store, store.run(run), wanted, options)
 
 
-def _show_run(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
+def _show_run(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions) -> None:
     if wanted.case_id is not None:
-        _show_case(store, run, wanted, how)
+        _show_case(store, run, wanted, options)
     elif not wanted.is_all:
-        _show_answers(store, run, wanted, how)
+        _show_answers(store, run, wanted, options)
     else:
         held = Run(run, store)
         summary = held.summary()
         gate = held.gate(summary)
-        if how.as_json:
+        if options.as_json:
             console.print_json(run_json(summary, gate))
         else:
             print_run(console.stdout(), summary, gate)
 
 
-def _show_answers(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
+def _show_answers(
+    store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions
+) -> None:
     """The answers that are meant, a few lines each."""
     answers = select_outcomes(store, run, wanted)
-    shown = islice(answers, how.limit or _most(how))
-    if how.as_json:
+    shown = islice(answers, options.n_shown)
+    if options.as_json:
         found = [answer_json(answer) for answer in shown]
         streams.print_json({"run": run.to_json(), "answers": found})
         return
@@ -190,10 +198,10 @@ def _show_answers(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _Ho
         streams.note(f"and {numbers.format_count(n_more, 'more answer')}: -n {n + n_more}")
 
 
-def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
-    answers = list(islice(select_outcomes(store, run, wanted), how.limit))
-    if how.as_json:
-        found = [answer_json(one, _earlier(store, run, one, how)) for one in answers]
+def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions) -> None:
+    answers = list(islice(select_outcomes(store, run, wanted), options.limit))
+    if options.as_json:
+        found = [answer_json(one, _earlier(store, run, one, options)) for one in answers]
         streams.print_json({"run": run.to_json(), "answers": found})
         return
     if not answers:
@@ -202,9 +210,11 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) 
         )
         return
     console = streams.stdout()
-    print_case(console, answers[0].result.case, full=how.full)
+    print_case(console, answers[0].result.case, full=options.full)
     for one in answers:
-        print_answer(console, one, full=how.full, earlier=_earlier(store, run, one, how) or ())
+        print_answer(
+            console, one, full=options.full, earlier=_earlier(store, run, one, options) or ()
+        )
     n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))
     if n_waiting:
         n = numbers.format_count(n_waiting, "question waits", "questions wait")
@@ -212,25 +222,9 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) 
 
 
 def _earlier(
-    store: RunStore, run: RunInfo, one: Outcome, how: _How
+    store: RunStore, run: RunInfo, one: Outcome, options: ShowOptions
 ) -> list[SupersededObservation] | None:
-    return store.history(run.id, one.result.key) if how.history else None
-
-
-def _most(how: _How) -> int | None:
-    return None if how.as_json else _MOST_SHOWN
-
-
-def _check_goes_with_run(related: ListingQuery, *, figures: bool) -> None:
-    given = [name for name in related.without_run() if getattr(related, name) is not None]
-    if figures:
-        given.append("figures")
-    if given:
-        option = given[0].replace("_", "-")
-        raise SettingsError(
-            f"--{option} is for the listing without RUN",
-            hint="leave out RUN; a case of it is the second argument: judgekit show RUN CASE",
-        )
+    return store.history(run.id, one.result.key) if options.history else None
 
 
 _MOST_COMPARISONS = 20
@@ -273,7 +267,7 @@ def _show_comparison(store: RunStore, info: ComparisonInfo, *, as_json: bool) ->
         comparison_document(summary),
         data=lambda: {"comparison": info.to_json(), "summary": comparison_data(summary)},
     )
-    show_document(document, {"as_json": as_json, "verbose": True})
+    show_document(document, OutputOptions(as_json=as_json, verbose=True))
     if not as_json:
         print_comparison_setup(console.stdout(), info)
 

@@ -290,7 +290,7 @@ def test_a_folder_with_all_of_them_is_run_in_turn(run: Run, tmp_path: Path) -> N
     record("judge.jsonl", *({"case_id": name, "text": reply(1)} for name in names))
     ran = run("run", data, "--outputs", "v1.jsonl", "--judge", "recorded:judge.jsonl", "-q")
     assert ran.err.count("dataset ") == 6
-    assert "not begun" not in ran.err, "that one's failFast ends its run alone"
+    assert "not started" not in ran.err, "that one's failFast ends its run alone"
     assert ran.code == 1
     shown = {one["suite"] for one in run("show", "--json").json["runs"]}
     assert shown == {"greeter.v3", "changelog", "memory", "sums", "deck", "old"}

@@ -1,0 +1,113 @@
+"""The options of `run` and `grade`, which evaluate a suite and store a run.
+
+`suite_setup` resolves them; what several commands share is in `options`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from judgekit.cli.options import (
+    NEW_FILE,
+    CalibrationMapOptions,
+    GradingOptions,
+    JudgeOptions,
+    StoreOptions,
+    SuiteOptions,
+    TalkOptions,
+    option,
+)
+
+
+class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptions):
+    """What `run` and `grade` have in common: both evaluate a suite and store a run."""
+
+    output: Path | None = option(
+        "-o/--output", "Write every answer to FILE: .jsonl, .json, .csv or .parquet.", kind=NEW_FILE
+    )
+    fail_under: float | None = option(
+        "--fail-under",
+        "Exit 1 if the pass rate of a variant is below RATE, 4 if it has none.",
+        ge=0,
+        le=1,
+        metavar="RATE",
+    )
+    fail_fast: bool = option("-x/--fail-fast", "Stop at the first failed answer.", default=False)
+    dry_run: bool = option(
+        "--dry-run", "Estimate calls and cost without making any.", default=False
+    )
+    allow_scripts: bool = False
+    max_time: float | None = None
+
+    @property
+    def resumes(self) -> bool:
+        """Whether a stored run is to be continued."""
+        return bool(getattr(self, "resume", None))
+
+
+class RunOptions(SuiteOptions, EngineOptions):
+    """The options of `run`."""
+
+    resume: str | None = option(
+        "--resume",
+        "Resume a run of this suite: its id, the beginning of it, or the latest.",
+        metavar="[RUN]",
+        flag_value="latest",
+    )
+    retry_errors: bool = option(
+        "--retry-errors", "With --resume: retry what failed.", default=False
+    )
+    max_cost: float | None = option(
+        "--max-cost",
+        "Stop at this cost; --resume continues. Exit code 5.",
+        gt=0,
+        metavar="USD",
+        has_variable=True,
+    )
+    max_time: float | None = option(
+        "--max-time",
+        "Start no new case after this time; --resume continues. Exit code 5.",
+        gt=0,
+        metavar="SECONDS",
+        has_variable=True,
+    )
+    allow_scripts: bool = option(
+        "--allow-scripts", "Allow the setup and the scripts of the suite.", default=False
+    )
+    notes: str | None = option("--notes", "Notes to store with the run.")
+
+
+class GradeOptions(EngineOptions, GradingOptions):
+    """The options of `grade`."""
+
+    no_store: bool = option(
+        "--no-store",
+        "Do not store the run: no later show, trend, baseline or --resume.",
+        default=False,
+        has_variable=True,
+    )
+    output: Path | None = option(
+        "-o/--output",
+        "Write the verdicts to FILE: .jsonl, .json, .csv or .parquet.",
+        kind=NEW_FILE,
+    )
+    resume: bool = option(
+        "--resume",
+        "Resume the stored run of the same outputs; without one, cached replies are used.",
+        default=False,
+    )
+    retry_errors: bool = option(
+        "--retry-errors",
+        "Retry failed questions, including cached replies that cannot be parsed.",
+        default=False,
+    )
+    fail_fast: bool = option(
+        "-x/--fail-fast", "Stop at the first failed output. Exit code 1.", default=False
+    )
+    max_cost: float | None = option(
+        "--max-cost",
+        "Stop at this cost; run it again to continue. Exit code 5.",
+        gt=0,
+        metavar="USD",
+        has_variable=True,
+    )
