@@ -55,7 +55,11 @@ WHOLE_NAMES = {"said", "told", "heard", "given", "asked", "kept", "held", "taken
 # What stays, with the reason.
 ALLOWED = {
     "n_owned": "a key of the JSON that `--json` prints",
+    "n_sound": "a key of the JSON of `cache verify`",
+    "is_sound": "a key of the JSON of `cache verify`",
 }
+# Options, and words of JSON, that users have typed or read for long.
+_PUBLIC_WORDS = re.compile(r"--askings|--skip-unsound|^\"(?:unsound|sound)\"$")
 
 _PROSE = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), to) for pattern, to in PROSE.items()]
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -94,14 +98,17 @@ def _in_code(path: Path) -> list[PrivateWord]:
     """The private words in comments, strings and names."""
     words: list[PrivateWord] = []
     text = path.read_text(encoding="utf-8")
+    before = ""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         line = token.start[0]
+        # An attribute counts where it is defined.
+        is_attribute, before = before == ".", token.string
         if token.type in {tokenize.COMMENT, tokenize.STRING}:
             words += _in_prose(path, line, token.string)
         elif token.type == tokenize.NAME and token.string not in ALLOWED:
             name = token.string
             parts = {part.lower() for part in _WORD.findall(name)}
-            if name in WHOLE_NAMES or parts & NAMES:
+            if (name in WHOLE_NAMES and not is_attribute) or parts & NAMES:
                 words.append(PrivateWord(path, line, name, "a name for what it is"))
     return words
 
@@ -111,7 +118,7 @@ def _in_prose(path: Path, line: int, text: str) -> list[PrivateWord]:
     return [
         PrivateWord(path, line + text.count("\n", 0, match.start()), match[0], instead)
         for pattern, instead in _PROSE
-        for match in pattern.finditer(text)
+        for match in pattern.finditer(_PUBLIC_WORDS.sub("", text))
     ]
 
 

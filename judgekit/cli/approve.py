@@ -1,7 +1,4 @@
-"""`judgekit approve`.
-
-Approves a variant on stored evidence that it is better than another (S0.11).
-"""
+"""`judgekit approve`: approves a variant on stored evidence that it is better than another."""
 
 from __future__ import annotations
 
@@ -88,41 +85,45 @@ def approve_command(
     if is_list:
         _list(store, suite, variant, as_json=as_json)
         return
+    # Required only here: --list takes none of them, so click cannot require them.
     if variant is None or baseline is None or because is None:
         raise SettingsError(
             "an approval needs VARIANT, --baseline OTHER and --because WHY",
             hint='judgekit approve v2 --baseline v1 --because "fewer wrong answers"',
         )
-    with closing(RunStore(store, create=False)) as kept:
+    with closing(RunStore(store, create=False)) as stored:
         try:
+            # Variants of several suites may have one name.
             name = None if suite is None else suite.name
             evidence = find_approval_evidence(
-                kept, variant, baseline, alpha=alpha, scores=scores, suite=name
+                stored, variant, baseline, alpha=alpha, scores=scores, suite=name
             )
+            # Evidence about an older version of the prompt approves nothing.
             check_version_current(evidence, variant, suite)
             found = approve_version(
-                kept, evidence, variant, baseline, by=by or _user(), because=because
+                stored, evidence, variant, baseline, by=by or _user(), because=because
             )
         except ApprovalRefusedError as refused:
             console.note(f"not approved: {message_lines(str(refused))}")
+            # As a gate: "worse" and "not enough evidence" need different actions in CI.
             sys.exit(EXIT_QUALITY if refused.is_worse else EXIT_INCONCLUSIVE)
     if as_json:
         console.print_json(approval_json(found, "approved"))
         return
     console.stdout().print(_words(evidence, variant, baseline), markup=False, soft_wrap=True)
-    console.note(f"kept as {found.id}, by {printable(found.by)}")
+    console.note(f"stored as {found.id}, approved by {printable(found.by)}")
 
 
 def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError) as error:  # a container's user may have no name
-        raise SettingsError("nobody is named who approves", hint="give --by NAME") from error
+        raise SettingsError("the approver has no user name here", hint="give --by NAME") from error
 
 
 def _list(store: str, suite: Suite | None, variant: str | None, *, as_json: bool) -> None:
-    with closing(RunStore(store, create=False)) as kept:
-        approved = kept.approvals(variant)
+    with closing(RunStore(store, create=False)) as stored:
+        approved = stored.approvals(variant)
     found = [(one, approval_status(one.version, one.variant, suite)) for one in approved]
     if as_json:
         console.print_json([approval_json(*one) for one in found])

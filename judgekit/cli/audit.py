@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
 
+# Every probe asks about every case again, so the calls grow fast.
 _MOST_CASES = 60
 """Cases that are drawn by default: enough to detect material effects, and affordable."""
 
@@ -147,6 +148,7 @@ def audit_command(options: AuditCommandOptions) -> None:
     """
     if options.self_test:
         sys.exit(_self_test(options))
+    # A file that cannot be written is an error before the calls are paid for, not after.
     files = sort_outputs(options.output, what="an audit")
     job = _prepare(options)
     if options.dry_run:
@@ -178,6 +180,7 @@ def _prepare(options: AuditCommandOptions) -> _Job:
 
 
 def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
+    # An output that is an error of its producer has nothing a probe could change.
     answers = [(case, output) for case, output in setup.answers() if output.error is None]
     if not answers:
         raise SettingsError(
@@ -202,6 +205,7 @@ def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
         level=1 - options.alpha,
         seed=seed,
     )
+    # The same seed draws the same cases, so that two judges can be audited on one sample.
     items = select_cases(answers, limit=options.limit, sample=sample, seed=seed)
     return build_audit_inputs(setup.judge, items, setup.rubric, audit_options)
 
@@ -270,6 +274,7 @@ def _code(audit: Audit, plan: AuditPlan, session: ProbeSession, *, fails_on_mate
         return EXIT_INTERRUPTED
     if session.reason == "budget" or any(one.is_too_dear for one in plan.probes):
         return EXIT_LIMIT
+    # Before "incomplete": what is missing is known, and a run without --frozen completes it.
     if "frozen_miss" in audit.failures:
         return EXIT_FROZEN
     if not audit.is_complete:
@@ -303,6 +308,7 @@ def _self_test(options: AuditCommandOptions) -> int:
             f"--self-test runs all probes on simulated judges; it does not take {', '.join(names)}",
             hint="omit it; --json prints everything, --seed draws other judges",
         )
+    # Besides the judges, each half of the false-alarm test is a step of the progress.
     total = len((FAIR_JUDGE, *PLANTED_BIASES)) + SELF_TEST_HALVES
     with show_progress(
         console.stderr(), total, shown=options.shows_progress, verb=("testing", "tested")

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from judgekit.models.cache import CacheExplanation, ReplyCache
     from judgekit.models.request import ModelRequest
 
+# At least four digits: shorter prefixes match too many entries to be useful.
 _KEY = re.compile(r"[0-9a-f]{4,64}")
 _MOST_GROUPS = 20
 _SHOWN_CASES = 3
@@ -95,6 +96,7 @@ def _key_of(outputs: tuple[Path, ...]) -> str | None:
 def _requests(options: GradingOptions) -> tuple[list[ModelRequest], bool]:
     setup = grade_setup(options)
     with setup.judge as judge:
+        # A suite from `init` names recorded replies, which never reach the cache.
         if isinstance(judge.connection.model, RecordedModel):
             raise SettingsError(
                 "recorded replies are read from their file, not from the cache",
@@ -114,12 +116,12 @@ def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
         streams.print_json(asdict(found))
         return
     console = streams.stdout()
-    state = "is owned" if found.is_hit else "is not served"
-    asked = cache_tables.request_summary(cache.request_parts(key))
-    console.print(f"{key[:12]} {state}: {asked}", markup=False, soft_wrap=True)
+    state = "is cached" if found.is_hit else "is not served"
+    summary = cache_tables.request_summary(cache.request_parts(key))
+    console.print(f"{key[:12]} {state}: {summary}", markup=False, soft_wrap=True)
     if found.n_rejected:
         rejected = numbers.format_count(found.n_rejected, "reply", "replies")
-        console.print(f"  {rejected} kept for the record only", markup=False)
+        console.print(f"  {rejected} stored for the record, never served", markup=False)
     if found.nearest is None:
         console.print("  there is no other entry to compare it with", markup=False)
         return
@@ -131,7 +133,7 @@ def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
 
 def _print_misses(console: Console, found: MissReport) -> None:
     console.print(
-        f"{found.n_owned:,} of {numbers.format_count(found.n_requests, 'request')} owned",
+        f"{found.n_owned:,} of {numbers.format_count(found.n_requests, 'request')} cached",
         markup=False,
         style="bold",
     )
@@ -148,7 +150,7 @@ def _print_misses(console: Console, found: MissReport) -> None:
         console.print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons", markup=False)
     if found.n_not_compared:
         console.print(
-            f"{numbers.format_count(found.n_not_compared, 'more request')} not owned and not compared; "  # noqa: E501
+            f"{numbers.format_count(found.n_not_compared, 'more request')} not cached and not compared; "  # noqa: E501
             "narrow them down with --limit or --filter-tag",
             markup=False,
         )
@@ -157,7 +159,7 @@ def _print_misses(console: Console, found: MissReport) -> None:
 def _print_group(console: Console, group: MissGroup) -> None:
     n = len(group.requests)
     parts = ", ".join(group.parts)
-    differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not owned"
+    differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not cached"
     console.print(
         f"{message.printable(group.title)}: {numbers.format_count(n, 'request')} {message.printable(differ)}",  # noqa: E501
         markup=False,
@@ -197,8 +199,8 @@ def _group_json(group: MissGroup) -> dict[str, object]:
     }
 
 
+# A comparison of a request with an entry takes about 90 µs, so all of them about 18 s.
 MOST_COMPARISONS = 200_000
-"""Of a request with an entry; each takes some ninety millionths of a second."""
 
 _FEWEST_EXPLAINED = 20
 _MissKind = Literal["settings", "template", "criterion", "question", "material", "both", "schema"]
@@ -206,16 +208,11 @@ _MissKind = Literal["settings", "template", "criterion", "question", "material",
 
 @dataclass(slots=True)
 class MissGroup:
-    """Requests that are not owned for one and the same reason."""
+    """Requests that are not cached for the same reason."""
 
     title: str
-    """The reason, in words."""
-
     example: CacheExplanation
-    """One of the requests, compared with the entry nearest to it."""
-
     requests: list[ModelRequest] = field(default_factory=list)
-    """The requests."""
 
     @property
     def parts(self) -> list[str]:
@@ -230,22 +227,19 @@ class MissGroup:
 
 @dataclass(frozen=True, slots=True)
 class MissReport:
-    """What of some requests is owned, and why the rest is not."""
+    """How many requests are cached, and why the others are not."""
 
     n_requests: int
-    """All requests."""
-
     n_owned: int
-    """Those whose reply would be served."""
 
     n_rejected: int
-    """Those that were paid for, but whose reply was cut short or filtered."""
+    """Those that were paid for, but whose reply was truncated or filtered."""
 
     groups: tuple[MissGroup, ...]
     """The others by reason, the most frequent first."""
 
     n_not_compared: int
-    """Requests that were left out because comparing all would take too long."""
+    """Requests that were not compared because comparing all would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +257,14 @@ def find_misses(
     asks_all: bool,
     most_comparisons: int = MOST_COMPARISONS,
 ) -> MissReport:
-    """Compare requests with what is owned, and group those that are not by what differs."""
+    """Compare requests with cached ones, and group those that are missing by what differs."""
     missed = [request for request in requests if request.key not in cache]
-    compared = _sample(missed, max(_FEWEST_EXPLAINED, most_comparisons // max(1, len(cache))))
+    most = max(_FEWEST_EXPLAINED, most_comparisons // max(1, len(cache)))
+    # Spread over all of them: the first ones may all be of one case.
+    compared = missed
+    if len(missed) > most:
+        compared = [missed[number * len(missed) // most] for number in range(most)]
+    # Two criteria of one new case are nearest to each other once one of them is cached.
     present = {request.key for request in requests}
     grouped: dict[_Cause, MissGroup] = {}
     n_rejected = 0
@@ -285,12 +284,6 @@ def find_misses(
     )
 
 
-def _sample(requests: Sequence[ModelRequest], most: int) -> Sequence[ModelRequest]:
-    if len(requests) <= most:
-        return requests
-    return [requests[number * len(requests) // most] for number in range(most)]
-
-
 def _cause(
     cache: ReplyCache,
     request: ModelRequest,
@@ -299,7 +292,8 @@ def _cause(
     *,
     asks_all: bool,
 ) -> _Cause:
-    """The cause of a miss; `is_new` when the nearest entry is that of a sibling still asked for."""
+    """The cause of a miss."""
+    # If the nearest entry belongs to another request of this grading, nothing was edited.
     is_new = found.nearest is None or found.nearest in present
     plain = [d for d in found.differences if not d.part.startswith(("messages", "reply_schema"))]
     if plain or found.nearest is None:
@@ -307,6 +301,7 @@ def _cause(
         return _Cause("settings", is_new, words or ("the cache is empty",))
     last = f"messages[{len(request.messages) - 1}].content"
     messages = {d.part for d in found.differences if d.part.startswith("messages")}
+    # Only the last message has the question and the output; the others are the template's.
     if messages - {last}:
         return _Cause("template", is_new=False, detail=())
     if not messages:
@@ -314,19 +309,21 @@ def _cause(
     return _text_cause(request, _last_text(cache, found.nearest), is_new=is_new, asks_all=asks_all)
 
 
-def _text_cause(request: ModelRequest, held: str, *, is_new: bool, asks_all: bool) -> _Cause:
+def _text_cause(request: ModelRequest, cached: str, *, is_new: bool, asks_all: bool) -> _Cause:
     """Whether the last message differs in its shared front or in its end."""
-    asked = request.messages[-1]["content"]
-    front, end = asked[: request.shared_prefix or 0], asked[request.shared_prefix or 0 :]
-    front_differs = not held.startswith(front)
-    end_differs = not held.endswith(end) if front_differs else held[len(front) :] != end
+    text = request.messages[-1]["content"]
+    front, end = text[: request.shared_prefix or 0], text[request.shared_prefix or 0 :]
+    front_differs = not cached.startswith(front)
+    end_differs = not cached.endswith(end) if front_differs else cached[len(front) :] != end
+    # Requests about one output share their front for the provider's cache: a template that asks for
+    # all outputs of a criterion has the criterion there, every other one the material.
     criterion_differs = front_differs if asks_all else end_differs
     material_differs = end_differs if asks_all else front_differs
     if criterion_differs and material_differs:
         return _Cause("both", is_new, ())
     if material_differs:
         return _Cause("material", is_new, ())
-    changed = frozenset(asked.splitlines()) ^ frozenset(held.splitlines())
+    changed = frozenset(text.splitlines()) ^ frozenset(cached.splitlines())
     return _Cause("criterion", is_new, _about(request), changed)
 
 
@@ -341,7 +338,7 @@ def _last_text(cache: ReplyCache, key: str) -> str:
 
 
 def _template_edits(grouped: dict[_Cause, MissGroup]) -> dict[_Cause, MissGroup]:
-    """The same lines changed for several criteria: it is the template that was edited."""
+    """Merge groups of several criteria in which the same lines changed: the template was edited."""
     by_change: dict[frozenset[str], list[_Cause]] = {}
     for cause in grouped:
         if cause.kind == "criterion" and cause.detail:
@@ -378,6 +375,6 @@ def _title(cause: _Cause) -> str:
         "criterion": f"{name} {became}",
         "schema": f"the reply schema of {name} {became}",
         "material": "outputs that were never graded" if cause.is_new else edited,
-        "both": "the material and the criterion differ from all that is owned",
+        "both": "the material and the criterion differ from everything cached",
     }
     return titles[cause.kind]

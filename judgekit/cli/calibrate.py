@@ -112,6 +112,7 @@ class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
         "Compare these two now, named as for judgekit compare.",
         metavar="A B",
     )
+    # Without a default: only whoever chose the items knows whether a correction is valid.
     labels_are: LabelsAre | None = option(
         "--labels-are",
         "How labelled items were chosen: at random among the judged ones, or otherwise.",
@@ -186,6 +187,7 @@ class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
     output: tuple[Path, ...] = output_option(
         "Write the report to FILE: .json, .md, or .html with plots."
     )
+    # The flag without a file means a name made from judge and rubric.
     write_map: str | None = option(
         "--write-map",
         "Write calibration maps: FILE.json, or calibration/maps/….json.",
@@ -230,6 +232,7 @@ def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
         collected.data,
         located,
         options=CalibrationOptions(
+            # The command line speaks of tests, the report of intervals.
             level=1 - options.alpha,
             consensus=options.consensus,
             labels_are=options.labels_are,
@@ -264,6 +267,7 @@ def _code(report: CalibrationReport, options: CalibrateOptions) -> int:
             agreement = part.agreement.kappa_quadratic
             if agreement.low >= options.min_kappa:
                 continue
+            # Only an interval entirely below is a failure; an overlapping one lacks labels.
             is_below = agreement.high < options.min_kappa
             words = "is below" if is_below else "is not shown to reach"
             console.note(
@@ -308,6 +312,7 @@ def collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
     if options.sides is not None:
         return _from_sides(options.sides, options)
     if options.judge_model is not None:
+        # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
         if not options.judge_model.startswith(RECORDED):
             raise SettingsError(
                 "a judge is named, but no outputs for it to judge",
@@ -340,9 +345,11 @@ def _from_replies(model: str, options: CalibrateOptions) -> CollectedJudgments:
     cases = _cases_by_id(options.cases)
     rubric = whole_rubric() if options.rubric is None else load_rubric(options.rubric)
     own = JudgeSettings(repeats=recorded.repeats, max_reasks=recorded.reasks)
+    # Without the suite: its template and settings say nothing about replies that exist.
     with make_judge(options, None, model, own) as judge:
         chosen = _chosen(recorded, cases, options)
         data = asyncio.run(judged_from_replies(judge, chosen, rubric, cases))
+    # The report names the source, so that a printed page can be reproduced.
     data.origin["file"] = str(recorded.path)
     return CollectedJudgments(data)
 
@@ -388,6 +395,7 @@ def _from_outputs(options: CalibrateOptions) -> CollectedJudgments:
 
 def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> CollectedJudgments:
     budget = cost_budget(options)
+    # Sides in files need no store, and looking for runs must not create one.
     is_there = "://" in options.store or Path(options.store).is_file()
     store = RunStore(options.store, create=False) if is_there else None
     judges = () if options.judge_model is None else (options.judge_model,)
@@ -420,6 +428,7 @@ async def _compare_all(
     judged: list[JudgedPair] = []
     verb = ("comparing", "compared")
     with attend(options, total, interrupt=stop.set, verb=verb) as display:
+        # Enough pairs at a time to keep every slot of the judges busy.
         slots = max(4, panel.max_concurrency)
         async with panel:
             pairs = compare_pairs(
@@ -456,6 +465,7 @@ def write_maps(report: CalibrationReport, wanted: str, *, code: int = 0) -> None
     calibration = report.maps()
     path = Path(wanted) if wanted else CALIBRATION_MAPS_FOLDER / map_file_name(calibration)
     save_calibration(path, calibration)
+    # Notes, not results: stdout may be the JSON of the report.
     for line in map_summary_lines(calibration):
         console.note(line)
     if not calibration.asked.is_known:

@@ -82,6 +82,7 @@ class CompareOptions(ContestOptions):
         metavar="[ID]",
         flag_value="latest",
     )
+    # Opt-in: an analysis unblinds the outputs and costs one more call per decided pair.
     analysis: Path | None = option(
         "--analysis",
         "Ask the judge afterwards why outputs lost and how to improve them; write the answer to "
@@ -128,9 +129,11 @@ def compare_command(options: CompareOptions, *, a: str, b: str) -> None:
     with ExitStack() as stack:
         place = _LazyStore(options.store, stack)
         if options.scores:
+            # Two files have no stored scores; the error says so without looking for a store.
             uses_store = not (is_file_argument(a) and is_file_argument(b))
             store = place.existing() if uses_store else None
             sys.exit(compare_scores((a, b), store, options, files))
+        # Outputs are evidence: no option may overwrite a file that is compared.
         for file in (*files.exports, options.analysis):
             check_comparison_file(file, (a, b))
         sys.exit(_compare_blind(parse_sides((a, b), options.config), options, place, files))
@@ -184,6 +187,7 @@ def _compare_blind(
         code = generated.code()
         if code is not None:
             return code
+        # One limit for outputs and judges together.
         if budget is not None:
             budget.spend(generated.spent_usd)
         a, b = generated.sides
@@ -257,6 +261,7 @@ def compare_scores(
     if store is None:
         raise SettingsError("--scores compares stored runs, and there is no store", hint="--store")
     (first, one), (second, other) = (run_and_variant(name, store) for name in names)
+    # Values calibrated by different maps are not on one scale.
     runs = on_common_scale(first, second)
     if runs != (first, second):
         console.note("the runs have different calibrations: uncalibrated values are compared")

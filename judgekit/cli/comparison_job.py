@@ -85,6 +85,7 @@ def compare_and_show(job: ComparisonJob, options: ContestOptions) -> int:
         job.store.begin_comparison(info)
     recorder = ComparisonRecorder(job.store, info, job.panel)
     if job.resumed:
+        # The limit is for the whole comparison, not for each session of it.
         paid = recorder.look_back()
         if job.budget is not None:
             job.budget.spend(paid)
@@ -98,6 +99,7 @@ def compare_and_show(job: ComparisonJob, options: ContestOptions) -> int:
         console.note(_resume_note("stopped at once", info.id))
         return EXIT_INTERRUPTED
     finally:
+        # Also after an error: every answer that was paid for must be found by --resume.
         recorder.flush()
         job.store.end_comparison(info.id, status=status)
     _show(summary, job, options)
@@ -181,6 +183,7 @@ def _code(summary: ComparisonSummary, status: ComparisonStatus, comparison_id: s
     if status == "stopped":
         console.note(_resume_note("the cost limit is reached", comparison_id))
         return EXIT_LIMIT
+    # A frozen miss is also a failure, but retrying it with the same flags fails again.
     if summary.failures.get("frozen_miss"):
         return EXIT_FROZEN
     if summary.failures:

@@ -25,6 +25,7 @@ them, Qwen2.5-Coder-1.5B. Its replies were recorded on 2026-11-22 and are read f
 now: no key, no network, no calls, no cost.
 """
 
+# A demonstration with a weak judge must say so, or its verdicts pass for the product's.
 _AFTERWARDS = """
 How far to trust this judge: little. Qwen2.5-Coder-1.5B was chosen because it runs on any laptop.
 On 60 general pairs of LLMBar it agreed with the human labels in 65 % of cases, in one order (chance
@@ -72,8 +73,10 @@ def demo_command(options: DemoOptions) -> None:
     if options.live or options.judge_model is not None:
         live = grading.model_copy(update={"judge_model": options.judge_model or "local"})
         sys.exit(_grade_live(live, is_commented=is_commented))
+    # A cache of its own: the recorded replies must not count among those the user paid for.
     with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
         import_recording(Path(folder))
+        # Frozen: a missing reply must be an error here, not a call with the user's key.
         replayed = {
             "cache_dir": Path(folder),
             "judge_settings": JudgeSettings(frozen=True),

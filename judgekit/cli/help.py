@@ -84,6 +84,7 @@ class HelpCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each group under its heading."""
         records = list(self._records(ctx))
+        # Only commands that call a judge have so many options that groups help.
         has_groups = any(name == "judge_model" for name, _ in records) and len(records) > _SHORT
         shows_all = bool(ctx.meta.get(_ALL)) or not has_groups
         n_rare = 0 if shows_all else sum(name in RARE for name, _ in records)
@@ -102,6 +103,7 @@ class HelpCommand(click.Command):
         with formatter.section("Options"):
             formatter.write_dl(list(left.values()), col_max=_WIDEST_OPTION)
 
+    # click would wrap them as it wraps a paragraph.
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples as they are, for a wrapped command line cannot be copied."""
         super().format_epilog(ctx, formatter)
@@ -135,6 +137,7 @@ def _help_all_option() -> click.Option:
     return click.Option(
         ["--help-all"],
         is_flag=True,
+        # Before any other option is checked: help must not need a valid command line.
         is_eager=True,
         expose_value=False,
         callback=show,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup
     from judgekit.records import Case, JsonObject, Output
 
+# One case of each kind of task, few enough to read all of them.
 _CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")
 _VARIANTS = {"qwen2.5-coder-0.5b": "v1", "qwen2.5-coder-1.5b": "v2"}
 
@@ -94,6 +95,7 @@ def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
         )
         with setup.judge:
             files = _files(setup, name, Path(temporary))
+    # All or nothing: a mixture of the user's files and these would not run.
     present = [path for path in files if (folder / path).exists()]
     if present and not force:
         raise SettingsError(
@@ -141,13 +143,15 @@ def _output_row(output: Output) -> JsonObject:
 
 def _replies(setup: GradeSetup, answers: list[tuple[Case, Output]], folder: Path) -> str:
     """The judge's replies to these outputs, as rows that `recorded:` reads."""
-    # The outputs are graded once more from the recording, so that replies to being asked again are
+    # The outputs are graded once more from the recording, so that replies to retried questions are
     # among the rows.
     path = folder / "replies.jsonl"
+    # The settings of the demo's judge: with others its replies would not be found in the cache.
     settings = load_suite(_demo_suite()).judge[0].model_dump(exclude_unset=True, exclude={"model"})
     model = RecordingModel(setup.judge.connection.model, path)
     with Judge(model, cache=None, **settings) as judge:
         for case, output in answers:
+            # Recorded replies are found by case and variant, and the suite names them v1 and v2.
             label = {"variant": _VARIANTS[output.variant or ""]}
             judge.grade_sync(case, output.model_copy(update=label), setup.rubric)
     return path.read_text(encoding="utf-8")

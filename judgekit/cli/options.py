@@ -39,6 +39,7 @@ _Command = TypeVar("_Command", bound="Callable[..., object]")
 DEFAULT_CACHE_FOLDER = ".judgekit/cache"
 DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
 
+# click checks paths before a command starts, with the name of the option in the error.
 EXISTING_PATH = click.Path(path_type=Path, exists=True)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -95,6 +96,7 @@ def option(
 class CommandOptions(Record):
     """The options of a command, as they were given or by default."""
 
+    # `demo`, `plan` and `rejudge` hand their options to the code of another command.
     @classmethod
     def of(cls, other: CommandOptions, **changes: object) -> Self:
         """The options of another command, as far as this one has them, with changes."""
@@ -163,6 +165,7 @@ def _collect(model: type[_Options], parameters: dict[str, object]) -> _Options:
         raise SettingsError(f"{spelled.get(name, name)}: {message}") from error
 
 
+# `cache explain` builds requests and sends none, so it takes no limits, for example.
 class SettingGroups:
     """Which groups of judge settings a command takes as options."""
 

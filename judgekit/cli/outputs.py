@@ -47,6 +47,7 @@ def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = (
                 f"cannot write {what} to {path.name}: its suffix is {path.suffix or 'missing'}",
                 hint=f"use {', '.join(known)}",
             )
+        # Found out before the calls are paid for; a missing folder is most often a typing error.
         if not path.absolute().parent.is_dir():
             raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")
     # A suffix that is both is a data file: .json of `grade` has always been the verdicts.

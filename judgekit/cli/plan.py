@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _GRADING_ONLY = {"cases": "--cases"}
 
+# The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
 _SUITE_ONLY = {
     "filter_case": "--filter-case",
     "filter_name": "--filter-name",
@@ -178,7 +179,9 @@ def _is_suite(path: Path) -> bool:
         return True
     document = read_whole_document(path)
     if document is None:
+        # The first row is enough: files of one row per line do not mix cases and outputs.
         return any(row_kind(row.fields) == "cases" for row in islice(iter_rows(path), 1))
+    # Files of other tools are suites if they have cases; else they hold outputs or results.
     shape = foreign_shape(document.value)
     if shape is not None:
         return shape.has_cases

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from judgekit.cli.options import TalkOptions
     from judgekit.records import Judgment
 
+# Often enough to show that it is alive, rare enough for the log of a CI job.
 _LINE_EVERY_S = 5.0
 _Answers = Sequence["Judgment | JudgeFailure"]
 
@@ -58,6 +59,7 @@ class ProgressTally:
         self.n_errors += is_error
         self.cost_usd += target_usd
         self.n_failures += sum(isinstance(item, JudgeFailure) for item in answers)
+        # A joint reply has a judgment for each criterion, and was one call.
         for item in one_per_reply(answers):
             self.n_replies += item.n_calls
             self.n_cached += item.n_calls if item.cached else 0
@@ -68,6 +70,7 @@ class ProgressTally:
     @property
     def rate(self) -> float:
         """Outputs per second since the start."""
+        # Never zero: the first output may be cached, and done within the clock's resolution.
         return self.n_done / max(self.now() - self._started, 1e-6)
 
     @property

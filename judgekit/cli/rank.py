@@ -134,6 +134,7 @@ def rank_command(options: RankOptions, *, sides: tuple[str, ...]) -> None:
         sys.exit(0 if summary.decision.is_decided else EXIT_INCONCLUSIVE)
     for file in files.exports:
         check_comparison_file(file, sides)
+    # `--top 3` of three sides decides nothing, which is an error before the first call.
     rules.check(len(sides))
     with ExitStack() as stack:
         ranked = _setup(sides, options, stack)
@@ -238,6 +239,7 @@ def _run(ranked: RankingSetup, rules: RankRules, options: RankOptions, files: Ou
     if ended in {"interrupted", "cost"}:
         why = "interrupted" if ended == "interrupted" else "--max-cost is reached"
         console.note(f"{why}; {again}")
+    # Replies are unused for a reason if it ended early.
     elif ended == "all":
         note_unused_replies(panel.judges)
     return _code(summary)
@@ -263,6 +265,7 @@ async def _compare(job: _Job, panel: Panel, files: OutputFiles) -> None:
 
 def _code(summary: RankingSummary) -> int:
     source = summary.questioned
+    # How it ended goes first: the ranking so far may look decided.
     by_end = {"interrupted": EXIT_INTERRUPTED, "cost": EXIT_LIMIT}
     if source.ended in by_end:
         return by_end[source.ended]
@@ -297,6 +300,7 @@ _FEWEST_SIDES = 2
 def comparison_files(names: Sequence[str]) -> list[Path]:
     """The arguments as files of comparisons; empty if they are sides to compare."""
     files = [Path(name) for name in names if _holds_comparisons(Path(name))]
+    # Sides are compared by a judge now; files are only read, without judge and cache.
     if files and len(files) < len(names):
         raise SettingsError(
             f"{files[0]} holds comparisons, and other arguments do not",

@@ -57,6 +57,7 @@ _EXITS = {
     "incomplete": EXIT_INCOMPLETE,
 }
 
+# Not "grading": the outputs have verdicts, which stay as they are.
 _VERB = ("judging again", "judged again")
 
 
@@ -98,6 +99,7 @@ def rejudge_command(options: RejudgeOptions, *, source: str) -> None:
         judgekit rejudge verdicts.jsonl outputs.jsonl --rubric r.yaml --judge local
     """
     if options.judge_model is None:
+        # A suite's judge is the old one, and would show no change at all.
         raise SettingsError(
             "no judge is named", hint="name the new one: --judge openai/gpt-4.1-mini"
         )
@@ -220,6 +222,7 @@ def _code(rejudged: Rejudged | None) -> int:
     failures = {} if rejudged is None else rejudged.new_failures
     if "frozen_miss" in failures:
         return EXIT_FROZEN
+    # A file has no session that could report the limit, so it is read from the failures.
     if "budget" in failures:
         return EXIT_LIMIT
     return EXIT_INCOMPLETE if failures else 0

@@ -92,6 +92,7 @@ def _run_next(path: Path, options: RunOptions) -> DatasetEnd:
 
 def _run_one(path: Path, options: RunOptions) -> DatasetEnd:
     setup = run_setup(path, options)
+    # After the setup: a suite that cannot run has no price.
     if options.dry_run:
         from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
 

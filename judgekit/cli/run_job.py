@@ -61,6 +61,7 @@ def carry_out(setup: RunSetup, options: EngineOptions) -> int:
     info = _prepared(setup, resumes=options.resumes)
     if setup.resumed is not None:
         _note_stored_calibration(info, setup.opened)
+    # Checked before the first call: a stale calibration makes every verdict unusable.
     if not meets_calibration_gate(setup.opened.suite.gate, info):
         asyncio.run(setup.opened.aclose())
         return refuse_uncalibrated(calibration_of_run(info))
@@ -119,6 +120,7 @@ def _results(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
 
 def _write(output: Path, run: Run, setup: RunSetup, results: Sequence[CaseResult] | None) -> str:
     """Write a grading's verdicts, or the answers of a run; how many of what."""
+    # Without a rubric there are assertions only, which a verdict has no place for.
     if setup.is_grading and run.info.rubric is not None:
         verdicts = _verdicts(run, setup, results)
         write_verdicts(output, verdicts)

@@ -25,6 +25,7 @@ class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptio
     output: Path | None = option(
         "-o/--output", "Write every answer to FILE: .jsonl, .json, .csv or .parquet.", kind=NEW_FILE
     )
+    # For every variant: a good one must not hide one that fails.
     fail_under: float | None = option(
         "--fail-under",
         "Exit 1 if the pass rate of a variant is below RATE, 4 if it has none.",
@@ -71,9 +72,11 @@ class RunOptions(SuiteOptions, EngineOptions):
         metavar="SECONDS",
         has_variable=True,
     )
+    # Off by default: a suite from the network must not run programs.
     allow_scripts: bool = option(
         "--allow-scripts", "Allow the setup and the scripts of the suite.", default=False
     )
+    # Stored with the run, and no part of what identifies it.
     notes: str | None = option("--notes", "Notes to store with the run.")
 
 
@@ -91,6 +94,7 @@ class GradeOptions(EngineOptions, GradingOptions):
         "Write the verdicts to FILE: .jsonl, .json, .csv or .parquet.",
         kind=NEW_FILE,
     )
+    # A flag without an id: the options describe the outputs, which identify the run.
     resume: bool = option(
         "--resume",
         "Resume the stored run of the same outputs; without one, cached replies are used.",

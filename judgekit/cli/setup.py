@@ -157,6 +157,7 @@ class GradeSetup(GradeInputs):
 
 def grade_inputs(options: InputOptions, suite: Suite | None) -> GradeInputs:
     """The outputs that are graded: those on the command line, else those of the suite."""
+    # First, so that a command without any outputs says so, whatever else is missing.
     sources = output_sources(options, suite)
     cases = None
     if options.cases is not None:
@@ -227,6 +228,7 @@ def make_judge(
     settings = {} if own is None else own.given()
     if own is not None and name not in {None, own.model}:
         settings.pop("api_base", None)  # another model is not at this one's address
+    # Paths in a suite are relative to it, those on the command line to the working folder.
     if suite is not None and own is not None:
         settings["template"] = resolve_suite_template(suite, own.template)
     own_settings = options.judge_settings
@@ -262,6 +264,7 @@ def cost_budget(options: CallOptions) -> Budget | None:
 
 def refuse_refresh_of_frozen(options: CallOptions) -> None:
     """Refuse to fetch replies and to make no call at the same time."""
+    # Either could win silently: one costs money, the other serves old replies.
     if options.judge_settings.refresh and options.judge_settings.frozen:
         raise SettingsError("--refresh and --frozen contradict each other")
 
@@ -325,7 +328,7 @@ def output_sources(options: InputOptions, suite: Suite | None) -> tuple[OutputSo
         stems: list[str | None] = [None] * len(paths)
         if variant is None and len(paths) > 1:
             stems = [path.stem for path in paths]
-            # Files of one name in several folders are told apart by their folders.
+            # Files of one name in several folders are distinguished by their folders.
             if len(set(stems)) < len(stems):
                 stems = [str(path.with_suffix("")) for path in paths]
         return tuple(
@@ -354,6 +357,7 @@ def note_missing_inputs(setup: GradeSetup) -> None:
     if setup.cases is not None:
         return
     for source in setup.sources:
+        # The first row only: reading all of a large file just for a warning is not worth it.
         case, _ = next(iter_case_outputs(source.path, variant=source.variant, needs_input=False))
         if case.input is None:
             console.note(

@@ -1,7 +1,4 @@
-"""`judgekit show`: lists stored runs and comparisons.
-
-Shows the figures of one or everything about a case.
-"""
+"""`judgekit show`: lists stored runs and comparisons, or shows one of them or one of its cases."""
 
 from __future__ import annotations
 
@@ -54,6 +51,7 @@ if TYPE_CHECKING:
     from judgekit.records import CaseResult, ComparisonInfo, RunInfo
     from judgekit.store import StoredJudgment, SupersededObservation
 
+# About a screen.
 _MOST_SHOWN = 20
 
 
@@ -65,7 +63,9 @@ class ShowOptions(StoreOptions, OutputOptions):
     failed: bool = option("--failed", "Only answers that failed or have no verdict.", default=False)
     full: bool = option("--full", "Do not shorten long texts.", default=False)
     history: bool = option("--history", "With CASE: also replaced results.", default=False)
+    # Off by default: pass rates are derived, so every judgment of every listed run is read.
     figures: bool = option("--figures", "Without RUN: include pass rates (slower).", default=False)
+    # Programs that read JSON want everything, and would not notice a cut list.
     limit: int | None = option("-n/--limit", "At most N (default 20; JSON: all).", ge=1)
     case_id: str | None = option("--case", "Without RUN: this case in every run.", metavar="ID")
     agent: str | None = option(
@@ -135,6 +135,7 @@ def show_command(options: ShowOptions, *, run: str | None, case: str | None) -> 
                 as_json=options.as_json,
             )
             return
+        # Runs have no pairs to reconcile; ignoring the option would look as if it had no effect.
         check_no_rule(options.rule)
         query = options.query()
         if run is None:
@@ -146,6 +147,7 @@ def show_command(options: ShowOptions, *, run: str | None, case: str | None) -> 
                 as_json=options.as_json,
             )
             return
+        # With a run they would have to be filters, which --variant and --filter-tag are.
         names = [name for name in query.without_run() if getattr(query, name) is not None]
         if options.figures:
             names.append("figures")
@@ -169,9 +171,9 @@ def _show_run(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: Sho
     elif not wanted.is_all:
         _show_answers(store, run, wanted, options)
     else:
-        held = Run(run, store)
-        summary = held.summary()
-        gate = held.gate(summary)
+        stored = Run(run, store)
+        summary = stored.summary()
+        gate = stored.gate(summary)
         if options.as_json:
             console.print_json(run_json(summary, gate))
         else:
@@ -181,7 +183,6 @@ def _show_run(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: Sho
 def _show_answers(
     store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions
 ) -> None:
-    """The answers that are meant, a few lines each."""
     answers = select_outcomes(store, run, wanted)
     shown = islice(answers, options.n_shown)
     if options.as_json:
@@ -193,12 +194,14 @@ def _show_answers(
         console.print(answer_lines(answer))
     if n == 0:
         streams.note(f"run {run.id} has no such answer")
+    # `islice` has left the rest in the iterator.
     n_more = sum(1 for _ in answers)
     if n_more:
         streams.note(f"and {numbers.format_count(n_more, 'more answer')}: -n {n + n_more}")
 
 
 def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions) -> None:
+    # All repeats and variants of one case: few enough to hold, and the case is printed first.
     answers = list(islice(select_outcomes(store, run, wanted), options.limit))
     if options.as_json:
         found = [answer_json(one, _earlier(store, run, one, options)) for one in answers]
@@ -218,7 +221,7 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: Sh
     n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))
     if n_waiting:
         n = numbers.format_count(n_waiting, "question waits", "questions wait")
-        console.print(f"\n{n} for a person: judgekit label {run.id}", style="dim", markup=False)
+        console.print(f"\n{n} for a human: judgekit label {run.id}", style="dim", markup=False)
 
 
 def _earlier(
@@ -239,7 +242,7 @@ def show_comparisons(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """Show the comparisons that are kept, one of them, or what was said of one of its cases."""
+    """List the stored comparisons, or print one of them or one of its cases."""
     if name is None:
         check_no_rule(rule)
         _list_comparisons(store, limit=limit, as_json=as_json)
@@ -258,7 +261,7 @@ def _list_comparisons(store: RunStore, *, limit: int | None, as_json: bool) -> N
     elif found:
         print_comparisons(console.stdout(), found)
     else:
-        console.note("no comparison is kept yet: judgekit compare A B")
+        console.note("no comparison is stored yet: judgekit compare A B")
 
 
 def _show_comparison(store: RunStore, info: ComparisonInfo, *, as_json: bool) -> None:
@@ -278,6 +281,7 @@ def _show_comparison_case(
     analyses = store.analyses(info.id)
     found = [one for one in stored_pairs(store, info) if one[0].case.id == case]
     if not found:
+        # Only here: the list of all cases is read for the suggestion alone.
         known = [pair.case.id for pair in store.compared(info.id)]
         raise UnknownNameError(f"case of {info.id}", case, known)
     if as_json:
@@ -297,6 +301,7 @@ def _show_comparison_case(
 
 ListingKind = Literal["runs", "cases", "answers", "judgments"]
 
+# Each listing has queries for these options only; another option would be ignored silently.
 _GOES_WITH: dict[ListingKind, frozenset[str]] = {
     "judgments": frozenset({"criterion", "rubric", "case", "variant"}),
     "answers": frozenset({"agent_run", "case", "variant", "tag", "failed"}),
@@ -309,28 +314,18 @@ _OPTIONS = {"tag": "filter-tag", "prompt_version": "prompt-version", "agent_run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingQuery:
-    """What is looked for; all of it must hold."""
+    """What to look for; everything that is set must match."""
 
     case: str | None = None
-    """Id of a case."""
-
     variant: str | None = None
-    """Id of a variant."""
-
     tag: str | None = None
-    """Tag of a case."""
-
     agent: str | None = None
-    """Agent of a case."""
-
     skill: str | None = None
-    """Skill of a case."""
 
     prompt_version: str | None = None
     """Version of the prompt, of a case or of a variant."""
 
     criterion: str | None = None
-    """Name of a criterion."""
 
     rubric: str | None = None
     """Name or fingerprint of a rubric."""
@@ -339,11 +334,10 @@ class ListingQuery:
     """The agent's own run, of an output."""
 
     failed: bool = False
-    """Only answers that did not pass."""
 
     @property
     def listing(self) -> ListingKind:
-        """What has to be listed."""
+        """What to list: the most specific thing that the options describe."""
         if self.criterion is not None:
             return "judgments"
         if self.agent_run is not None or (self.case is not None and not self._of_cases()):
@@ -351,7 +345,7 @@ class ListingQuery:
         return "cases" if self._of_cases() or self.tag is not None else "runs"
 
     def without_run(self) -> tuple[str, ...]:
-        """The wishes that have no meaning beside a run."""
+        """The names that have no meaning beside a run."""
         return ("case", "agent", "skill", "prompt_version", "criterion", "rubric", "agent_run")
 
     def _of_cases(self) -> bool:
@@ -373,7 +367,8 @@ def show_listing(
     else:
         n = _list_judgments(store, related, limit=limit, as_json=as_json)
     if n == 0 and not as_json:
-        console.note("nothing of that is kept here")
+        console.note("no match in this store")
+    # There may be exactly as many; counting the rest would read all of them.
     elif n == limit:
         console.note(f"the first {n:,} are shown; more with -n")
 
@@ -382,6 +377,7 @@ def _list_runs(
     store: RunStore, related: ListingQuery, *, figures: bool, limit: int | None, as_json: bool
 ) -> int:
     runs = _runs(store, related, limit)
+    # Summaries are computed, not stored: the rules may have improved since the run.
     summaries = [Run(run, store).summary() for run in runs] if figures else None
     if as_json:
         found: list[object] = [run.to_json() for run in runs]
@@ -396,6 +392,7 @@ def _list_runs(
 def _runs(store: RunStore, related: ListingQuery, limit: int | None) -> list[RunInfo]:
     if related.variant is None and related.rubric is None:
         return store.runs(limit=limit)
+    # Each relation is a query of its own; both together are their intersection.
     found = None if related.rubric is None else store.runs_of_rubric(related.rubric)
     if related.variant is not None:
         having = store.runs_of_variant(related.variant)
@@ -414,6 +411,7 @@ def _list_cases(store: RunStore, related: ListingQuery, *, limit: int | None, as
         rubric=related.rubric,
     )
     cases = [(case, store.runs_of_case(case.id)) for case in islice(found, limit)]
+    # A prompt version may belong to a case or to a variant, so both are listed.
     version = related.prompt_version
     runs = [] if version is None else _runs_with_version(store, version)
     if as_json:
@@ -451,8 +449,10 @@ def _answers(store: RunStore, related: ListingQuery) -> Iterator[tuple[RunInfo, 
         if related.agent_run is None
         else store.results_of_agent_run(related.agent_run)
     )
+    # Answers of a case come from many runs, which are few compared with the answers.
     runs: dict[str, RunInfo] = {}
     for result in found:
+        # A verdict depends on the run's rubric and gate, so each run is read once.
         if result.run_id not in runs:
             runs[result.run_id] = store.run(result.run_id)
         if _fits(result, related):
@@ -472,6 +472,7 @@ def _fits(result: CaseResult, related: ListingQuery) -> bool:
 def _list_judgments(
     store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool
 ) -> int:
+    # Criteria of one name in several rubrics are different questions; their texts come first.
     judgments = list(islice(_judgments(store, related), limit))
     rubrics = store.rubrics_of_criterion(related.criterion or "")
     if as_json:
@@ -486,8 +487,8 @@ def _list_judgments(
         )
         return len(judgments)
     for rubric in rubrics:
-        asked = rubric.criterion(related.criterion or "").question
-        words = f"{rubric.name} ({rubric.fingerprint[:12]}): {message.printable(asked)}"
+        question = message.printable(rubric.criterion(related.criterion or "").question)
+        words = f"{rubric.name} ({rubric.fingerprint[:12]}): {question}"
         console.stdout().print(words, style="dim", markup=False)
     if judgments:
         listings.print_judgments(console.stdout(), judgments)
@@ -501,15 +502,15 @@ def _judgments(store: RunStore, related: ListingQuery) -> Iterator[StoredJudgmen
 
 
 def _check(related: ListingQuery, listing: ListingKind, *, figures: bool) -> None:
-    given = [name for name, wish in asdict(related).items() if wish not in {None, False}]
-    strange = [name for name in given if name not in _GOES_WITH[listing]]
+    wanted = [name for name, value in asdict(related).items() if value not in {None, False}]
+    refused = [name for name in wanted if name not in _GOES_WITH[listing]]
     if figures and listing != "runs":
-        strange.append("figures")
-    if strange:
-        option = _OPTIONS.get(strange[0], strange[0])
-        needs = (
-            "needs a RUN"
-            if not given or given == strange
-            else f"does not go with a list of {listing}"
+        refused.append("figures")
+    if refused:
+        # Alone it can only belong to a run; beside another option the list is the problem.
+        is_alone = not wanted or wanted == refused
+        needs = "needs a RUN" if is_alone else f"does not apply to a list of {listing}"
+        raise SettingsError(
+            f"--{_OPTIONS.get(refused[0], refused[0])} {needs}",
+            hint="judgekit show --help lists which options go together",
         )
-        raise SettingsError(f"--{option} {needs}", hint="judgekit show --help says what finds what")

@@ -74,6 +74,7 @@ _SideKind = Literal["files", "generated", "runs"]
 VARIANT_SEPARATOR = "::"
 """What stands between a file or run and its variant."""
 
+# `compare` has two sides, `rank` any number.
 _PAIR = 2
 
 
@@ -88,6 +89,7 @@ class SideArguments:
     @property
     def kind(self) -> _SideKind | None:
         """Where the outputs come from; None if a name is not known."""
+        # Names of runs are only known to the store, so they are what is left.
         kinds = [self._kind_of(name) for name in self.names]
         if None in kinds:
             return "runs" if set(kinds) == {None} else None
@@ -272,6 +274,7 @@ def _rubric_of_runs(runs: Sequence[RunInfo], name: str | None) -> Rubric:
 
 
 def _file_side(name: str, source: OutputSource, cases: Dataset | None) -> Side:
+    # The version is the content of the file: a changed file must not inherit an approval.
     about = ComparedSide(
         label=name,
         variant=source.variant or source.stem or source.path.stem,
@@ -535,7 +538,7 @@ def answering_suite(sides: SideArguments, options: ContestOptions) -> tuple[Suit
     """A suite of the sides that is not judged."""
     variants = [_variant(name, sides, options) for name in sides.names]
     ids = [variant.id for variant in variants]
-    # Templates of one name in several folders are told apart by their folders.
+    # Templates of one name in several folders are distinguished by their folders.
     variants = [
         one.model_copy(update={"id": str(Path(name).with_suffix(""))}) if ids.count(one.id) > 1
         else one

@@ -450,6 +450,7 @@ def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
             f"{both} exclude each other: they set one variant", hint="give one of them"
         )
     ((name, value),) = targets.items()
+    # Replacing them would store another suite's results under this suite's name.
     if suite.variants:
         raise SettingsError(
             f"{TARGET_OPTIONS[name]} is for a suite without variants, and {suite.name!r} has some",

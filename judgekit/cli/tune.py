@@ -57,6 +57,7 @@ class TuneCommandOptions(StudyOptions, LabelOptions):
         (),
         metavar="FILE|NAME",
     )
+    # Text, not a number: several counts are tried, each as a candidate of its own.
     few_shot: str = option(
         "--few-shot",
         "Try each wording with N labelled outputs as examples; 0: none.",
@@ -116,6 +117,7 @@ def tune_command(options: TuneCommandOptions, *, labels: Path) -> None:
     setup = grade_setup(options, budget=cost_budget(options))
     with setup.judge:
         prepared = _prepare(setup, labels, options)
+        # Always: the number of calls grows with candidates times examples, which surprises.
         plan = plan_tuning(prepared, refresh=setup.refresh)
         if options.dry_run and options.as_json:
             console.print_json(nan_to_null(asdict(plan)))
@@ -134,6 +136,7 @@ def _run(prepared: TuningSetup, options: TuneCommandOptions, files: OutputFiles)
         console.note(f"stopped at once; {_again(prepared, 'interrupted')}")
         return EXIT_INTERRUPTED
     show_document(tuning.tuning_document(result), options, files)
+    # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
         _write(result, path, options)
     if result.decision == "incomplete":
