@@ -81,6 +81,7 @@ def approve_command(
         judgekit approve v2 --baseline v1 --because "clearer refunds"
         judgekit approve --list
     """
+    # The suite has the current version of each variant, against which approvals become stale.
     suite = configured_suite(config)
     if is_list:
         _list(store, suite, variant, as_json=as_json)

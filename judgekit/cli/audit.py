@@ -34,7 +34,15 @@ from judgekit.cli.exit_codes import (
     EXIT_QUALITY,
 )
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import EXISTING_FILE, EXISTING_PATH, StudyOptions, option, takes
+from judgekit.cli.options import (
+    EXISTING_FILE,
+    EXISTING_PATH,
+    StudyOptions,
+    dry_run_option,
+    max_cost_option,
+    option,
+    takes,
+)
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, show_progress
 from judgekit.cli.setup import cost_budget, grade_setup
@@ -106,20 +114,14 @@ class AuditCommandOptions(StudyOptions):
         gt=0,
         le=1,
     )
-    max_cost: float | None = option(
-        "--max-cost",
-        "Cost limit; probes that exceed it are skipped. Exit code 5.",
-        gt=0,
-        metavar="USD",
-        has_variable=True,
+    max_cost: float | None = max_cost_option(
+        "Cost limit; probes that exceed it are skipped. Exit code 5."
     )
     output: tuple[Path, ...] = output_option(
         "Write the findings to FILE: .json, .md, or .html with every interval drawn."
     )
     fail_on: Literal["material"] | None = option("--fail-on", "Exit 1 if a material bias is found.")
-    dry_run: bool = option(
-        "--dry-run", "Estimate calls and cost without making any.", default=False
-    )
+    dry_run: bool = dry_run_option()
     self_test: bool = option(
         "--self-test",
         "Run the probes on simulated judges; needs no key and no files.",
@@ -146,6 +148,7 @@ def audit_command(options: AuditCommandOptions) -> None:
         judgekit audit outputs.jsonl --rubric helpfulness -o audit.html
         judgekit audit --probes position,verbosity --fail-on material
     """
+    # Needs neither outputs nor a judge, so it comes before everything that looks for them.
     if options.self_test:
         sys.exit(_self_test(options))
     # A file that cannot be written is an error before the calls are paid for, not after.
@@ -172,6 +175,7 @@ def _prepare(options: AuditCommandOptions) -> _Job:
     # Whole cases are drawn, below: several variants of a case are compared with each other.
     every_case = options.model_copy(update={"limit": None, "sample": None})
     setup = grade_setup(every_case, budget=cost_budget(options))
+    # Probes render their own variations of the prompt, from the same folders as the judge.
     bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)
     material = _material(setup, options)
     probes = select_probes((options.probes or "").split(","))

@@ -259,7 +259,12 @@ def cache_prune_command(
         raise SettingsError(
             "specify what to delete", hint="give --older-than, --model or --rejected"
         )
-    before = None if age is None else datetime.now(UTC) - _parse_age(age)
+    before = None
+    if age is not None:
+        match = _AGE.fullmatch(age.strip().lower())
+        if match is None:
+            raise SettingsError(f"{age!r} is not a valid age", hint="write it as 30d, 12h or 4w")
+        before = datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
     # A dry run must not even create the cache that it is pointed at.
     with open_cache(cache_dir, writing=not dry_run) as cache:
         if dry_run:
@@ -311,13 +316,6 @@ def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:
         console.print_json({"path": str(folder), "exists": folder.is_dir()})
     else:
         click.echo(str(folder))
-
-
-def _parse_age(age: str) -> timedelta:
-    match = _AGE.fullmatch(age.strip().lower())
-    if match is None:
-        raise SettingsError(f"{age!r} is not a valid age", hint="write it as 30d, 12h or 4w")
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def _confirm(n: int, cache_dir: Path) -> bool:

@@ -174,11 +174,9 @@ def _print_group(console: Console, group: MissGroup) -> None:
 
 
 def _misses_json(found: MissReport) -> dict[str, object]:
+    counts = ("n_requests", "n_owned", "n_rejected", "n_not_compared")
     return {
-        "n_requests": found.n_requests,
-        "n_owned": found.n_owned,
-        "n_rejected": found.n_rejected,
-        "n_not_compared": found.n_not_compared,
+        **{name: getattr(found, name) for name in counts},
         "groups": [_group_json(group) for group in found.groups],
     }
 
@@ -232,14 +230,14 @@ class MissReport:
     n_requests: int
     n_owned: int
 
+    # Paid for, but the reply was truncated or filtered.
     n_rejected: int
-    """Those that were paid for, but whose reply was truncated or filtered."""
 
+    # By reason, the most frequent first.
     groups: tuple[MissGroup, ...]
-    """The others by reason, the most frequent first."""
 
+    # Comparing all of them would take too long.
     n_not_compared: int
-    """Requests that were not compared because comparing all would take too long."""
 
 
 @dataclass(frozen=True, slots=True)

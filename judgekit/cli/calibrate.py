@@ -43,6 +43,7 @@ from judgekit.cli.options import (
     LabelOptions,
     StoreOptions,
     StudyOptions,
+    max_cost_option,
     option,
     takes,
 )
@@ -177,13 +178,7 @@ class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
         "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.",
         default=False,
     )
-    max_cost: float | None = option(
-        "--max-cost",
-        "Stop at this cost of the judge. Exit code 5.",
-        gt=0,
-        metavar="USD",
-        has_variable=True,
-    )
+    max_cost: float | None = max_cost_option("Stop at this cost of the judge. Exit code 5.")
     output: tuple[Path, ...] = output_option(
         "Write the report to FILE: .json, .md, or .html with plots."
     )
@@ -219,6 +214,7 @@ def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
         judgekit calibrate labels.jsonl --results verdicts.jsonl -o report.html
         judgekit calibrate labels.jsonl --min-kappa 0.6 --write-map
     """
+    # Like the report's file: a path that cannot be written is an error before the calls.
     if options.write_map:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
@@ -302,6 +298,7 @@ def collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
         "--outputs": options.outputs,
         "--compare": options.sides,
     }
+    # Judgments of several sources could be of different judges, which one report would mix up.
     named = [name for name, value in sources.items() if value]
     if len(named) > 1:
         raise SettingsError(f"{' and '.join(named)} are two sources: name one")
@@ -374,6 +371,7 @@ def _chosen(
             f"no recorded reply is about a case with the tag {' or '.join(sorted(tags))}",
             hint="see `tags` in the file of cases, or omit --filter-tag",
         )
+    # Sampled first, then limited, as `grade` does with a file of outputs.
     if options.sample is not None:
         outputs = list(draw_sample(outputs, options.sample, random.Random(options.seed)))
     return recorded.only(set(outputs[: options.limit]))
@@ -413,6 +411,7 @@ def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> CollectedJ
         raise no_common_case_error()
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
     code, note = _ended(kinds, budget, interrupted=interrupted)
+    # Comparisons have only the ids of their cases; the report needs their metadata too.
     cases = {one.pair.case.id: one.pair.case for one in pairs}
     return CollectedJudgments(
         judged_from_records([one.comparison for one in pairs], cases=cases), code, note

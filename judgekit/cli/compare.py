@@ -19,7 +19,7 @@ from judgekit.cli import console
 from judgekit.cli.comparison_job import ComparisonJob, compare_and_show
 from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import NEW_FILE, ContestOptions, option, takes
+from judgekit.cli.options import NEW_FILE, ContestOptions, max_cost_option, option, takes
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.sides import (
     SideArguments,
@@ -69,12 +69,8 @@ class CompareOptions(ContestOptions):
     scores: bool = option(
         "--scores", "Compare the stored scores of two runs; calls no judge.", default=False
     )
-    max_cost: float | None = option(
-        "--max-cost",
-        "Stop at this cost, outputs included; --resume continues. Exit code 5.",
-        gt=0,
-        metavar="USD",
-        has_variable=True,
+    max_cost: float | None = max_cost_option(
+        "Stop at this cost, outputs included; --resume continues. Exit code 5."
     )
     resume: str | None = option(
         "--resume",

@@ -89,7 +89,9 @@ def convert_command(
         judgekit convert evals.json -o cases.jsonl
         judgekit convert promptfooconfig.yaml -o my-suite
     """
-    form = form or _form_of(output)
+    # A name without a suffix is more often a folder to be created than a file.
+    is_folder = output.is_dir() or not output.suffix
+    form = form or (_SUITE if is_folder else _NAMES.get(output.name, "cases"))
     if form == _RUBRIC:
         _convert_rubric(source, output, lossy=lossy, as_json=as_json)
         return
@@ -139,14 +141,6 @@ def _convert(opened: ConversionSource, output: Path, form: str, *, lossy: bool) 
         raise loss_error(output, lost)
     write_own_suite(output, opened)
     return lost
-
-
-def _form_of(output: Path) -> str:
-    """The format that the name of the output implies."""
-    # A name without a suffix is more often a folder to be created than a file.
-    if output.is_dir() or not output.suffix:
-        return _SUITE
-    return _NAMES.get(output.name, "cases")
 
 
 def _mapping(columns: Sequence[str]) -> dict[str, str] | None:

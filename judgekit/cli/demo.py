@@ -11,7 +11,7 @@ import click
 from judgekit.cli import console
 from judgekit.cli.grade import run_grading, show_dry_run
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import DEFAULT_CACHE_FOLDER, OutputOptions, option, takes
+from judgekit.cli.options import DEFAULT_CACHE_FOLDER, OutputOptions, dry_run_option, option, takes
 from judgekit.cli.run_options import GradeOptions
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.datasets import JudgeSettings
@@ -46,9 +46,7 @@ class DemoOptions(OutputOptions):
     live: bool = option(
         "--live", "Call the local model instead of replaying replies.", default=False
     )
-    dry_run: bool = option(
-        "--dry-run", "Estimate calls and cost without making any.", default=False
-    )
+    dry_run: bool = dry_run_option()
     limit: int | None = option("-n/--limit", "Only the first N outputs.", ge=1)
     quiet: bool = option("-q/--quiet", "Print only the table.", default=False)
     verbose: bool = option("-v/--verbose", "Print every verdict with every reason.", default=False)

@@ -103,6 +103,7 @@ def doctor_command(
         judgekit doctor
         judgekit doctor --probe openai/gpt-4.1-mini
     """
+    # All of them, also after an error: several problems are often one cause.
     checks = [
         *version_checks(),
         *key_checks(os.environ),
@@ -256,7 +257,11 @@ def version_checks(
     installed: Mapping[str, str] | None = None, distribution: str = DISTRIBUTION
 ) -> Iterator[HealthCheck]:
     """Versions of judgekit, Python and every package judgekit needs."""
-    yield _own_version(distribution)
+    if (own := _version(distribution)) is not None:
+        yield HealthCheck("judgekit", "ok", own)
+    else:
+        remedy = f"pip install {DISTRIBUTION}, or pip install -e . in a checkout"
+        yield HealthCheck("judgekit", "warning", "runs without being installed", remedy)
     yield HealthCheck(
         "Python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}"
     )
@@ -316,6 +321,7 @@ def offline_checks(
     prices: PriceTable | None = None, folders: Sequence[Path] | None = None
 ) -> Iterator[HealthCheck]:
     """Whether tokens and prices are known without a network."""
+    # tiktoken downloads an encoding it does not have, which an offline machine cannot do.
     for model, encoding in _ENCODINGS.items():
         source = count_tokens("a", model, folders=folders).source
         if source == f"tiktoken:{encoding}":
@@ -390,6 +396,7 @@ def network_file_system(folder: Path, mounts: Path = _MOUNTS) -> str | None:
 def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
     """Whether a model can run on this machine."""
     try:
+        # Found, not loaded: loading a model takes longer than all other checks together.
         weights = local_weights()
     except SettingsError as error:
         # Local weights are optional; only those that were asked for by name can be missing.
@@ -403,14 +410,6 @@ def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
         return
     smoke = "; it tests the setup and cannot judge" if is_smoke_name(weights.model_name) else ""
     yield HealthCheck("local model", "ok", f"{weights.model_name}{smoke}")
-
-
-def _own_version(distribution: str) -> HealthCheck:
-    version = _version(distribution)
-    if version is None:
-        remedy = f"pip install {DISTRIBUTION}, or pip install -e . in a checkout"
-        return HealthCheck("judgekit", "warning", "runs without being installed", remedy)
-    return HealthCheck("judgekit", "ok", version)
 
 
 def _version(name: str) -> str | None:
@@ -495,6 +494,7 @@ def store_checks(location: str) -> Iterator[HealthCheck]:
         if place.file is not None and not place.file.exists():
             yield HealthCheck("store", "ok", f"no runs yet; the first one creates {place.file}")
             return
+        # Opening alone does not read the pages that may be damaged.
         with closing(RunStore(location, create=False)) as store:
             store.check()
             runs = store.runs()

@@ -123,16 +123,11 @@ class ExportFormat:
     """Writes the answers and returns how many."""
 
 
-def _write_results(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    del run  # every answer names its run; other formats need the run itself
-    return write_results(path, (answer.result for answer in answers))
-
-
 EXPORT_FORMATS = {
     "results": ExportFormat(
         "whole answers (.jsonl, .json), or a row for each judgment (.csv, .parquet)",
         check_export_suffix,
-        _write_results,
+        lambda path, _, answers: write_results(path, (answer.result for answer in answers)),
     ),
     **{
         name: ExportFormat(form.summary, form.check, form.write)

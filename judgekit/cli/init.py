@@ -131,14 +131,14 @@ def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
         "replies.jsonl": _replies(setup, answers, temporary),
     }
     for variant, label in _VARIANTS.items():
-        rows = [_output_row(output) for _, output in answers if output.variant == variant]
+        # The variant is the file's, and the rest of the record describes the recorded run.
+        rows = [
+            {k: v for k, v in output.to_json().items() if k in {"case_id", "text", "usage"}}
+            for _, output in answers
+            if output.variant == variant
+        ]
         files[f"outputs/{label}.jsonl"] = _jsonl(rows)
     return files
-
-
-def _output_row(output: Output) -> JsonObject:
-    row = output.to_json()
-    return {k: v for k, v in row.items() if k in {"case_id", "text", "usage"}}
 
 
 def _replies(setup: GradeSetup, answers: list[tuple[Case, Output]], folder: Path) -> str:

@@ -99,6 +99,7 @@ def label_command(
         judgekit label latest --import labels.jsonl
         judgekit label latest --export labels.jsonl
     """
+    # Either alone; one after the other would export what was just imported.
     if labels is not None and target is not None:
         raise SettingsError("--import and --export exclude each other: give one of them")
     with closing(RunStore(store, create=False)) as opened:
@@ -159,6 +160,7 @@ def _run_dialogue(
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
         console.print()  # ends the line of the prompt
+    # Also after Ctrl-C: the answers so far may have completed the run.
     ended = update_run_status(store, run.id, at=datetime.now(UTC))
     _report(
         store,

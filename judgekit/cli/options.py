@@ -93,6 +93,16 @@ def option(
     return field
 
 
+def max_cost_option(words: str) -> Any:
+    """The field of the cost limit, whose consequence differs from command to command."""
+    return option("--max-cost", words, gt=0, metavar="USD", has_variable=True)
+
+
+def dry_run_option() -> Any:
+    """The field of `--dry-run`."""
+    return option("--dry-run", "Estimate calls and cost without making any.", default=False)
+
+
 class CommandOptions(Record):
     """The options of a command, as they were given or by default."""
 
@@ -269,6 +279,7 @@ def _single(model: type[CommandOptions], name: str) -> Callable[[_Command], _Com
     return add
 
 
+# `quiet` and `verbose` are fields of every command, so that one function prints all documents.
 class OutputOptions(CommandOptions):
     """The form of the result on stdout."""
 
@@ -293,6 +304,7 @@ class TalkOptions(OutputOptions):
 class StoreOptions(CommandOptions):
     """The store of runs."""
 
+    # Text, not a path: it may be the URL of a database.
     store: str = option(
         "--store",
         "SQLite file or database URL (postgresql://…) of the stored runs.",
@@ -335,9 +347,7 @@ class CallOptions(CommandOptions):
     no_cache: bool = option(
         "--no-cache", "Do not read or write the cache.", default=False, has_variable=True
     )
-    max_cost: float | None = option(
-        "--max-cost", "Stop at this cost. Exit code 5.", gt=0, metavar="USD", has_variable=True
-    )
+    max_cost: float | None = max_cost_option("Stop at this cost. Exit code 5.")
     retry_errors: bool = False
 
     @property
@@ -367,12 +377,14 @@ class SelectionOptions(CommandOptions):
     )
     limit: int | None = option("-n/--limit", "Only the first N cases.", ge=1)
     sample: int | None = option("--sample", "Draw N cases at random.", ge=1)
+    # Fixed by default: the same command selects the same cases.
     seed: int = option("--seed", "Random seed of --sample.", 0)
 
 
 class InputOptions(SelectionOptions):
     """Outputs that are graded, and by what."""
 
+    # An argument of some commands and an option of others, which redefine the field.
     outputs: tuple[Path, ...] = ()
     config: Path | None = option(
         "-c/--config",
@@ -514,9 +526,7 @@ class ContestOptions(ComparingOptions, StoreOptions):
     allow_scripts: bool = option(
         "--allow-scripts", "Allow the setup and teardown scripts of the suite.", default=False
     )
-    dry_run: bool = option(
-        "--dry-run", "Estimate calls and cost without making any.", default=False
-    )
+    dry_run: bool = dry_run_option()
     max_cases: int | None = None
 
 

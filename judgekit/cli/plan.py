@@ -22,6 +22,7 @@ from judgekit.cli.options import (
     OutputOptions,
     StoreOptions,
     SuiteOptions,
+    max_cost_option,
     option,
     takes,
 )
@@ -73,12 +74,8 @@ class PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
         kind=EXISTING_PATH,
         has_variable=True,
     )
-    max_cost: float | None = option(
-        "--max-cost",
-        "Exit with code 5 if SUITE is likely to cost more than this.",
-        gt=0,
-        metavar="USD",
-        has_variable=True,
+    max_cost: float | None = max_cost_option(
+        "Exit with code 5 if SUITE is likely to cost more than this."
     )
     output: tuple[Path, ...] = output_option("Write the plan to FILE: .json, .md or .html.")
 
@@ -192,6 +189,7 @@ def _has_work(suite: Suite) -> bool:
     """Whether there is more to a suite than one model that judges what is recorded."""
     if any(variant.kind != "outputs" for variant in suite.variants):
         return True
+    # A grading plan knows one model only: panels, humans and checks need the plan of a run.
     return len(suite.judge) > 1 or any(judge.kind != "llm" for judge in suite.judge)
 
 

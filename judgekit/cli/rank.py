@@ -21,7 +21,7 @@ from judgekit.cli.exit_codes import (
     EXIT_LIMIT,
 )
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import ContestOptions, option, takes
+from judgekit.cli.options import ContestOptions, max_cost_option, option, takes
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.setup import note_unused_replies
 from judgekit.cli.sides import (
@@ -87,12 +87,8 @@ class RankOptions(ContestOptions):
     max_comparisons: int | None = option(
         "--max-comparisons", "Maximum number of comparisons.", ge=1
     )
-    max_cost: float | None = option(
-        "--max-cost",
-        "Stop at this cost, outputs included; run it again to continue. Exit code 5.",
-        gt=0,
-        metavar="USD",
-        has_variable=True,
+    max_cost: float | None = max_cost_option(
+        "Stop at this cost, outputs included; run it again to continue. Exit code 5."
     )
     resume: str | None = option(
         "--resume",
@@ -161,8 +157,8 @@ class RankingSetup(NamedTuple):
     rubric: Rubric
     contest: Contest
 
+    # The run in which outputs were produced for it, to be named in the command that resumes.
     run_id: str | None = None
-    """The run in which outputs were produced for it."""
 
 
 def _setup(names: Sequence[str], options: RankOptions, stack: ExitStack) -> RankingSetup | int:
@@ -277,6 +273,7 @@ def _code(summary: RankingSummary) -> int:
 def _refuse_judging_options(options: RankOptions, files: OutputFiles) -> None:
     """Refuse options that would be ignored: no case is chosen and no judge called."""
     values: dict[str, bool] = {
+        # It has a default, so it is only known to be given if it differs.
         "pairs": options.pairs != "round-robin",
         "max-comparisons": options.max_comparisons is not None,
         "output": bool(files.exports),

@@ -175,6 +175,7 @@ def _shown(
     run: Run, setup: RunSetup, options: EngineOptions, results: Sequence[CaseResult] | None
 ) -> tuple[RunSummary, GateResult | None]:
     """Print the results; the answers are read once for all of them."""
+    # The summary decides the exit code, so it is computed whatever is printed.
     if options.as_json:
         summary = run.summary(results=results)
         gate = run.gate(summary)

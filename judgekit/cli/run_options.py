@@ -15,6 +15,8 @@ from judgekit.cli.options import (
     StoreOptions,
     SuiteOptions,
     TalkOptions,
+    dry_run_option,
+    max_cost_option,
     option,
 )
 
@@ -34,9 +36,7 @@ class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptio
         metavar="RATE",
     )
     fail_fast: bool = option("-x/--fail-fast", "Stop at the first failed answer.", default=False)
-    dry_run: bool = option(
-        "--dry-run", "Estimate calls and cost without making any.", default=False
-    )
+    dry_run: bool = dry_run_option()
     allow_scripts: bool = False
     max_time: float | None = None
 
@@ -58,13 +58,7 @@ class RunOptions(SuiteOptions, EngineOptions):
     retry_errors: bool = option(
         "--retry-errors", "With --resume: retry what failed.", default=False
     )
-    max_cost: float | None = option(
-        "--max-cost",
-        "Stop at this cost; --resume continues. Exit code 5.",
-        gt=0,
-        metavar="USD",
-        has_variable=True,
-    )
+    max_cost: float | None = max_cost_option("Stop at this cost; --resume continues. Exit code 5.")
     max_time: float | None = option(
         "--max-time",
         "Start no new case after this time; --resume continues. Exit code 5.",
@@ -108,10 +102,6 @@ class GradeOptions(EngineOptions, GradingOptions):
     fail_fast: bool = option(
         "-x/--fail-fast", "Stop at the first failed output. Exit code 1.", default=False
     )
-    max_cost: float | None = option(
-        "--max-cost",
-        "Stop at this cost; run it again to continue. Exit code 5.",
-        gt=0,
-        metavar="USD",
-        has_variable=True,
+    max_cost: float | None = max_cost_option(
+        "Stop at this cost; run it again to continue. Exit code 5."
     )

@@ -52,6 +52,7 @@ MISSING_INPUT_REMEDY = "name the file with the cases (--cases), or add an `input
 CALIBRATION_MAPS_FOLDER = Path("calibration", "maps")
 """Where maps are written unless a file is named."""
 
+# Every reply is cached as it arrives, so that no command needs a state of its own to continue.
 SAME_COMMAND = "run the same command again to continue; cached replies are not requested again"
 
 
@@ -300,6 +301,7 @@ def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:
         return load_rubric(name)
     if suite is not None and suite.rubric_source is not None:
         return load_rubric(suite.rubric_source)
+    # A newcomer has no rubric yet, so the error lists those that need no file.
     shipped = ", ".join(shipped_rubrics())
     raise SettingsError(
         "no rubric is named",

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import Outcome
     from judgekit.records import CaseResult, ComparisonInfo, RunInfo
-    from judgekit.store import StoredJudgment, SupersededObservation
+    from judgekit.store import SupersededObservation
 
 # About a screen.
 _MOST_SHOWN = 20
@@ -125,6 +125,7 @@ def show_command(options: ShowOptions, *, run: str | None, case: str | None) -> 
         judgekit show latest CASE --full
     """
     with closing(RunStore(options.store, create=False)) as store:
+        # Ids of comparisons have a prefix of their own, so that one command shows both.
         if options.comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
             show_comparisons(
                 store,
@@ -218,6 +219,7 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: Sh
         print_answer(
             console, one, full=options.full, earlier=_earlier(store, run, one, options) or ()
         )
+    # Without this line a waiting case would look like one that was never judged.
     n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))
     if n_waiting:
         n = numbers.format_count(n_waiting, "question waits", "questions wait")
@@ -266,6 +268,7 @@ def _list_comparisons(store: RunStore, *, limit: int | None, as_json: bool) -> N
 
 def _show_comparison(store: RunStore, info: ComparisonInfo, *, as_json: bool) -> None:
     summary = summarize_comparison(store, info)
+    # The JSON has the stored record too; the page has only what follows from it.
     document = replace(
         comparison_document(summary),
         data=lambda: {"comparison": info.to_json(), "summary": comparison_data(summary)},
@@ -338,6 +341,7 @@ class ListingQuery:
     @property
     def listing(self) -> ListingKind:
         """What to list: the most specific thing that the options describe."""
+        # From the most specific option to the most general one.
         if self.criterion is not None:
             return "judgments"
         if self.agent_run is not None or (self.case is not None and not self._of_cases()):
@@ -413,7 +417,9 @@ def _list_cases(store: RunStore, related: ListingQuery, *, limit: int | None, as
     cases = [(case, store.runs_of_case(case.id)) for case in islice(found, limit)]
     # A prompt version may belong to a case or to a variant, so both are listed.
     version = related.prompt_version
-    runs = [] if version is None else _runs_with_version(store, version)
+    runs = []
+    if version is not None:
+        runs = [r for r in store.runs() if version in {v.prompt_version for v in r.variants}]
     if as_json:
         shown = [{**case.to_json(), "runs": [run.id for run in of]} for case, of in cases]
         more = {} if version is None else {"runs_with_variant": [run.to_json() for run in runs]}
@@ -426,10 +432,6 @@ def _list_cases(store: RunStore, related: ListingQuery, *, limit: int | None, as
         console.stdout().print(words, style="dim", markup=False)
         listings.print_runs(console.stdout(), runs[:limit])
     return len(cases) or len(runs)
-
-
-def _runs_with_version(store: RunStore, version: str) -> list[RunInfo]:
-    return [run for run in store.runs() if version in {v.prompt_version for v in run.variants}]
 
 
 def _list_answers(
@@ -473,7 +475,12 @@ def _list_judgments(
     store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool
 ) -> int:
     # Criteria of one name in several rubrics are different questions; their texts come first.
-    judgments = list(islice(_judgments(store, related), limit))
+    matching = (
+        one
+        for one in store.judgments_of_criterion(related.criterion or "", rubric=related.rubric)
+        if related.case in {None, one.key.case_id} and related.variant in {None, one.key.variant}
+    )
+    judgments = list(islice(matching, limit))
     rubrics = store.rubrics_of_criterion(related.criterion or "")
     if as_json:
         console.print_json(
@@ -493,12 +500,6 @@ def _list_judgments(
     if judgments:
         listings.print_judgments(console.stdout(), judgments)
     return len(judgments)
-
-
-def _judgments(store: RunStore, related: ListingQuery) -> Iterator[StoredJudgment]:
-    for one in store.judgments_of_criterion(related.criterion or "", rubric=related.rubric):
-        if related.case in {None, one.key.case_id} and related.variant in {None, one.key.variant}:
-            yield one
 
 
 def _check(related: ListingQuery, listing: ListingKind, *, figures: bool) -> None:

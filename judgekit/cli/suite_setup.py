@@ -185,6 +185,7 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     suite = with_command_line_judge(with_command_line_rubric(suite, options.rubric), options)
     if suite.rubric is not None and not suite.judge:
         raise no_judge_error()
+    # Reading the outputs comes last: it takes longest, and everything above may be an error.
     suite = _with_command_line_calibration(suite, options)
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
     suite = suite.model_copy(update={"variants": variants})
@@ -239,6 +240,7 @@ def read_recorded(
                 hint="give each its own `variant`, or name one of the files",
             )
         own[case.id] = output.model_copy(update={"case_id": case.id, "variant": variant})
+        # A case without --cases is described by the rows of its outputs, once for each variant.
         cases[case.id] = _same_case(cases.get(case.id), case, source.path)
         n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
@@ -458,16 +460,16 @@ def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
         )
     wanted = options.variant
     if name == "target_outputs" and len(wanted) != 1:
-        return suite.model_copy(update={"variants": _recorded(Path(value))})
+        # The rows may name several variants; if one row names none, they are all of one variant,
+        # which is named after the file.
+        path = Path(value)
+        named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
+        ids = [] if None in named else [str(one) for one in named if one not in {None, ""}]
+        outputs = str(path.resolve())
+        variants = tuple(VariantSettings(id=id_, outputs=outputs) for id_ in ids or [path.stem])
+        return suite.model_copy(update={"variants": variants})
     variant = _variant(name, value, suite, id_=wanted[0] if len(wanted) == 1 else None)
     return suite.model_copy(update={"variants": (variant,)})
-
-
-def _recorded(path: Path) -> tuple[VariantSettings, ...]:
-    """The variants whose outputs a file holds; one named after the file if its rows name none."""
-    named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
-    ids = [str(name) for name in named if name not in {None, ""}] if None not in named else []
-    return tuple(VariantSettings(id=id_, outputs=str(path.resolve())) for id_ in ids or [path.stem])
 
 
 def _variant(name: str, value: str, suite: Suite, *, id_: str | None) -> VariantSettings:

@@ -19,6 +19,7 @@ from judgekit.cli.options import (
     EXISTING_PATH,
     LabelOptions,
     StudyOptions,
+    dry_run_option,
     option,
     takes,
 )
@@ -88,9 +89,7 @@ class TuneCommandOptions(StudyOptions, LabelOptions):
         "Write the best candidate even if it is not significantly better.",
         default=False,
     )
-    dry_run: bool = option(
-        "--dry-run", "Estimate calls and cost without making any.", default=False
-    )
+    dry_run: bool = dry_run_option()
 
 
 @click.command("tune", cls=HelpCommand)

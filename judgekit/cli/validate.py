@@ -155,16 +155,13 @@ def _title(path: Path) -> str:
     try:
         document = read_whole_document(path)
         if document is not None:
-            return _document_title(document.value)
+            shape = foreign_shape(document.value)
+            own = _TITLES.get(document_kind(document.value) or "", _UNKNOWN)
+            return own if shape is None else shape.title
         rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, FileRow)]
     except DatasetError:
         return _UNREADABLE
     return _TITLES.get(row_kind(rows[0].fields) or "", _UNKNOWN) if rows else _UNREADABLE
-
-
-def _document_title(value: JsonValue) -> str:
-    shape = foreign_shape(value)
-    return _TITLES.get(document_kind(value) or "", _UNKNOWN) if shape is None else shape.title
 
 
 def _diagnostics(path: Path) -> list[Diagnostic]:
@@ -274,13 +271,9 @@ def _of_dataset(document: ParsedDocument) -> list[Diagnostic]:
 def _of_rows(path: Path) -> Iterator[Diagnostic]:
     for row in scan_rows(path):
         if isinstance(row, FileRow) and isinstance(row.fields.get(_ASSERTIONS), list):
-            yield from _faults(row.fields[_ASSERTIONS], path, row.line, row.fields.get("id"))
-
-
-def _faults(specs: JsonValue, path: Path, line: int, case_id: object) -> Iterator[Diagnostic]:
-    if specs:
-        for fault in read_specs(specs, registry=_registry())[1]:
-            yield _diagnostic(path, line, case_id, fault.message, fault.hint)
+            for fault in read_specs(row.fields[_ASSERTIONS], registry=_registry())[1]:
+                case_id = row.fields.get("id")
+                yield _diagnostic(path, row.line, case_id, fault.message, fault.hint)
 
 
 @cache

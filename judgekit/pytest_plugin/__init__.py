@@ -103,6 +103,7 @@ def judge(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) -
 
 
 def _judge_pool(config: pytest.Config) -> JudgePool:
+    # Made when the first test needs it: most sessions have no judge at all.
     if _JUDGE_POOL not in config.stash:
         from judgekit.pytest_plugin.bound_judge import JudgePool  # noqa: PLC0415
 

@@ -57,6 +57,7 @@ def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]
     )
 
     read = [Verdict.model_validate_json(line) for line in verdicts]
+    # Rates are given for each rubric: the values of different rubrics are not comparable.
     for fingerprint, text in rubrics.items():
         of_it = [verdict for verdict in read if verdict.rubric_fingerprint == fingerprint]
         yield from _rate_lines(summarize_verdicts(of_it, Rubric.model_validate_json(text)))

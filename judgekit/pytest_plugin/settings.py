@@ -75,6 +75,7 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
     merged = {**ini_settings(config), **own, **run_settings(config), **_marked(item)}
     named = {key: merged.pop(key) for key in _NAMED if key in merged}
     model = merged.pop("model", None)
+    # These hold for the whole session, not for the judge of one test.
     for key in _OF_THE_RUN:
         merged.pop(key, None)
     _settle_cache(merged, config.rootpath / _DEFAULT_CACHE)

@@ -75,6 +75,7 @@ class VerdictRecorder:
             report.__dict__["judgekit_unanswered"] = True
 
 
+# None: the missing answers could still decide it either way.
 _WORDS = {True: "passed", False: "failed", None: "undecided"}
 # pytest prints the details of every failed test; a long rationale would bury the next one.
 _LONGEST = 400
