@@ -52,7 +52,10 @@ from judgekit.report import check_comparison_file, score_comparison_document
 from judgekit.store import LATEST_COMPARISON, RunStore
 
 if TYPE_CHECKING:
-    from judgekit.records import ComparisonInfo, RunInfo
+    from judgekit.evaluation import Pairing
+    from judgekit.judge import Panel
+    from judgekit.models import Budget
+    from judgekit.records import ComparisonInfo, Rubric, RunInfo
 
 
 class CompareOptions(ContestOptions):
@@ -171,30 +174,10 @@ def _compare_blind(
         stored = {names.get(name, name): value for name, value in comparison.chosen.items()}
         options = CompareOptions.of(options, **stored)
     budget = side_budget(sides, options)
-    if is_generated:
-        answering = answering_suite(sides, options)
-        # The judges are checked before an output is paid for.
-        panel, rubric = judges_and_rubric(sides, options, options.judge_model, budget)
-        place.stack.callback(panel.close)
-        check_one_rubric(
-            suite_cases(answering[0], options.filter_tag), rubric, sides.suite, options.rubric
-        )
-        generated = generate_outputs(sides, answering, options, place.opened(), run)
-        code = generated.code()
-        if code is not None:
-            return code
-        # One limit for outputs and judges together.
-        if budget is not None:
-            budget.spend(generated.spent_usd)
-        a, b = generated.sides
-        pairing = pairing_of((a, b), options)
-    else:
-        panel, rubric, pairing = compare_setup(
-            sides, options, options.judge_model, place.existing(), budget
-        )
-        place.stack.callback(panel.close)
-        cases = (pair.case for pair in pairing.pairs())
-        check_one_rubric(cases, rubric, sides.suite, options.rubric)
+    prepared = _prepare(sides, options, place, run, budget)
+    if isinstance(prepared, int):
+        return prepared
+    panel, rubric, pairing = prepared
     survey = pairing.survey()
     if not survey.n_pairs:
         raise no_common_case_error()
@@ -220,6 +203,38 @@ def _compare_blind(
         analysis=options.analysis,
     )
     return compare_and_show(job, options)
+
+
+def _prepare(
+    sides: SideArguments,
+    options: CompareOptions,
+    place: _LazyStore,
+    run: RunInfo | None,
+    budget: Budget | None,
+) -> tuple[Panel, Rubric, Pairing] | int:
+    """Who compares what, by which rubric; an exit code if outputs could not be produced."""
+    judges = options.judge_model
+    if sides.kind != "generated":
+        panel, rubric, pairing = compare_setup(sides, options, judges, place.existing(), budget)
+        place.stack.callback(panel.close)
+        cases = (pair.case for pair in pairing.pairs())
+        check_one_rubric(cases, rubric, sides.suite, options.rubric)
+        return panel, rubric, pairing
+    answering = answering_suite(sides, options)
+    # The judges are checked before an output is paid for.
+    panel, rubric = judges_and_rubric(sides, options, judges, budget)
+    place.stack.callback(panel.close)
+    suite = answering[0]
+    check_one_rubric(suite_cases(suite, options.filter_tag), rubric, sides.suite, options.rubric)
+    generated = generate_outputs(sides, answering, options, place.opened(), run)
+    code = generated.code()
+    if code is not None:
+        return code
+    # One limit for outputs and judges together.
+    if budget is not None:
+        budget.spend(generated.spent_usd)
+    a, b = generated.sides
+    return panel, rubric, pairing_of((a, b), options)
 
 
 def _resumed(

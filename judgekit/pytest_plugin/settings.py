@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import SettingsError
 from judgekit.pytest_plugin.options import (
@@ -80,7 +80,7 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
         merged.pop(key, None)
     _settle_cache(merged, config.rootpath / _DEFAULT_CACHE)
     _check(named, merged)
-    return Settings(model=cast("Model", model), arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
+    return Settings(model=model, arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
 
 
 def _marked(item: pytest.Item) -> dict[str, object]:
@@ -123,7 +123,7 @@ def _settle_cache(merged: dict[str, object], default: Path) -> None:
 
 def _check(named: Mapping[str, object], arguments: Mapping[str, object]) -> None:
     votes, repeats = named.get("min_pass"), arguments.get("repeats", 1)
-    if votes is not None and cast("int", votes) > cast("int", repeats):
+    if isinstance(votes, int) and isinstance(repeats, int) and votes > repeats:
         raise SettingsError(
             f"min_pass is {votes} of {repeats} repeats",
             hint=f"set at least repeats={votes}",
