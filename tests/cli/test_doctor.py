@@ -145,7 +145,7 @@ def test_keys_are_named_and_white_space_is_seen() -> None:
     assert "OPENAI_API_KEY begins or ends with white space" in checks[0].text
     assert "models begin with groq/" in checks[1].text
     (none,) = key_checks({"OPENAI_API_KEY": ""})
-    assert (none.grade, none.text) == ("warning", "no provider's key is set")
+    assert (none.grade, none.text) == ("warning", "no API key is set")
 
 
 def test_a_package_that_is_not_installed_is_told() -> None:

@@ -118,7 +118,7 @@ def test_tests_of_a_skill_go_the_whole_way(
     assert run("convert", path, "--to", "skill-tests", "-o", "same.json").code == 0
     assert read(tmp_path / "same.json") == tests
     ran = run("convert", path, "-o", "cases.jsonl")
-    assert (ran.code, "not in it" in ran.err, "`profile` of the tests" in ran.err) == (
+    assert (ran.code, "not converted" in ran.err, "`profile` of the tests" in ran.err) == (
         0,
         True,
         True,
