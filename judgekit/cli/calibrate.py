@@ -393,7 +393,7 @@ def _from_outputs(options: CalibrateOptions) -> CollectedJudgments:
 
 def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> CollectedJudgments:
     budget = cost_budget(options)
-    # Sides in files need no store, and looking for runs must not create one.
+    # Sides in files need no store, and a search for runs must not create one.
     is_there = "://" in options.store or Path(options.store).is_file()
     store = RunStore(options.store, create=False) if is_there else None
     judges = () if options.judge_model is None else (options.judge_model,)

@@ -128,7 +128,7 @@ def compare_command(options: CompareOptions, *, a: str, b: str) -> None:
     with ExitStack() as stack:
         place = _LazyStore(options.store, stack)
         if options.scores:
-            # Two files have no stored scores; the error says so without looking for a store.
+            # Two files have no stored scores; that error needs no store.
             uses_store = not (is_file_argument(a) and is_file_argument(b))
             store = place.existing() if uses_store else None
             sys.exit(compare_scores((a, b), store, options, files))

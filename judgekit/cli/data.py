@@ -162,7 +162,7 @@ def data_path_command(
     """
     chosen, place = load_catalog(catalog_file).find(name), data_folder(folder)
     files = joined_files(chosen.name, place)
-    # An error, not an empty path: `$(judgekit data path …)` would go on in the wrong folder.
+    # An error, not an empty path: `$(judgekit data path …)` would work in the wrong folder.
     if not files:
         raise SettingsError(
             f"{name} is not in {place}", hint=f"fetch it with `judgekit data get {name}`"

@@ -25,7 +25,7 @@ them, Qwen2.5-Coder-1.5B. Its replies were recorded on 2026-11-22 and are read f
 now: no key, no network, no calls, no cost.
 """
 
-# A demonstration with a weak judge must say so, or its verdicts pass for the product's.
+# A demonstration with a weak judge must state it, or its verdicts pass for the product's.
 _AFTERWARDS = """
 How far to trust this judge: little. Qwen2.5-Coder-1.5B was chosen because it runs on any laptop.
 On 60 general pairs of LLMBar it agreed with the human labels in 65 % of cases, in one order (chance

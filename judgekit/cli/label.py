@@ -346,7 +346,7 @@ class LabelDialogue:
         elif typed.key == _HELP:
             print_keys(self._console, question.criterion)
             self._shown = ()
-        # After a score, undo takes back that score: the same question is asked again.
+        # After a score, undo takes back that score: the same question appears once more.
         elif typed.key == _UNDO and not typed.is_begun:
             self._undo()
         return typed.key != _QUIT

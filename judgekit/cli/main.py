@@ -109,7 +109,7 @@ JOBS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """The commands by job: where each lives, imported only when it is called, and its summary."""
 
-# Flat, for looking up; the help lists them by job.
+# Flat, for lookups; the help lists them by job.
 COMMANDS = {name: command for commands in JOBS.values() for name, command in commands.items()}
 """Each command by its name."""
 

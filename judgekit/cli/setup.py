@@ -158,7 +158,7 @@ class GradeSetup(GradeInputs):
 
 def grade_inputs(options: InputOptions, suite: Suite | None) -> GradeInputs:
     """The outputs that are graded: those on the command line, else those of the suite."""
-    # First, so that a command without any outputs says so, whatever else is missing.
+    # First, so that a command without any outputs reports that, whatever else is missing.
     sources = output_sources(options, suite)
     cases = None
     if options.cases is not None:
