@@ -74,6 +74,8 @@ ALLOWED = {
     "said": "a keyword of `Panel.observe`",
     "try_lease": "a public method of reply caches",
 }
+# Options, and words of JSON, that users have typed or read for long.
+_PUBLIC_WORDS = re.compile(r"--askings|--skip-unsound|^\"(?:unsound|sound)\"$")
 
 # Phrases that stay, with the reason.
 PHRASES = {
@@ -125,19 +127,21 @@ def _in_code(path: Path) -> list[PrivateWord]:
     """The private words in comments, strings and names."""
     words: list[PrivateWord] = []
     text = path.read_text(encoding="utf-8")
-    statement = ""
+    statement = before = ""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         line = token.start[0]
         if token.start[1] == 0 and token.string.strip():
             statement = token.string
         if statement in ALLOWED and token.type == tokenize.STRING:
             continue  # the value of a constant that stays
+        # An attribute counts where it is defined.
+        is_attribute, before = before == ".", token.string
         if token.type in {tokenize.COMMENT, tokenize.STRING}:
             words += _in_prose(path, line, token.string)
         elif token.type == tokenize.NAME and token.string not in ALLOWED:
             name = token.string
             parts = {part.lower() for part in _WORD.findall(name)}
-            if name in WHOLE_NAMES or parts & NAMES:
+            if (name in WHOLE_NAMES and not is_attribute) or parts & NAMES:
                 words.append(PrivateWord(path, line, name, "a name for what it is"))
     return words
 
@@ -149,7 +153,7 @@ def _in_prose(path: Path, line: int, text: str) -> list[PrivateWord]:
     return [
         PrivateWord(path, line + text.count("\n", 0, match.start()), match[0], instead)
         for pattern, instead in _PROSE
-        for match in pattern.finditer(text)
+        for match in pattern.finditer(_PUBLIC_WORDS.sub("", text))
     ]
 
 

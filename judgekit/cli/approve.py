@@ -1,7 +1,4 @@
-"""`judgekit approve`.
-
-Approves a variant on stored evidence that it is better than another (S0.11).
-"""
+"""`judgekit approve`: approves a variant on stored evidence that it is better than another."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ import click
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE, EXIT_QUALITY
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import json_option, store_option
+from judgekit.cli.options import OutputOptions, json_option, store_option
 from judgekit.cli.outputs import show_document
-from judgekit.cli.sides import find_suite
+from judgekit.cli.setup import configured_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
 from judgekit.evaluation import (
     approval_status,
@@ -77,7 +74,7 @@ def approve_command(
     is_list: bool,
     store: str,
     as_json: bool,
-    **options: object,
+    config: Path | None,
 ) -> None:
     """Approve VARIANT if the stored evidence shows that it is better than another variant.
 
@@ -94,27 +91,32 @@ def approve_command(
         judgekit approve v2 --baseline v1 --because "clearer refunds"
         judgekit approve --list
     """
-    suite = find_suite(options)
+    # The suite has the current version of each variant, against which approvals become stale.
+    suite = configured_suite(config)
     if is_list:
         _list(store, suite, variant, as_json=as_json)
         return
+    # Required only here: --list takes none of them, so click cannot require them.
     if variant is None or baseline is None or because is None:
         raise SettingsError(
             "an approval needs VARIANT, --baseline OTHER and --because WHY",
             hint='judgekit approve v2 --baseline v1 --because "fewer wrong answers"',
         )
-    with closing(RunStore(store, create=False)) as kept:
+    with closing(RunStore(store, create=False)) as stored:
         try:
+            # Variants of several suites may have one name.
             name = None if suite is None else suite.name
             evidence = find_approval_evidence(
-                kept, variant, baseline, alpha=alpha, scores=scores, suite=name
+                stored, variant, baseline, alpha=alpha, scores=scores, suite=name
             )
+            # Evidence about an older version of the prompt approves nothing.
             check_version_current(evidence, variant, suite)
             found = approve_version(
-                kept, evidence, variant, baseline, by=by or _user(), because=because
+                stored, evidence, variant, baseline, by=by or _user(), because=because
             )
         except ApprovalRefusedError as refused:
             console.note(f"not approved: {message_lines(str(refused))}")
+            # As a gate: "worse" and "not enough evidence" need different actions in CI.
             sys.exit(EXIT_QUALITY if refused.is_worse else EXIT_INCONCLUSIVE)
     document = Document(
         "Approval",
@@ -122,21 +124,21 @@ def approve_command(
         blocks=(),
         data=lambda: approval_json(found, "approved"),
     )
-    show_document(document, {"as_json": as_json})
+    show_document(document, OutputOptions(as_json=as_json))
     if not as_json:
-        console.note(f"stored as {found.id}, by {printable(found.by)}")
+        console.note(f"stored as {found.id}, approved by {printable(found.by)}")
 
 
 def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError) as error:  # a container's user may have no name
-        raise SettingsError("nobody is named who approves", hint="give --by NAME") from error
+        raise SettingsError("the approver has no user name here", hint="give --by NAME") from error
 
 
 def _list(store: str, suite: Suite | None, variant: str | None, *, as_json: bool) -> None:
-    with closing(RunStore(store, create=False)) as kept:
-        approved = kept.approvals(variant)
+    with closing(RunStore(store, create=False)) as stored:
+        approved = stored.approvals(variant)
     found = [(one, approval_status(one.version, one.variant, suite)) for one in approved]
     if not found and not as_json:
         console.note("nothing is approved")
@@ -147,7 +149,7 @@ def _list(store: str, suite: Suite | None, variant: str | None, *, as_json: bool
         approvals_table(found),
         data=lambda: [approval_json(*one) for one in found],
     )
-    show_document(document, {"as_json": as_json})
+    show_document(document, OutputOptions(as_json=as_json))
 
 
 def _words(evidence: ApprovalEvidence, variant: str, baseline: str) -> str:

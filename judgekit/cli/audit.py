@@ -6,7 +6,7 @@ import asyncio
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -35,19 +35,18 @@ from judgekit.cli.exit_codes import (
 )
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
-    cache_options,
-    judge_model_options,
-    limit_options,
+    EXISTING_FILE,
+    EXISTING_PATH,
+    StudyOptions,
+    dry_run_option,
     max_cost_option,
-    side_options,
-    talk_options,
+    option,
+    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import show_progress
-from judgekit.cli.setup import grade_setup
-from judgekit.cli.signals import Interrupts
+from judgekit.cli.progress import attend, show_progress
+from judgekit.cli.setup import cost_budget, grade_setup
 from judgekit.errors import SettingsError
-from judgekit.models import Budget
 from judgekit.records import Verdict
 from judgekit.report import (
     audit_document,
@@ -58,87 +57,82 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from judgekit.bias_audit import AttackCorpus, Audit, AuditInputs, AuditPlan
     from judgekit.bias_audit.session import ProbeAnswer
     from judgekit.cli.outputs import OutputFiles
-    from judgekit.cli.progress import ProgressReporter
-    from judgekit.cli.setup import GradeSetup, Options
+    from judgekit.cli.setup import GradeSetup
 
+# Every probe asks about every case again, so the calls grow fast.
 _MOST_CASES = 60
-"""Cases that are drawn where nothing says how many: enough to see what matters, and affordable."""
+"""Cases that are drawn by default: enough to detect material effects, and affordable."""
+
+
+class AuditCommandOptions(StudyOptions):
+    """The options of `audit`."""
+
+    probes: str | None = option(
+        "--probes",
+        "Only these: scale, stability, position, identical, verbosity, formatting, authority, "
+        "self_preference, paraphrase, criterion_order, injection.",
+        metavar="A,B",
+    )
+    paraphrases: tuple[str, ...] = option(
+        "--paraphrase",
+        "Template with the judge's prompt in other words; may be repeated.",
+        (),
+        metavar="NAME",
+    )
+    own_family: str | None = option(
+        "--own-family", "Model family of the judge: GPT, Claude, ….", metavar="NAME"
+    )
+    n_calls: int = option(
+        "--askings",
+        "Number of calls per question of the stability probe.",
+        DEFAULT_N_REPEATS,
+        ge=2,
+    )
+    attacks: Path | None = option(
+        "--attacks",
+        "Your own attacks instead of the shipped ones; see docs/auditing.md.",
+        kind=EXISTING_FILE,
+        metavar="FILE",
+    )
+    attacks_each: int = option(
+        "--attacks-each", "Number of attacks per output.", DEFAULT_N_ATTACKS, ge=1
+    )
+    margin: float = option(
+        "--margin",
+        "Smallest material shift of the value, 0 to 1.",
+        Margins().value,
+        gt=0,
+        le=1,
+    )
+    share_margin: float = option(
+        "--share-margin",
+        "Smallest material share of cases, 0 to 1.",
+        Margins().share,
+        gt=0,
+        le=1,
+    )
+    max_cost: float | None = max_cost_option(
+        "Cost limit; probes that exceed it are skipped. Exit code 5."
+    )
+    output: tuple[Path, ...] = output_option(
+        "Write the findings to FILE: .json, .md, or .html with every interval drawn."
+    )
+    fail_on: Literal["material"] | None = option("--fail-on", "Exit 1 if a material bias is found.")
+    dry_run: bool = dry_run_option()
+    self_test: bool = option(
+        "--self-test",
+        "Run the probes on simulated judges; needs no key and no files.",
+        default=False,
+    )
 
 
 @click.command("audit", cls=HelpCommand)
-@click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True))
-@side_options
-@judge_model_options
-@limit_options
-@cache_options
-@talk_options
-@click.option(
-    "--probes",
-    metavar="A,B",
-    help="Only these: scale, stability, position, identical, verbosity, formatting, authority, "
-    "self_preference, paraphrase, criterion_order, injection.",
-)
-@click.option(
-    "--paraphrase",
-    "paraphrases",
-    metavar="NAME",
-    multiple=True,
-    help="Template with the judge's prompt in other words; may be repeated.",
-)
-@click.option("--own-family", metavar="NAME", help="Model family of the judge: GPT, Claude, ….")
-@click.option(
-    "--askings",
-    type=click.IntRange(2),
-    default=DEFAULT_N_REPEATS,
-    show_default=True,
-    help="Number of calls per question of the stability probe.",
-)
-@click.option(
-    "--attacks",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Your own attacks instead of the shipped ones; see docs/auditing.md.",
-)
-@click.option(
-    "--attacks-each",
-    type=click.IntRange(1),
-    default=DEFAULT_N_ATTACKS,
-    show_default=True,
-    help="Number of attacks per output.",
-)
-@click.option(
-    "--margin",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=Margins().value,
-    show_default=True,
-    help="Smallest material shift of the value, 0 to 1.",
-)
-@click.option(
-    "--share-margin",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=Margins().share,
-    show_default=True,
-    help="Smallest material share of cases, 0 to 1.",
-)
-@max_cost_option("Cost limit; probes that exceed it are skipped. Exit code 5.")
-@output_option("Write the findings to FILE: .json, .md, or .html with every interval drawn.")
-@click.option(
-    "--fail-on", type=click.Choice(["material"]), help="Exit 1 if a material bias is found."
-)
-@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
-@click.option(
-    "--self-test",
-    is_flag=True,
-    help="Run the probes on simulated judges; needs no key and no files.",
-)
-def audit_command(
-    *, self_test: bool, output: tuple[Path, ...], dry_run: bool, **options: object
-) -> None:
+@click.argument("outputs", nargs=-1, type=EXISTING_PATH)
+@takes(AuditCommandOptions)
+def audit_command(options: AuditCommandOptions) -> None:
     """Probe a judge for eleven known biases on your own OUTPUTS.
 
     OUTPUTS are files as for judgekit grade; without them, the recorded variants of the suite. Each
@@ -154,34 +148,17 @@ def audit_command(
         judgekit audit outputs.jsonl --rubric helpfulness -o audit.html
         judgekit audit --probes position,verbosity --fail-on material
     """
-    if self_test:
-        _check_alone(output, options, dry_run=dry_run)
+    # Needs neither outputs nor a judge, so it comes before everything that looks for them.
+    if options.self_test:
         sys.exit(_self_test(options))
-    files = sort_outputs(output, what="an audit")
-    job = _job(options)
-    if dry_run:
+    # A file that cannot be written is an error before the calls are paid for, not after.
+    files = sort_outputs(options.output, what="an audit")
+    job = _prepare(options)
+    if options.dry_run:
         with job.setup.judge:
             show_document(audit_plan_document(job.plan), options)
         return
     sys.exit(_run(job, options, files))
-
-
-def _check_alone(output: tuple[Path, ...], options: Options, *, dry_run: bool) -> None:
-    """Refuse what a self-test would pass over in silence."""
-    given = {
-        "OUTPUTS": options["outputs"],
-        "--probes": options["probes"],
-        "--attacks": options["attacks"],
-        "--sample": options["sample"],
-        "-o": output,
-        "--dry-run": dry_run,
-    }
-    names = [name for name, value in given.items() if value]
-    if names:
-        raise SettingsError(
-            f"--self-test tries all probes on judges of its own; {', '.join(names)} is not for it",
-            hint="leave it out; --json prints everything, --seed draws other judges",
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,132 +171,125 @@ class _Job:
     plan: AuditPlan
 
 
-def _job(options: Options) -> _Job:
-    limit = cast("float | None", options["max_cost"])
-    budget = None if limit is None else Budget(limit)
-    wanted = {"limit": None, "sample": None, "variant": None, "budget": budget}
-    setup = grade_setup({**options, **wanted})
-    folders = tuple(cast("Iterable[Path]", options.get("template_folders") or ()))
-    bench = ProbeRunner(setup.judge, folders)
+def _prepare(options: AuditCommandOptions) -> _Job:
+    # Whole cases are drawn, below: several variants of a case are compared with each other.
+    every_case = options.model_copy(update={"limit": None, "sample": None})
+    setup = grade_setup(every_case, budget=cost_budget(options))
+    # Probes render their own variations of the prompt, from the same folders as the judge.
+    bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)
     material = _material(setup, options)
-    probes = select_probes((cast("str | None", options["probes"]) or "").split(","))
-    plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
+    probes = select_probes((options.probes or "").split(","))
+    plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=options.max_cost)
     return _Job(setup, bench, material, plan)
 
 
-def _material(setup: GradeSetup, options: Options) -> AuditInputs:
+def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
+    # An output that is an error of its producer has nothing a probe could change.
     answers = [(case, output) for case, output in setup.answers() if output.error is None]
     if not answers:
         raise SettingsError(
             "there is no output to audit the judge with",
             hint="errors of the system under test are not judged; see --filter-tag too",
         )
-    limit = cast("int | None", options["limit"])
-    sample = cast("int | None", options["sample"])
-    seed = cast("int", options["seed"])
+    sample, seed = options.sample, options.seed
     n_all = len({case.id for case, _ in answers})
-    if limit is None and sample is None and n_all > _MOST_CASES:
+    if options.limit is None and sample is None and n_all > _MOST_CASES:
         sample = _MOST_CASES
         console.note(
-            f"{_MOST_CASES} of {n_all:,} cases are drawn with seed {seed} (--sample N for others)"
+            f"{_MOST_CASES} of {n_all:,} cases drawn at random with seed {seed} (--sample N "
+            "changes the number)"
         )
-    wanted = AuditOptions(
-        paraphrases=tuple(cast("Iterable[str]", options["paraphrases"])),
-        family=cast("str | None", options["own_family"]),
-        n_askings=cast("int", options["askings"]),
-        attacks=_corpus(options),
-        n_attacks=cast("int", options["attacks_each"]),
-        margins=Margins(cast("float", options["margin"]), cast("float", options["share_margin"])),
-        level=1 - cast("float", options["alpha"]),
+    audit_options = AuditOptions(
+        paraphrases=options.paraphrases,
+        family=options.own_family,
+        n_askings=options.n_calls,
+        attacks=None if options.attacks is None else _corpus(options.attacks, options),
+        n_attacks=options.attacks_each,
+        margins=Margins(options.margin, options.share_margin),
+        level=1 - options.alpha,
         seed=seed,
     )
-    items = select_cases(answers, limit=limit, sample=sample, seed=seed)
-    return build_audit_inputs(setup.judge, items, setup.rubric, wanted)
+    # The same seed draws the same cases, so that two judges can be audited on one sample.
+    items = select_cases(answers, limit=options.limit, sample=sample, seed=seed)
+    return build_audit_inputs(setup.judge, items, setup.rubric, audit_options)
 
 
-def _corpus(options: Options) -> AttackCorpus | None:
-    path = cast("Path | None", options["attacks"])
-    if path is None:
-        return None
-    found = read_attacks(path)
-    if not options["quiet"]:
-        attacks, kinds = numbers.format_count(len(found.attacks), "attack"), len(found.families)
+def _corpus(path: Path, options: AuditCommandOptions) -> AttackCorpus:
+    corpus = read_attacks(path)
+    if not options.quiet:
+        attacks = numbers.format_count(len(corpus.attacks), "attack")
+        kinds = numbers.format_count(len(corpus.families), "kind")
         without = (
-            f"; {numbers.format_count(found.n_left_out, 'row')} hold none"
-            if found.n_left_out
+            f"; {numbers.format_count(corpus.n_left_out, 'row')} without an attack"
+            if corpus.n_left_out
             else ""
         )
-        console.note(f"{path}: {attacks} of {numbers.format_count(kinds, 'kind')}{without}")
-    return found
+        console.note(f"{path}: {attacks} of {kinds}{without}")
+    return corpus
 
 
-def _run(job: _Job, options: Options, files: OutputFiles) -> int:
-    sitting = ProbeSession(in_flight=max(4, job.setup.judge.connection.max_concurrency))
-    if not options["quiet"] and not options["as_json"]:
-        calls, model = (
-            numbers.format_count(job.plan.n_calls, "call"),
-            message.printable(job.plan.model),
-        )
+def _run(job: _Job, options: AuditCommandOptions, files: OutputFiles) -> int:
+    connection = job.setup.judge.connection
+    session = ProbeSession(in_flight=max(4, connection.max_concurrency))
+    if not options.quiet and not options.as_json:
+        calls = numbers.format_count(job.plan.n_calls, "call")
+        model = message.printable(job.plan.model)
         console.note(f"{calls} to {model}, {job.plan.n_owned:,} replies already cached")
+    is_cached = connection.cache is not None
+    again = "run the same command again to continue: " + (
+        "cached replies are not requested again" if is_cached else "without a cache, it starts over"
+    )
     try:
-        found = asyncio.run(_ask(job, sitting, options))
+        audit = asyncio.run(_audit(job, session, options))
     except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(_interrupted("stopped at once", job))
+        console.note(f"stopped at once; {again}")
         return EXIT_INTERRUPTED
     finally:
         job.setup.judge.close()
-    show_document(audit_document(found), options, files)
-    if sitting.reason == "interrupted":
-        console.note(_interrupted("interrupted", job))
-    return _code(found, job.plan, sitting, fails_on_material=options["fail_on"] is not None)
+    show_document(audit_document(audit), options, files)
+    if session.reason == "interrupted":
+        console.note(f"interrupted; {again}")
+    return _code(audit, job.plan, session, fails_on_material=options.fail_on is not None)
 
 
-async def _ask(job: _Job, sitting: ProbeSession, options: Options) -> Audit:
-    shown = not (options["quiet"] or options["no_progress"] or options["as_json"])
-    total = len(job.plan.wanted)
-    with (
-        show_progress(console.stderr(), total, shown=shown, verb=("auditing", "asked")) as display,
-        Interrupts(lambda: sitting.end("interrupted")),
-    ):
-        sitting.watch = lambda said: _advance(display, said)
+async def _audit(job: _Job, session: ProbeSession, options: AuditCommandOptions) -> Audit:
+    with attend(
+        options,
+        len(job.plan.wanted),
+        interrupt=lambda: session.end("interrupted"),
+        verb=("auditing", "asked"),
+    ) as display:
+
+        def advance(answer: ProbeAnswer) -> None:
+            if isinstance(answer, Verdict):
+                display.advance([*answer.judgments, *answer.failures])
+            else:
+                # A comparison has preferences, which the display does not count; only their cost.
+                paid = sum(one.cost_usd or 0.0 for one in answer if not one.cached)
+                display.advance([], target_usd=paid)
+
+        session.watch = advance
         async with job.setup.judge:
-            return await run_audit(job.bench, job.material, job.plan, sitting)
+            return await run_audit(job.bench, job.material, job.plan, session)
 
 
-def _advance(display: ProgressReporter, said: ProbeAnswer) -> None:
-    if isinstance(said, Verdict):
-        display.advance([*said.judgments, *said.failures])
-    else:
-        paid = sum(one.cost_usd or 0.0 for one in said if not one.cached)
-        display.advance([], target_usd=paid)
-
-
-def _interrupted(what: str, job: _Job) -> str:
-    keeps = job.setup.judge.connection.cache is not None
-    again = "nothing that was answered is asked twice" if keeps else "from the beginning"
-    return f"{what}; run the same command again to go on: {again}"
-
-
-def _code(found: Audit, plan: AuditPlan, sitting: ProbeSession, *, fails_on_material: bool) -> int:
-    if sitting.reason == "interrupted":
+def _code(audit: Audit, plan: AuditPlan, session: ProbeSession, *, fails_on_material: bool) -> int:
+    if session.reason == "interrupted":
         return EXIT_INTERRUPTED
-    if sitting.reason == "budget" or any(one.is_too_dear for one in plan.probes):
+    if session.reason == "budget" or any(one.is_too_dear for one in plan.probes):
         return EXIT_LIMIT
-    if "frozen_miss" in found.failures:
+    # Before "incomplete": what is missing is known, and a run without --frozen completes it.
+    if "frozen_miss" in audit.failures:
         return EXIT_FROZEN
-    if not found.is_complete:
+    if not audit.is_complete:
         return EXIT_INCOMPLETE
-    return _quality(found) if fails_on_material else 0
-
-
-def _quality(found: Audit) -> int:
-    if all(one.status == "skipped" for one in found.probes):
+    if fails_on_material and all(one.status == "skipped" for one in audit.probes):
         console.note("no probe could be run, so --fail-on is inconclusive")
         return EXIT_INCONCLUSIVE
-    return EXIT_QUALITY if found.found_material else 0
+    return EXIT_QUALITY if fails_on_material and audit.found_material else 0
 
 
-def _self_test(options: Options) -> int:
+def _self_test(options: AuditCommandOptions) -> int:
     from judgekit.bias_audit import (  # noqa: PLC0415
         FAIR_JUDGE,
         PLANTED_BIASES,
@@ -328,16 +298,31 @@ def _self_test(options: Options) -> int:
         run_self_test,
     )
 
-    shown = not (options["quiet"] or options["no_progress"] or options["as_json"])
+    # A self-test would ignore these silently.
+    ignored = {
+        "OUTPUTS": options.outputs,
+        "--probes": options.probes,
+        "--attacks": options.attacks,
+        "--sample": options.sample,
+        "-o": options.output,
+        "--dry-run": options.dry_run,
+    }
+    if names := [name for name, value in ignored.items() if value]:
+        raise SettingsError(
+            f"--self-test runs all probes on simulated judges; it does not take {', '.join(names)}",
+            hint="omit it; --json prints everything, --seed draws other judges",
+        )
+    # Besides the judges, each half of the false-alarm test is a step of the progress.
     total = len((FAIR_JUDGE, *PLANTED_BIASES)) + SELF_TEST_HALVES
-    n_cases = cast("int | None", options["limit"]) or SELF_TEST_CASES
-    with show_progress(console.stderr(), total, shown=shown, verb=("testing", "tested")) as display:
-        found = asyncio.run(
+    with show_progress(
+        console.stderr(), total, shown=options.shows_progress, verb=("testing", "tested")
+    ) as display:
+        result = asyncio.run(
             run_self_test(
-                seed=cast("int", options["seed"]),
-                n_cases=n_cases,
+                seed=options.seed,
+                n_cases=options.limit or SELF_TEST_CASES,
                 watch=lambda _: display.advance([]),
             )
         )
-    show_document(self_test_document(found), options)
-    return EXIT_QUALITY if found.wrong else 0
+    show_document(self_test_document(result), options)
+    return EXIT_QUALITY if result.wrong else 0

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -16,7 +16,13 @@ from judgekit.cli import console
 from judgekit.cli.cache_explain import cache_explain_command
 from judgekit.cli.exit_codes import EXIT_INCOMPLETE
 from judgekit.cli.help import HelpGroup
-from judgekit.cli.options import cache_dir_option, json_option
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    OutputOptions,
+    cache_dir_option,
+    json_option,
+    takes,
+)
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
@@ -51,21 +57,25 @@ def cache_command() -> None:
 cache_command.add_command(cache_explain_command)
 
 
+class StatsOptions(CacheFolderOptions, OutputOptions):
+    """The options of `cache stats`."""
+
+    output: tuple[Path, ...] = output_option("Write the statistics to FILE: .json, .md or .html.")
+
+
 @cache_command.command("stats")
-@cache_dir_option
-@output_option("Write the statistics to FILE: .json, .md or .html.")
-@json_option
-def cache_stats_command(*, cache_dir: Path, output: tuple[Path, ...], as_json: bool) -> None:
+@takes(StatsOptions)
+def cache_stats_command(options: StatsOptions) -> None:
     """Show replies, hits, money and time saved, and size on disk.
 
     Examples:
         judgekit cache stats
     """
-    files = sort_outputs(output, what="cache statistics")
-    with open_cache(cache_dir) as held:
-        found = admin.cache_stats(held)
-    document = cache_stats_document(found, folder=str(cache_dir))
-    show_document(document, {"as_json": as_json}, files)
+    files = sort_outputs(options.output, what="cache statistics")
+    with open_cache(options.cache_dir) as cache:
+        stats = admin.cache_stats(cache)
+    document = cache_stats_document(stats, folder=str(options.cache_dir))
+    show_document(document, options, files)
 
 
 @cache_command.command("ls")
@@ -100,12 +110,13 @@ def cache_ls_command(
     Examples:
         judgekit cache ls --model openai/gpt-4.1-mini -n 10
     """
-    with open_cache(cache_dir) as held:
-        found = admin.list_entries(held, model=model, since=since, contains=contains)
-        chosen = _rejected(held, model) if rejected else found
+    with open_cache(cache_dir) as cache:
+        entries = admin.list_entries(cache, model=model, since=since, contains=contains)
+        # Rejected replies are stored apart, so that no lookup can serve one.
+        chosen = _rejected(cache, model) if rejected else entries
         shown = list(islice(chosen, limit))
         n_more = sum(1 for _ in chosen)
-    show_document(cache_entries_document(shown, n_more=n_more), {"as_json": as_json})
+    show_document(cache_entries_document(shown, n_more=n_more), OutputOptions(as_json=as_json))
 
 
 @cache_command.command("export")
@@ -122,15 +133,17 @@ def cache_export_command(
     Examples:
         judgekit cache export replies.jsonl
     """
+    # FILE is the natural place, and every other command that writes has -o.
     file = named or output
     if file is None or (named is not None and output is not None):
         raise SettingsError("name one file", hint="for example judgekit cache export replies.jsonl")
     to_stdout = str(file) == "-"
+    # Both would print to stdout, and neither could be read.
     if to_stdout and as_json:
         raise SettingsError("--json and a FILE of - contradict each other")
-    with open_cache(cache_dir) as held:
+    with open_cache(cache_dir) as cache:
         try:
-            report = export_entries(held, sys.stdout if to_stdout else file, rejected=rejected)
+            report = export_entries(cache, sys.stdout if to_stdout else file, rejected=rejected)
         except OSError as error:
             raise SettingsError(f"{file} cannot be written: {error.strerror}") from error
     if as_json:
@@ -138,8 +151,8 @@ def cache_export_command(
         return
     for line in report.skipped:
         console.note(f"skipped: {message.printable(line)}")
-    say = console.note if to_stdout else click.echo
-    say(f"wrote {numbers.format_count(report.n_entries, 'reply', 'replies')} to {file}")
+    print_line = console.note if to_stdout else click.echo
+    print_line(f"wrote {numbers.format_count(report.n_entries, 'reply', 'replies')} to {file}")
 
 
 @cache_command.command("import")
@@ -147,40 +160,42 @@ def cache_export_command(
 @click.option("--overwrite", is_flag=True, help="Replace cached replies whose text differs.")
 @click.option(
     "--skip-unsound",
+    "skip_invalid",
     is_flag=True,
     help="Skip invalid lines; by default one of them stops the import.",
 )
 @cache_dir_option
 @json_option
 def cache_import_command(
-    *, files: tuple[Path, ...], overwrite: bool, skip_unsound: bool, cache_dir: Path, as_json: bool
+    *, files: tuple[Path, ...], overwrite: bool, skip_invalid: bool, cache_dir: Path, as_json: bool
 ) -> None:
     """Add the replies of exported FILES to the cache; every line is checked first.
 
     Examples:
         judgekit cache import replies.jsonl
     """
-    with open_cache(cache_dir, writing=True) as held:
-        report = _total(
-            import_entries(
-                held, file, on_error="skip" if skip_unsound else "stop", overwrite=overwrite
-            )
-            for file in files
-        )
+    with open_cache(cache_dir, writing=True) as cache:
+        on_error: Literal["skip", "stop"] = "skip" if skip_invalid else "stop"
+        reports = [
+            import_entries(cache, file, on_error=on_error, overwrite=overwrite) for file in files
+        ]
+        report = reports[0]
+        for further in reports[1:]:
+            report += further
     _show_import(report, as_json=as_json)
 
 
 @cache_command.command("merge")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--overwrite", is_flag=True, help="Replace cached replies whose text differs.")
-@click.option("--skip-unsound", is_flag=True, help="Skip invalid lines of files.")
+@click.option("--skip-unsound", "skip_invalid", is_flag=True, help="Skip invalid lines of files.")
 @cache_dir_option
 @json_option
 def cache_merge_command(
     *,
     sources: tuple[Path, ...],
     overwrite: bool,
-    skip_unsound: bool,
+    skip_invalid: bool,
     cache_dir: Path,
     as_json: bool,
 ) -> None:
@@ -189,9 +204,9 @@ def cache_merge_command(
     Examples:
         judgekit cache merge ../other/.judgekit/cache
     """
-    with open_cache(cache_dir, writing=True) as held:
+    with open_cache(cache_dir, writing=True) as cache:
         report = merge_caches(
-            held, sources, on_error="skip" if skip_unsound else "stop", overwrite=overwrite
+            cache, sources, on_error="skip" if skip_invalid else "stop", overwrite=overwrite
         )
     _show_import(report, as_json=as_json)
 
@@ -206,14 +221,16 @@ def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
         judgekit cache verify
     """
     try:
-        with open_cache(cache_dir) as held:
-            report = admin.verify_cache(held)
+        with open_cache(cache_dir) as cache:
+            report = admin.verify_cache(cache)
+    # A file that is no database any more is what this command looks for, so no error of it.
     except DamagedFileError as error:
         report = admin.VerifyReport(n_sound=0, damaged=(), problems=(error.message,))
     if as_json:
         console.print_json({**asdict(report), "is_sound": report.is_sound})
     else:
         _print_report(report)
+    # Not the code of invalid input: the command worked, and the cache still serves valid replies.
     sys.exit(0 if report.is_sound else EXIT_INCOMPLETE)
 
 
@@ -242,13 +259,20 @@ def cache_prune_command(
         raise SettingsError(
             "specify what to delete", hint="give --older-than, --model or --rejected"
         )
-    before = None if age is None else datetime.now(UTC) - _parse_age(age)
-    with open_cache(cache_dir, writing=not dry_run) as held:
+    before = None
+    if age is not None:
+        match = _AGE.fullmatch(age.strip().lower())
+        if match is None:
+            raise SettingsError(f"{age!r} is not a valid age", hint="write it as 30d, 12h or 4w")
+        before = datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
+    # A dry run must not even create the cache that it is pointed at.
+    with open_cache(cache_dir, writing=not dry_run) as cache:
         if dry_run:
-            n = sum(1 for _ in _doomed_entries(held, before, model)) if age or model else 0
-            n += sum(1 for _ in _rejected(held, None)) if rejected else 0
+            # Without an age and a model, --rejected alone must not match the served replies.
+            n = sum(1 for _ in _doomed_entries(cache, before, model)) if age or model else 0
+            n += sum(1 for _ in _rejected(cache, None)) if rejected else 0
         else:
-            n = admin.prune_cache(held, before=before, model=model, rejected=rejected)
+            n = admin.prune_cache(cache, before=before, model=model, rejected=rejected)
     if as_json:
         console.print_json({"n_forgotten": 0 if dry_run else n, "n_matching": n})
     else:
@@ -266,11 +290,11 @@ def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
     Examples:
         judgekit cache clear --yes
     """
-    with open_cache(cache_dir, writing=True) as held:
-        n = len(held)
+    with open_cache(cache_dir, writing=True) as cache:
+        n = len(cache)
         is_confirmed = yes or _confirm(n, cache_dir)
         if is_confirmed:
-            held.clear()
+            cache.clear()
     n_forgotten = n if is_confirmed else 0
     if as_json:
         console.print_json({"n_forgotten": n_forgotten})
@@ -294,44 +318,31 @@ def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:
         click.echo(str(folder))
 
 
-def _parse_age(age: str) -> timedelta:
-    match = _AGE.fullmatch(age.strip().lower())
-    if match is None:
-        raise SettingsError(f"{age!r} is not a valid age", hint="write it as 30d, 12h or 4w")
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
-
-
 def _confirm(n: int, cache_dir: Path) -> bool:
+    # A script must state it: a prompt that nobody reads would wait, or be answered by its input.
     if not sys.stdin.isatty():
         raise SettingsError(
-            "not a terminal: pass --yes", hint="--yes deletes everything without asking"
+            "not a terminal: pass --yes", hint="--yes deletes everything without confirmation"
         )
     return click.confirm(
         f"Delete {numbers.format_count(n, 'reply', 'replies')} in {cache_dir}?", err=True
     )
 
 
-def _rejected(held: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
-    for key in held.rejected_keys():
-        for entry in held.rejected(key):
+def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
+    for key in cache.rejected_keys():
+        for entry in cache.rejected(key):
             if model is None or (entry.request or {}).get("model") == model:
                 yield entry
 
 
 def _doomed_entries(
-    held: ReplyCache, before: datetime | None, model: str | None
+    cache: ReplyCache, before: datetime | None, model: str | None
 ) -> Iterator[CacheEntry]:
-    for entry in admin.list_entries(held, model=model):
-        bought_at = datetime.fromisoformat(entry.created_at)
-        if before is None or bought_at < before:
+    for entry in admin.list_entries(cache, model=model):
+        fetched_at = datetime.fromisoformat(entry.created_at)
+        if before is None or fetched_at < before:
             yield entry
-
-
-def _total(reports: Iterator[ImportReport]) -> ImportReport:
-    total = next(reports)
-    for report in reports:
-        total += report
-    return total
 
 
 def _show_import(report: ImportReport, *, as_json: bool) -> None:
@@ -340,15 +351,15 @@ def _show_import(report: ImportReport, *, as_json: bool) -> None:
         return
     for problem in report.problems:
         console.note(f"skipped: {message.printable(problem)}")
-    n_kept = len(report.conflicts) - report.n_overwritten
+    n_unchanged = len(report.conflicts) - report.n_overwritten
     parts = [
         f"added {numbers.format_count(report.n_added, 'reply', 'replies')}",
         f"{report.n_same:,} already cached",
     ]
     if report.n_overwritten:
         parts.append(f"{report.n_overwritten:,} replaced")
-    if n_kept > 0:
-        parts.append(f"{n_kept:,} differ and were not replaced (see --overwrite)")
+    if n_unchanged > 0:
+        parts.append(f"{n_unchanged:,} differ and were not replaced (see --overwrite)")
     click.echo(", ".join(parts))
 
 

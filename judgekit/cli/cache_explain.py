@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from judgekit.cli import console, console as streams
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import cache_dir_option, input_options, json_option, judge_model_options
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    GradingOptions,
+    InputOptions,
+    OutputOptions,
+    SettingGroups,
+    option,
+    takes,
+)
 from judgekit.cli.setup import grade_setup, open_cache
+from judgekit.datasets import JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.models import RecordedModel
 from judgekit.models.cache import explain_request, find_cache_key
@@ -23,21 +32,32 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from judgekit.cli.setup import Options
     from judgekit.models.cache import CacheExplanation, ReplyCache
     from judgekit.models.request import ModelRequest
 
+# At least four digits: shorter prefixes match too many entries to be useful.
 _KEY = re.compile(r"[0-9a-f]{4,64}")
 _MOST_GROUPS = 20
 _SHOWN_CASES = 3
 
 
+class ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
+    """The options of `cache explain`: those of `grade` that a request depends on."""
+
+    judge_settings: Annotated[JudgeSettings, SettingGroups("judge")] = JudgeSettings()
+    judge_model: str | None = option(
+        "--judge",
+        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
+        metavar="MODEL",
+        has_variable=True,
+    )
+
+
 @click.command("explain", cls=HelpCommand)
-@input_options
-@judge_model_options
-@cache_dir_option
-@json_option
-def cache_explain_command(*, cache_dir: Path, as_json: bool, **options: object) -> None:
+# A key is no path that exists, so the argument cannot require one.
+@click.argument("outputs", nargs=-1, metavar="[OUTPUTS|KEY]...", type=click.Path(path_type=Path))
+@takes(ExplainOptions)
+def cache_explain_command(options: ExplainOptions) -> None:
     """Explain why a grading would make calls: how its requests differ from cached ones.
 
     Takes the same OUTPUTS and options as judgekit grade and makes no call. Requests that are
@@ -47,30 +67,19 @@ def cache_explain_command(*, cache_dir: Path, as_json: bool, **options: object) 
     Examples:
         judgekit cache explain outputs.jsonl --rubric helpfulness
     """
-    outputs = cast("tuple[Path, ...]", options["outputs"])
-    key = _key_of(outputs)
+    key = _key_of(options.outputs)
     if key is not None:
-        with open_cache(cache_dir) as cache:
-            _explain_key(cache, find_cache_key(cache, key), as_json=as_json)
+        with open_cache(options.cache_dir) as cache:
+            _explain_key(cache, find_cache_key(cache, key), as_json=options.as_json)
         return
-    requests, asks_all = _requests({**options, "no_cache": True})
-    with open_cache(cache_dir) as cache:
+    # The judge only builds requests here; without a cache it cannot answer one by mistake.
+    requests, asks_all = _requests(GradingOptions.of(options, no_cache=True))
+    with open_cache(options.cache_dir) as cache:
         found = find_misses(cache, requests, asks_all=asks_all)
-    if as_json:
+    if options.as_json:
         console.print_json(_misses_json(found))
     else:
         _print_misses(console.stdout(), found)
-
-
-def _may_be_a_key(command: click.Command) -> None:
-    """Let OUTPUTS be the key of an entry, which is no path that exists."""
-    for parameter in command.params:
-        if parameter.name == "outputs":
-            parameter.type = click.Path(path_type=Path)
-            parameter.metavar = "[OUTPUTS|KEY]..."
-
-
-_may_be_a_key(cache_explain_command)
 
 
 def _key_of(outputs: tuple[Path, ...]) -> str | None:
@@ -84,9 +93,10 @@ def _key_of(outputs: tuple[Path, ...]) -> str | None:
     )
 
 
-def _requests(options: Options) -> tuple[list[ModelRequest], bool]:
+def _requests(options: GradingOptions) -> tuple[list[ModelRequest], bool]:
     setup = grade_setup(options)
     with setup.judge as judge:
+        # A suite from `init` names recorded replies, which never reach the cache.
         if isinstance(judge.connection.model, RecordedModel):
             raise SettingsError(
                 "recorded replies are read from their file, not from the cache",
@@ -106,12 +116,12 @@ def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
         streams.print_json(asdict(found))
         return
     console = streams.stdout()
-    state = "is owned" if found.is_hit else "is not served"
-    asked = cache_tables.request_summary(cache.request_parts(key))
-    console.print(f"{key[:12]} {state}: {asked}", markup=False, soft_wrap=True)
+    state = "is cached" if found.is_hit else "is not served"
+    summary = cache_tables.request_summary(cache.request_parts(key))
+    console.print(f"{key[:12]} {state}: {summary}", markup=False, soft_wrap=True)
     if found.n_rejected:
         rejected = numbers.format_count(found.n_rejected, "reply", "replies")
-        console.print(f"  {rejected} kept for the record only", markup=False)
+        console.print(f"  {rejected} stored for the record, never served", markup=False)
     if found.nearest is None:
         console.print("  there is no other entry to compare it with", markup=False)
         return
@@ -123,7 +133,7 @@ def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
 
 def _print_misses(console: Console, found: MissReport) -> None:
     console.print(
-        f"{found.n_owned:,} of {numbers.format_count(found.n_requests, 'request')} owned",
+        f"{found.n_owned:,} of {numbers.format_count(found.n_requests, 'request')} cached",
         markup=False,
         style="bold",
     )
@@ -140,7 +150,7 @@ def _print_misses(console: Console, found: MissReport) -> None:
         console.print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons", markup=False)
     if found.n_not_compared:
         console.print(
-            f"{numbers.format_count(found.n_not_compared, 'more request')} not owned and not compared; "  # noqa: E501
+            f"{numbers.format_count(found.n_not_compared, 'more request')} not cached and not compared; "  # noqa: E501
             "narrow them down with --limit or --filter-tag",
             markup=False,
         )
@@ -149,7 +159,7 @@ def _print_misses(console: Console, found: MissReport) -> None:
 def _print_group(console: Console, group: MissGroup) -> None:
     n = len(group.requests)
     parts = ", ".join(group.parts)
-    differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not owned"
+    differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not cached"
     console.print(
         f"{message.printable(group.title)}: {numbers.format_count(n, 'request')} {message.printable(differ)}",  # noqa: E501
         markup=False,
@@ -164,11 +174,9 @@ def _print_group(console: Console, group: MissGroup) -> None:
 
 
 def _misses_json(found: MissReport) -> dict[str, object]:
+    counts = ("n_requests", "n_owned", "n_rejected", "n_not_compared")
     return {
-        "n_requests": found.n_requests,
-        "n_owned": found.n_owned,
-        "n_rejected": found.n_rejected,
-        "n_not_compared": found.n_not_compared,
+        **{name: getattr(found, name) for name in counts},
         "groups": [_group_json(group) for group in found.groups],
     }
 
@@ -189,8 +197,8 @@ def _group_json(group: MissGroup) -> dict[str, object]:
     }
 
 
+# A comparison of a request with an entry takes about 90 µs, so all of them about 18 s.
 MOST_COMPARISONS = 200_000
-"""Of a request with an entry; each takes some ninety millionths of a second."""
 
 _FEWEST_EXPLAINED = 20
 _MissKind = Literal["settings", "template", "criterion", "question", "material", "both", "schema"]
@@ -198,16 +206,11 @@ _MissKind = Literal["settings", "template", "criterion", "question", "material",
 
 @dataclass(slots=True)
 class MissGroup:
-    """Requests that are not owned for one and the same reason."""
+    """Requests that are not cached for the same reason."""
 
     title: str
-    """The reason, in words."""
-
     example: CacheExplanation
-    """One of the requests, compared with the entry nearest to it."""
-
     requests: list[ModelRequest] = field(default_factory=list)
-    """The requests."""
 
     @property
     def parts(self) -> list[str]:
@@ -222,22 +225,19 @@ class MissGroup:
 
 @dataclass(frozen=True, slots=True)
 class MissReport:
-    """What of some requests is owned, and why the rest is not."""
+    """How many requests are cached, and why the others are not."""
 
     n_requests: int
-    """All requests."""
-
     n_owned: int
-    """Those whose reply would be served."""
 
+    # Paid for, but the reply was truncated or filtered.
     n_rejected: int
-    """Those that were paid for, but whose reply was cut short or filtered."""
 
+    # By reason, the most frequent first.
     groups: tuple[MissGroup, ...]
-    """The others by reason, the most frequent first."""
 
+    # Comparing all of them would take too long.
     n_not_compared: int
-    """Requests that were left out because comparing all would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +255,14 @@ def find_misses(
     asks_all: bool,
     most_comparisons: int = MOST_COMPARISONS,
 ) -> MissReport:
-    """Compare requests with what is owned, and group those that are not by what differs."""
+    """Compare requests with cached ones, and group those that are missing by what differs."""
     missed = [request for request in requests if request.key not in cache]
-    compared = _sample(missed, max(_FEWEST_EXPLAINED, most_comparisons // max(1, len(cache))))
+    most = max(_FEWEST_EXPLAINED, most_comparisons // max(1, len(cache)))
+    # Spread over all of them: the first ones may all be of one case.
+    compared = missed
+    if len(missed) > most:
+        compared = [missed[number * len(missed) // most] for number in range(most)]
+    # Two criteria of one new case are nearest to each other once one of them is cached.
     present = {request.key for request in requests}
     grouped: dict[_Cause, MissGroup] = {}
     n_rejected = 0
@@ -277,12 +282,6 @@ def find_misses(
     )
 
 
-def _sample(requests: Sequence[ModelRequest], most: int) -> Sequence[ModelRequest]:
-    if len(requests) <= most:
-        return requests
-    return [requests[number * len(requests) // most] for number in range(most)]
-
-
 def _cause(
     cache: ReplyCache,
     request: ModelRequest,
@@ -291,7 +290,8 @@ def _cause(
     *,
     asks_all: bool,
 ) -> _Cause:
-    """The cause of a miss; `is_new` when the nearest entry is that of a sibling still asked for."""
+    """The cause of a miss."""
+    # If the nearest entry belongs to another request of this grading, nothing was edited.
     is_new = found.nearest is None or found.nearest in present
     plain = [d for d in found.differences if not d.part.startswith(("messages", "reply_schema"))]
     if plain or found.nearest is None:
@@ -299,6 +299,7 @@ def _cause(
         return _Cause("settings", is_new, words or ("the cache is empty",))
     last = f"messages[{len(request.messages) - 1}].content"
     messages = {d.part for d in found.differences if d.part.startswith("messages")}
+    # Only the last message has the question and the output; the others are the template's.
     if messages - {last}:
         return _Cause("template", is_new=False, detail=())
     if not messages:
@@ -306,19 +307,21 @@ def _cause(
     return _text_cause(request, _last_text(cache, found.nearest), is_new=is_new, asks_all=asks_all)
 
 
-def _text_cause(request: ModelRequest, held: str, *, is_new: bool, asks_all: bool) -> _Cause:
+def _text_cause(request: ModelRequest, cached: str, *, is_new: bool, asks_all: bool) -> _Cause:
     """Whether the last message differs in its shared front or in its end."""
-    asked = request.messages[-1]["content"]
-    front, end = asked[: request.shared_prefix or 0], asked[request.shared_prefix or 0 :]
-    front_differs = not held.startswith(front)
-    end_differs = not held.endswith(end) if front_differs else held[len(front) :] != end
+    text = request.messages[-1]["content"]
+    front, end = text[: request.shared_prefix or 0], text[request.shared_prefix or 0 :]
+    front_differs = not cached.startswith(front)
+    end_differs = not cached.endswith(end) if front_differs else cached[len(front) :] != end
+    # Requests about one output share their front for the provider's cache: a template that asks for
+    # all outputs of a criterion has the criterion there, every other one the material.
     criterion_differs = front_differs if asks_all else end_differs
     material_differs = end_differs if asks_all else front_differs
     if criterion_differs and material_differs:
         return _Cause("both", is_new, ())
     if material_differs:
         return _Cause("material", is_new, ())
-    changed = frozenset(asked.splitlines()) ^ frozenset(held.splitlines())
+    changed = frozenset(text.splitlines()) ^ frozenset(cached.splitlines())
     return _Cause("criterion", is_new, _about(request), changed)
 
 
@@ -333,7 +336,7 @@ def _last_text(cache: ReplyCache, key: str) -> str:
 
 
 def _template_edits(grouped: dict[_Cause, MissGroup]) -> dict[_Cause, MissGroup]:
-    """The same lines changed for several criteria: it is the template that was edited."""
+    """Merge groups of several criteria in which the same lines changed: the template was edited."""
     by_change: dict[frozenset[str], list[_Cause]] = {}
     for cause in grouped:
         if cause.kind == "criterion" and cause.detail:
@@ -370,6 +373,6 @@ def _title(cause: _Cause) -> str:
         "criterion": f"{name} {became}",
         "schema": f"the reply schema of {name} {became}",
         "material": "outputs that were never graded" if cause.is_new else edited,
-        "both": "the material and the criterion differ from all that is owned",
+        "both": "the material and the criterion differ from everything cached",
     }
     return titles[cause.kind]

@@ -8,12 +8,14 @@ import sys
 from contextlib import aclosing, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from judgekit.calibration import (
+    Alignment,
     CalibrationOptions,
+    Rightness,
     calibrate as calibrated,
     judged_from_grading,
     judged_from_records,
@@ -24,6 +26,7 @@ from judgekit.calibration import (
     whole_rubric,
 )
 from judgekit.cli import console
+from judgekit.cli.compare import no_common_case_error
 from judgekit.cli.exit_codes import (
     EXIT_FROZEN,
     EXIT_INCOMPLETE,
@@ -35,24 +38,30 @@ from judgekit.cli.exit_codes import (
 from judgekit.cli.grading import grade_all
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
-    cache_options,
-    judge_model_options,
-    label_options,
-    limit_options,
+    EXISTING_FILE,
+    EXISTING_PATH,
+    LabelOptions,
+    StoreOptions,
+    StudyOptions,
     max_cost_option,
-    side_options,
-    store_option,
-    talk_options,
+    option,
+    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import show_progress
-from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, draw_sample, grade_setup, make_judge
-from judgekit.cli.sides import compare_setup
-from judgekit.cli.signals import Interrupts
-from judgekit.datasets import load_dataset, load_rubric, read_labels
+from judgekit.cli.progress import attend
+from judgekit.cli.setup import (
+    CALIBRATION_MAPS_FOLDER,
+    SAME_COMMAND,
+    cost_budget,
+    draw_sample,
+    grade_setup,
+    make_judge,
+)
+from judgekit.cli.sides import compare_setup, parse_sides
+from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import Run, compare_pairs, judging_of_judge
-from judgekit.models import RECORDED_PREFIX as RECORDED, Budget
+from judgekit.models import RECORDED_PREFIX as RECORDED
 from judgekit.report import (
     calibration_document,
     check_map_path,
@@ -62,150 +71,130 @@ from judgekit.report import (
     numbers,
     save_calibration,
 )
+from judgekit.stats.correction import LabelsAre
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from judgekit.calibration import (
-        Alignment,
         CalibrationReport,
-        Consensus,
         PairwiseData,
         PointwiseData,
         RecordedReplies,
-        Rightness,
     )
-    from judgekit.cli.outputs import OutputFiles
-    from judgekit.cli.setup import Options
     from judgekit.evaluation import JudgedPair, Pairing
     from judgekit.judge import Panel
+    from judgekit.models import Budget
     from judgekit.records import Case, Rubric
-    from judgekit.stats.correction import LabelsAre
 
 _DEFAULTS = CalibrationOptions()
 
 
+class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
+    """The options of `calibrate`."""
+
+    run: str | None = option("--run", "Stored run (default: the latest).", metavar="RUN")
+    results: Path | None = option(
+        "--results",
+        "Results of grade -o or compare -o, or rows with case_id and raw or winner.",
+        kind=EXISTING_FILE,
+        metavar="FILE",
+    )
+    outputs: tuple[Path, ...] = option(
+        "--outputs",
+        "Grade these outputs now with --judge and --rubric; may be repeated.",
+        (),
+        kind=EXISTING_PATH,
+        metavar="FILE",
+    )
+    sides: tuple[str, str] | None = option(
+        "--compare",
+        "Compare these two now, named as for judgekit compare.",
+        metavar="A B",
+    )
+    # Without a default: only whoever chose the items knows whether a correction is valid.
+    labels_are: LabelsAre | None = option(
+        "--labels-are",
+        "How labelled items were chosen: at random among the judged ones, or otherwise.",
+    )
+    right: Rightness = option(
+        "--right",
+        "When the judge counts as right: same pass decision, same score, or within one.",
+        _DEFAULTS.right,
+    )
+    max_error: float = option(
+        "--max-error",
+        "Acceptable error rate of judgments accepted without review.",
+        _DEFAULTS.max_error,
+        gt=0,
+        lt=1,
+    )
+    categories: bool = option(
+        "--categories", "Treat levels as unordered categories: no means, no ranks.", default=False
+    )
+    epsilon: float = option(
+        "--epsilon",
+        "Epsilon of the alternative-annotator test: 0.2 experts, 0.15 skilled, 0.1 crowd.",
+        _DEFAULTS.epsilon,
+        ge=0,
+        lt=1,
+    )
+    alignment: Alignment | None = option(
+        "--alignment",
+        "Score of that test: equal labels (default for two levels) or squared errors.",
+    )
+    half_width: float = option(
+        "--half-width",
+        "Report the number of labels needed for a corrected rate within this margin.",
+        _DEFAULTS.half_width,
+        gt=0,
+        lt=1,
+    )
+    suggest: int = option(
+        "--suggest", "Suggest N items to label next.", _DEFAULTS.n_suggested, ge=0
+    )
+    worst: int = option(
+        "--worst", "Show the N worst disagreements of each criterion.", _DEFAULTS.n_worst, ge=0
+    )
+    by: tuple[str, ...] = option(
+        "--by", "Also report by this metadata key; may be repeated.", (), metavar="KEY"
+    )
+    cluster: str = option(
+        "--cluster",
+        "Unit of independence: cases, single outputs, or a metadata key that cases share.",
+        _DEFAULTS.cluster,
+        metavar="case|item|KEY",
+    )
+    min_kappa: float | None = option(
+        "--min-kappa",
+        "Exit 1 if agreement is below K, 4 if that is inconclusive.",
+        ge=-1,
+        le=1,
+        metavar="K",
+    )
+    require_stand_in: bool = option(
+        "--require-stand-in",
+        "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.",
+        default=False,
+    )
+    max_cost: float | None = max_cost_option("Stop at this cost of the judge. Exit code 5.")
+    output: tuple[Path, ...] = output_option(
+        "Write the report to FILE: .json, .md, or .html with plots."
+    )
+    # The flag without a file means a name made from judge and rubric.
+    write_map: str | None = option(
+        "--write-map",
+        "Write calibration maps: FILE.json, or calibration/maps/….json.",
+        metavar="[FILE]",
+        flag_value="",
+    )
+
+
 @click.command("calibrate", cls=HelpCommand)
-@click.argument("labels", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--run", metavar="RUN", help="Stored run (default: the latest).")
-@click.option(
-    "--results",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Results of grade -o or compare -o, or rows with case_id and raw or winner.",
-)
-@click.option(
-    "--outputs",
-    type=click.Path(path_type=Path, exists=True),
-    multiple=True,
-    metavar="FILE",
-    help="Grade these outputs now with --judge and --rubric; may be repeated.",
-)
-@click.option(
-    "--compare",
-    "sides",
-    nargs=2,
-    metavar="A B",
-    help="Compare these two now, named as for judgekit compare.",
-)
-@click.option(
-    "--labels-are",
-    type=click.Choice(["random", "other"]),
-    help="How labelled items were chosen: at random among the judged ones, or otherwise.",
-)
-@label_options
-@click.option(
-    "--right",
-    type=click.Choice(["pass", "exact", "within_one"]),
-    default=_DEFAULTS.right,
-    show_default=True,
-    help="When the judge counts as right: same pass decision, same score, or within one.",
-)
-@click.option(
-    "--max-error",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=_DEFAULTS.max_error,
-    show_default=True,
-    help="Acceptable error rate of judgments accepted without review.",
-)
-@click.option(
-    "--categories",
-    is_flag=True,
-    help="Treat levels as unordered categories: no means, no ranks.",
-)
-@click.option(
-    "--epsilon",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=_DEFAULTS.epsilon,
-    show_default=True,
-    help="Epsilon of the alternative-annotator test: 0.2 experts, 0.15 skilled, 0.1 crowd.",
-)
-@click.option(
-    "--alignment",
-    type=click.Choice(["accuracy", "neg_rmse"]),
-    help="Score of that test: equal labels (default for two levels) or squared errors.",
-)
-@click.option(
-    "--half-width",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=_DEFAULTS.half_width,
-    show_default=True,
-    help="Report the number of labels needed for a corrected rate within this margin.",
-)
-@click.option(
-    "--suggest",
-    type=click.IntRange(0),
-    default=_DEFAULTS.n_suggested,
-    show_default=True,
-    help="Suggest N items to label next.",
-)
-@click.option(
-    "--worst",
-    type=click.IntRange(0),
-    default=_DEFAULTS.n_worst,
-    show_default=True,
-    help="Show the N worst disagreements of each criterion.",
-)
-@click.option(
-    "--by", multiple=True, metavar="KEY", help="Also report by this metadata key; may be repeated."
-)
-@click.option(
-    "--cluster",
-    metavar="case|item|KEY",
-    default=_DEFAULTS.cluster,
-    show_default=True,
-    help="Unit of independence: cases, single outputs, or a metadata key that cases share.",
-)
-@click.option(
-    "--min-kappa",
-    type=click.FloatRange(-1, 1),
-    metavar="K",
-    help="Exit 1 if agreement is below K, 4 if that is inconclusive.",
-)
-@click.option(
-    "--require-stand-in",
-    is_flag=True,
-    help="Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.",
-)
-@max_cost_option("Stop at this cost of the judge. Exit code 5.")
-@output_option("Write the report to FILE: .json, .md, or .html with plots.")
-@click.option(
-    "--write-map",
-    metavar="[FILE]",
-    is_flag=False,
-    flag_value="",
-    help="Write calibration maps: FILE.json, or calibration/maps/….json.",
-)
-@store_option
-@side_options
-@judge_model_options
-@limit_options
-@cache_options
-@talk_options
-def calibrate_command(
-    *, labels: Path, run: str | None, store: str, output: tuple[Path, ...], **options: object
-) -> None:
+@click.argument("labels", type=EXISTING_FILE)
+@takes(CalibrateOptions)
+def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
     """Measure a judge against human labels: how far can it be trusted, and what corrects it?
 
     LABELS has a row for each label: case_id, annotator, raw (a score or the name of a level) and,
@@ -225,169 +214,151 @@ def calibrate_command(
         judgekit calibrate labels.jsonl --results verdicts.jsonl -o report.html
         judgekit calibrate labels.jsonl --min-kappa 0.6 --write-map
     """
-    files = _check_places(output, options)
-    placed = read_labels(labels)  # sound, before anything is asked
+    # Like the report's file: a path that cannot be written is an error before the calls.
+    if options.write_map:
+        check_map_path(Path(options.write_map))
+    files = sort_outputs(options.output, what="a calibration")
+    located = read_labels(labels)  # invalid labels are reported before any call
     try:
-        said = collect_judgments(options, run=run, store=store)
+        collected = collect_judgments(options)
     except asyncio.CancelledError:  # the second Ctrl-C
-        console.note("stopped at once; run the same command again to go on")
+        console.note(f"stopped at once; {SAME_COMMAND}")
         sys.exit(EXIT_INTERRUPTED)
-    report = calibrated(said.found, placed, options=_wanted(options))
-    show_document(calibration_document(report), options, files)
-    if said.note is not None:
-        console.note(said.note)
-    if options["write_map"] is not None:
-        write_maps(report, cast("str", options["write_map"]), asking=said.code)
-    sys.exit(said.code or _code(report, _Required.of(options)))
-
-
-def _check_places(output: tuple[Path, ...], options: Options) -> OutputFiles:
-    if options["write_map"]:
-        check_map_path(Path(cast("str", options["write_map"])))
-    return sort_outputs(output, what="a calibration")
-
-
-@dataclass(frozen=True, slots=True)
-class _Required:
-    """What the judge has to come to."""
-
-    min_kappa: float | None
-    stand_in: bool
-
-    @classmethod
-    def of(cls, options: Options) -> _Required:
-        kappa = cast("float | None", options["min_kappa"])
-        return cls(kappa, bool(options["require_stand_in"]))
-
-
-def _wanted(options: Options) -> CalibrationOptions:
-    return CalibrationOptions(
-        level=1 - cast("float", options["alpha"]),
-        consensus=cast("Consensus", options["consensus"]),
-        labels_are=cast("LabelsAre | None", options["labels_are"]),
-        right=cast("Rightness", options["right"]),
-        max_error=cast("float", options["max_error"]),
-        categories=bool(options["categories"]),
-        epsilon=cast("float", options["epsilon"]),
-        alignment=cast("Alignment | None", options["alignment"]),
-        half_width=cast("float", options["half_width"]),
-        n_suggested=cast("int", options["suggest"]),
-        n_worst=cast("int", options["worst"]),
-        cluster=cast("str", options["cluster"]),
-        by=tuple(cast("Iterable[str]", options["by"])),
-        annotators=tuple(cast("Iterable[str]", options["annotator"])),
-        seed=cast("int", options["seed"]),
+    report = calibrated(
+        collected.data,
+        located,
+        options=CalibrationOptions(
+            # The command line speaks of tests, the report of intervals.
+            level=1 - options.alpha,
+            consensus=options.consensus,
+            labels_are=options.labels_are,
+            right=options.right,
+            max_error=options.max_error,
+            categories=options.categories,
+            epsilon=options.epsilon,
+            alignment=options.alignment,
+            half_width=options.half_width,
+            n_suggested=options.suggest,
+            n_worst=options.worst,
+            cluster=options.cluster,
+            by=options.by,
+            annotators=options.annotator,
+            seed=options.seed,
+        ),
     )
+    show_document(calibration_document(report), options, files)
+    if collected.note is not None:
+        console.note(collected.note)
+    if options.write_map is not None:
+        write_maps(report, options.write_map, code=collected.code)
+    sys.exit(collected.code or _code(report, options))
 
 
-def _code(report: CalibrationReport, required: _Required) -> int:
-    """1 where something required is not met, 4 where it is open, else 0."""
-    codes = [_kappa_code(report, required.min_kappa)] if required.min_kappa is not None else []
-    if required.stand_in and report.stand_in.answer != "yes":
-        is_no = report.stand_in.answer == "no"
-        console.note(f"--require-stand-in: {'not met' if is_no else 'cannot be said'}")
-        codes.append(EXIT_QUALITY if is_no else EXIT_INCONCLUSIVE)
-    return EXIT_QUALITY if EXIT_QUALITY in codes else max(codes, default=0)
-
-
-def _kappa_code(report: CalibrationReport, least: float) -> int:
-    """Every criterion has to reach the least agreement, and none may be shown to lie below."""
+def _code(report: CalibrationReport, options: CalibrateOptions) -> int:
+    """1 if a requirement is not met, 4 if that is inconclusive, else 0."""
     codes = [0]
-    for part in list(report.criteria.values()) or [report.overall]:
-        found = part.agreement.kappa_quadratic
-        if found.low >= least:
-            continue
-        is_below = found.high < least
-        words = "lies below" if is_below else "is not shown to reach"
-        kappa = numbers.format_mean(found)
-        console.note(f"{message.printable(part.name)}: kappa {kappa} {words} --min-kappa {least:g}")
-        codes.append(EXIT_QUALITY if is_below else EXIT_INCONCLUSIVE)
+    if options.min_kappa is not None:
+        # Every criterion has to reach it: a good mean must not hide a criterion that is guessed.
+        for part in list(report.criteria.values()) or [report.overall]:
+            agreement = part.agreement.kappa_quadratic
+            if agreement.low >= options.min_kappa:
+                continue
+            # Only an interval entirely below is a failure; an overlapping one lacks labels.
+            is_below = agreement.high < options.min_kappa
+            words = "is below" if is_below else "is not shown to reach"
+            console.note(
+                f"{message.printable(part.name)}: kappa {numbers.format_mean(agreement)} {words} "
+                f"--min-kappa {options.min_kappa:g}"
+            )
+            codes.append(EXIT_QUALITY if is_below else EXIT_INCONCLUSIVE)
+    if options.require_stand_in and report.stand_in.answer != "yes":
+        is_no = report.stand_in.answer == "no"
+        console.note(f"--require-stand-in: {'not met' if is_no else 'inconclusive'}")
+        codes.append(EXIT_QUALITY if is_no else EXIT_INCONCLUSIVE)
     return EXIT_QUALITY if EXIT_QUALITY in codes else max(codes)
 
 
 @dataclass(frozen=True, slots=True)
 class CollectedJudgments:
-    """What judges said, and how asking them ended."""
+    """Scores or choices of a judge, and how calling it ended."""
 
-    found: PointwiseData | PairwiseData
-    """Scores, or choices between two."""
+    data: PointwiseData | PairwiseData
 
     code: int = 0
-    """The exit code that asking calls for; 0 where all went well, or nothing was asked."""
+    """The exit code that the calls require; 0 if all went well, or none were made."""
 
     note: str | None = None
-    """What to say of it."""
 
 
-def collect_judgments(options: Options, *, run: str | None, store: str) -> CollectedJudgments:
-    """What labels are held against, by what was named: else the latest run."""
-    named = {
-        "--run": run,
-        "--results": options.get("results"),
-        "--outputs": options.get("outputs"),
-        "--compare": options.get("sides"),
+def collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
+    """The judgments to compare with labels, from the source that is named, else the latest run."""
+    sources = {
+        "--run": options.run,
+        "--results": options.results,
+        "--outputs": options.outputs,
+        "--compare": options.sides,
     }
-    given = [name for name, value in named.items() if value]
-    if len(given) > 1:
-        raise SettingsError(f"{' and '.join(given)} are two sources: name one")
-    if given == ["--results"]:
-        return _from_file(cast("Path", options["results"]), options)
-    if given == ["--outputs"]:
+    # Judgments of several sources could be of different judges, which one report would mix up.
+    named = [name for name, value in sources.items() if value]
+    if len(named) > 1:
+        raise SettingsError(f"{' and '.join(named)} are two sources: name one")
+    if options.results is not None:
+        return _from_file(options.results, options)
+    if options.outputs:
         return _from_outputs(options)
-    if given == ["--compare"]:
-        return _from_sides(cast("tuple[str, str]", options["sides"]), options, store)
-    if model := cast("str | None", options.get("judge_model")):
-        if not model.startswith(RECORDED):
+    if options.sides is not None:
+        return _from_sides(options.sides, options)
+    if options.judge_model is not None:
+        # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
+        if not options.judge_model.startswith(RECORDED):
             raise SettingsError(
-                "a judge is named, and nothing for it to judge",
+                "a judge is named, but no outputs for it to judge",
                 hint="give the labelled outputs: --outputs FILE (or --compare A B)",
             )
-        return _from_replies(model, options)
-    with closing(RunStore(store, create=False)) as kept:
-        return CollectedJudgments(judged_from_run(Run(kept.run(run or "latest"), kept)))
+        return _from_replies(options.judge_model, options)
+    with closing(RunStore(options.store, create=False)) as store:
+        return CollectedJudgments(judged_from_run(Run(store.run(options.run or "latest"), store)))
 
 
-def _from_file(path: Path, options: Options) -> CollectedJudgments:
-    rubric = cast("str | None", options.get("rubric"))
-    cases = cast("Path | None", options.get("cases"))
-    by_id = {} if cases is None else {case.id: case for case in load_dataset(cases).cases}
-    loaded = None if rubric is None else load_rubric(rubric)
-    found = read_judged_file(path, rubric=loaded, cases=by_id)
-    found.origin["file"] = str(path)
-    return CollectedJudgments(found)
+def _cases_by_id(path: Path | None) -> dict[str, Case]:
+    return {} if path is None else {case.id: case for case in load_dataset(path).cases}
 
 
-def _from_replies(model: str, options: Options) -> CollectedJudgments:
-    """Recorded replies by themselves; what is asked, and how often, follows from them."""
+def _from_file(path: Path, options: CalibrateOptions) -> CollectedJudgments:
+    rubric = None if options.rubric is None else load_rubric(options.rubric)
+    data = read_judged_file(path, rubric=rubric, cases=_cases_by_id(options.cases))
+    data.origin["file"] = str(path)
+    return CollectedJudgments(data)
+
+
+def _from_replies(model: str, options: CalibrateOptions) -> CollectedJudgments:
+    """Recorded replies without outputs; the questions and repeats follow from the replies."""
     recorded = load_recorded_replies(model)
-    named = cast("str | None", options.get("rubric"))
-    if named is None and not recorded.compares:
+    if options.rubric is None and not recorded.compares:
         raise SettingsError(
-            "no rubric is named, so that the scale of the recorded scores is not known",
+            "no rubric is named, so the scale of the recorded scores is unknown",
             hint="give --rubric FILE",
         )
-    cases = cast("Path | None", options.get("cases"))
-    by_id = {} if cases is None else {case.id: case for case in load_dataset(cases).cases}
-    rubric = whole_rubric() if named is None else load_rubric(named)
-    own = {"repeats": recorded.repeats, "max_reasks": recorded.reasks}
-    judge = make_judge(options, None, own)
-    try:
-        chosen = _chosen(recorded, by_id, options)
-        found = asyncio.run(judged_from_replies(judge, chosen, rubric, by_id))
-    finally:
-        judge.close()
-    found.origin["file"] = str(recorded.path)
-    return CollectedJudgments(found)
+    cases = _cases_by_id(options.cases)
+    rubric = whole_rubric() if options.rubric is None else load_rubric(options.rubric)
+    own = JudgeSettings(repeats=recorded.repeats, max_reasks=recorded.reasks)
+    # Without the suite: its template and settings say nothing about replies that exist.
+    with make_judge(options, None, model, own) as judge:
+        chosen = _chosen(recorded, cases, options)
+        data = asyncio.run(judged_from_replies(judge, chosen, rubric, cases))
+    # The report names the source, so that a printed page can be reproduced.
+    data.origin["file"] = str(recorded.path)
+    return CollectedJudgments(data)
 
 
 def _chosen(
-    recorded: RecordedReplies, cases: Mapping[str, Case], options: Options
+    recorded: RecordedReplies, cases: Mapping[str, Case], options: CalibrateOptions
 ) -> RecordedReplies:
-    """The replies about the outputs that are wanted, chosen as they would be from a file."""
-    tags = frozenset(cast("Iterable[str]", options.get("filter_tag") or ()))
+    """The replies about the chosen outputs, which are chosen as they would be from a file."""
+    tags = frozenset(options.filter_tag)
     if tags and not cases:
         raise SettingsError(
-            "--filter-tag goes by the tags of cases, and recorded replies have none",
+            "--filter-tag uses the tags of cases, and recorded replies have none",
             hint="give the file of the cases: --cases FILE",
         )
     outputs = [
@@ -398,18 +369,17 @@ def _chosen(
     if not outputs:
         raise SettingsError(
             f"no recorded reply is about a case with the tag {' or '.join(sorted(tags))}",
-            hint="look at `tags` in the file of cases, or leave --filter-tag out",
+            hint="see `tags` in the file of cases, or omit --filter-tag",
         )
-    if (size := cast("int | None", options.get("sample"))) is not None:
-        outputs = list(
-            draw_sample(outputs, size, random.Random(cast("int", options.get("seed") or 0)))
-        )
-    return recorded.only(set(outputs[: cast("int | None", options.get("limit"))]))
+    # Sampled first, then limited, as `grade` does with a file of outputs.
+    if options.sample is not None:
+        outputs = list(draw_sample(outputs, options.sample, random.Random(options.seed)))
+    return recorded.only(set(outputs[: options.limit]))
 
 
-def _from_outputs(options: Options) -> CollectedJudgments:
-    budget = _budget(options)
-    setup = grade_setup({**options, "budget": budget})
+def _from_outputs(options: CalibrateOptions) -> CollectedJudgments:
+    budget = cost_budget(options)
+    setup = grade_setup(options, budget=budget)
     try:
         graded, interrupted = asyncio.run(grade_all(setup, options))
     finally:
@@ -421,95 +391,86 @@ def _from_outputs(options: Options) -> CollectedJudgments:
     )
 
 
-def _from_sides(sides: tuple[str, str], options: Options, store: str) -> CollectedJudgments:
-    budget = _budget(options)
-    is_there = "://" in store or Path(store).is_file()
-    kept = RunStore(store, create=False) if is_there else None
+def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> CollectedJudgments:
+    budget = cost_budget(options)
+    # Sides in files need no store, and a search for runs must not create one.
+    is_there = "://" in options.store or Path(options.store).is_file()
+    store = RunStore(options.store, create=False) if is_there else None
+    judges = () if options.judge_model is None else (options.judge_model,)
     try:
-        panel, rubric, pairing = compare_setup(sides, {**options, "budget": budget}, kept)
+        sides = parse_sides(names, options.config)
+        panel, rubric, pairing = compare_setup(sides, options, judges, store, budget)
         try:
-            found, interrupted = asyncio.run(_compare_all(panel, rubric, pairing, options))
+            pairs, interrupted = asyncio.run(_compare_all(panel, rubric, pairing, options))
         finally:
             panel.close()
     finally:
-        if kept is not None:
-            kept.close()
-    if not found:
-        raise SettingsError(
-            "no case is answered by both sides",
-            hint="both need the same case_id, and the same input for it; see --filter-tag too",
-        )
-    kinds = {failure.kind for one in found for failure in one.comparison.failures}
+        if store is not None:
+            store.close()
+    if not pairs:
+        raise no_common_case_error()
+    kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
     code, note = _ended(kinds, budget, interrupted=interrupted)
-    cases = {one.pair.case.id: one.pair.case for one in found}
+    # Comparisons have only the ids of their cases; the report needs their metadata too.
+    cases = {one.pair.case.id: one.pair.case for one in pairs}
     return CollectedJudgments(
-        judged_from_records([one.comparison for one in found], cases=cases), code, note
+        judged_from_records([one.comparison for one in pairs], cases=cases), code, note
     )
 
 
 async def _compare_all(
-    judge: Panel, rubric: Rubric, pairing: Pairing, options: Options
+    panel: Panel, rubric: Rubric, pairing: Pairing, options: CalibrateOptions
 ) -> tuple[list[JudgedPair], bool]:
-    """All comparisons that could be had, and whether the user broke it off."""
+    """All comparisons that could be made, and whether Ctrl-C ended it early."""
     stop = asyncio.Event()
-    shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
     total, _ = pairing.count()
-    found: list[JudgedPair] = []
+    judged: list[JudgedPair] = []
     verb = ("comparing", "compared")
-    with (
-        show_progress(console.stderr(), total, shown=shown, verb=verb) as display,
-        Interrupts(stop.set),
-    ):
-        slots = max(4, judge.max_concurrency)
-        async with judge:
+    with attend(options, total, interrupt=stop.set, verb=verb) as display:
+        # Enough pairs at a time to keep every slot of the judges busy.
+        slots = max(4, panel.max_concurrency)
+        async with panel:
             pairs = compare_pairs(
-                judge, pairing.pairs(), rubric, names=pairing.names, in_flight=slots, stop=stop
+                panel, pairing.pairs(), rubric, names=pairing.names, in_flight=slots, stop=stop
             )
-            async with aclosing(pairs) as told:
-                async for one in told:
-                    found.append(one)
-                    said = [*one.comparison.preferences, *one.comparison.failures]
-                    paid = sum(each.cost_usd or 0.0 for each in said if not each.cached)
+            async with aclosing(pairs) as stream:
+                async for one in stream:
+                    judged.append(one)
+                    answers = [*one.comparison.preferences, *one.comparison.failures]
+                    paid = sum(each.cost_usd or 0.0 for each in answers if not each.cached)
                     display.advance([], target_usd=paid)
-    return found, stop.is_set()
-
-
-def _budget(options: Options) -> Budget | None:
-    limit = cast("float | None", options.get("max_cost"))
-    return None if limit is None else Budget(limit)
+    return judged, stop.is_set()
 
 
 def _ended(
-    kinds: Iterable[str], budget: Budget | None, *, interrupted: bool
+    kinds: Collection[str], budget: Budget | None, *, interrupted: bool
 ) -> tuple[int, str | None]:
-    """The exit code and the note that asking a judge ends with."""
-    again = "run the same command again to go on: nothing that was answered is asked twice"
+    """The exit code and the note after calling a judge."""
     if interrupted:
-        return EXIT_INTERRUPTED, f"interrupted, so that figures are of a part; {again}"
-    found = set(kinds)
-    if "frozen_miss" in found:
-        return EXIT_FROZEN, "the frozen cache does not hold every reply: figures are of a part"
+        return EXIT_INTERRUPTED, f"interrupted; the results are partial; {SAME_COMMAND}"
+    if "frozen_miss" in kinds:
+        return EXIT_FROZEN, "some replies are not in the frozen cache; the results are partial"
     if budget is not None and budget.is_exhausted:
-        return EXIT_LIMIT, f"--max-cost is reached, so that figures are of a part; {again}"
-    return (EXIT_INCOMPLETE, None) if found else (0, None)
+        return EXIT_LIMIT, f"--max-cost is reached; the results are partial; {SAME_COMMAND}"
+    return (EXIT_INCOMPLETE, None) if kinds else (0, None)
 
 
-_BY_NAME = (
-    "the judgments do not tell the judge's parameters (temperature, …): these maps are bound to "
-    "model and template only; what `judgekit grade -o` writes tells them, and so does --outputs"
-)
-
-
-def write_maps(report: CalibrationReport, wanted: str, *, asking: int = 0) -> None:
-    """Fit the maps, write them, and say on stderr what they do and how they are used."""
-    if asking not in {0, EXIT_INCOMPLETE}:
+def write_maps(report: CalibrationReport, wanted: str, *, code: int = 0) -> None:
+    """Fit the maps, write them, and report on stderr what they do and how they are used."""
+    # A part of the outputs may be a biased one; failures of single answers are not.
+    if code not in {0, EXIT_INCOMPLETE}:
         console.note("no maps were written: not everything was judged")
         return
     calibration = report.maps()
     path = Path(wanted) if wanted else CALIBRATION_MAPS_FOLDER / map_file_name(calibration)
     save_calibration(path, calibration)
+    # Notes, not results: stdout may be the JSON of the report.
     for line in map_summary_lines(calibration):
         console.note(line)
     if not calibration.asked.is_known:
-        console.note(_BY_NAME)
+        console.note(
+            "the judgments do not include the judge's parameters (temperature, …): these maps are "
+            "bound to model and template only; to bind them to the parameters, use verdicts of "
+            "`judgekit grade -o`, or --outputs"
+        )
     console.note(f"wrote the maps to {path}: judgekit grade … --calibration {path}")

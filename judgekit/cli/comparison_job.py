@@ -1,4 +1,4 @@
-"""Carries out a blind comparison: asks, stores, analyses and shows it.
+"""Carries out a blind comparison: calls the judges, stores, analyses and prints the result.
 
 `compare` sets it up.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,9 +22,8 @@ from judgekit.cli.exit_codes import (
 )
 from judgekit.cli.options import resume_command
 from judgekit.cli.outputs import show_document
-from judgekit.cli.progress import show_progress
+from judgekit.cli.progress import attend, show_progress
 from judgekit.cli.setup import note_unused_replies
-from judgekit.cli.signals import Interrupts
 from judgekit.evaluation import (
     ComparisonRecorder,
     SideComparer,
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable
     from pathlib import Path
 
+    from judgekit.cli.options import ContestOptions, TalkOptions
     from judgekit.cli.outputs import OutputFiles
-    from judgekit.cli.setup import Options
     from judgekit.evaluation import ComparisonSummary, Pairing
     from judgekit.judge import Judge, Panel
     from judgekit.models import Budget
@@ -66,32 +65,19 @@ class ComparisonJob:
     """Everything a comparison needs."""
 
     panel: Panel
-    """Who compares."""
-
     pairing: Pairing
-    """What is compared."""
-
     info: ComparisonInfo
-    """What it sets out to do, as it is kept."""
-
     store: RunStore
-    """Where it is kept."""
-
     resumed: bool
-    """Whether it was begun before."""
-
     budget: Budget | None
-    """What may be spent."""
-
     files: OutputFiles
-    """Where every comparison and the report are written."""
 
     analysis: Path | None
-    """Where analyses are written; None where none are wanted."""
+    """Where analyses are written; None for no analysis."""
 
 
-def compare_and_show(job: ComparisonJob, options: Options) -> int:
-    """Compare until all is done or decided, and show what came of it."""
+def compare_and_show(job: ComparisonJob, options: ContestOptions) -> int:
+    """Compare until everything is done or decided, and print the result; the exit code."""
     info = job.info
     if job.resumed:
         job.store.resume_comparison(info.id)
@@ -99,37 +85,38 @@ def compare_and_show(job: ComparisonJob, options: Options) -> int:
         job.store.begin_comparison(info)
     recorder = ComparisonRecorder(job.store, info, job.panel)
     if job.resumed:
+        # The limit is for the whole comparison, not for each session of it.
         paid = recorder.look_back()
         if job.budget is not None:
             job.budget.spend(paid)
     comparer = SideComparer(job.pairing, recorder, n_slots=job.panel.max_concurrency)
     status: ComparisonStatus = "interrupted"
     try:
-        asyncio.run(_ask(job, comparer, options))
+        asyncio.run(_compare(job, comparer, options))
         summary = comparer.summary()
         status = comparer.status(summary)
     except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(_go_on("stopped at once", info.id))
+        console.note(_resume_note("stopped at once", info.id))
         return EXIT_INTERRUPTED
     finally:
+        # Also after an error: every answer that was paid for must be found by --resume.
         recorder.flush()
         job.store.end_comparison(info.id, status=status)
     _show(summary, job, options)
-    _write(job, options)
     code = _code(summary, status, info.id)
     if code not in {0, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE}:
         return code
     if job.analysis is not None:
-        # One answer to why is enough: of a panel the first judge is asked.
+        # One analysis of a pair is enough: it comes from the first judge of a panel.
         first = job.panel.judges[0]
         code = analyse_and_write(job.store, info, first, job.analysis, options) or code
-    # What earlier sessions stored was not asked for again, so it would seem unused.
+    # Replies that an earlier session used would be reported as unused.
     if not job.resumed and not comparer.is_over:
         note_unused_replies(job.panel.judges)
     return code
 
 
-async def _ask(job: ComparisonJob, comparer: SideComparer, options: Options) -> None:
+async def _compare(job: ComparisonJob, comparer: SideComparer, options: ContestOptions) -> None:
     try:
         await follow_comparisons(
             comparer.ask(),
@@ -148,20 +135,16 @@ async def follow_comparisons(
     total: int,
     outputs: Iterable[Path] = (),
     interrupt: Callable[[], None],
-    options: Options,
+    options: TalkOptions,
     describe: Callable[[Comparison], str] = comparison_lines,
 ) -> None:
-    """Write, show and count comparisons as they come; Ctrl-C calls `interrupt`."""
-    shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
-    is_verbose = options.get("verbose") and not options.get("as_json")
+    """Write, print and count comparisons as they arrive; Ctrl-C calls `interrupt`."""
+    is_verbose = options.verbose and not options.as_json
     with (
         ExitStack() as stack,
-        show_progress(
-            console.stderr(), total, shown=shown, verb=("comparing", "compared")
-        ) as display,
-        Interrupts(interrupt),
+        attend(options, total, interrupt=interrupt, verb=("comparing", "compared")) as display,
     ):
-        # A file in the skill format is written when all is known.
+        # A file in the skill format needs the counted pairs, and is written at the end.
         writers = [
             stack.enter_context(comparison_writer(path))
             for path in outputs
@@ -178,41 +161,39 @@ async def follow_comparisons(
                 display.advance([], target_usd=paid)
 
 
-def _write(job: ComparisonJob, options: Options) -> None:
-    """What is written when all is known; the rest was written on the way."""
-    for path in job.files.exports:
-        if is_skill_file(path):
-            write_comparisons(path, job.info, counted_pairs(job.store, job.info))
-        if not options.get("quiet"):
-            console.note(f"wrote the comparisons to {path}")
-
-
-def _show(summary: ComparisonSummary, job: ComparisonJob, options: Options) -> None:
+def _show(summary: ComparisonSummary, job: ComparisonJob, options: ContestOptions) -> None:
     info = job.info
     document = comparison_document(summary)
     data = replace(document, data=lambda: {"id": info.id, **comparison_data(summary)})
     show_document(data, options, job.files)
-    if not options.get("quiet") and not options.get("as_json"):
+    if not options.quiet and not options.as_json:
         console.note(f"stored as {info.id}: judgekit show {info.id}")
+    for path in job.files.exports:
+        # The others were written as the comparisons arrived.
+        if is_skill_file(path):
+            write_comparisons(path, info, counted_pairs(job.store, info))
+        if not options.quiet:
+            console.note(f"wrote the comparisons to {path}")
 
 
 def _code(summary: ComparisonSummary, status: ComparisonStatus, comparison_id: str) -> int:
     if status == "interrupted":
-        console.note(_go_on("interrupted", comparison_id))
+        console.note(_resume_note("interrupted", comparison_id))
         return EXIT_INTERRUPTED
     if status == "stopped":
-        console.note(_go_on("the money that may be spent is used up", comparison_id))
+        console.note(_resume_note("the cost limit is reached", comparison_id))
         return EXIT_LIMIT
+    # A frozen miss is also a failure, but retrying it with the same flags fails again.
     if summary.failures.get("frozen_miss"):
         return EXIT_FROZEN
     if summary.failures:
-        console.note(f"ask again what failed: {_command(comparison_id)}")
+        console.note(f"retry what failed: {_command(comparison_id)}")
         return EXIT_INCOMPLETE
     return 0 if summary.decision.winner is not None else EXIT_INCONCLUSIVE
 
 
-def _go_on(what: str, name: str) -> str:
-    return f"{what}; everything is kept. Go on with: {_command(name)}"
+def _resume_note(what: str, name: str) -> str:
+    return f"{what}; every answer so far is stored. Resume with: {_command(name)}"
 
 
 def _command(name: str) -> str:
@@ -223,16 +204,16 @@ _CODES = {"budget": EXIT_LIMIT, "frozen_miss": EXIT_FROZEN}
 
 
 def analyse_and_write(
-    store: RunStore, info: ComparisonInfo, judge: Judge, path: Path, options: Options
+    store: RunStore, info: ComparisonInfo, judge: Judge, path: Path, options: ContestOptions
 ) -> int:
-    """Ask about every pair that has a winner and was not asked about yet, and write all answers."""
+    """Analyse every pair that has a winner and no analysis yet, and write all analyses."""
     try:
-        failures = asyncio.run(_ask_why(store, info, judge, options))
+        failures = asyncio.run(_analyse(store, info, judge, options))
     except KeyboardInterrupt:
-        console.note("interrupted; analyses so far are kept")
+        console.note("interrupted; analyses so far are stored")
         return EXIT_INTERRUPTED
     n = write_analyses(path, info, store.compared(info.id), store.analyses(info.id))
-    if not options.get("quiet"):
+    if not options.quiet:
         console.note(f"wrote {numbers.format_count(n, 'analysis', 'analyses')} to {path}")
     if not failures:
         return 0
@@ -242,22 +223,25 @@ def analyse_and_write(
     return _CODES.get(first.kind, EXIT_INCOMPLETE)
 
 
-async def _ask_why(
-    store: RunStore, info: ComparisonInfo, judge: Judge, options: Options
+async def _analyse(
+    store: RunStore, info: ComparisonInfo, judge: Judge, options: ContestOptions
 ) -> list[AnalysisFailure]:
     pairs = unanalysed_pairs(store, info)
-    shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
-    folders = cast("Iterable[Path]", options.get("template_folders") or ())
+    # Ctrl-C ends it at once: each analysis is stored as it arrives, and none depends on another.
     with show_progress(
-        console.stderr(), len(pairs), shown=shown, verb=("analysing", "analysed")
+        console.stderr(),
+        len(pairs),
+        shown=options.shows_progress,
+        verb=("analysing", "analysed"),
     ) as bar:
 
-        def told(said: ComparisonAnalysis | AnalysisFailure) -> None:
-            bar.advance([], target_usd=said.cost_usd or 0.0)
+        def advance(result: ComparisonAnalysis | AnalysisFailure) -> None:
+            bar.advance([], target_usd=result.cost_usd or 0.0)
 
+        folders = options.judge_settings.template_folders
         try:
             return await analyse_pairs(
-                store, info, judge, pairs, template_folders=tuple(folders), told=told
+                store, info, judge, pairs, template_folders=folders, told=advance
             )
         finally:
             await judge.aclose()

@@ -20,7 +20,7 @@ _PLAIN_WIDTH = 110
 
 
 class ReaderGoneError(Exception):
-    """Whoever read our output has gone, for example in `judgekit grade … | head`."""
+    """The reader of our output has exited, for example in `judgekit grade … | head`."""
 
 
 def stdout() -> Console:
@@ -44,13 +44,13 @@ def print_json(value: object) -> None:
 
 
 def note(text: str) -> None:
-    """Print a line for people on stderr."""
+    """Print a line on stderr, where no program reads it as a result."""
     sys.stderr.write(f"{text}\n")
 
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Our own warnings as lines for people, without the place in the code they come from."""
+    """Print our own warnings as notes, without the line of code they come from."""
     shown = warnings.showwarning
 
     def show(
@@ -77,7 +77,7 @@ def _console(*, stderr: bool) -> Console:
     from rich.console import Console as RichConsole  # noqa: PLC0415 - a tenth of a second
 
     class PipeConsole(RichConsole):
-        """Leaves it to the front door what becomes of a command that nobody listens to."""
+        """Leaves it to `main` how a command ends whose output is not read."""
 
         def on_broken_pipe(self) -> NoReturn:
             raise ReaderGoneError
@@ -85,7 +85,7 @@ def _console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     if isinstance(stream, io.TextIOWrapper) and not _is_unicode(stream):
         stream.reconfigure(errors="replace")  # a table with gaps is better than no table
-    # Into a file or a pipe, tables are not squeezed into the width of some terminal.
+    # A file or a pipe has no width: rich would assume 80 columns and wrap every table.
     width = None if stream.isatty() or os.environ.get("COLUMNS") else _PLAIN_WIDTH
     return PipeConsole(stderr=stderr, width=width, soft_wrap=False, highlight=False)
 

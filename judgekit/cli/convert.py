@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from judgekit.formats import ConversionSource
 
+# Not formats of cases, and so not among CASE_FORMATS.
 _SUITE, _RUBRIC = "suite", "rubric"
 _NAMES = {"tests.json": "skill-tests", "evals.json": "skill-evals"}
 
@@ -88,27 +89,32 @@ def convert_command(
         judgekit convert evals.json -o cases.jsonl
         judgekit convert promptfooconfig.yaml -o my-suite
     """
-    form = form or _form_of(output)
+    # A name without a suffix is more often a folder to be created than a file.
+    is_folder = output.is_dir() or not output.suffix
+    form = form or (_SUITE if is_folder else _NAMES.get(output.name, "cases"))
     if form == _RUBRIC:
         _convert_rubric(source, output, lossy=lossy, as_json=as_json)
         return
     opened = open_conversion_source(source, _mapping(columns))
     lost = _convert(opened, output, form, lossy=lossy)
+    # A suite has a place for rubric, judge and settings; a file of cases has not.
     beside = () if form == _SUITE else omitted_content(opened, output, form)
+    # Counted, not measured: cases may be read from the file one by one.
     n = opened.cases.count()
     if as_json:
         done = {"source": str(source), "file": str(output), "form": form, "n_cases": n}
-        untold = {"left_out": list(beside)} if beside else {}
-        console.print_json({**done, "lost": list(lost), **untold})
+        left_out = {"left_out": list(beside)} if beside else {}
+        console.print_json({**done, "lost": list(lost), **left_out})
         return
     console.note(f"wrote {numbers.format_count(n, 'case')} to {output} ({form})")
-    _tell(lost)
+    _list_losses(lost)
     if beside:
-        kept = "" if opened.is_suite or opened.skill_tests is None else "; --to suite keeps it"
-        console.note(f"not in it, for it holds cases: {message.printable(', '.join(beside))}{kept}")
+        hint = "" if opened.is_suite or opened.skill_tests is None else "; --to suite keeps it"
+        omitted = message.printable(", ".join(beside))
+        console.note(f"not converted, because the target holds only cases: {omitted}{hint}")
 
 
-def _tell(lost: Sequence[str]) -> None:
+def _list_losses(lost: Sequence[str]) -> None:
     for one in lost:
         console.note(f"lost: {message.printable(one)}")
 
@@ -123,12 +129,13 @@ def _convert_rubric(source: Path, output: Path, *, lossy: bool, as_json: bool) -
         console.print_json({**done, "n_criteria": len(rubric.criteria), "lost": list(lost)})
         return
     console.note(f"wrote a rubric of {len(rubric.criteria)} criteria to {output}")
-    _tell(lost)
+    _list_losses(lost)
 
 
 def _convert(opened: ConversionSource, output: Path, form: str, *, lossy: bool) -> Sequence[str]:
     if form != _SUITE:
         return convert_cases(opened, output, form, lossy=lossy)
+    # Checked before writing: a folder cannot be written completely or not at all.
     lost = suite_losses(output, opened)
     if lost and not lossy:
         raise loss_error(output, lost)
@@ -136,16 +143,10 @@ def _convert(opened: ConversionSource, output: Path, form: str, *, lossy: bool) 
     return lost
 
 
-def _form_of(output: Path) -> str:
-    """What is meant by the name of the output."""
-    if output.is_dir() or not output.suffix:
-        return _SUITE
-    return _NAMES.get(output.name, "cases")
-
-
 def _mapping(columns: Sequence[str]) -> dict[str, str] | None:
     found: dict[str, str] = {}
     for column in columns:
+        # From the right: a column may have an equals sign in its name, a field has none.
         name, sign, field = column.rpartition("=")
         if not sign or not name or not field:
             raise SettingsError(f"--column {column!r} is not NAME=FIELD", hint="question=input")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,29 +10,30 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.help import HelpGroup
-from judgekit.cli.options import json_option
+from judgekit.cli.options import OutputOptions, json_option
 from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError
 from judgekit.public_data import data_folder, download_set, joined_files, load_catalog
 from judgekit.report import format_file_size, listing_document, listing_table, numbers
 
 if TYPE_CHECKING:
-    from judgekit.public_data import DownloadedSet, PublicDataset
+    from judgekit.public_data import PublicDataset
 
+# A note for each file would hide the other notes of a large set.
 _EVERY = 25
 
 folder_option = click.option(
     "--to",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder the sets lie in.  [default: $JUDGEKIT_DATA, then .judgekit/data]",
+    help="Folder of the sets.  [default: $JUDGEKIT_DATA, then .judgekit/data]",
 )
 
 catalog_option = click.option(
     "--catalog",
     "catalog_file",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="A catalog of your own, with listings in sources/ beside it.  [default: judgekit's]",
+    help="Your own catalog, with listings in sources/ beside it.  [default: judgekit's]",
 )
 
 
@@ -42,9 +44,6 @@ def data_command() -> None:
     The sets are not part of judgekit. The command get downloads a set from its authors' repository
     at a pinned commit, verifies every file and writes rows for calibration.
     """
-
-    # Nothing of them comes with judgekit. `get` fetches a set from its authors' repository at a
-    # pinned commit, verifies every file, and writes rows to calibrate a judge with.
 
 
 @data_command.command("list")
@@ -58,6 +57,7 @@ def data_list_command(*, folder: Path | None, catalog_file: Path | None, as_json
         judgekit data list
     """
     place, sets = data_folder(folder), load_catalog(catalog_file).sets
+    # The files of a set, not its folder: an interrupted download leaves a folder too.
     here = {one.name: [str(path) for path in joined_files(one.name, place)] for one in sets}
 
     def data() -> object:
@@ -77,7 +77,7 @@ def data_list_command(*, folder: Path | None, catalog_file: Path | None, as_json
     heads = ("set", "what", "licence", "size", "here")
     count = numbers.format_count(len(sets), "data set")
     document = listing_document("Data sets", count, listing_table(heads, rows), data=data)
-    show_document(document, {"as_json": as_json})
+    show_document(document, OutputOptions(as_json=as_json))
     if not as_json:
         console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
 
@@ -110,28 +110,43 @@ def data_get_command(
     Examples:
         judgekit data get mt_bench
     """
+    # An unknown name is an error before anything is created or downloaded.
     catalog = load_catalog(catalog_file)
     chosen = catalog.find(name)
     place = data_folder(folder)
-    _tell(chosen)
-    told = [0]
+    # Before the download: whoever cannot accept the licence must be able to stop it.
+    console.note(f"{chosen.name}: {chosen.what}")
+    console.note(f"labelled by: {chosen.labelled_by}")
+    console.note(f"licence: {chosen.licence}")
+    for source in chosen.sources:
+        files = numbers.format_count(len(source.files), "file")
+        console.note(f"source: {source.repository} at {source.commit[:12]}, {files}")
+    n_files = itertools.count(1)
 
     def on_file(_: str) -> None:
-        told[0] += 1
-        if told[0] % _EVERY == 0:
-            console.note(f"{told[0]} files fetched")
+        n = next(n_files)
+        if n % _EVERY == 0:
+            console.note(f"{n} files fetched")
 
     got = download_set(chosen, place, origin=origin or catalog.address, on_file=on_file)
-    fetched = numbers.format_count(got.n_fetched, "file")
-    present = numbers.format_count(got.n_kept, "file")
-    files = [(str(one.path), str(one.n_rows)) for one in (*got.joined, *got.own)]
+    n_fetched = numbers.format_count(got.n_fetched, "file")
+    n_present = numbers.format_count(got.n_kept, "file")
+    done = {
+        "folder": str(got.folder),
+        "n_fetched": got.n_fetched,
+        "n_kept": got.n_kept,
+        "joined": {str(one.path): one.n_rows for one in got.joined},
+        "own": {str(one.path): one.n_rows for one in got.own},
+    }
     document = listing_document(
         f"Data set {chosen.name}",
-        f"{fetched} fetched and verified, {present} there already",
-        listing_table(("file", "rows"), files),
-        data=lambda: {**_facts(chosen), **_done(got)},
+        f"{n_fetched} fetched and verified, {n_present} already there",
+        listing_table(
+            ("file", "rows"), [(str(one.path), str(one.n_rows)) for one in (*got.joined, *got.own)]
+        ),
+        data=lambda: {**_facts(chosen), **done},
     )
-    show_document(document, {"as_json": as_json})
+    show_document(document, OutputOptions(as_json=as_json))
 
 
 @data_command.command("path")
@@ -149,6 +164,7 @@ def data_path_command(
     """
     chosen, place = load_catalog(catalog_file).find(name), data_folder(folder)
     files = joined_files(chosen.name, place)
+    # An error, not an empty path: `$(judgekit data path …)` would work in the wrong folder.
     if not files:
         raise SettingsError(
             f"{name} is not in {place}", hint=f"fetch it with `judgekit data get {name}`"
@@ -160,29 +176,10 @@ def data_path_command(
     click.echo(place / name)
 
 
-def _tell(chosen: PublicDataset) -> None:
-    console.note(f"{chosen.name}: {chosen.what}")
-    console.note(f"labelled by: {chosen.labelled_by}")
-    console.note(f"licence: {chosen.licence}")
-    for source in chosen.sources:
-        files = numbers.format_count(len(source.files), "file")
-        console.note(f"source: {source.repository} at {source.commit[:12]}, {files}")
-
-
 def _facts(one: PublicDataset) -> dict[str, object]:
     sources = [
         {"repository": s.repository, "commit": s.commit, "n_files": len(s.files)}
         for s in one.sources
     ]
-    kept = one.model_dump(include={"name", "what", "labelled_by", "licence", "citation"})
-    return {**kept, "n_bytes": one.n_bytes, "sources": sources}
-
-
-def _done(got: DownloadedSet) -> dict[str, object]:
-    return {
-        "folder": str(got.folder),
-        "n_fetched": got.n_fetched,
-        "n_kept": got.n_kept,
-        "joined": {str(one.path): one.n_rows for one in got.joined},
-        "own": {str(one.path): one.n_rows for one in got.own},
-    }
+    facts = one.model_dump(include={"name", "what", "labelled_by", "licence", "citation"})
+    return {**facts, "n_bytes": one.n_bytes, "sources": sources}

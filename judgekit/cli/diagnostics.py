@@ -22,29 +22,21 @@ _STYLES = {"error": "bold red", "warning": "yellow"}
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing in a file that a person should mend."""
+    """One problem in a file."""
 
     path: str | None
-    """The file."""
-
     line: int | None
     """Its line, from 1."""
 
     severity: Literal["error", "warning"]
-    """How bad it is."""
-
     message: str
-    """What is wrong, with the case or criterion it concerns."""
-
     remedy: str | None
-    """How to mend it."""
-
     rule: str | None = None
-    """The rule it breaks, where rules have names."""
+    """The rule it breaks, if rules have names."""
 
 
 def diagnostic_from_problem(problem: Problem) -> Diagnostic:
-    """A problem of a data file as a remark."""
+    """A problem of a data file."""
     case = "" if problem.case_id is None else f"case {problem.case_id!r}: "
     return Diagnostic(
         path=problem.path,
@@ -56,7 +48,7 @@ def diagnostic_from_problem(problem: Problem) -> Diagnostic:
 
 
 def diagnostic_from_flaw(flaw: Flaw, *, path: str | None, line: int | None) -> Diagnostic:
-    """A flaw of a rubric or template as a remark."""
+    """A flaw of a rubric or template."""
     place = "" if flaw.place is None else f"{flaw.place}: "
     return Diagnostic(
         path=path,
@@ -69,19 +61,21 @@ def diagnostic_from_flaw(flaw: Flaw, *, path: str | None, line: int | None) -> D
 
 
 def sort_diagnostics(remarks: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Remarks by file and line, each once."""
+    """Problems by file and line, each once."""
+    # Files stay in the order in which they were named; a set would shuffle them.
+    # A file may be checked both by itself and as a part of a suite.
     unique = list(dict.fromkeys(remarks))
     files = {path: number for number, path in enumerate(dict.fromkeys(r.path for r in unique))}
     return sorted(unique, key=lambda remark: (files[remark.path], remark.line or 0))
 
 
 def count_severity(remarks: Sequence[Diagnostic], severity: str) -> int:
-    """How many remarks are that bad."""
+    """The number of errors, or of warnings."""
     return sum(remark.severity == severity for remark in remarks)
 
 
 def print_diagnostics(remarks: Sequence[Diagnostic]) -> None:
-    """Print remarks on stdout, one a line."""
+    """Print problems on stdout, one per line, as compilers do, so that editors can jump to them."""
     from rich.text import Text  # noqa: PLC0415 - only when printing
 
     console = streams.stdout()
@@ -98,15 +92,15 @@ def print_diagnostics(remarks: Sequence[Diagnostic]) -> None:
 
 
 def severity_totals(remarks: Sequence[Diagnostic]) -> str:
-    """How many errors and warnings there are, in words."""
+    """The number of errors and of warnings, in words."""
     n_errors, n_warnings = count_severity(remarks, "error"), count_severity(remarks, "warning")
     parts = [numbers.format_count(n_errors, "error")] if n_errors else []
     parts += [numbers.format_count(n_warnings, "warning")] if n_warnings else []
-    return ", ".join(parts) or "nothing to mend"
+    return ", ".join(parts) or "no problems found"
 
 
 def diagnostics_json(remarks: Sequence[Diagnostic]) -> dict[str, object]:
-    """Remarks and their totals as JSON types."""
+    """Problems and their totals as JSON types."""
     return {
         "n_errors": count_severity(remarks, "error"),
         "n_warnings": count_severity(remarks, "warning"),

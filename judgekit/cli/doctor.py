@@ -103,6 +103,7 @@ def doctor_command(
         judgekit doctor
         judgekit doctor --probe openai/gpt-4.1-mini
     """
+    # All of them, also after an error: several problems are often one cause.
     checks = [
         *version_checks(),
         *key_checks(os.environ),
@@ -124,7 +125,7 @@ def doctor_command(
 
 
 def _probe(model: str, *, api_base: str | None, timeout_s: float) -> list[HealthCheck]:
-    """One call through the whole way a judge asks, without the cache and without trying again."""
+    """One call exactly as a judge makes it, but without cache and retries."""
     try:
         reply, waited_s = asyncio.run(_ask(model, api_base=api_base, timeout_s=timeout_s))
     except JudgekitError as error:
@@ -135,12 +136,13 @@ def _probe(model: str, *, api_base: str | None, timeout_s: float) -> list[Health
     if reply.dropped_parameters:
         dropped = ", ".join(reply.dropped_parameters)
         checks.append(
-            HealthCheck(_PROBE, "note", f"it refuses {dropped}, which judgekit leaves out")
+            HealthCheck(_PROBE, "note", f"it does not accept {dropped}, so judgekit omits them")
         )
     return [*checks, _reading(reply)]
 
 
 async def _ask(model: str, *, api_base: str | None, timeout_s: float) -> tuple[ModelReply, float]:
+    # A cached reply would prove nothing, and retries would hide an unreliable endpoint.
     judge = Judge(model, api_base=api_base, cache=None, timeout_s=timeout_s, max_retries=0)
     try:
         request = judge.requests(_CASE, _OUTPUT, _RUBRIC)[0]
@@ -152,7 +154,7 @@ async def _ask(model: str, *, api_base: str | None, timeout_s: float) -> tuple[M
 
 
 def _reading(reply: ModelReply) -> HealthCheck:
-    """Whether the reply is a verdict that can be read; small models often give none."""
+    """Whether the reply contains a verdict; those of small models often do not."""
     try:
         found = parse_criterion_replies(
             reply.text or "",
@@ -161,14 +163,16 @@ def _reading(reply: ModelReply) -> HealthCheck:
             judged_text=_OUTPUT.text,
         )
     except JudgekitError as error:
-        remedy = "a judge's reply is asked again twice; if it often fails, take a larger model"
-        return HealthCheck(_PROBE, "warning", f"its reply is no verdict: {error.message}", remedy)
+        remedy = "such replies are retried up to twice; if it happens often, use a larger model"
+        return HealthCheck(_PROBE, "warning", f"its reply has no verdict: {error.message}", remedy)
     raw = found[_RUBRIC.criteria[0].name].raw
-    said = "it could not assess" if raw is None else f"{raw:g} of 1"
-    return HealthCheck(_PROBE, "ok", f"its verdict can be read: {said}")
+    # "0 of 1" would read as a failed check.
+    score = "not assessable" if raw is None else f"score {raw:g} on a scale from 0 to 1"
+    return HealthCheck(_PROBE, "ok", f"its reply has a valid verdict: {score}")
 
 
 def _code(checks: Sequence[HealthCheck]) -> int:
+    # Warnings do not fail: a machine without any API key can still replay and read results.
     broken = [check.topic for check in checks if check.grade == "error"]
     if not broken:
         return 0
@@ -222,11 +226,13 @@ PROVIDER_KEYS = {
 }
 """The environment variables litellm takes keys from, and what its models begin with."""
 
+# Compromised releases, which steal keys; they may still be installed somewhere.
 _MALICIOUS = re.compile(r"1\.82\.[78]|1\.107(\..*)?")
 _OLDEST_LITELLM = (1, 83, 7)
 _ENCODINGS = {"gpt-4o": "o200k_base", "gpt-4": "cl100k_base"}
 _PRICED = "openai/gpt-4.1-mini"
 
+# SQLite's locks are unreliable on these (https://www.sqlite.org/lockingv3.html, section 6).
 _NETWORK = frozenset(
     {"nfs", "nfs3", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "9p", "lustre", "glusterfs"}
     | {"fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse", "beegfs", "gpfs"}
@@ -239,31 +245,29 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     topic: str
-    """What, in a word or two."""
-
     grade: _HealthGrade
-    """How it stands."""
-
     text: str
-    """What was found."""
-
     remedy: str | None = None
-    """How to mend it."""
 
 
 def version_checks(
     installed: Mapping[str, str] | None = None, distribution: str = DISTRIBUTION
 ) -> Iterator[HealthCheck]:
     """Versions of judgekit, Python and every package judgekit needs."""
-    yield _own_version(distribution)
+    if (own := _version(distribution)) is not None:
+        yield HealthCheck("judgekit", "ok", own)
+    else:
+        remedy = f"pip install {DISTRIBUTION}, or pip install -e . in a checkout"
+        yield HealthCheck("judgekit", "warning", "runs without being installed", remedy)
     yield HealthCheck(
         "Python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}"
     )
     for name, is_optional in _requirements(distribution):
         version = _version(name) if installed is None else installed.get(name)
+        # Its version matters more than that of any other package: see `litellm_check`.
         if name == "litellm" and version is not None:
             yield litellm_check(version)
         elif version is not None:
@@ -293,23 +297,21 @@ def litellm_check(version: str) -> HealthCheck:
 
 
 def key_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
-    """Which providers' keys are there; their values are looked at for white space.
-
-    Never shown.
-    """
+    """Which API keys are set; their values are checked for white space, and never shown."""
     present = {name: environment[name] for name in PROVIDER_KEYS if environment.get(name)}
     for name, value in present.items():
         prefix = f"models begin with {PROVIDER_KEYS[name]}/"
         if value == value.strip():
             yield HealthCheck("key", "ok", f"{name} is set; {prefix}")
         else:
-            text = f"{name} has white space at an end, which providers refuse"
-            yield HealthCheck("key", "warning", text, "set it again without")
+            # A line break copied along is the most frequent reason why a valid key is refused.
+            text = f"{name} begins or ends with white space, which providers refuse"
+            yield HealthCheck("key", "warning", text, "set it again without white space")
     if not present:
         yield HealthCheck(
             "key",
             "warning",
-            "no provider's key is set",
+            "no API key is set",
             f"set one, for example {next(iter(PROVIDER_KEYS))}; recorded, cached and local "
             "replies need none",
         )
@@ -318,7 +320,8 @@ def key_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
 def offline_checks(
     prices: PriceTable | None = None, folders: Sequence[Path] | None = None
 ) -> Iterator[HealthCheck]:
-    """Whether tokens and prices can be worked out without a network."""
+    """Whether tokens and prices are known without a network."""
+    # tiktoken downloads an encoding it does not have, which an offline machine cannot do.
     for model, encoding in _ENCODINGS.items():
         source = count_tokens("a", model, folders=folders).source
         if source == f"tiktoken:{encoding}":
@@ -336,7 +339,7 @@ def offline_checks(
 
 
 def shipped_check(templates: Sequence[str] | None = None) -> HealthCheck:
-    """Whether the files that come with judgekit are there and sound."""
+    """Whether the files that come with judgekit exist and are valid."""
     try:
         root = shipped_root()
         rubrics = shipped_rubrics()
@@ -355,7 +358,7 @@ def shipped_check(templates: Sequence[str] | None = None) -> HealthCheck:
 def cache_checks(
     folder: Path, mounts: Path = _MOUNTS, *, most_verified: int = _MOST_VERIFIED
 ) -> Iterator[HealthCheck]:
-    """Whether the cache folder is sound, private, writable and on a local disk."""
+    """Whether the cache folder is valid, private, writable and on a local disk."""
     if (network := network_file_system(folder, mounts)) is not None:
         text = f"{folder} is on a network file system ({network}), where locks may not hold"
         yield HealthCheck(
@@ -366,8 +369,9 @@ def cache_checks(
         yield _future_check(folder)
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
+    # Prompts may contain personal data.
     if mode & 0o077:
-        text = f"{folder} has mode {mode:04o}; prompts and replies may be read by others"
+        text = f"{folder} has mode {mode:04o}: other users may read prompts and replies"
         yield HealthCheck("cache", "warning", text, f"chmod 700 {folder}")
     if not os.access(folder, os.W_OK):
         text = f"{folder} cannot be written; new replies would go to an emergency file"
@@ -381,6 +385,7 @@ def network_file_system(folder: Path, mounts: Path = _MOUNTS) -> str | None:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
+    # The innermost mount that contains the folder decides.
     around = {str(folder.resolve()), *map(str, folder.resolve().parents)}
     found = [line.split(" ")[1:3] for line in lines if line.count(" ") > 1]
     holding = [(point, kind) for point, kind in found if point.replace("\\040", " ") in around]
@@ -391,8 +396,10 @@ def network_file_system(folder: Path, mounts: Path = _MOUNTS) -> str | None:
 def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
     """Whether a model can run on this machine."""
     try:
+        # Found, not loaded: loading a model takes longer than all other checks together.
         weights = local_weights()
     except SettingsError as error:
+        # Local weights are optional; only those that were asked for by name can be missing.
         is_meant = bool(environment.get(WEIGHTS_VARIABLE))
         grade: _HealthGrade = "error" if is_meant else "note"
         yield HealthCheck("local model", grade, error.message, error.hint)
@@ -401,16 +408,8 @@ def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
         remedy = f'pip install "{DISTRIBUTION}[local]"'
         yield HealthCheck("local model", "note", f"{weights.name}, but not xllamacpp", remedy)
         return
-    smoke = "; it proves the setup and cannot judge" if is_smoke_name(weights.model_name) else ""
+    smoke = "; it tests the setup and cannot judge" if is_smoke_name(weights.model_name) else ""
     yield HealthCheck("local model", "ok", f"{weights.model_name}{smoke}")
-
-
-def _own_version(distribution: str) -> HealthCheck:
-    version = _version(distribution)
-    if version is None:
-        remedy = f"pip install {DISTRIBUTION}, or pip install -e . in a checkout"
-        return HealthCheck("judgekit", "warning", "runs without being installed", remedy)
-    return HealthCheck("judgekit", "ok", version)
 
 
 def _version(name: str) -> str | None:
@@ -425,6 +424,7 @@ def _requirements(distribution: str) -> list[tuple[str, bool]]:
     try:
         lines = metadata.requires(distribution) or []
     except metadata.PackageNotFoundError:
+        # A source tree without installation; litellm is the one package with dangerous releases.
         lines = ["litellm"]
     found = {}
     for line in lines:
@@ -435,12 +435,13 @@ def _requirements(distribution: str) -> list[tuple[str, bool]]:
 
 
 def _future_check(folder: Path) -> HealthCheck:
+    # Creating it to find out would leave an empty cache behind.
     parent = next((each for each in folder.absolute().parents if each.exists()), folder)
     existing = folder if folder.exists() else parent
     if not os.access(existing, os.W_OK | os.X_OK):
         text = f"there is none, and {existing} cannot be written"
         return HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
-    return HealthCheck("cache", "note", f"none yet in {folder}; it is made when it is needed")
+    return HealthCheck("cache", "note", f"none yet in {folder}; it is created when needed")
 
 
 def _content_check(folder: Path, most_verified: int) -> HealthCheck:
@@ -448,6 +449,7 @@ def _content_check(folder: Path, most_verified: int) -> HealthCheck:
         CacheFolder(folder).check_owner()
         with open_cache(folder) as cache:
             n = len(cache)
+            # Verifying reads every reply, which takes minutes for a large cache.
             if n > most_verified:
                 problems, damaged = cache.problems(), 0
             else:
@@ -471,8 +473,8 @@ def _content_check(folder: Path, most_verified: int) -> HealthCheck:
 
 
 def calibration_checks(folder: Path = CALIBRATION_MAPS_FOLDER) -> Iterator[HealthCheck]:
-    """Whether each file of maps is sound; nothing where there is none."""
-    # Whether they hold for a judge and a rubric is said by `plan`, `grade` and `run`.
+    """Whether each file of maps is valid; nothing if there is none."""
+    # Whether they fit a judge and a rubric is reported by `plan`, `grade` and `run`.
     for path in sorted(folder.glob("*.json")):
         try:
             found = load_calibration(path)
@@ -486,12 +488,13 @@ def calibration_checks(folder: Path = CALIBRATION_MAPS_FOLDER) -> Iterator[Healt
 
 
 def store_checks(location: str) -> Iterator[HealthCheck]:
-    """Whether a store is sound; one that is not there is not made."""
+    """Whether a store is valid; it is not created."""
     try:
         place = locate_database(location)
         if place.file is not None and not place.file.exists():
-            yield HealthCheck("store", "ok", f"no runs yet; {place.file} is made by the first")
+            yield HealthCheck("store", "ok", f"no runs yet; the first one creates {place.file}")
             return
+        # Opening alone does not read the pages that may be damaged.
         with closing(RunStore(location, create=False)) as store:
             store.check()
             runs = store.runs()

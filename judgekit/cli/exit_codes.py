@@ -5,6 +5,7 @@ from __future__ import annotations
 from judgekit import errors
 
 EXIT_QUALITY, EXIT_INPUT, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE, EXIT_LIMIT, EXIT_FROZEN = range(1, 7)
+# 128 + SIGINT, as shells report a program that Ctrl-C has ended.
 EXIT_INTERRUPTED = 130
 
 

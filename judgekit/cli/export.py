@@ -50,7 +50,7 @@ COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
         "analysis": "analysis.json, strengths, weaknesses, changes (.json, .jsonl, or a folder)",
     }
 )
-"""The forms in which a comparison can be written, by name."""
+"""The formats in which a comparison can be written, by name."""
 
 
 def export_comparison(
@@ -63,6 +63,7 @@ def export_comparison(
     as_json: bool,
 ) -> None:
     """Write a stored comparison, or its analyses."""
+    # The file names are those of the skill format, whose readers look for exactly these.
     chosen = form or ("analysis" if output.name.endswith("analysis.json") else "comparison")
     if chosen not in COMPARISON_FORMATS:
         raise SettingsError(
@@ -71,21 +72,24 @@ def export_comparison(
         )
     if chosen == "preferences":
         check_comparison_file(output, ())
+    # The formats of skills may be a folder, with a file for each comparison.
     check_comparison_place(output)
-    with closing(RunStore(store, create=False)) as kept:
-        info = with_rule(kept.comparison(name), rule)
+    with closing(RunStore(store, create=False)) as stored:
+        # The rule only reconciles stored preferences, so another one needs no call.
+        info = with_rule(stored.comparison(name), rule)
         if chosen == "preferences":
-            n = _write_whole(output, kept, info)
+            n = _write_whole(output, stored, info)
         elif chosen == "comparison":
-            n = write_comparisons(output, info, counted_pairs(kept, info))
+            n = write_comparisons(output, info, counted_pairs(stored, info))
         else:
-            analyses = kept.analyses(info.id)
+            analyses = stored.analyses(info.id)
+            # An empty file would read as "nothing to improve".
             if not analyses:
                 raise NotEnoughDataError(
                     f"{info.id} has no analyses",
                     hint="ask for them: judgekit compare … --analysis analysis.json",
                 )
-            n = write_analyses(output, info, kept.compared(info.id), analyses)
+            n = write_analyses(output, info, stored.compared(info.id), analyses)
     what = numbers.format_count(
         n, *("analysis", "analyses") if chosen == "analysis" else ("comparison",)
     )
@@ -95,11 +99,11 @@ def export_comparison(
         console.note(f"wrote {what} of {info.id} to {output}")
 
 
-def _write_whole(output: Path, kept: RunStore, info: ComparisonInfo) -> int:
-    """Every comparison with all that was said, as it was told when it was made."""
+def _write_whole(output: Path, stored: RunStore, info: ComparisonInfo) -> int:
+    """Write every comparison with all judgments, as `compare -o` does."""
     n = 0
     with comparison_writer(output) as write:
-        for _, found in counted_pairs(kept, info):
+        for _, found in counted_pairs(stored, info):
             write(found)
             n += 1
     return n
@@ -107,35 +111,29 @@ def _write_whole(output: Path, kept: RunStore, info: ComparisonInfo) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """A form in which a run can be written."""
+    """A format in which a run can be written."""
 
     summary: str
-    """What stands in it, for the help."""
+    """Its content, for the help."""
 
     check: Callable[[Path], None]
     """Refuses a path it cannot be written to, before anything is read."""
 
     write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
-    """Writes the answers and says how many."""
-
-
-def _write_results(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    del run
-    return write_results(path, (answer.result for answer in answers))
+    """Writes the answers and returns how many."""
 
 
 EXPORT_FORMATS = {
     "results": ExportFormat(
         "whole answers (.jsonl, .json), or a row for each judgment (.csv, .parquet)",
         check_export_suffix,
-        _write_results,
+        lambda path, _, answers: write_results(path, (answer.result for answer in answers)),
     ),
     **{
         name: ExportFormat(form.summary, form.check, form.write)
         for name, form in OTHER_FORMATS.items()
     },
 }
-"""The forms there are, by their names on the command line."""
 
 
 @click.command("export", cls=HelpCommand)
@@ -188,16 +186,18 @@ def export_command(
         judgekit export latest -o junit.xml
         judgekit export latest --failed -o failed.jsonl
     """
+    # `latest` names runs and comparisons alike; then the format decides.
     if run.startswith(COMPARISON_ID_PREFIX) or form in COMPARISON_FORMATS:
         export_comparison(run, output, form, rule=rule, store=store, as_json=as_json)
         return
     check_no_rule(rule)
     wanted = OutcomeFilter(variants=variant, tag=filter_tag, failed=failed)
     chosen = EXPORT_FORMATS[form or run_format_for(output) or "results"]
+    # A path that cannot be written is an error before the store is read.
     chosen.check(output)
-    with closing(RunStore(store, create=False)) as kept:
-        found = kept.run(run)
-        n = chosen.write(output, found, select_outcomes(kept, found, wanted))
+    with closing(RunStore(store, create=False)) as stored:
+        found = stored.run(run)
+        n = chosen.write(output, found, select_outcomes(stored, found, wanted))
     if as_json:
         console.print_json({"run": found.id, "n_answers": n, "file": str(output)})
     else:

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgekit.datasets import command_options
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COMMAND_GROUPS = {
     "What to grade": (
         "config", "rubric", "cases", "variant", "outputs", "results", "run", "sides", "candidates",
-        "given_outputs", "given_command", "given_python", "given_http", "model", "filter_tag",
+        "target_outputs", "target_command", "target_python", "target_http", "model", "filter_tag",
         "filter_case", "filter_name", "annotator", "consensus", "categories", "limit", "sample",
         "seed", "calibration", "require_calibration",
     ),
@@ -34,7 +36,7 @@ COMMAND_GROUPS = {
     "Statistics": (
         "alpha", "until_decided", "max_cases", "scores", "pairs", "top", "ties", "max_comparisons",
         "labels_are", "right", "max_error", "epsilon", "alignment", "half_width", "suggest",
-        "worst", "by", "cluster", "few_shot", "anchors", "holdout", "probes", "askings", "attacks",
+        "worst", "by", "cluster", "few_shot", "anchors", "holdout", "probes", "n_calls", "attacks",
         "attacks_each", "margin", "share_margin", "self_test",
     ),
     "Output": (
@@ -46,13 +48,13 @@ COMMAND_GROUPS = {
 """The groups of long help texts, each with the parameters it shows, in this order."""
 
 RARE = frozenset({
-    "allow_scripts", "analysis", "alignment", "askings", "attacks", "attacks_each", "by",
-    "cluster", "consensus", "draw_labels", "epsilon", "filter_name", "given_command", "given_http",
-    "given_python", "half_width", "holdout", "judge_seed", "label_seed", "labels_are", "logprobs",
-    "margin", "max_comparisons", "max_error", "max_retries", "max_time", "max_tokens",
-    "no_progress", "notes", "own_family", "paraphrases", "pairs", "require_calibration", "right",
-    "rpm", "scrub", "seed", "self_test", "share_margin", "suggest", "template_folders", "ties",
-    "timeout_s", "top", "tpm", "transport", "worst", "write_anyway",
+    "allow_scripts", "analysis", "alignment", "attacks", "attacks_each", "by", "cluster",
+    "consensus", "epsilon", "filter_name", "half_width", "holdout", "labels_are", "margin",
+    "max_comparisons", "max_error", "max_time", "n_calls", "no_progress", "notes", "own_family",
+    "pairs", "paraphrases", "require_calibration", "right", "seed", "self_test", "share_margin",
+    "suggest", "target_command", "target_http", "target_python", "ties", "top", "worst",
+    "write_anyway",
+    *(entry.parameter or name for name, _, entry in command_options() if entry.is_rare),
 })  # fmt: skip
 """Parameters that a first reader of the help does not need."""
 
@@ -82,6 +84,7 @@ class HelpCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each group under its heading."""
         records = list(self._records(ctx))
+        # Only commands that call a judge have so many options that groups help.
         has_groups = any(name == "judge_model" for name, _ in records) and len(records) > _SHORT
         shows_all = bool(ctx.meta.get(_ALL)) or not has_groups
         n_rare = 0 if shows_all else sum(name in RARE for name, _ in records)
@@ -100,6 +103,7 @@ class HelpCommand(click.Command):
         with formatter.section("Options"):
             formatter.write_dl(list(left.values()), col_max=_WIDEST_OPTION)
 
+    # click would wrap them as it wraps a paragraph.
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples as they are, for a wrapped command line cannot be copied."""
         super().format_epilog(ctx, formatter)
@@ -133,6 +137,7 @@ def _help_all_option() -> click.Option:
     return click.Option(
         ["--help-all"],
         is_flag=True,
+        # Before any other option is checked: help must not need a valid command line.
         is_eager=True,
         expose_value=False,
         callback=show,

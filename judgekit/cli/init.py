@@ -13,9 +13,9 @@ import click
 from judgekit.cli import console
 from judgekit.cli.demo import import_recording
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import json_option
+from judgekit.cli.options import GradingOptions, json_option
 from judgekit.cli.setup import grade_setup
-from judgekit.datasets import load_suite
+from judgekit.datasets import JudgeSettings, load_suite
 from judgekit.errors import SettingsError
 from judgekit.judge import Judge
 from judgekit.models import RecordingModel
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup
     from judgekit.records import Case, JsonObject, Output
 
+# One case of each kind of task, few enough to read all of them.
 _CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")
 _VARIANTS = {"qwen2.5-coder-0.5b": "v1", "qwen2.5-coder-1.5b": "v2"}
 
@@ -88,10 +89,13 @@ def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
     name = folder.resolve().name or "suite"
     with tempfile.TemporaryDirectory(prefix="judgekit-init-") as temporary:
         import_recording(Path(temporary))
-        options = {"config": _demo_suite(), "cache_dir": Path(temporary), "frozen": True}
-        setup = grade_setup(options)
+        frozen = JudgeSettings(frozen=True)
+        setup = grade_setup(
+            GradingOptions(config=_demo_suite(), cache_dir=Path(temporary), judge_settings=frozen)
+        )
         with setup.judge:
             files = _files(setup, name, Path(temporary))
+    # All or nothing: a mixture of the user's files and these would not run.
     present = [path for path in files if (folder / path).exists()]
     if present and not force:
         raise SettingsError(
@@ -127,25 +131,27 @@ def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
         "replies.jsonl": _replies(setup, answers, temporary),
     }
     for variant, label in _VARIANTS.items():
-        rows = [_output_row(output) for _, output in answers if output.variant == variant]
+        # The variant is the file's, and the rest of the record describes the recorded run.
+        rows = [
+            {k: v for k, v in output.to_json().items() if k in {"case_id", "text", "usage"}}
+            for _, output in answers
+            if output.variant == variant
+        ]
         files[f"outputs/{label}.jsonl"] = _jsonl(rows)
     return files
 
 
-def _output_row(output: Output) -> JsonObject:
-    row = output.to_json()
-    return {k: v for k, v in row.items() if k in {"case_id", "text", "usage"}}
-
-
 def _replies(setup: GradeSetup, answers: list[tuple[Case, Output]], folder: Path) -> str:
     """The judge's replies to these outputs, as rows that `recorded:` reads."""
-    # The outputs are graded once more from the recording, so that replies to being asked again are
+    # The outputs are graded once more from the recording, so that replies to retried questions are
     # among the rows.
     path = folder / "replies.jsonl"
+    # The settings of the demo's judge: with others its replies would not be found in the cache.
     settings = load_suite(_demo_suite()).judge[0].model_dump(exclude_unset=True, exclude={"model"})
     model = RecordingModel(setup.judge.connection.model, path)
     with Judge(model, cache=None, **settings) as judge:
         for case, output in answers:
+            # Recorded replies are found by case and variant, and the suite names them v1 and v2.
             label = {"variant": _VARIANTS[output.variant or ""]}
             judge.grade_sync(case, output.model_copy(update=label), setup.rubric)
     return path.read_text(encoding="utf-8")

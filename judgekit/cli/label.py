@@ -1,4 +1,4 @@
-"""`judgekit label`: a person answers the open questions of a run, blind."""
+"""`judgekit label`: an annotator answers the open questions of a run, blind."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import LabelQuestion
     from judgekit.records import Criterion, RunInfo
 
+# The name is only suggested, which is not worth a longer wait.
 _GIT_PATIENCE_S = 5
 
 
@@ -87,7 +88,7 @@ def label_command(
     judges decided. Type a score and Enter, then the reason (every judgment needs one), then your
     confidence from 0 to 1, or just Enter.
 
-    Other keys: s skips the question, which keeps waiting; u takes your last answer back; ? helps;
+    Other keys: s skips the question, which keeps waiting; u removes your last answer; ? helps;
     q quits. Each answer is stored at once, and the next session continues from there.
 
     Answers can also be piped in, one per line. After the last answer the run is complete: judgekit
@@ -98,35 +99,36 @@ def label_command(
         judgekit label latest --import labels.jsonl
         judgekit label latest --export labels.jsonl
     """
+    # Either alone; one after the other would export what was just imported.
     if labels is not None and target is not None:
-        raise SettingsError("--import and --export are two things to do: give one of them")
-    with closing(RunStore(store, create=False)) as kept:
-        found = kept.run(run)
+        raise SettingsError("--import and --export exclude each other: give one of them")
+    with closing(RunStore(store, create=False)) as opened:
+        info = opened.run(run)
         if target is not None:
-            _export(kept, found, target, as_json=as_json)
+            _export(opened, info, target, as_json=as_json)
         elif labels is not None:
-            _import(kept, found, labels, annotator, as_json=as_json)
+            _import(opened, info, labels, annotator, as_json=as_json)
         else:
-            sys.exit(_run_dialogue(kept, found, annotator, seed, as_json=as_json))
+            sys.exit(_run_dialogue(opened, info, annotator, seed, as_json=as_json))
 
 
 def suggested_name() -> str:
-    """The name of whoever sits here."""
-    found = _known_to_git()
-    if found:
-        return found
+    """The name of the user: that of git, which is a full name, else that of the account."""
+    name = _git_name()
+    if name:
+        return name
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # no account has this process's number
         return "anonymous"
 
 
-def _known_to_git() -> str:
+def _git_name() -> str:
     git = shutil.which("git")
     if git is None:
         return ""
     try:
-        asked = subprocess.run(  # noqa: S603 - git itself, found on the path
+        result = subprocess.run(  # noqa: S603 - git itself, found on the path
             [git, "config", "user.name"],
             capture_output=True,
             encoding="utf-8",
@@ -136,25 +138,29 @@ def _known_to_git() -> str:
         )
     except (OSError, subprocess.SubprocessError):  # a name is not worth an error
         return ""
-    return asked.stdout.strip()
+    return result.stdout.strip()
 
 
 def _run_dialogue(
     store: RunStore, run: RunInfo, annotator: str | None, seed: int, *, as_json: bool
 ) -> int:
-    _check_asks_people(store, run)
+    _check_has_questions(store, run)
+    # With --json, stdout must hold nothing but the result.
     console = streams.stderr() if as_json else streams.stdout()
     typed = TypedLines(
         console, is_edited=sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     )
-    name = annotator or (typed.line(f"Who judges? [{suggested_name()}] ") if _is_tty() else "")
+    # Piped lines are answers; none of them is a name.
+    is_tty = sys.stdin.isatty()
+    name = annotator or (typed.line(f"Your name? [{suggested_name()}] ") if is_tty else "")
     labelling = LabellingSession(store, run, (name or "").strip() or suggested_name(), seed=seed)
     code = 0
     try:
-        LabelDialogue(console, typed, labelling).hold()
+        LabelDialogue(console, typed, labelling).run()
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
-        console.print()
+        console.print()  # ends the line of the prompt
+    # Also after Ctrl-C: the answers so far may have completed the run.
     ended = update_run_status(store, run.id, at=datetime.now(UTC))
     _report(
         store,
@@ -173,20 +179,21 @@ def _run_dialogue(
 def _import(
     store: RunStore, run: RunInfo, labels: Path, annotator: str | None, *, as_json: bool
 ) -> None:
-    _check_asks_people(store, run)
-    taken = import_labels(store, run, labels, annotator=annotator, at=datetime.now(UTC))
+    _check_has_questions(store, run)
+    imported = import_labels(store, run, labels, annotator=annotator, at=datetime.now(UTC))
     ended = update_run_status(store, run.id, at=datetime.now(UTC))
     counts: dict[str, object] = {
-        "n_labels": taken.n_labels,
-        "n_answered": taken.n_answered,
-        "n_answered_before": taken.n_answered_before,
-        "n_not_asked": taken.n_not_asked,
+        "n_labels": imported.n_labels,
+        "n_answered": imported.n_answered,
+        "n_answered_before": imported.n_answered_before,
+        "n_not_asked": imported.n_not_asked,
     }
     _report(store, ended, counts, as_json=as_json)
 
 
 def _export(store: RunStore, run: RunInfo, target: Path, *, as_json: bool) -> None:
     n = 0
+    # Atomic: half a file of labels would be a valid one.
     with click.open_file(str(target), "w", encoding="utf-8", atomic=True) as file:
         for row in label_rows(store.results(run.id)):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -203,10 +210,10 @@ def _report(store: RunStore, run: RunInfo, counts: dict[str, object], *, as_json
         status = {"run": run.id, "status": run.status, **counts, "n_waiting": n_waiting}
         console.print_json(status)
         return
-    said = [_WORDS[name](n) for name, n in counts.items() if name in _WORDS and isinstance(n, int)]
-    lines = [", ".join(words for words in said if words)]
+    parts = [_WORDS[name](n) for name, n in counts.items() if name in _WORDS and isinstance(n, int)]
+    lines = [", ".join(words for words in parts if words)]
     waiting = numbers.format_count(n_waiting, "question waits", "questions wait")
-    lines.append(f"{waiting} for a person" if n_waiting else "nothing waits for a person")
+    lines.append(f"{waiting} for a human" if n_waiting else "no question waits for a human")
     lines.append(f"run {run.id}: {message.RUN_STATUS_WORDS[run.status]}; judgekit show {run.id}")
     for line in lines:
         console.stdout().print(line, markup=False)
@@ -216,22 +223,18 @@ _WORDS = {
     "n_labels": lambda n: f"{numbers.format_count(n, 'label')} read",
     "n_answered": lambda n: f"{numbers.format_count(n, 'question')} answered",
     "n_skipped": lambda n: f"{n:,} skipped" if n else "",
-    "n_answered_by_others": lambda n: f"{n:,} answered by somebody else meanwhile" if n else "",
-    "n_answered_before": lambda n: f"{n:,} had an answer, which stands" if n else "",
-    "n_not_asked": lambda n: f"{n:,} of answers nobody was asked about" if n else "",
+    "n_answered_by_others": lambda n: f"{n:,} answered by others meanwhile" if n else "",
+    "n_answered_before": lambda n: f"{n:,} already answered, unchanged" if n else "",
+    "n_not_asked": lambda n: f"{n:,} without a question in this run" if n else "",
 }
 
 
-def _check_asks_people(store: RunStore, run: RunInfo) -> None:
+def _check_has_questions(store: RunStore, run: RunInfo) -> None:
     if next(iter(store.queue(run.id, open_only=False)), None) is None:
         raise SettingsError(
-            f"run {run.id} asks people nothing",
+            f"run {run.id} has no questions for a human",
             hint="give its suite `judge: human`, alone or among others, and a rubric",
         )
-
-
-def _is_tty() -> bool:
-    return sys.stdin.isatty()
 
 
 _Answer = TypeVar("_Answer")
@@ -239,7 +242,7 @@ _SKIP, _UNDO, _HELP, _QUIT = _KEYS = ("s", "u", "?", "q")
 
 
 class TypedLines:
-    """Lines a person types, or that are piped in."""
+    """Lines that are typed, or piped in."""
 
     def __init__(self, console: Console, *, is_edited: bool) -> None:
         self._console = console
@@ -251,7 +254,7 @@ class TypedLines:
                 return
 
     def line(self, prompt: str) -> str | None:
-        """One line."""
+        """One line; None at the end of the input."""
         if self._is_edited:
             try:
                 return input(prompt)
@@ -259,13 +262,13 @@ class TypedLines:
                 return None
         self._console.print(prompt, end="", markup=False)
         line = sys.stdin.readline()
-        if not sys.stdin.isatty():  # nothing has echoed it
+        if not sys.stdin.isatty():  # only a terminal echoes what is typed
             self._console.print(line.rstrip("\r\n"), markup=False)
         return line.rstrip("\r\n") if line else None
 
 
 class _KeyTypedError(Exception):
-    """A key was typed where an answer was asked for."""
+    """A key was typed instead of an answer."""
 
     def __init__(self, key: str, *, is_begun: bool) -> None:
         self.key = key
@@ -273,7 +276,7 @@ class _KeyTypedError(Exception):
 
 
 class LabelDialogue:
-    """Asks a person one question after the other."""
+    """Asks the annotator one question after the other."""
 
     def __init__(self, console: Console, typed: TypedLines, labelling: LabellingSession) -> None:
         self._console = console
@@ -282,33 +285,35 @@ class LabelDialogue:
         self._shown: object = None
         self._n_taken = 0
 
-    def hold(self) -> None:
-        """Ask until nothing is left, the person quits or the input ends."""
-        goes_on = True
-        while goes_on:
+    def run(self) -> None:
+        """Ask until no question is left, the annotator quits or the input ends."""
+        continues = True
+        while continues:
             question = self._labelling.current()
-            self._note_taken()
+            self._note_answered_by_others()
             if question is None:
-                goes_on = self._is_taken_back()
+                continues = self._offer_undo()
             else:
                 self._show(question)
-                goes_on = self._ask(question)
+                continues = self._ask(question)
 
     def _show(self, question: LabelQuestion) -> None:
         answer = (question.case.id, question.output)
         print_question(self._console, question, with_answer=answer != self._shown)
+        # Once, and again after `?`, which resets what was shown.
         if self._shown is None:
             print_keys(self._console)
         self._shown = answer
 
     def _ask(self, question: LabelQuestion) -> bool:
-        """Have a question answered; whether to go on."""
+        """Get the answer to a question; whether to continue."""
         try:
             score = self._until("score> ", lambda text: parse_score(text, question.criterion.scale))
             why = self._until("why> ", _reason, is_begun=True)
             sure = self._until(
                 "how sure, 0 to 1 (or just Enter)> ", parse_confidence, is_begun=True, last=""
             )
+        # A key works at each of the three prompts, so it leaves the question from any of them.
         except _KeyTypedError as typed:
             return self._obey(typed, question)
         self._labelling.answer(score, why, sure)
@@ -322,9 +327,10 @@ class LabelDialogue:
         is_begun: bool = False,
         last: str | None = None,
     ) -> _Answer:
-        """Ask until what is typed can be read."""
+        """Ask until the line can be parsed."""
         while True:
             line = self._typed.line(prompt)
+            # A piped file may end before the optional confidence of its last answer.
             if line is None:
                 line = _QUIT if last is None else last
             if line.strip().lower() in _KEYS:
@@ -332,7 +338,7 @@ class LabelDialogue:
             try:
                 return parse(line)
             except ValueError as error:
-                self._say(str(error))
+                self._print(str(error))
 
     def _obey(self, typed: _KeyTypedError, question: LabelQuestion) -> bool:
         if typed.key == _SKIP:
@@ -340,49 +346,53 @@ class LabelDialogue:
         elif typed.key == _HELP:
             print_keys(self._console, question.criterion)
             self._shown = ()
+        # After a score, undo takes back that score: the same question appears once more.
         elif typed.key == _UNDO and not typed.is_begun:
             self._undo()
         return typed.key != _QUIT
 
     def _undo(self) -> bool:
-        is_taken_back = self._labelling.undo()
+        is_undone = self._labelling.undo()
         name = self._labelling.annotator
-        self._say("taken back" if is_taken_back else f"there is no answer of {name} to take back")
-        return is_taken_back
+        self._print(
+            "last answer removed" if is_undone else f"there is no answer of {name} to remove"
+        )
+        return is_undone
 
-    def _is_taken_back(self) -> bool:
-        """At the end: whether the last answer is to be given anew."""
-        self._say("no question is left in this sitting")
-        line = self._typed.line("Enter to end, u to take your last answer back> ")
+    def _offer_undo(self) -> bool:
+        """At the end: whether the last answer is replaced."""
+        self._print("no question is left in this session")
+        line = self._typed.line("Enter to end, u to remove your last answer> ")
         return line is not None and line.strip().lower() == _UNDO and self._undo()
 
-    def _note_taken(self) -> None:
+    def _note_answered_by_others(self) -> None:
         n = self._labelling.n_taken
         if n > self._n_taken:
-            self._say("somebody else has answered a question meanwhile; here is the next")
+            self._print("somebody else has answered a question meanwhile; here is the next")
         self._n_taken = n
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self._console.print(f"  {text}", style="yellow", markup=False)
 
 
 def _reason(text: str) -> str:
     if not text.strip():
-        raise ValueError("no judgment without a reason: say why in a few words")
+        raise ValueError("every judgment needs a reason: a few words are enough")
     return text.strip()
 
 
 _KEY_HELP: Sequence[tuple[str, str]] = (
-    ("s", "skip: the question goes on waiting"),
-    ("u", "undo: take your last answer back; after a score: give another score"),
+    ("s", "skip: the question keeps waiting"),
+    ("u", "undo: remove your last answer; after a score: give another score"),
     ("?", "this help, and the question again"),
-    ("q", "quit: everything you said is kept"),
+    ("q", "quit: every answer is stored"),
 )
-"""What a person can type instead of an answer."""
+"""The keys instead of an answer."""
 
 
 def print_question(console: Console, question: LabelQuestion, *, with_answer: bool = True) -> None:
-    """Print what a person is to judge; who answered, and what others say, is not in it."""
+    """Print what is to be judged."""
+    # Neither the variant nor other judgments are shown: knowing them would bias the answer.
     from rich.rule import Rule  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.text import Text  # noqa: PLC0415
 

@@ -1,7 +1,4 @@
-"""`judgekit lint`: checks rubrics.
-
-Prompt templates for what misleads judges or costs more than needed.
-"""
+"""`judgekit lint`: checks rubrics and templates for what misleads judges or wastes tokens."""
 
 from __future__ import annotations
 
@@ -32,6 +29,7 @@ from judgekit.report import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+# As linters do; 2 is an error of the command line.
 EXIT_FLAWED = 1
 
 
@@ -72,7 +70,7 @@ def lint_command(
         kinds = [target.kind for target in targets]
         counted = [numbers.format_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
         click.echo(
-            f"{', '.join(counted) or 'nothing'} looked at: {diagnostics.severity_totals(remarks)}"
+            f"{', '.join(counted) or 'nothing'} checked: {diagnostics.severity_totals(remarks)}"
         )
     n_bad = len(remarks) if strict else diagnostics.count_severity(remarks, "error")
     sys.exit(EXIT_FLAWED if n_bad else 0)
@@ -83,20 +81,19 @@ _TEMPLATE = ".j2"
 
 @dataclass(frozen=True, slots=True)
 class LintTarget:
-    """One rubric or template to look at."""
+    """One rubric or template to check."""
 
     kind: Literal["rubric", "template", "partial"]
-    """What it is."""
-
     name: str
-    """Its path, or a shipped one's name."""
+    """Its path, or the name of a shipped one."""
 
     folders: tuple[Path, ...] = ()
-    """Where its includes are looked up before the shipped ones."""
+    """Folders whose includes go before the shipped ones."""
 
 
 def find_lint_targets(names: Sequence[str], folders: Sequence[Path]) -> list[LintTarget]:
-    """What is to be looked at."""
+    """The rubrics and templates to check: those named, else the suite's, else all shipped ones."""
+    # Without names, what the user works on: the suite here, else everything shipped.
     if names:
         found = [target for name in names for target in _targets(name, tuple(folders))]
     elif Path(SUITE_FILE).is_file():
@@ -108,7 +105,7 @@ def find_lint_targets(names: Sequence[str], folders: Sequence[Path]) -> list[Lin
 
 
 def lint_target(target: LintTarget) -> list[Diagnostic]:
-    """What is wrong with a rubric or template."""
+    """The problems of a rubric or template."""
     if target.kind == "rubric":
         return _rubric_diagnostics(rubric_path(target.name))
     try:
@@ -160,7 +157,7 @@ def _file_targets(path: Path, folders: tuple[Path, ...]) -> Iterator[LintTarget]
         case _:
             raise SettingsError(
                 f"{path} is neither a rubric nor a prompt template nor a suite",
-                hint="`judgekit validate` looks at every other kind of file",
+                hint="`judgekit validate` checks every other type of file",
             )
 
 
@@ -168,6 +165,7 @@ def _folder_targets(folder: Path, folders: tuple[Path, ...]) -> Iterator[LintTar
     """The rubrics and judge templates in a folder; a prompt for a system under test is neither."""
     around = (*folders, folder, *_prompts_around(folder))
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        # `.venv`, `.git` and the like hold templates of other tools.
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
         if path.suffix == _TEMPLATE and _has_blocks(path):
@@ -192,12 +190,13 @@ def _suite_targets(path: Path, folders: tuple[Path, ...]) -> Iterator[LintTarget
         yield from _folder_targets(own, folders)
 
 
+# A judge template fills the blocks of a base template; a prompt of a system under test has none.
 def _has_blocks(path: Path) -> bool:
     return "block" in path.read_text(encoding="utf-8", errors="replace")
 
 
 def _prompts_around(path: Path) -> tuple[Path, ...]:
-    """The nearest folder called `prompts` above: partials are named from there."""
+    """The nearest folder above that is named `prompts`: includes are relative to it."""
     return tuple(each for each in path.resolve().parents if each.name == "prompts")[:1]
 
 
@@ -205,11 +204,12 @@ def _kind(path: Path) -> str | None:
     try:
         return document_kind(read_document(path).value)
     except DatasetError:
-        # A rubric that cannot be read is told by its place, so that its fault is shown.
+        # A rubric that cannot be parsed is recognized by its path, so that its error is reported.
         return "rubric" if "rubric" in str(path).lower() else None
 
 
 def _rubric_diagnostics(path: Path) -> list[Diagnostic]:
+    # The wording of a rubric that cannot be loaded cannot be checked.
     problems = [problem for problem in validate_path(path) if problem.severity == "error"]
     if problems:
         return [diagnostic_from_problem(problem) for problem in problems]

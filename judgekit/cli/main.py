@@ -109,6 +109,7 @@ JOBS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """The commands by job: where each lives, imported only when it is called, and its summary."""
 
+# Flat, for lookups; the help lists them by job.
 COMMANDS = {name: command for commands in JOBS.values() for name, command in commands.items()}
 """Each command by its name."""
 
@@ -145,6 +146,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or suggest similar names."""
+        # click would only report that the command does not exist.
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             error = errors.UnknownNameError("command", args[0], COMMANDS)
             raise click.UsageError(str(error), ctx)
@@ -168,7 +170,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         code = _run(args)
         sys.stdout.flush()
     except (BrokenPipeError, ReaderGoneError):
-        # What is left in the buffer goes nowhere, so that Python does not complain of it.
+        # Python flushes stdout at exit, and would report the broken pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
@@ -176,14 +178,15 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 def _run(args: Sequence[str] | None) -> object:
     """Run a command; the exit code, or what the command returned."""
-    listening = sys.stdout
+    stdout = sys.stdout
     try:
-        given = None if args is None else list(args)
+        words = None if args is None else list(args)
         with warnings_as_notes(), _sigterm_as_ctrl_c():
-            return judgekit.main(args=given, prog_name="judgekit", standalone_mode=False)
+            # click's standalone mode would exit with its own codes, and end errors in tracebacks.
+            return judgekit.main(args=words, prog_name="judgekit", standalone_mode=False)
     except SystemExit as stop:
-        # When its reader has gone, click replaces stdout and exits with 1, which is a verdict here.
-        return stop.code if sys.stdout is listening else EXIT_INTERRUPTED
+        # If its reader has exited, click replaces stdout and exits with 1, which is "failed" here.
+        return stop.code if sys.stdout is stdout else EXIT_INTERRUPTED
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -193,6 +196,7 @@ def _run(args: Sequence[str] | None) -> object:
     except errors.JudgekitError as error:
         click.echo(f"error: {message_lines(str(error))}", err=True)
         return exit_code(error)
+    # A file that vanished or cannot be read: the message names it, a traceback would not help.
     except OSError as error:
         click.echo(f"error: {message_lines(str(error))}", err=True)
         return EXIT_INPUT
@@ -200,7 +204,7 @@ def _run(args: Sequence[str] | None) -> object:
 
 @contextmanager
 def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """Containers and CI end a job with SIGTERM; what Ctrl-C would leave in order, it does too."""
+    """End with SIGTERM as with Ctrl-C: containers and CI send it, and the store must be closed."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
         raise KeyboardInterrupt

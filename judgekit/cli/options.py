@@ -1,72 +1,185 @@
-"""Options that several commands share, and the command line that resumes an interrupted run."""
+"""The options of commands: frozen models, and the click options generated from their fields.
+
+A command declares its options in one model, made of the groups below, and receives an instance of
+it. The settings of a judge are a field of such a model; `judgekit.datasets` declares them.
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, get_args, get_origin
 
 import click
 from click.core import ParameterSource
+from pydantic import Field, ValidationError
 
-from judgekit.calibration import CalibrationOptions
+from judgekit.calibration import CalibrationOptions, Consensus
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE,
     CallSettings,
+    CommandOption,
     JudgeSettings,
+    OptionGroup,
     choices_of,
     command_options,
 )
 from judgekit.errors import SettingsError
 from judgekit.models import transport_names
+from judgekit.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from pydantic.fields import FieldInfo
 
-    from judgekit.datasets import CommandOption, OptionGroup
-
-    Decorator = Callable[["_Command"], "_Command"]
-
 _Command = TypeVar("_Command", bound="Callable[..., object]")
+# click checks paths before a command starts, with the name of the option in the error.
+EXISTING_PATH = click.Path(path_type=Path, exists=True)
+EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-
-_CONFIG = click.option(
-    "-c",
-    "--config",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    envvar="JUDGEKIT_CONFIG",
-    help="Suite file (default judgekit.yaml, if there is one).",
-)
-
-_RUBRIC = click.option(
-    "--rubric",
-    metavar="FILE|NAME",
-    envvar="JUDGEKIT_RUBRIC",
-    help="Rubric file, or the name of a shipped rubric.",
-)
-
-
-def judge_model_options(function: _Command) -> _Command:
-    """The judge model and its settings."""
-    return stack_options(
-        function,
-        click.option(
-            "--judge",
-            "judge_model",
-            metavar="MODEL",
-            envvar="JUDGEKIT_JUDGE",
-            help="Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
-        ),
-        settings_options("judge"),
-    )
-
 
 _REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {"transport": transport_names}
 """Settings whose choices are what is registered, not a list in their type."""
+
+
+def option(
+    spelling: str,
+    words: str,
+    default: object = None,
+    *,
+    kind: click.ParamType[Any] | None = None,
+    metavar: str | None = None,
+    has_variable: bool = False,
+    flag_value: str | None = None,
+    ge: float | None = None,
+    gt: float | None = None,
+    le: float | None = None,
+    lt: float | None = None,
+) -> Any:
+    """A field with its option; the type of the option follows from the field unless `kind` is set.
+
+    Args:
+        spelling: The option as click declares it; `-n/--limit` is two spellings of one.
+        words: Its help.
+        default: The value without the option; shown in the help unless it is empty.
+        kind: The type of paths, whose rules an annotation cannot express.
+        metavar: What stands for the value in the help.
+        has_variable: Whether the environment sets it too, by `JUDGEKIT_` and its name.
+        flag_value: The value of the option when it is given without one.
+        ge: Lower limit.
+        gt: Lower limit, itself excluded.
+        le: Upper limit.
+        lt: Upper limit, itself excluded.
+
+    Returns:
+        The field, typed as pydantic types its own.
+    """
+    untyped: Any = Field(default, description=words, ge=ge, gt=gt, le=le, lt=lt)
+    field: FieldInfo = untyped
+    # The same place where `Annotated` puts what stands beside a type, in a third of the lines.
+    field.metadata += [
+        CommandOption(
+            spelling, "command", metavar, has_variable=has_variable, flag_value=flag_value
+        ),
+        *([] if kind is None else [kind]),
+    ]
+    return field
+
+
+def max_cost_option(words: str) -> Any:
+    """The field of the cost limit, whose consequence differs from command to command."""
+    return option("--max-cost", words, gt=0, metavar="USD", has_variable=True)
+
+
+def dry_run_option() -> Any:
+    """The field of `--dry-run`."""
+    return option("--dry-run", "Estimate calls and cost without making any.", default=False)
+
+
+class CommandOptions(Record):
+    """The options of a command, as they were given or by default."""
+
+    # `demo`, `plan` and `rejudge` hand their options to the code of another command.
+    @classmethod
+    def of(cls, other: CommandOptions, **changes: object) -> Self:
+        """The options of another command, as far as this one has them, with changes."""
+        shared = type(other).model_fields.keys() & cls.model_fields.keys()
+        return cls.model_validate({name: getattr(other, name) for name in shared} | changes)
+
+
+_Options = TypeVar("_Options", bound=CommandOptions)
+
+
+def takes(
+    model: type[_Options],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a model, and an instance of it as its first argument.
+
+    An argument of the command whose name is a field of the model is a part of the instance.
+    """
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(**parameters: object) -> None:
+            function(_collect(model, parameters), **parameters)
+
+        plain: Callable[..., None] = command
+        # Shared groups first, from the most specific one, then what only this command has; pydantic
+        # has them the other way round, and help and resumed command lines show this order.
+        names = dict.fromkeys(
+            name
+            for owner in (*model.__mro__[1:], model)
+            for name in inspect.get_annotations(owner)
+            if name in model.model_fields
+        )
+        # The decorator that is applied last is the first option.
+        for name in reversed(names):
+            field = model.model_fields[name]
+            for entry in field.metadata:
+                if isinstance(entry, CommandOption):
+                    plain = _click_option(name, field, entry)(plain)
+                elif isinstance(entry, SettingGroups):
+                    for group in reversed(entry.names):
+                        plain = settings_options(group)(plain)
+        return plain
+
+    return add
+
+
+def _collect(model: type[_Options], parameters: dict[str, object]) -> _Options:
+    """Take the parameters of a model out of those of a command."""
+    values = {name: parameters.pop(name) for name in model.model_fields if name in parameters}
+    for name, field in model.model_fields.items():
+        if any(isinstance(entry, SettingGroups) for entry in field.metadata):
+            # Only what was given is set, so that the suite decides the rest.
+            given_settings = {
+                setting: value
+                for setting, _, entry in command_options()
+                if (value := parameters.pop(entry.parameter or setting, None)) not in (None, ())
+            }
+            values[name] = JudgeSettings.checked(**given_settings)
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:  # click has checked all but what is no number (nan)
+        problem = error.errors(include_url=False)[0]
+        spelled = {name: entry.spelling for name, _, entry in command_options(model)}
+        name = str(problem["loc"][0])
+        message = problem["msg"][:1].lower() + problem["msg"][1:]
+        raise SettingsError(f"{spelled.get(name, name)}: {message}") from error
+
+
+# `cache explain` builds requests and sends none, so it takes no limits, for example.
+class SettingGroups:
+    """Which groups of judge settings a command takes as options."""
+
+    def __init__(self, *names: OptionGroup) -> None:
+        self.names = names
 
 
 def settings_options(
@@ -75,343 +188,305 @@ def settings_options(
     """The options of a group of judge settings, generated from the settings."""
 
     def add(function: _Command) -> _Command:
-        decorators: list[Decorator[_Command]] = [
-            _settings_option(name, field, option)
-            for name, field, option in command_options(settings)
-            if option.group == group
-        ]
-        return stack_options(function, *decorators)
+        for name, field, entry in reversed([*command_options(settings)]):
+            if entry.group == group:
+                function = _click_option(name, field, entry)(function)
+        return function
 
     return add
 
 
-def _settings_option(name: str, field: FieldInfo, option: CommandOption) -> Decorator[_Command]:
+def _click_option(
+    name: str, field: FieldInfo, entry: CommandOption
+) -> Callable[[_Command], _Command]:
     """One option: its type and range, its default and its help are the field's."""
     switches = isinstance(field.default, bool)
     words = (field.description or "").replace("`", "").removesuffix(".")
-    if not switches and field.default not in {None, ()}:
+    has_default = not switches and field.default not in {None, ()}
+    # A setting that is not given is left to the suite, so its default is only named in the help.
+    is_setting = entry.group != "command"
+    if is_setting and has_default:
         shown = f"{field.default:g}" if isinstance(field.default, float) else field.default
         words += f" (default {shown})"
-    elif switches and field.default:
+    elif is_setting and field.default is True:
         words += " (default: yes)"
     # A pair of options says yes or no, and neither where it is not given: then the suite decides.
-    pair = option.spelling.startswith("--") and "/" in option.spelling
-    spellings = (option.spelling,) if pair else tuple(option.spelling.split("/"))
-    long = option.spelling.split("/")[0] if pair else spellings[-1]
+    pair = switches and entry.spelling.startswith("--") and "/" in entry.spelling
+    spellings = (entry.spelling,) if pair else tuple(entry.spelling.split("/"))
+    long = next(one for one in entry.spelling.split("/") if one.startswith("--"))
     variable = "JUDGEKIT_" + long.removeprefix("--").replace("-", "_").upper()
+    default = field.default if has_default and not is_setting else None
+    # click distinguishes a flag value of None from a missing one.
+    more: dict[str, Any] = {} if entry.flag_value is None else {"flag_value": entry.flag_value}
     return click.option(
         *spellings,
-        option.parameter or name,
+        entry.parameter or name,
         type=None if switches else _click_type(name, field),
         is_flag=switches,
-        default=None if pair else False if switches else None,
+        default=False if switches and not pair else default,
+        show_default=default is not None,
         multiple=isinstance(field.default, tuple),
-        metavar=option.metavar,
-        envvar=variable if option.has_variable else None,
+        nargs=_n_values(field),
+        metavar=entry.metavar,
+        envvar=variable if entry.has_variable else None,
         help=f"{words}.",
+        **more,
     )
 
 
 def _click_type(name: str, field: FieldInfo) -> click.ParamType[Any]:
-    """The type of a setting that is no switch."""
+    """The type of an option that is no switch."""
+    if kind := next((one for one in field.metadata if isinstance(one, click.ParamType)), None):
+        return kind
     if words := choices_of(field) or _REGISTERED.get(name, tuple)():
         return click.Choice(words)
-    if isinstance(field.default, tuple):
-        return _FOLDER
     kinds = {field.annotation, *get_args(field.annotation)}
-    least = {type(bound).__name__: bound for bound in field.metadata}
-    # Upper ends are for files, where a typing error waits unseen; see SuiteJudge.
-    if (at_least := least.get("Ge")) is not None:
-        return (click.IntRange if int in kinds else click.FloatRange)(at_least.ge)
-    if (above := least.get("Gt")) is not None:
-        return click.FloatRange(above.gt, min_open=True)
-    return click.INT if int in kinds else click.STRING
-
-
-def given_judge_settings(options: Mapping[str, object]) -> dict[str, object]:
-    """The settings of calling a judge that the options of a command give, by field."""
-    return {
-        name: value
-        for name, _, option in command_options()
-        if name in CallSettings.model_fields
-        and (value := options.get(option.parameter or name)) is not None
-    }
-
-
-def given_blind_settings(options: Mapping[str, object]) -> dict[str, object]:
-    """The settings of blind comparisons that the options of a command give, by field."""
-    return {
-        name: value
-        for name, _, option in command_options()
-        if option.group == "blind" and (value := options.get(name)) is not None
-    }
-
-
-def limit_options(function: _Command) -> _Command:
-    """Limits on the calls to a provider."""
-    return settings_options("limits")(function)
-
-
-def cache_options(function: _Command) -> _Command:
-    """Which replies come from the cache, and its folder."""
-    return stack_options(
-        function,
-        click.option(
-            "--cache-dir",
-            type=_FOLDER,
-            envvar="JUDGEKIT_CACHE_DIR",
-            help=f"Folder of the reply cache (default {DEFAULT_CACHE_FOLDER}).",
-        ),
-        click.option(
-            "--no-cache",
-            is_flag=True,
-            envvar="JUDGEKIT_NO_CACHE",
-            help="Do not read or write the cache.",
-        ),
-        settings_options("cache"),
+    if Path in kinds:
+        return _FOLDER
+    # The limits of a field, each by the name of its class in annotated_types: `Ge(ge=1)`.
+    limits = {type(one).__name__: one for one in field.metadata}
+    low, high = (limits.get(one) for one in ("Ge", "Le"))
+    above, below = (limits.get(one) for one in ("Gt", "Lt"))
+    if int in kinds:
+        return click.INT if low is None else click.IntRange(low.ge)
+    if float not in kinds:
+        return click.STRING
+    return click.FloatRange(
+        low.ge if low else above.gt if above else None,
+        high.le if high else below.lt if below else None,
+        min_open=above is not None,
+        max_open=below is not None,
     )
 
 
-def calibration_options(function: _Command) -> _Command:
-    """The calibration maps, and whether valid ones are required."""
-    return stack_options(
-        function,
-        click.option(
-            "--calibration",
-            type=click.Path(path_type=Path, exists=True),
-            metavar="PATH",
-            help="Calibration maps from calibrate --write-map; calibrated values decide.",
-        ),
-        click.option(
-            "--require-calibration",
-            is_flag=True,
-            help="Make no call without a valid calibration. Exit code 4.",
-        ),
-    )
+def _n_values(field: FieldInfo) -> int:
+    """How many values follow the option: those of a tuple of fixed length, else one."""
+    for annotation in (field.annotation, *get_args(field.annotation)):
+        if get_origin(annotation) is tuple and ... not in get_args(annotation):
+            return len(get_args(annotation))
+    return 1
 
 
-def input_options(function: _Command) -> _Command:
-    """What is graded."""
-    return stack_options(
-        function,
-        click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True)),
-        _CONFIG,
-        _RUBRIC,
-        click.option(
-            "--cases",
-            type=click.Path(path_type=Path, exists=True),
-            envvar="JUDGEKIT_CASES",
-            help="Cases of the outputs (inputs, references).",
-        ),
-        click.option("--variant", help="Variant of outputs that do not name one."),
-        click.option(
-            "--filter-tag", multiple=True, help="Only cases with this tag; may be repeated."
-        ),
-        _sampling_options("outputs"),
-    )
-
-
-def side_options(function: _Command) -> _Command:
-    """What is compared, by which rubric, at which significance level."""
-    return stack_options(
-        function,
-        _CONFIG,
-        _RUBRIC,
-        click.option(
-            "--cases",
-            "--dataset",
-            "cases",
-            type=click.Path(path_type=Path, exists=True),
-            envvar="JUDGEKIT_CASES",
-            help="Cases to answer (inputs, references).",
-        ),
-        click.option(
-            "--filter-tag", multiple=True, help="Only cases with this tag; may be repeated."
-        ),
-        _sampling_options("cases", seeded="the sample"),
-        click.option(
-            "--alpha",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            default=0.05,
-            show_default=True,
-            help="Significance level of a decision.",
-        ),
-    )
-
-
-def choice_options(function: _Command) -> _Command:
-    """Which part of a suite is run."""
-    return stack_options(
-        function,
-        click.option(
-            "-c",
-            "--config",
-            type=click.Path(path_type=Path, exists=True),
-            envvar="JUDGEKIT_CONFIG",
-            help="Suite file, if not given as the argument.",
-        ),
-        click.option("--variant", multiple=True, help="Only this variant; may be repeated."),
-        click.option(
-            "--filter-tag", multiple=True, help="Only cases with this tag; may be repeated."
-        ),
-        click.option(
-            "--filter-case", multiple=True, metavar="ID", help="Only this case; may be repeated."
-        ),
-        click.option("--filter-name", metavar="REGEX", help="Only cases whose name matches REGEX."),
-        _sampling_options("cases"),
-    )
-
-
-def target_options(function: _Command) -> _Command:
-    """The system under test, for suites without variants such as files of other tools."""
-    return stack_options(
-        function,
-        click.option(
-            "--outputs",
-            "given_outputs",
-            type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            help="Recorded outputs (rows with case_id and text) for a suite without variants.",
-        ),
-        click.option(
-            "--target-command",
-            "given_command",
-            metavar="COMMAND",
-            help="Program to test: case JSON on stdin, output JSON on stdout.",
-        ),
-        click.option(
-            "--target-python",
-            "given_python",
-            metavar="MODULE:NAME",
-            help="Python function to test, called with each case.",
-        ),
-        click.option(
-            "--target-http",
-            "given_http",
-            metavar="URL",
-            help="Endpoint to test: case JSON in, output JSON out.",
-        ),
-    )
-
-
-def store_option(function: _Command) -> _Command:
-    """The store of runs."""
-    return click.option(
-        "--store",
-        envvar="JUDGEKIT_STORE",
-        metavar="FILE|URL",
-        default=DEFAULT_STORE_FILE,
-        show_default=True,
-        help="SQLite file or database URL (postgresql://…) of the stored runs.",
-    )(function)
-
-
-def max_cost_option(
-    text: str = "Stop at this cost. Exit code 5.",
-) -> Callable[[_Command], _Command]:
-    """The cost limit."""
-    return click.option(
-        "--max-cost",
-        type=click.FloatRange(0, min_open=True),
-        envvar="JUDGEKIT_MAX_COST",
-        metavar="USD",
-        help=text,
-    )
-
-
-def talk_options(function: _Command) -> _Command:
-    """The amount and format of output."""
-    return stack_options(
-        function,
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-        click.option("--no-progress", is_flag=True, help="Do not show progress."),
-        click.option("-q", "--quiet", is_flag=True, help="Print only the result."),
-        click.option(
-            "-v", "--verbose", is_flag=True, help="Print every verdict with every reason."
-        ),
-    )
-
-
-def json_option(function: _Command) -> _Command:
-    """Print the result as JSON."""
-    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(
-        function
-    )
-
-
-def cache_dir_option(function: _Command) -> _Command:
-    """The folder of the cache."""
-    return click.option(
-        "--cache-dir",
-        type=_FOLDER,
-        envvar="JUDGEKIT_CACHE_DIR",
-        default=DEFAULT_CACHE_FOLDER,
-        show_default=True,
-        help="Folder of the reply cache.",
-    )(function)
-
-
-def _sampling_options(things: str, *, seeded: str = "--sample") -> Callable[[_Command], _Command]:
-    """How many of them are used, and which."""
+def _single(model: type[CommandOptions], name: str) -> Callable[[_Command], _Command]:
+    """One option of a model, for commands that take no other of it."""
 
     def add(function: _Command) -> _Command:
-        return stack_options(
-            function,
-            click.option(
-                "-n", "--limit", type=click.IntRange(1), help=f"Only the first N {things}."
-            ),
-            click.option("--sample", type=click.IntRange(1), help=f"Draw N {things} at random."),
-            click.option(
-                "--seed", type=int, default=0, show_default=True, help=f"Random seed of {seeded}."
-            ),
-        )
+        field = model.model_fields[name]
+        (entry,) = (one for one in field.metadata if isinstance(one, CommandOption))
+        return _click_option(name, field, entry)(function)
 
     return add
 
 
-def stack_options(function: _Command, *decorators: Decorator[_Command]) -> _Command:
-    """A command with several options, in the order of its help."""
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+# `quiet` and `verbose` are fields of every command, so that one function prints all documents.
+class OutputOptions(CommandOptions):
+    """The form of the result on stdout."""
+
+    as_json: bool = option("--json", "Print the result as JSON.", default=False)
+    quiet: bool = False
+    verbose: bool = False
 
 
-_PairCommand = TypeVar("_PairCommand", bound="Callable[..., object]")
+class TalkOptions(OutputOptions):
+    """The amount and form of what is printed."""
+
+    no_progress: bool = option("--no-progress", "Do not show progress.", default=False)
+    quiet: bool = option("-q/--quiet", "Print only the result.", default=False)
+    verbose: bool = option("-v/--verbose", "Print every verdict with every reason.", default=False)
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether progress is shown; beside JSON it would be in the way of whoever reads both."""
+        return not (self.quiet or self.no_progress or self.as_json)
 
 
-def judges_options(function: _PairCommand) -> _PairCommand:
-    """One judge model or a panel of several, and their settings."""
-    return stack_options(
-        function,
-        click.option(
-            "--judge",
-            "judge_model",
-            type=_Model(),
-            metavar="MODEL",
-            multiple=True,
-            envvar="JUDGEKIT_JUDGE",
-            help="Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local; "
-            "several form a panel with one vote each.",
-        ),
-        settings_options("judge"),
+class StoreOptions(CommandOptions):
+    """The store of runs."""
+
+    # Text, not a path: it may be the URL of a database.
+    store: str = option(
+        "--store",
+        "SQLite file or database URL (postgresql://…) of the stored runs.",
+        DEFAULT_STORE_FILE,
+        metavar="FILE|URL",
+        has_variable=True,
     )
 
 
-def blind_options(function: _PairCommand) -> _PairCommand:
-    """How two outputs are shown to the judge without naming their makers."""
-    return settings_options("blind")(function)
+class CacheFolderOptions(CommandOptions):
+    """The cache of a command that only looks at it."""
+
+    cache_dir: Path = option(
+        "--cache-dir",
+        "Folder of the reply cache.",
+        Path(DEFAULT_CACHE_FOLDER),
+        kind=_FOLDER,
+        has_variable=True,
+    )
 
 
-def rule_option(words: str) -> Callable[[_PairCommand], _PairCommand]:
-    """The rule that reconciles the two orders."""
-    return click.option("--rule", type=click.Choice(["consistent", "average"]), help=words)
+json_option = _single(OutputOptions, "as_json")
+store_option = _single(StoreOptions, "store")
+cache_dir_option = _single(CacheFolderOptions, "cache_dir")
 
 
-def check_no_rule(rule: str | None) -> None:
-    """Refuse a rule for comparisons where there is no comparison."""
-    if rule is not None:
-        raise SettingsError(
-            "--rule is for comparisons", hint="name one (cmp-…): judgekit show --comparisons"
-        )
+class CallOptions(CommandOptions):
+    """How judges are called, with which cache and at which cost."""
+
+    # Without a default of its own: a setting that is not given is the suite's, else the default.
+    judge_settings: Annotated[JudgeSettings, SettingGroups("judge", "limits", "cache")] = (
+        JudgeSettings()
+    )
+    cache_dir: Path | None = option(
+        "--cache-dir",
+        f"Folder of the reply cache (default {DEFAULT_CACHE_FOLDER}).",
+        kind=_FOLDER,
+        has_variable=True,
+    )
+    no_cache: bool = option(
+        "--no-cache", "Do not read or write the cache.", default=False, has_variable=True
+    )
+    max_cost: float | None = max_cost_option("Stop at this cost. Exit code 5.")
+    retry_errors: bool = False
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """The limit that was given; None leaves it to the suite."""
+        settings = self.judge_settings
+        is_set = "max_concurrency" in settings.model_fields_set
+        return settings.max_concurrency if is_set else None
+
+
+class JudgeOptions(CallOptions):
+    """One judge and how it is called."""
+
+    judge_model: str | None = option(
+        "--judge",
+        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
+        metavar="MODEL",
+        has_variable=True,
+    )
+
+
+class SelectionOptions(CommandOptions):
+    """Which cases or outputs are used."""
+
+    filter_tag: tuple[str, ...] = option(
+        "--filter-tag", "Only cases with this tag; may be repeated.", ()
+    )
+    limit: int | None = option("-n/--limit", "Only the first N cases.", ge=1)
+    sample: int | None = option("--sample", "Draw N cases at random.", ge=1)
+    # Fixed by default: the same command selects the same cases.
+    seed: int = option("--seed", "Random seed of --sample.", 0)
+
+
+class InputOptions(SelectionOptions):
+    """Outputs that are graded, and by what."""
+
+    # An argument of some commands and an option of others, which redefine the field.
+    outputs: tuple[Path, ...] = ()
+    config: Path | None = option(
+        "-c/--config",
+        "Suite file (default judgekit.yaml, if there is one).",
+        kind=EXISTING_FILE,
+        has_variable=True,
+    )
+    rubric: str | None = option(
+        "--rubric",
+        "Rubric file, or the name of a shipped rubric.",
+        metavar="FILE|NAME",
+        has_variable=True,
+    )
+    cases: Path | None = option(
+        "--cases",
+        "Cases of the outputs (inputs, references).",
+        kind=EXISTING_PATH,
+        has_variable=True,
+    )
+    variant: str | None = option("--variant", "Variant of outputs that do not name one.")
+    limit: int | None = option("-n/--limit", "Only the first N outputs.", ge=1)
+    sample: int | None = option("--sample", "Draw N outputs at random.", ge=1)
+
+
+class CalibrationMapOptions(CommandOptions):
+    """The calibration maps, and whether valid ones are required."""
+
+    calibration: Path | None = option(
+        "--calibration",
+        "Calibration maps from calibrate --write-map; calibrated values decide.",
+        kind=EXISTING_PATH,
+        metavar="PATH",
+    )
+    require_calibration: bool = option(
+        "--require-calibration",
+        "Make no call without a valid calibration. Exit code 4.",
+        default=False,
+    )
+
+
+class GradingOptions(InputOptions, JudgeOptions):
+    """What a judge needs to grade outputs, whichever command has it do so."""
+
+    calibration: Path | None = None
+    require_calibration: bool = False
+
+
+class SuiteOptions(SelectionOptions):
+    """Which part of a suite is run, and on what where the suite has no variants."""
+
+    config: Path | None = option(
+        "-c/--config",
+        "Suite file, if not given as the argument.",
+        kind=EXISTING_PATH,
+        has_variable=True,
+    )
+    variant: tuple[str, ...] = option("--variant", "Only this variant; may be repeated.", ())
+    filter_case: tuple[str, ...] = option(
+        "--filter-case", "Only this case; may be repeated.", (), metavar="ID"
+    )
+    filter_name: str | None = option(
+        "--filter-name", "Only cases whose name matches REGEX.", metavar="REGEX"
+    )
+    target_outputs: Path | None = option(
+        "--outputs",
+        "Recorded outputs (rows with case_id and text) for a suite without variants.",
+        kind=EXISTING_FILE,
+    )
+    target_command: str | None = option(
+        "--target-command",
+        "Program to test: case JSON on stdin, output JSON on stdout.",
+        metavar="COMMAND",
+    )
+    target_python: str | None = option(
+        "--target-python",
+        "Python function to test, called with each case.",
+        metavar="MODULE:NAME",
+    )
+    target_http: str | None = option(
+        "--target-http", "Endpoint to test: case JSON in, output JSON out.", metavar="URL"
+    )
+    rubric: str | None = option(
+        "--rubric",
+        "Rubric of cases that have none: a file, or the name of a shipped rubric.",
+        metavar="FILE|NAME",
+        has_variable=True,
+    )
+
+
+class SideOptions(InputOptions):
+    """What is compared, by which rubric, at which significance level."""
+
+    cases: Path | None = option(
+        "--cases/--dataset",
+        "Cases to answer (inputs, references).",
+        kind=EXISTING_PATH,
+        has_variable=True,
+    )
+    variant: str | None = None
+    limit: int | None = option("-n/--limit", "Only the first N cases.", ge=1)
+    sample: int | None = option("--sample", "Draw N cases at random.", ge=1)
+    seed: int = option("--seed", "Random seed of the sample.", 0)
+    alpha: float = option("--alpha", "Significance level of a decision.", 0.05, gt=0, lt=1)
 
 
 class _Model(click.types.StringParamType):
@@ -421,27 +496,67 @@ class _Model(click.types.StringParamType):
     envvar_list_splitter = ","
 
 
-def label_options(function: _Command) -> _Command:
+class ComparingOptions(SideOptions, CallOptions, TalkOptions):
+    """Sides, and how whoever judges them is called."""
+
+
+class StudyOptions(ComparingOptions, GradingOptions):
+    """What the commands that examine a judge have in common."""
+
+
+class ContestOptions(ComparingOptions, StoreOptions):
+    """What `compare` and `rank` have in common: judges that compare outputs blind."""
+
+    judge_settings: Annotated[JudgeSettings, SettingGroups("blind", "judge", "limits", "cache")] = (
+        JudgeSettings()
+    )
+    judge_model: tuple[str, ...] = option(
+        "--judge",
+        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local; "
+        "several form a panel with one vote each.",
+        (),
+        kind=_Model(),
+        metavar="MODEL",
+        has_variable=True,
+    )
+    model: str | None = option(
+        "-m/--model", "Model that answers prompt templates.", has_variable=True
+    )
+    allow_scripts: bool = option(
+        "--allow-scripts", "Allow the setup and teardown scripts of the suite.", default=False
+    )
+    dry_run: bool = dry_run_option()
+    max_cases: int | None = None
+
+
+class LabelOptions(CommandOptions):
     """Which annotators count, and how their labels are combined."""
-    return stack_options(
-        function,
-        click.option(
-            "--annotator",
-            multiple=True,
-            metavar="NAME",
-            help="Only labels of this annotator; may be repeated.",
-        ),
-        click.option(
-            "--consensus",
-            type=click.Choice(["median", "mean", "majority"]),
-            default=CalibrationOptions().consensus,
-            show_default=True,
-            help="How labels of several annotators are combined.",
-        ),
+
+    annotator: tuple[str, ...] = option(
+        "--annotator", "Only labels of this annotator; may be repeated.", (), metavar="NAME"
+    )
+    consensus: Consensus = option(
+        "--consensus",
+        "How labels of several annotators are combined.",
+        CalibrationOptions().consensus,
     )
 
 
-_NOT_AGAIN = frozenset({
+def rule_option(words: str) -> Callable[[_Command], _Command]:
+    """The rule that reconciles the two orders."""
+    return click.option("--rule", type=click.Choice(["consistent", "average"]), help=words)
+
+
+def check_no_rule(rule: str | None) -> None:
+    """Refuse a rule for comparisons where there is no comparison."""
+    if rule is not None:
+        raise SettingsError(
+            "--rule is for comparisons",
+            hint="name a comparison (cmp-…); judgekit show --comparisons lists them",
+        )
+
+
+_NOT_REPEATED = frozenset({
     "dry_run", "fail_fast", "fail_under", "filter_case", "filter_name", "filter_tag", "frozen",
     "limit", "max_cost", "max_time", "notes", "output", "refresh", "resume", "retry_errors",
     "sample", "seed", "variant",
@@ -456,15 +571,17 @@ def resume_command(
     context: click.Context, run_id: str, *, retry: bool = False, command: str = "run"
 ) -> str:
     """The command line that resumes a run or a comparison."""
-    words = ["judgekit", command, *_given(context), "--resume", run_id]
+    words = ["judgekit", command, *_repeated_words(context), "--resume", run_id]
     return shlex.join([*words, *(["--retry-errors"] if retry else [])])
 
 
-def _given(context: click.Context) -> Iterator[str]:
+def _repeated_words(context: click.Context) -> Iterator[str]:
+    """What was typed, as far as the resumed run needs it too."""
     for parameter in context.command.params:
         name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if name in _NOT_AGAIN or source is not ParameterSource.COMMANDLINE:
+        # What the environment sets is set the next time as well.
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if name in _NOT_REPEATED or not is_typed:
             continue
         value = context.params[name]
         if isinstance(parameter, click.Argument):
@@ -473,17 +590,5 @@ def _given(context: click.Context) -> Iterator[str]:
             yield (parameter.opts if value else parameter.secondary_opts)[-1]
         else:
             for one in value if isinstance(value, tuple) else (value,):
-                yield from (parameter.opts[-1], _text(one))
-
-
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else _PASSWORD.sub(r"\1:***", str(value))
-
-
-TARGET_OPTIONS = {
-    "given_outputs": "--outputs",
-    "given_command": "--target-command",
-    "given_python": "--target-python",
-    "given_http": "--target-http",
-}
-"""The options that add a variant, by their parameters."""
+                shown = f"{one:g}" if isinstance(one, float) else str(one)
+                yield from (parameter.opts[-1], _PASSWORD.sub(r"\1:***", shown))

@@ -6,12 +6,10 @@ Documents (.json, .md, .html) are written here; data files (JSONL, CSV, …) by 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from judgekit.cli import console
+from judgekit.cli.options import NEW_FILE, option
 from judgekit.errors import SettingsError
 from judgekit.report import (
     EXPORT_SUFFIXES,
@@ -23,8 +21,10 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
+    from judgekit.cli.options import OutputOptions
     from judgekit.report import Document
 
 
@@ -44,21 +44,14 @@ class OutputFiles:
         return (*self.exports, *self.documents)
 
 
-def output_option(text: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    """`-o FILE`, which may be given several times."""
-    # With a plain option click keeps the last file only, and the others were lost without a word.
-    return click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
-        multiple=True,
-        help=f"{text} May be repeated.",
-    )
+def output_option(text: str) -> Any:
+    """The field of `-o FILE`, which may be given several times."""
+    # With a plain option click keeps the last file only, and the others were lost silently.
+    return option("-o/--output", f"{text} May be repeated.", (), kind=NEW_FILE, metavar="FILE")
 
 
 def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = ()) -> OutputFiles:
-    """Sort files by what is written to them; refuse what cannot be, before anything is asked."""
+    """Sort files by what is written to them; refuse those that cannot be, before any call."""
     known = list(dict.fromkeys((*exports, *REPORT_SUFFIXES)))
     for path in paths:
         if path.suffix.lower() not in known:
@@ -66,6 +59,7 @@ def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = (
                 f"cannot write {what} to {path.name}: its suffix is {path.suffix or 'missing'}",
                 hint=f"use {', '.join(known)}",
             )
+        # Found out before the calls are paid for; a missing folder is most often a typing error.
         if not path.absolute().parent.is_dir():
             raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")
     # A suffix that is both is a data file: .json of `grade` has always been the verdicts.
@@ -82,16 +76,17 @@ def export_outputs(paths: Sequence[Path], *, what: str) -> OutputFiles:
 
 
 def show_document(
-    document: Document, options: Mapping[str, object], files: OutputFiles | None = None
+    document: Document, options: OutputOptions, files: OutputFiles | None = None
 ) -> None:
     """Write a document to its files, and print it on stdout as text or JSON."""
     places = () if files is None else files.documents
+    # Files first: whoever reads only the head of stdout must not lose them to a broken pipe.
     for path in places:
         write_document(path, document)
-    if options.get("as_json"):
+    if options.as_json:
         console.print_json(document_data(document))
     else:
-        print_document(console.stdout(), document, verbose=bool(options.get("verbose")))
-    if not options.get("quiet"):
+        print_document(console.stdout(), document, verbose=options.verbose)
+    if not options.quiet:
         for path in places:
             console.note(f"wrote the report to {path}")

@@ -1,7 +1,4 @@
-"""`judgekit plan`: what a run or a grading would ask and cost.
-
-No model is called.
-"""
+"""`judgekit plan`: the calls and the cost of a run or a grading; no model is called."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import sys
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -19,18 +16,20 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_LIMIT
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
-    TARGET_OPTIONS,
-    cache_options,
-    choice_options,
-    json_option,
-    judge_model_options,
-    limit_options,
+    EXISTING_PATH,
+    GradingOptions,
+    JudgeOptions,
+    OutputOptions,
+    StoreOptions,
+    SuiteOptions,
     max_cost_option,
-    store_option,
-    target_options,
+    option,
+    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.run_options import RunOptions
 from judgekit.cli.setup import SUITE_FILE, grade_setup
+from judgekit.cli.suite_setup import TARGET_OPTIONS, run_setup
 from judgekit.datasets import load_suite
 from judgekit.evaluation import (
     calibration_of_suite,
@@ -44,14 +43,15 @@ from judgekit.report import default_rubric_lines, judging_plan_document, suite_p
 
 if TYPE_CHECKING:
     from judgekit.cli.outputs import OutputFiles
-    from judgekit.cli.setup import GradeSetup, Options
+    from judgekit.cli.setup import GradeSetup
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.datasets import Suite
     from judgekit.evaluation import SuitePlan
 
-_OF_GRADINGS = {"cases": "--cases"}
+_GRADING_ONLY = {"cases": "--cases"}
 
-_OF_SUITES = {
+# The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
+_SUITE_ONLY = {
     "filter_case": "--filter-case",
     "filter_name": "--filter-name",
     "max_cost": "--max-cost",
@@ -59,30 +59,31 @@ _OF_SUITES = {
 }
 
 
+class PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
+    """The options of `plan`: those of `run` and of `grade` that change what is called."""
+
+    rubric: str | None = option(
+        "--rubric",
+        "Rubric of OUTPUTS, or of cases that have none: a file or a shipped rubric.",
+        metavar="FILE|NAME",
+        has_variable=True,
+    )
+    cases: Path | None = option(
+        "--cases",
+        "Cases of OUTPUTS (inputs, references).",
+        kind=EXISTING_PATH,
+        has_variable=True,
+    )
+    max_cost: float | None = max_cost_option(
+        "Exit with code 5 if SUITE is likely to cost more than this."
+    )
+    output: tuple[Path, ...] = output_option("Write the plan to FILE: .json, .md or .html.")
+
+
 @click.command("plan", cls=HelpCommand)
 @click.argument("paths", nargs=-1, metavar="[SUITE | OUTPUTS]...", type=click.Path(path_type=Path))
-@choice_options
-@target_options
-@click.option(
-    "--rubric",
-    metavar="FILE|NAME",
-    envvar="JUDGEKIT_RUBRIC",
-    help="Rubric of OUTPUTS, or of cases that have none: a file or a shipped rubric.",
-)
-@click.option(
-    "--cases",
-    type=click.Path(path_type=Path, exists=True),
-    envvar="JUDGEKIT_CASES",
-    help="Cases of OUTPUTS (inputs, references).",
-)
-@judge_model_options
-@limit_options
-@cache_options
-@store_option
-@max_cost_option("Exit with code 5 if SUITE is likely to cost more than this.")
-@output_option("Write the plan to FILE: .json, .md or .html.")
-@json_option
-def plan_command(*, paths: tuple[Path, ...], output: tuple[Path, ...], **options: object) -> None:
+@takes(PlanOptions)
+def plan_command(options: PlanOptions, *, paths: tuple[Path, ...]) -> None:
     """Estimate the calls and the cost of a run of SUITE or a grading of OUTPUTS; makes no call.
 
     SUITE is a suite file, or any file of cases with --outputs or one of the --target options. The
@@ -98,51 +99,48 @@ def plan_command(*, paths: tuple[Path, ...], output: tuple[Path, ...], **options
         judgekit plan
         judgekit plan outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1
     """
-    # SUITE is a suite file, or any file of cases with --outputs or one of the --target options.
-    # Calls for each model, tokens, price, replies owned already, time; of a suite also the smallest
-    # difference between variants that its size can show. Takes the options of `judgekit run`, or of
-    # `judgekit grade`. Without an argument judgekit.yaml is planned: as a run where it has variants
-    # that are still to answer, else as a grading.
-    # Tokens are counted and prices looked up without a network. Exit code 0; 5 when --max-cost is
-    # less than the likely price.
-    files = sort_outputs(output, what="a plan")
+    files = sort_outputs(options.output, what="a plan")
     for path in paths:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
     if _is_run(paths, options):
-        from judgekit.cli.suite_setup import run_setup  # noqa: PLC0415 - only for suites
-
-        _refuse(options, _OF_GRADINGS, "a grading of outputs, and this is a suite")
-        setup = run_setup(next(iter(paths), None), options)
+        _refuse(options, _GRADING_ONLY, "a grading of outputs, and this is a suite")
+        setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=None))
         sys.exit(show_suite_plan(setup, options, files))
-    _refuse(options, _OF_SUITES, "a suite, and these are outputs")
-    options["outputs"] = paths
-    options["variant"] = _one_variant(options)
-    show_grade_plan(grade_setup(options), options, files)
+    _refuse(options, _SUITE_ONLY, "a suite, and these are outputs")
+    if len(options.variant) > 1:
+        raise click.UsageError("Outputs have one --variant; only a suite has several.")
+    variant = next(iter(options.variant), None)
+    grading = GradingOptions.of(options, outputs=paths, variant=variant)
+    show_grade_plan(grade_setup(grading), options, files)
 
 
-def show_grade_plan(setup: GradeSetup, options: Options, files: OutputFiles | None = None) -> None:
-    """Work out the plan of a grading and print it."""
+def show_grade_plan(
+    setup: GradeSetup, options: OutputOptions, files: OutputFiles | None = None
+) -> None:
+    """Estimate the calls and the cost of a grading and print them."""
     with setup.judge as judge:
-        setup.counts()
-        found = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
+        setup.counts()  # reports unreadable outputs before the first request is built
+        plan = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
     if setup.calibration is not None or setup.requires_calibration:
         use = resolve_calibration(setup.calibration, setup.rubric, judging_of_judge(setup.judge))
         console.note(f"calibration: {use.words}")
-    show_document(judging_plan_document(found), options, files)
+    show_document(judging_plan_document(plan), options, files)
 
 
-def show_suite_plan(setup: RunSetup, options: Options, files: OutputFiles | None = None) -> int:
-    """Work out the plan of a run and print it; closes what the setup holds open."""
+def show_suite_plan(
+    setup: RunSetup, options: OutputOptions, files: OutputFiles | None = None
+) -> int:
+    """Estimate the calls and the cost of a run and print them; closes the setup."""
     with closing(setup.store):
-        found = asyncio.run(_planned(setup))
+        plan = asyncio.run(_planned(setup))
     suite = setup.opened.suite
     for words in default_rubric_lines(default_rubric_records(setup.opened.plans.by_default)):
         console.note(f"rubric: {words}")
     if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
         console.note(f"calibration: {calibration_of_suite(setup.opened).words}")
-    show_document(suite_plan_document(found), options, files)
-    return EXIT_LIMIT if found.sufficiency == "short" else 0
+    show_document(suite_plan_document(plan), options, files)
+    return EXIT_LIMIT if plan.sufficiency == "short" else 0
 
 
 async def _planned(setup: RunSetup) -> SuitePlan:
@@ -152,20 +150,21 @@ async def _planned(setup: RunSetup) -> SuitePlan:
         return await plan_suite(
             setup.opened,
             store=setup.store,
-            begun=setup.begun,
+            begun=setup.resumed,
             in_flight=setup.session.in_flight,
         )
     finally:
         await setup.opened.aclose()
 
 
-def _is_run(paths: tuple[Path, ...], options: Options) -> bool:
-    """Whether a run is planned, rather than a grading."""
+def _is_run(paths: tuple[Path, ...], options: PlanOptions) -> bool:
+    """Whether a run is planned, not a grading."""
     if len(paths) == 1:
         return _is_suite(paths[0])
-    if paths or any(options.get(name) is not None for name in ("rubric", *_OF_GRADINGS)):
+    # These two describe outputs that are graded.
+    if paths or options.rubric is not None or options.cases is not None:
         return False
-    named = cast("Path | None", options.get("config")) or Path(SUITE_FILE)
+    named = options.config or Path(SUITE_FILE)
     if named.is_dir():
         return True
     return named.is_file() and _has_work(load_suite(named))
@@ -177,7 +176,9 @@ def _is_suite(path: Path) -> bool:
         return True
     document = read_whole_document(path)
     if document is None:
+        # The first row is enough: files of one row per line do not mix cases and outputs.
         return any(row_kind(row.fields) == "cases" for row in islice(iter_rows(path), 1))
+    # Files of other tools are suites if they have cases; else they hold outputs or results.
     shape = foreign_shape(document.value)
     if shape is not None:
         return shape.has_cases
@@ -188,18 +189,13 @@ def _has_work(suite: Suite) -> bool:
     """Whether there is more to a suite than one model that judges what is recorded."""
     if any(variant.kind != "outputs" for variant in suite.variants):
         return True
+    # A grading plan knows one model only: panels, humans and checks need the plan of a run.
     return len(suite.judge) > 1 or any(judge.kind != "llm" for judge in suite.judge)
 
 
-def _refuse(options: Options, names: dict[str, str], belongs_to: str) -> None:
-    for name, option in names.items():
+def _refuse(options: PlanOptions, names: dict[str, str], belongs_to: str) -> None:
+    # The environment may set options for all commands, so it never contradicts one of them.
+    for name, spelling in names.items():
         source = click.get_current_context().get_parameter_source(name)
-        if options.get(name) and source is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option} belongs to {belongs_to}.")
-
-
-def _one_variant(options: Options) -> str | None:
-    wanted = cast("tuple[str, ...]", options.get("variant") or ())
-    if len(wanted) > 1:
-        raise click.UsageError("Outputs are of one --variant; only a suite has several.")
-    return next(iter(wanted), None)
+        if getattr(options, name) and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{spelling} belongs to {belongs_to}.")

@@ -6,9 +6,8 @@ import asyncio
 import sys
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -22,45 +21,40 @@ from judgekit.cli.exit_codes import (
     EXIT_LIMIT,
 )
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import (
-    blind_options,
-    cache_options,
-    judges_options,
-    limit_options,
-    max_cost_option,
-    side_options,
-    store_option,
-    talk_options,
-)
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.options import ContestOptions, max_cost_option, option, takes
+from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.setup import note_unused_replies
 from judgekit.cli.sides import (
+    SideArguments,
+    answering_suite,
     check_one_rubric,
     check_pair_judge,
     file_sides,
+    generate_outputs,
     is_file_argument,
     judges_and_rubric,
     open_pair_judges,
     parse_sides,
-    rubric_of_runs,
-    run_and_variant,
-    run_side,
+    run_sides,
     show_pair_plan,
+    side_budget,
     suite_cases,
+    unknown_side_error,
+    unpriced_error,
 )
-from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.errors import DatasetError, SettingsError
 from judgekit.evaluation import (
     Contest,
+    PairChoice,
     Ranker,
     RankRules,
+    Ties,
     holds_comparisons,
     make_match_selector,
-    price_table,
     rank_matches,
     read_comparisons,
 )
 from judgekit.formats import suffix_of
-from judgekit.models import Budget
 from judgekit.report import (
     check_comparison_file,
     comparison_lines,
@@ -70,78 +64,46 @@ from judgekit.report import (
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from judgekit.cli.outputs import OutputFiles
-    from judgekit.cli.setup import Options
-    from judgekit.cli.sides import SideArguments
-    from judgekit.evaluation import PairChoice, RankingSummary, Side, Ties
+    from judgekit.evaluation import RankingSummary, Side
     from judgekit.judge import Panel
     from judgekit.records import Comparison, Rubric
 
 
+class RankOptions(ContestOptions):
+    """The options of `rank`."""
+
+    pairs: PairChoice = option(
+        "--pairs",
+        "All pairs, or the most uncertain ones until the top is decided.",
+        "round-robin",
+    )
+    top: int = option("--top", "Number of first places to decide.", 1, ge=1)
+    ties: Ties = option(
+        "--ties", "Count a tie as half a win for each, or model it as a third outcome.", "half"
+    )
+    max_comparisons: int | None = option(
+        "--max-comparisons", "Maximum number of comparisons.", ge=1
+    )
+    max_cost: float | None = max_cost_option(
+        "Stop at this cost, outputs included; run it again to continue. Exit code 5."
+    )
+    resume: str | None = option(
+        "--resume",
+        "Reuse the outputs of this run and produce only the missing ones.",
+        metavar="RUN",
+    )
+    output: tuple[Path, ...] = output_option(
+        "Write every comparison to FILE (.jsonl, .json), or the report (.md, .html)."
+    )
+
+
 @click.command("rank", cls=HelpCommand)
 @click.argument("sides", nargs=-1, required=True)
-@side_options
-@click.option(
-    "-m",
-    "--model",
-    envvar="JUDGEKIT_MODEL",
-    help="Model that answers prompt templates.",
-)
-@blind_options
-@click.option(
-    "--pairs",
-    type=click.Choice(["round-robin", "adaptive"]),
-    default="round-robin",
-    show_default=True,
-    help="All pairs, or the most uncertain ones until the top is decided.",
-)
-@click.option(
-    "--top",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Number of first places to decide.",
-)
-@click.option(
-    "--ties",
-    type=click.Choice(["half", "davidson", "rao-kupper"]),
-    default="half",
-    show_default=True,
-    help="Count a tie as half a win for each, or model it as a third outcome.",
-)
-@click.option("--max-comparisons", type=click.IntRange(1), help="Maximum number of comparisons.")
-@max_cost_option("Stop at this cost, outputs included; run it again to continue. Exit code 5.")
-@click.option(
-    "--resume",
-    metavar="RUN",
-    help="Reuse the outputs of this run and produce only the missing ones.",
-)
-@click.option(
-    "--allow-scripts", is_flag=True, help="Allow the setup and teardown scripts of the suite."
-)
-@output_option("Write every comparison to FILE (.jsonl, .json), or the report (.md, .html).")
-@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
-@store_option
-@judges_options
-@limit_options
-@cache_options
-@talk_options
-def rank_command(
-    *,
-    sides: tuple[str, ...],
-    alpha: float,
-    pairs: PairChoice,
-    top: int,
-    ties: Ties,
-    max_comparisons: int | None,
-    output: tuple[Path, ...],
-    store: str,
-    dry_run: bool,
-    **options: object,
-) -> None:
+@takes(RankOptions)
+def rank_command(options: RankOptions, *, sides: tuple[str, ...]) -> None:
     """Rank SIDES: each pair is compared blind, in both orders, on the cases that both answer.
 
     SIDES are named as for judgekit compare: output files, variants of a suite, prompt templates
@@ -158,301 +120,263 @@ def rank_command(
         judgekit rank a.jsonl b.jsonl c.jsonl --rubric helpfulness --judge local
         judgekit rank comparisons.jsonl --ties davidson
     """
-    files = sort_outputs(output, what="comparisons", exports=(".jsonl", ".json"))
-    rules = RankRules(ties=ties, top=top, alpha=alpha)
+    files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
+    rules = RankRules(ties=options.ties, top=options.top, alpha=options.alpha)
     if recorded := comparison_files(sides):
-        asking = ("filter_tag", "limit", "sample", "rule", "resume")
-        own = {"pairs": pairs, "max_comparisons": max_comparisons, "output": files.exports}
-        own["dry_run"] = dry_run or None
-        _refuse_for_given(own | {name: options.get(name) for name in asking})
-        made = read_comparisons(recorded)
-        found = rank_matches(made.matches, rules=rules, questioned=made.provenance())
-        show_document(ranking_document(found), options, files)
-        sys.exit(0 if found.decision.is_decided else EXIT_INCONCLUSIVE)
+        _refuse_judging_options(options, files)
+        source = read_comparisons(recorded)
+        summary = rank_matches(source.matches, rules=rules, questioned=source.provenance())
+        show_document(ranking_document(summary), options, files)
+        sys.exit(0 if summary.decision.is_decided else EXIT_INCONCLUSIVE)
     for file in files.exports:
         check_comparison_file(file, sides)
+    # `--top 3` of three sides decides nothing, which is an error before the first call.
     rules.check(len(sides))
     with ExitStack() as stack:
-        ranked = _setup(sides, {**options, "dry_run": dry_run}, store, stack)
+        ranked = _setup(sides, options, stack)
         if isinstance(ranked, int):
             sys.exit(ranked)
-        panel, rubric, contest, run_id = ranked
-        stack.callback(panel.close)
+        stack.callback(ranked.panel.close)
+        contest = ranked.contest
         if not contest.n_matches:
             raise SettingsError(
                 "no case is answered by two of the sides",
                 hint="they need the same case_id, and the same input for it; see --filter-tag",
             )
-        if dry_run:
-            planned = (match.pair for match in contest.in_rounds()[:max_comparisons])
-            sys.exit(show_pair_plan(panel, planned, rubric, contest.names, options))
-        ranker = Ranker(
-            panel,
-            contest,
-            rubric,
-            selector=make_match_selector(contest, rules, pairs, max_comparisons),
-            # Enough at a time to keep every slot busy.
-            in_flight=max(4, panel.max_concurrency),
-        )
-        job = _Job(panel, ranker, contest, rules, pairs == "adaptive", max_comparisons, files)
-        sys.exit(_run(job, options, again=_again(run_id, keeps=panel.keeps)))
-
-
-def _setup(
-    names: Sequence[str], options: Options, store: str, stack: ExitStack
-) -> RankingSetup | int:
-    """Who is ranked, by whom and how; an exit code where the outputs could not be made."""
-    named = parse_sides(names, options)
-    resume = cast("str | None", options.get("resume"))
-    if named.kind == "generated":
-        if options["dry_run"]:
-            raise SettingsError(
-                "the outputs are still to be made, so that nobody knows what judging them costs",
-                hint="judgekit plan says what a suite costs; --max-cost bounds a ranking",
-            )
-        opened = partial(_opened, store, stack)
-        return rank_generated(named, options, opened, resume)
-    if resume is not None:
-        raise SettingsError(
-            "--resume is for sides whose outputs are made first",
-            hint="leave it out: replies that are owned are not asked again",
-        )
-    return rank_setup(names, options, stack.enter_context(_store(names, store)))
-
-
-def _opened(store: str, stack: ExitStack) -> RunStore:
-    return stack.enter_context(closing(RunStore(store)))
-
-
-def _again(run_id: str | None, *, keeps: bool) -> str:
-    """What to do to go on with what is not finished."""
-    same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
-    kept = "nothing that was answered is asked twice" if keeps else "the judges begin anew"
-    return f"run {same} again to go on: {kept}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """Everything a ranking needs."""
-
-    panel: Panel
-    ranker: Ranker
-    contest: Contest
-    rules: RankRules
-    is_adaptive: bool
-    most: int | None
-    files: OutputFiles
-
-    @property
-    def total(self) -> int:
-        """How many comparisons are made at most."""
-        n = self.contest.n_matches
-        return n if self.most is None else min(n, self.most)
-
-    def summary(self) -> RankingSummary:
-        """What came out."""
-        return rank_matches(
-            self.ranker.matches,
-            self.contest.labels,
-            rules=self.rules,
-            questioned=self.ranker.provenance(is_adaptive=self.is_adaptive),
-        )
-
-
-def _run(job: _Job, options: Options, *, again: str) -> int:
-    try:
-        asyncio.run(_ask(job, options))
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {again}")
-        return EXIT_INTERRUPTED
-    found = job.summary()
-    show_document(ranking_document(found), options, job.files)
-    for path in () if options.get("quiet") else job.files.exports:
-        console.note(f"wrote the comparisons to {path}")
-    if found.questioned.ended in {"interrupted", "cost"}:
-        why = "interrupted" if found.questioned.ended == "interrupted" else "--max-cost is reached"
-        console.note(f"{why}; {again}")
-    elif found.questioned.ended == "all":
-        note_unused_replies(job.panel.judges)
-    return _code(found)
-
-
-async def _ask(job: _Job, options: Options) -> None:
-    """Ask until all is done or decided, or the user interrupts it."""
-    async with job.panel:
-        await follow_comparisons(
-            job.ranker.ask(),
-            total=job.total,
-            outputs=job.files.exports,
-            interrupt=job.ranker.interrupt,
-            options=options,
-            describe=_match_lines,
-        )
-
-
-def _match_lines(comparison: Comparison) -> str:
-    a, b = (printable(name or "", 40) for name in (comparison.variant_a, comparison.variant_b))
-    return f"A is {a}, B is {b}\n{comparison_lines(comparison)}"
-
-
-def _code(found: RankingSummary) -> int:
-    asked = found.questioned
-    by_end = {"interrupted": EXIT_INTERRUPTED, "cost": EXIT_LIMIT}
-    if asked.ended in by_end:
-        return by_end[asked.ended]
-    if asked.failures:
-        return EXIT_FROZEN if "frozen_miss" in asked.failures else EXIT_INCOMPLETE
-    return 0 if found.decision.is_decided else EXIT_INCONCLUSIVE
-
-
-def _store(names: Sequence[str], store: str) -> AbstractContextManager[RunStore | None]:
-    """The store, where it could be needed and is there."""
-    if all(map(is_file_argument, names)) or not ("://" in store or Path(store).is_file()):
-        return nullcontext()
-    return closing(RunStore(store, create=False))
-
-
-def _refuse_for_given(given: dict[str, object]) -> None:
-    """Comparisons that were made are all there are: nothing is chosen, asked or written."""
-    for name, value in given.items():
-        if value not in (None, (), "round-robin"):
-            raise SettingsError(
-                f"--{name.replace('_', '-')} is for sides that a judge compares",
-                hint="the arguments are comparisons that were made before",
-            )
-
-
-_FEWEST_SIDES = 2
-
-
-def comparison_files(names: Sequence[str]) -> list[Path]:
-    """The files of comparisons that all arguments name."""
-    found = [Path(name) for name in names if _holds_comparisons(Path(name))]
-    if found and len(found) < len(names):
-        raise SettingsError(
-            f"{found[0]} holds comparisons, and other arguments do not",
-            hint="rank files of comparisons, or sides to compare",
-        )
-    if not found and len(names) < _FEWEST_SIDES:
-        alone = f"there is nobody to rank {names[0]} against"
-        missing = f"{names[0]} is no file of comparisons, and nobody else is named"
-        raise SettingsError(
-            alone if is_file_argument(names[0]) else missing,
-            hint="name two sides or more (FILE, FILE::VARIANT, a suite's variant, RUN::VARIANT), "
-            "or a file of comparisons",
-        )
-    return found
+        if options.dry_run:
+            matches = contest.in_rounds()[: options.max_comparisons]
+            pairs = (match.pair for match in matches)
+            sys.exit(show_pair_plan(ranked.panel, pairs, ranked.rubric, contest.names, options))
+        sys.exit(_run(ranked, rules, options, files))
 
 
 class RankingSetup(NamedTuple):
     """Who is ranked, by whom and how."""
 
     panel: Panel
-    """Who compares."""
-
     rubric: Rubric
-    """How."""
-
     contest: Contest
-    """The matches."""
 
+    # The run in which outputs were produced for it, to be named in the command that resumes.
     run_id: str | None = None
-    """The run in which outputs were made for it."""
 
 
-def rank_setup(names: Sequence[str], options: Options, store: RunStore | None) -> RankingSetup:
-    """Resolve who is ranked, by whom and how, where no output has to be made first."""
-    named = parse_sides(names, options)
-    check_pair_judge(named.suite, options)
-    given = {**options, "budget": _budget(named, options)}
-    if named.kind == "files":
-        panel, rubric, sides = file_sides(named, given)
+def _setup(names: Sequence[str], options: RankOptions, stack: ExitStack) -> RankingSetup | int:
+    """Who is ranked, by whom and how; an exit code if the outputs could not be produced."""
+    sides = parse_sides(names, options.config)
+    if sides.kind == "generated":
+        if options.dry_run:
+            raise unpriced_error("ranking")
+
+        def open_store() -> RunStore:
+            return stack.enter_context(closing(RunStore(options.store)))
+
+        return rank_generated(sides, options, open_store)
+    if options.resume is not None:
+        raise SettingsError(
+            "--resume is for sides whose outputs are produced first",
+            hint="omit it: cached replies are not requested again",
+        )
+    # Files need no store, and a store that does not exist has no run to rank.
+    is_there = "://" in options.store or Path(options.store).is_file()
+    store: AbstractContextManager[RunStore | None] = nullcontext()
+    if is_there and not all(map(is_file_argument, names)):
+        store = closing(RunStore(options.store, create=False))
+    return rank_setup(sides, options, stack.enter_context(store))
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A ranking as it is made."""
+
+    ranker: Ranker
+    contest: Contest
+    rules: RankRules
+    options: RankOptions
+
+    @property
+    def total(self) -> int:
+        """The largest number of comparisons."""
+        limit = self.options.max_comparisons
+        return self.contest.n_matches if limit is None else min(self.contest.n_matches, limit)
+
+    def summary(self) -> RankingSummary:
+        """The ranking by the comparisons so far."""
+        return rank_matches(
+            self.ranker.matches,
+            self.contest.labels,
+            rules=self.rules,
+            questioned=self.ranker.provenance(is_adaptive=self.options.pairs == "adaptive"),
+        )
+
+
+def _run(ranked: RankingSetup, rules: RankRules, options: RankOptions, files: OutputFiles) -> int:
+    panel, rubric, contest, run_id = ranked
+    selector = make_match_selector(contest, rules, options.pairs, options.max_comparisons)
+    # Enough at a time to keep every slot busy.
+    in_flight = max(4, panel.max_concurrency)
+    ranker = Ranker(panel, contest, rubric, selector=selector, in_flight=in_flight)
+    job = _Job(ranker, contest, rules, options)
+    same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
+    cached = "cached replies are not requested again"
+    if not panel.keeps:
+        cached = "without a cache, the judges start over"
+    again = f"run {same} again to continue: {cached}"
+    try:
+        asyncio.run(_compare(job, panel, files))
+    except asyncio.CancelledError:  # the second Ctrl-C
+        console.note(f"stopped at once; {again}")
+        return EXIT_INTERRUPTED
+    summary = job.summary()
+    show_document(ranking_document(summary), options, files)
+    for path in () if options.quiet else files.exports:
+        console.note(f"wrote the comparisons to {path}")
+    ended = summary.questioned.ended
+    if ended in {"interrupted", "cost"}:
+        why = "interrupted" if ended == "interrupted" else "--max-cost is reached"
+        console.note(f"{why}; {again}")
+    # Replies are unused for a reason if it ended early.
+    elif ended == "all":
+        note_unused_replies(panel.judges)
+    return _code(summary)
+
+
+async def _compare(job: _Job, panel: Panel, files: OutputFiles) -> None:
+    """Compare until everything is done or decided, or the user interrupts it."""
+
+    def describe(comparison: Comparison) -> str:
+        a, b = (printable(name or "", 40) for name in (comparison.variant_a, comparison.variant_b))
+        return f"A is {a}, B is {b}\n{comparison_lines(comparison)}"
+
+    async with panel:
+        await follow_comparisons(
+            job.ranker.ask(),
+            total=job.total,
+            outputs=files.exports,
+            interrupt=job.ranker.interrupt,
+            options=job.options,
+            describe=describe,
+        )
+
+
+def _code(summary: RankingSummary) -> int:
+    source = summary.questioned
+    # How it ended goes first: the ranking so far may look decided.
+    by_end = {"interrupted": EXIT_INTERRUPTED, "cost": EXIT_LIMIT}
+    if source.ended in by_end:
+        return by_end[source.ended]
+    if source.failures:
+        return EXIT_FROZEN if "frozen_miss" in source.failures else EXIT_INCOMPLETE
+    return 0 if summary.decision.is_decided else EXIT_INCONCLUSIVE
+
+
+def _refuse_judging_options(options: RankOptions, files: OutputFiles) -> None:
+    """Refuse options that would be ignored: no case is chosen and no judge called."""
+    values: dict[str, bool] = {
+        # It has a default, so it is only known to be given if it differs.
+        "pairs": options.pairs != "round-robin",
+        "max-comparisons": options.max_comparisons is not None,
+        "output": bool(files.exports),
+        "dry-run": options.dry_run,
+        "filter-tag": bool(options.filter_tag),
+        "limit": options.limit is not None,
+        "sample": options.sample is not None,
+        "rule": "rule" in options.judge_settings.model_fields_set,
+        "resume": options.resume is not None,
+    }
+    for name in (name for name, is_given in values.items() if is_given):
+        raise SettingsError(
+            f"--{name} is for sides that a judge compares",
+            hint="the arguments are files of existing comparisons",
+        )
+
+
+_FEWEST_SIDES = 2
+
+
+def comparison_files(names: Sequence[str]) -> list[Path]:
+    """The arguments as files of comparisons; empty if they are sides to compare."""
+    files = [Path(name) for name in names if _holds_comparisons(Path(name))]
+    # Sides are compared by a judge now; files are only read, without judge and cache.
+    if files and len(files) < len(names):
+        raise SettingsError(
+            f"{files[0]} holds comparisons, and other arguments do not",
+            hint="rank files of comparisons, or sides to compare",
+        )
+    if not files and len(names) < _FEWEST_SIDES:
+        problem = f"{names[0]} is the only side; ranking needs at least two"
+        if not is_file_argument(names[0]):
+            problem = f"{names[0]} is not a file of comparisons, and no other side is named"
+        raise SettingsError(
+            problem,
+            hint="name two sides or more (FILE, FILE::VARIANT, a suite's variant, RUN::VARIANT), "
+            "or a file of comparisons",
+        )
+    return files
+
+
+def rank_setup(sides: SideArguments, options: RankOptions, store: RunStore | None) -> RankingSetup:
+    """Resolve who is ranked, by whom and how, if all outputs exist."""
+    judges = options.judge_model
+    check_pair_judge(sides.suite, options, judges)
+    budget = side_budget(sides, options)
+    if sides.kind == "files":
+        panel, rubric, ranked_sides = file_sides(sides, options, judges, budget)
     else:
-        panel, rubric, sides = _of_runs(named, given, store)
-    ranked = _ranking_setup(panel, rubric, sides, options)
+        known = [one for one in sides.names if one in sides.variants or is_file_argument(one)]
+        if store is None:
+            raise unknown_side_error(sides)
+        if known:
+            other = "files" if is_file_argument(known[0]) else "variants of the suite"
+            raise SettingsError(
+                f"stored runs and {other} cannot be ranked together", hint="name sides of one kind"
+            )
+        rubric, ranked_sides = run_sides(sides, options.rubric, store)
+        panel = open_pair_judges(sides.suite, options, judges, budget)
     with ExitStack() as stack:
         stack.callback(panel.close)
-        cases = (match.pair.case for match in ranked.contest.in_rounds())
-        check_one_rubric(cases, rubric, named.suite, options)
-        stack.pop_all()
-    return ranked
+        contest = _contest(ranked_sides, options)
+        cases = (match.pair.case for match in contest.in_rounds())
+        check_one_rubric(cases, rubric, sides.suite, options.rubric)
+        stack.pop_all()  # the panel stays open for the caller
+    return RankingSetup(panel, rubric, contest)
 
 
 def rank_generated(
-    names: SideArguments, options: Options, opened: Callable[[], RunStore], begun: str | None
+    sides: SideArguments, options: RankOptions, open_store: Callable[[], RunStore]
 ) -> RankingSetup | int:
-    """Have the sides answer the cases, and resolve who is ranked, by whom and how."""
-    from judgekit.cli.side_outputs import (  # noqa: PLC0415
-        answering_suite,
-        generate_outputs,
-    )
-
-    check_pair_judge(names.suite, options)
-    budget = _budget(names, options)
-    answering = answering_suite(names, options)
+    """Produce the outputs of the sides, and resolve who is ranked, by whom and how."""
+    judges = options.judge_model
+    check_pair_judge(sides.suite, options, judges)
+    budget = side_budget(sides, options)
+    answering = answering_suite(sides, options)
     with ExitStack() as stack:
-        panel, rubric = judges_and_rubric(names, {**options, "budget": budget})  # before any output
+        # The judges are checked before an output is paid for.
+        panel, rubric = judges_and_rubric(sides, options, judges, budget)
         stack.callback(panel.close)
-        check_one_rubric(suite_cases(answering[0], options), rubric, names.suite, options)
-        store = opened()
-        made = generate_outputs(
-            names, answering, options, store, None if begun is None else store.run(begun)
-        )
-        code = made.code()
+        cases = suite_cases(answering[0], options.filter_tag)
+        check_one_rubric(cases, rubric, sides.suite, options.rubric)
+        store = open_store()
+        resumed = None if options.resume is None else store.run(options.resume)
+        generated = generate_outputs(sides, answering, options, store, resumed)
+        code = generated.code()
         if code is not None:
             return code
+        if budget is not None:
+            budget.spend(generated.spent_usd)
+        contest = _contest(generated.sides, options)
         stack.pop_all()
-    if budget is not None:
-        budget.spend(made.spent_usd)
-    return _ranking_setup(panel, rubric, made.sides, options)._replace(run_id=made.run.id)
+    return RankingSetup(panel, rubric, contest, generated.run.id)
 
 
-def _ranking_setup(
-    panel: Panel, rubric: Rubric, sides: Sequence[Side], options: Options
-) -> RankingSetup:
-    try:
-        return RankingSetup(panel, rubric, _contest(sides, options))
-    except BaseException:
-        panel.close()
-        raise
-
-
-def _budget(names: SideArguments, options: Options) -> Budget | None:
-    limit_usd = cast("float | None", options.get("max_cost"))
-    if limit_usd is None:
-        return None
-    return Budget(limit_usd, None if names.suite is None else price_table(names.suite))
-
-
-def _contest(sides: Sequence[Side], options: Options) -> Contest:
+def _contest(sides: Sequence[Side], options: RankOptions) -> Contest:
     return Contest(
         sides,
-        tags=cast("Collection[str]", options.get("filter_tag") or ()),
-        limit=cast("int | None", options.get("limit")),
-        sample=cast("int | None", options.get("sample")),
-        seed=cast("int", options.get("seed") or 0),
+        tags=options.filter_tag,
+        limit=options.limit,
+        sample=options.sample,
+        seed=options.seed,
     )
-
-
-def _of_runs(
-    names: SideArguments, options: Options, store: RunStore | None
-) -> tuple[Panel, Rubric, list[Side]]:
-    there = [name for name in names.given if name in names.variants or is_file_argument(name)]
-    if store is None:
-        strange = next(name for name in names.given if name not in there)
-        raise UnknownNameError("outputs file, template or variant", strange, list(names.variants))
-    if there:
-        other = "files" if is_file_argument(there[0]) else "variants of the suite"
-        raise SettingsError(
-            f"stored runs and {other} cannot be ranked together", hint="name sides of one kind"
-        )
-    found = [run_and_variant(name, store) for name in names.given]
-    rubric = rubric_of_runs([run for run, _ in found], options)
-    sides = [
-        run_side(name, run, variant, store)
-        for name, (run, variant) in zip(names.given, found, strict=True)
-    ]
-    return open_pair_judges(names.suite, options), rubric, sides
 
 
 def _holds_comparisons(path: Path) -> bool:
@@ -460,5 +384,5 @@ def _holds_comparisons(path: Path) -> bool:
         return False
     try:
         return holds_comparisons(path)
-    except DatasetError:  # it is read again as what it is, and what is wrong is said then
+    except DatasetError:  # reported when the file is read as outputs
         return False

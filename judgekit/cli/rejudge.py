@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,20 +17,19 @@ from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPT
 from judgekit.cli.grading import grade_all
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
-    cache_options,
-    judge_model_options,
-    limit_options,
-    max_cost_option,
-    store_option,
-    talk_options,
+    EXISTING_PATH,
+    GradingOptions,
+    JudgeOptions,
+    StoreOptions,
+    TalkOptions,
+    option,
+    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import show_progress
-from judgekit.cli.setup import grade_setup, make_judge
-from judgekit.cli.signals import Interrupts
+from judgekit.cli.progress import attend
+from judgekit.cli.setup import SAME_COMMAND, cost_budget, grade_setup, make_judge
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
-from judgekit.models import Budget
 from judgekit.rejudgment import (
     RejudgeSession,
     compare_verdicts,
@@ -48,9 +47,8 @@ from judgekit.report import rejudgment_document
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
-    from judgekit.cli.setup import Options
     from judgekit.judge import Judge
-    from judgekit.records import Rubric, RunInfo
+    from judgekit.records import RunInfo
     from judgekit.rejudgment import Rejudged
 
 _EXITS = {
@@ -59,39 +57,34 @@ _EXITS = {
     "incomplete": EXIT_INCOMPLETE,
 }
 
+# Not "grading": the outputs have verdicts, which stay as they are.
 _VERB = ("judging again", "judged again")
+
+
+class RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
+    """The options of `rejudge`."""
+
+    outputs: tuple[Path, ...] = ()
+    rubric: str | None = option(
+        "--rubric", "Another rubric; required for VERDICTS.", metavar="FILE|NAME"
+    )
+    cases: Path | None = option(
+        "--cases", "Cases of OUTPUTS (inputs, references).", kind=EXISTING_PATH
+    )
+    calibration: Path | None = option(
+        "--calibration",
+        "Check whether these calibration maps (file or folder) fit the new judge.",
+        kind=EXISTING_PATH,
+        metavar="MAPS",
+    )
+    output: tuple[Path, ...] = output_option("Write the findings to FILE: .json, .md or .html.")
 
 
 @click.command("rejudge", cls=HelpCommand)
 @click.argument("source", metavar="RUN | VERDICTS")
-@click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True))
-@click.option("--rubric", metavar="FILE|NAME", help="Another rubric; required for VERDICTS.")
-@click.option(
-    "--cases",
-    type=click.Path(path_type=Path, exists=True),
-    help="Cases of OUTPUTS (inputs, references).",
-)
-@judge_model_options
-@limit_options
-@cache_options
-@store_option
-@talk_options
-@click.option(
-    "--calibration",
-    type=click.Path(path_type=Path, exists=True),
-    metavar="MAPS",
-    help="Check whether these calibration maps (file or folder) fit the new judge.",
-)
-@max_cost_option()
-@output_option("Write the findings to FILE: .json, .md or .html.")
-def rejudge_command(
-    *,
-    source: str,
-    outputs: tuple[Path, ...],
-    store: str,
-    output: tuple[Path, ...],
-    **options: object,
-) -> None:
+@click.argument("outputs", nargs=-1, type=EXISTING_PATH)
+@takes(RejudgeOptions)
+def rejudge_command(options: RejudgeOptions, *, source: str) -> None:
     """Judge stored outputs again with --judge NEW and show what changes.
 
     RUN is a stored run: its id, the beginning of its id, or latest (the last run that produced its
@@ -105,66 +98,65 @@ def rejudge_command(
         judgekit rejudge latest --judge anthropic/claude-sonnet-4-5
         judgekit rejudge verdicts.jsonl outputs.jsonl --rubric r.yaml --judge local
     """
-    if options.get("judge_model") is None:
+    if options.judge_model is None:
+        # A suite's judge is the old one, and would show no change at all.
         raise SettingsError(
             "no judge is named", hint="name the new one: --judge openai/gpt-4.1-mini"
         )
-    files = sort_outputs(output, what="a rejudgment")
-    limit = cast("float | None", options["max_cost"])
-    options["budget"] = None if limit is None else Budget(limit)
+    files = sort_outputs(options.output, what="a rejudgment")
     if Path(source).is_file():
-        found, code = _of_file(Path(source), {**options, "outputs": outputs})
-    elif outputs:
-        raise SettingsError(f"OUTPUTS go with a file of verdicts, and {source} is none")
+        rejudged, code = _of_file(Path(source), options)
+    elif options.outputs:
+        raise SettingsError(f"OUTPUTS go with a file of verdicts, and {source} is not one")
     else:
-        with closing(RunStore(store, create=False)) as kept:
-            found, code = _of_run(source, kept, options)
-    if found is not None:
-        show_document(rejudgment_document(found), options, files)
+        with closing(RunStore(options.store, create=False)) as store:
+            rejudged, code = _of_run(source, store, options)
+    if rejudged is not None:
+        show_document(rejudgment_document(rejudged), options, files)
     sys.exit(code)
 
 
-def _of_run(name: str, store: RunStore, options: Options) -> tuple[Rejudged | None, int]:
+def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudged | None, int]:
     old = store.run(name)
     if name == LATEST_RUN:
+        # The latest run may itself be a rejudgment, whose outputs are those of another run.
         old = original_run(old, store)
-    named = cast("str | None", options["rubric"])
-    with make_judge(options, None) as judge:
+    maps, rubric = options.calibration, options.rubric
+    with make_judge(options, None, options.judge_model, budget=cost_budget(options)) as judge:
         new = new_rejudgment(
             old,
             judge,
-            rubric=None if named is None else load_rubric(named),
+            rubric=None if rubric is None else load_rubric(rubric),
             now=datetime.now(UTC),
         )
-        sitting = RejudgeSession(in_flight=max(4, judge.connection.max_concurrency))
+        session = RejudgeSession(in_flight=max(4, judge.connection.max_concurrency))
         try:
-            ended = asyncio.run(_judge_run(old, new, judge, store, sitting, options))
+            ended = asyncio.run(_judge_run(old, new, judge, store, session, options))
         except asyncio.CancelledError:  # the second Ctrl-C
-            console.note(_again("stopped at once"))
+            console.note(f"stopped at once; {SAME_COMMAND}")
             return None, EXIT_INTERRUPTED
-        maps = cast("Path | None", options["calibration"])
-        by_rubric = cast("Rubric", ended.rubric)  # without one no run is planned
-        words = (
-            describe_calibration(old, new)
-            if maps is None
-            else describe_run_calibration(maps, old, by_rubric, judge)
-        )
+        by_rubric = ended.rubric
+        if maps is None or by_rubric is None:
+            calibration = describe_calibration(old, new)
+        else:
+            calibration = describe_run_calibration(maps, old, by_rubric, judge)
     left_out: Counter[str] = Counter()
     pairs = list(paired_verdicts(old, ended, store, left_out=left_out))
-    found = None
-    if pairs or sitting.status is None:
-        found = compare_verdicts(
+    rejudged = None
+    # Nothing to compare is a result of a complete session, and only unfinished work of another.
+    if by_rubric is not None and (pairs or session.status is None):
+        rejudged = compare_verdicts(
             pairs,
             (old.rubric, by_rubric),
             (old.panel.judges, ended.panel.judges),
-            calibration=words,
+            calibration=calibration,
             runs=(old.id, ended.id),
             left_out=left_out,
         )
-    if sitting.status is not None:
-        console.note(_again(sitting.status))
-        return found, _EXITS[sitting.status]
-    return found, EXIT_FROZEN if sitting.n_missed else _code(found)
+    if session.status is not None:
+        console.note(f"{session.status}; {SAME_COMMAND}")
+        return rejudged, _EXITS[session.status]
+    return rejudged, EXIT_FROZEN if session.n_missed else _code(rejudged)
 
 
 async def _judge_run(
@@ -172,33 +164,32 @@ async def _judge_run(
     new: RunInfo,
     judge: Judge,
     store: RunStore,
-    sitting: RejudgeSession,
-    options: Options,
+    session: RejudgeSession,
+    options: RejudgeOptions,
 ) -> RunInfo:
     total = sum(1 for _ in store.progress(old.id))
-    with (
-        show_progress(console.stderr(), total, shown=_is_shown(options), verb=_VERB) as display,
-        Interrupts(lambda: sitting.end("interrupted")),
-    ):
-        sitting.watch = lambda result: display.advance([*result.judgments, *result.failures])
+    with attend(
+        options, total, interrupt=lambda: session.end("interrupted"), verb=_VERB
+    ) as display:
+        session.watch = lambda result: display.advance([*result.judgments, *result.failures])
         async with judge:
-            return await rejudge_run(old, new, judge, store, sitting)
+            return await rejudge_run(old, new, judge, store, session)
 
 
-def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
-    if not options["outputs"]:
+def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]:
+    if not options.outputs:
         raise SettingsError(
             f"{path.name} holds verdicts, and the outputs they are about are needed too",
             hint=f"judgekit rejudge {path.name} outputs.jsonl --rubric … --judge …",
         )
     old = read_verdicts(path)
-    setup = grade_setup({**options, "calibration": None})
-    maps = cast("Path | None", options["calibration"])
-    words = describe_file_calibration(maps, old, setup.rubric, setup.judge)
+    # The maps are checked against the new judge below, not applied to its values.
+    setup = grade_setup(GradingOptions.of(options, calibration=None), budget=cost_budget(options))
+    calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
     try:
         graded, is_stopped = asyncio.run(grade_all(setup, options, verb=_VERB))
     except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(_again("stopped at once"))
+        console.note(f"stopped at once; {SAME_COMMAND}")
         return None, EXIT_INTERRUPTED
     finally:
         setup.judge.close()
@@ -209,35 +200,29 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
             hint="both need the same case_id and variant",
         )
     prints = {verdict.rubric_fingerprint for verdict in old.values()}
+    # A file of verdicts has the fingerprint of its rubric only, not the rubric itself.
     same = setup.rubric if prints == {setup.rubric.fingerprint} else None
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
-    found = None
+    rejudged = None
     if both.pairs:
-        found = compare_verdicts(
+        rejudged = compare_verdicts(
             both.pairs,
             (same, setup.rubric),
             (judges, (setup.judge.id,)),
-            calibration=words,
+            calibration=calibration,
             left_out=both.left_out,
         )
     if is_stopped:
-        console.note(_again("interrupted"))
-        return found, EXIT_INTERRUPTED
-    return found, _code(found)
+        console.note(f"interrupted; {SAME_COMMAND}")
+        return rejudged, EXIT_INTERRUPTED
+    return rejudged, _code(rejudged)
 
 
-def _is_shown(options: Options) -> bool:
-    return not (options["quiet"] or options["no_progress"] or options["as_json"])
-
-
-def _again(what: str) -> str:
-    return f"{what}; run the same command again: nothing that was answered is asked twice"
-
-
-def _code(found: Rejudged | None) -> int:
-    failures = {} if found is None else found.new_failures
+def _code(rejudged: Rejudged | None) -> int:
+    failures = {} if rejudged is None else rejudged.new_failures
     if "frozen_miss" in failures:
         return EXIT_FROZEN
+    # A file has no session that could report the limit, so it is read from the failures.
     if "budget" in failures:
         return EXIT_LIMIT
     return EXIT_INCOMPLETE if failures else 0

@@ -1,7 +1,4 @@
-"""`judgekit show`: lists stored runs and comparisons.
-
-Shows the figures of one or everything about a case.
-"""
+"""`judgekit show`: lists stored runs and comparisons, or shows one of them or one of its cases."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import check_no_rule, json_option, rule_option, store_option
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option, takes
 from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
@@ -28,6 +25,7 @@ from judgekit.evaluation import (
     summarize_comparison,
     with_rule,
 )
+from judgekit.records import ReconciliationRule
 from judgekit.report import (
     Entries,
     Notes,
@@ -55,69 +53,69 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from judgekit.evaluation import Outcome
-    from judgekit.records import CaseResult, ComparisonInfo, ReconciliationRule, RunInfo
+    from judgekit.records import CaseResult, ComparisonInfo, RunInfo
     from judgekit.report import Document
-    from judgekit.store import StoredJudgment, SupersededObservation
+    from judgekit.store import SupersededObservation
 
+# About a screen.
 _MOST_SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class _How:
-    """How much is shown, and in which form."""
+class ShowOptions(StoreOptions, OutputOptions):
+    """The options of `show`."""
 
-    as_json: bool
-    full: bool
-    history: bool
-    limit: int | None
+    variant: str | None = option("--variant", "Only this variant; without RUN: runs with it.")
+    tag: str | None = option("--filter-tag", "Only cases with this tag.", metavar="TAG")
+    failed: bool = option("--failed", "Only answers that failed or have no verdict.", default=False)
+    full: bool = option("--full", "Do not shorten long texts.", default=False)
+    history: bool = option("--history", "With CASE: also replaced results.", default=False)
+    # Off by default: pass rates are derived, so every judgment of every listed run is read.
+    figures: bool = option("--figures", "Without RUN: include pass rates (slower).", default=False)
+    # Programs that read JSON want everything, and would not notice a cut list.
+    limit: int | None = option("-n/--limit", "At most N (default 20; JSON: all).", ge=1)
+    case_id: str | None = option("--case", "Without RUN: this case in every run.", metavar="ID")
+    agent: str | None = option(
+        "--agent", "Without RUN: runs with cases of this agent.", metavar="NAME"
+    )
+    skill: str | None = option(
+        "--skill", "Without RUN: runs with cases of this skill.", metavar="NAME"
+    )
+    prompt_version: str | None = option(
+        "--prompt-version", "Without RUN: runs with this prompt version.", metavar="NAME"
+    )
+    criterion: str | None = option(
+        "--criterion", "Without RUN: judgments of this criterion.", metavar="NAME"
+    )
+    rubric: str | None = option(
+        "--rubric", "Without RUN: runs judged by this rubric.", metavar="NAME"
+    )
+    agent_run: str | None = option(
+        "--agent-run", "Without RUN: outputs of this agent run.", metavar="ID"
+    )
+    comparisons: bool = option(
+        "--comparisons", "Without RUN: list the blind comparisons.", default=False
+    )
+    rule: ReconciliationRule | None = option(
+        "--rule", "For a comparison: apply this rule instead of its own; makes no call."
+    )
+
+    @property
+    def n_shown(self) -> int | None:
+        """The most entries to print; None for all."""
+        return self.limit or (None if self.as_json else _MOST_SHOWN)
+
+    def query(self) -> ListingQuery:
+        """What to list without RUN."""
+        names = ListingQuery.__slots__
+        own = {name: getattr(self, "case_id" if name == "case" else name) for name in names}
+        return ListingQuery(**own)
 
 
 @click.command("show", cls=HelpCommand)
 @click.argument("run", required=False)
 @click.argument("case", required=False)
-@click.option("--variant", help="Only this variant; without RUN: runs with it.")
-@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag; may be repeated.")
-@click.option("--failed", is_flag=True, help="Only answers that failed or have no verdict.")
-@click.option("--full", is_flag=True, help="Do not shorten long texts.")
-@click.option("--history", is_flag=True, help="With CASE: also replaced results.")
-@click.option("--figures", is_flag=True, help="Without RUN: include pass rates (slower).")
-@click.option("-n", "--limit", type=click.IntRange(1), help="At most N (default 20; JSON: all).")
-@click.option("--case", "case_id", metavar="ID", help="Without RUN: this case in every run.")
-@click.option("--agent", metavar="NAME", help="Without RUN: runs with cases of this agent.")
-@click.option("--skill", metavar="NAME", help="Without RUN: runs with cases of this skill.")
-@click.option(
-    "--prompt-version", metavar="NAME", help="Without RUN: runs with this prompt version."
-)
-@click.option("--criterion", metavar="NAME", help="Without RUN: judgments of this criterion.")
-@click.option("--rubric", metavar="NAME", help="Without RUN: runs judged by this rubric.")
-@click.option("--agent-run", metavar="ID", help="Without RUN: outputs of this agent run.")
-@click.option("--comparisons", is_flag=True, help="Without RUN: list the blind comparisons.")
-@rule_option("For a comparison: apply this rule instead of its own; makes no call.")
-@store_option
-@json_option
-def show_command(
-    *,
-    run: str | None,
-    case: str | None,
-    variant: str | None,
-    filter_tag: str | None,
-    failed: bool,
-    full: bool,
-    history: bool,
-    figures: bool,
-    limit: int | None,
-    case_id: str | None,
-    agent: str | None,
-    skill: str | None,
-    prompt_version: str | None,
-    criterion: str | None,
-    rubric: str | None,
-    agent_run: str | None,
-    comparisons: bool,
-    rule: ReconciliationRule | None,
-    store: str,
-    as_json: bool,
-) -> None:
+@takes(ShowOptions)
+def show_command(options: ShowOptions, *, run: str | None, case: str | None) -> None:
     """List runs; show the results of RUN, or everything about one CASE of it.
 
     RUN is the id of a run, the beginning of an id, latest or latest:SUITE. Without RUN, runs are
@@ -132,53 +130,66 @@ def show_command(
         judgekit show latest --failed
         judgekit show latest CASE --full
     """
-    related = ListingQuery(
-        case=case_id,
-        variant=variant,
-        tag=filter_tag,
-        agent=agent,
-        skill=skill,
-        prompt_version=prompt_version,
-        criterion=criterion,
-        rubric=rubric,
-        agent_run=agent_run,
-        failed=failed,
-    )
-    how = _How(as_json, full, history, limit)
-    with closing(RunStore(store, create=False)) as kept:
-        if comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
-            show_comparisons(kept, run, case, rule=rule, limit=limit, as_json=as_json)
+    with closing(RunStore(options.store, create=False)) as store:
+        # Ids of comparisons have a prefix of their own, so that one command shows both.
+        if options.comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
+            show_comparisons(
+                store,
+                run,
+                case,
+                rule=options.rule,
+                limit=options.limit,
+                as_json=options.as_json,
+            )
             return
-        check_no_rule(rule)
+        # Runs have no pairs to reconcile; ignoring the option would look as if it had no effect.
+        check_no_rule(options.rule)
+        query = options.query()
         if run is None:
-            show_listing(kept, related, figures=figures, limit=limit or _most(how), as_json=as_json)
+            show_listing(
+                store,
+                query,
+                figures=options.figures,
+                limit=options.n_shown,
+                as_json=options.as_json,
+            )
             return
-        _check_goes_with_run(related, figures=figures)
+        # With a run they would have to be filters, which --variant and --filter-tag are.
+        names = [name for name in query.without_run() if getattr(query, name) is not None]
+        if options.figures:
+            names.append("figures")
+        if names:
+            raise SettingsError(
+                f"--{names[0].replace('_', '-')} is for the listing without RUN",
+                hint="omit RUN; a case of RUN is the second argument: judgekit show RUN CASE",
+            )
         wanted = OutcomeFilter(
-            variants=() if variant is None else (variant,),
+            variants=() if options.variant is None else (options.variant,),
             case_id=case,
-            tag=filter_tag,
-            failed=failed,
+            tag=options.tag,
+            failed=options.failed,
         )
-        _show_run(kept, kept.run(run), wanted, how)
+        _show_run(store, store.run(run), wanted, options)
 
 
-def _show_run(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
+def _show_run(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions) -> None:
     if wanted.case_id is not None:
-        _show_case(store, run, wanted, how)
+        _show_case(store, run, wanted, options)
     elif not wanted.is_all:
-        _show_answers(store, run, wanted, how)
+        _show_answers(store, run, wanted, options)
     else:
         stored = Run(run, store)
         summary = stored.summary()
-        show_document(run_document(summary, stored.gate(summary)), {"as_json": how.as_json})
+        document = run_document(summary, stored.gate(summary))
+        show_document(document, OutputOptions(as_json=options.as_json))
 
 
-def _show_answers(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
-    """The answers that match, a few lines each."""
+def _show_answers(
+    store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions
+) -> None:
     matching = select_outcomes(store, run, wanted)
-    answers = list(islice(matching, how.limit or _most(how)))
-    if not answers and not how.as_json:
+    answers = list(islice(matching, options.n_shown))
+    if not answers and not options.as_json:
         console.note(f"run {run.id} has no such answer")
         return
     document = listing_document(
@@ -187,58 +198,45 @@ def _show_answers(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _Ho
         Entries(tuple(map(answer_entry, answers))),
         data=lambda: {"run": run.to_json(), "answers": [answer_json(one) for one in answers]},
     )
-    show_document(document, {"as_json": how.as_json})
-    n_more = 0 if how.as_json else sum(1 for _ in matching)
+    show_document(document, OutputOptions(as_json=options.as_json))
+    # `islice` has left the rest in the iterator.
+    n_more = 0 if options.as_json else sum(1 for _ in matching)
     if n_more:
         more = numbers.format_count(n_more, "more answer")
         console.note(f"and {more}: -n {len(answers) + n_more}")
 
 
-def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
-    answers = list(islice(select_outcomes(store, run, wanted), how.limit))
-    if not answers and not how.as_json:
+def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions) -> None:
+    # All repeats and variants of one case: few enough to hold, and the case is printed first.
+    answers = list(islice(select_outcomes(store, run, wanted), options.limit))
+    if not answers and not options.as_json:
         console.note(
             f"run {run.id} has no such answer to case {message.printable(str(wanted.case_id))}"
         )
         return
-    histories = [_earlier(store, run, one, how) for one in answers]
+    histories = [_earlier(store, run, one, options) for one in answers]
 
     def data() -> object:
         shown = [answer_json(one, of) for one, of in zip(answers, histories, strict=True)]
         return {"run": run.to_json(), "answers": shown}
 
-    if how.as_json:  # also where no answer matches, so that there is no case to show
+    if options.as_json:  # also where no answer matches, so that there is no case to show
         console.print_json(data())
         return
+    # Without this line a waiting case would look like one that was never judged.
     n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))
     waiting = numbers.format_count(n_waiting, "question")
     notes = [f"{waiting} for human labelling: judgekit label {run.id}"] if n_waiting else []
     case = answers[0].result.case
     earlier = [of or () for of in histories]
     document = case_document(case, answers, earlier=earlier, notes=notes, data=data)
-    show_document(document, {"verbose": how.full})
+    show_document(document, OutputOptions(verbose=options.full))
 
 
 def _earlier(
-    store: RunStore, run: RunInfo, one: Outcome, how: _How
+    store: RunStore, run: RunInfo, one: Outcome, options: ShowOptions
 ) -> list[SupersededObservation] | None:
-    return store.history(run.id, one.result.key) if how.history else None
-
-
-def _most(how: _How) -> int | None:
-    return None if how.as_json else _MOST_SHOWN
-
-
-def _check_goes_with_run(related: ListingQuery, *, figures: bool) -> None:
-    given = [name for name in related.without_run() if getattr(related, name) is not None]
-    if figures:
-        given.append("figures")
-    if given:
-        option = given[0].replace("_", "-")
-        raise SettingsError(
-            f"--{option} is for the listing without RUN",
-            hint="leave out RUN; a case of it is the second argument: judgekit show RUN CASE",
-        )
+    return store.history(run.id, one.result.key) if options.history else None
 
 
 _MOST_COMPARISONS = 20
@@ -253,7 +251,7 @@ def show_comparisons(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """Show the comparisons that are kept, one of them, or what was said of one of its cases."""
+    """List the stored comparisons, or print one of them or one of its cases."""
     if name is None:
         check_no_rule(rule)
         _list_comparisons(store, limit=limit, as_json=as_json)
@@ -276,18 +274,19 @@ def _list_comparisons(store: RunStore, *, limit: int | None, as_json: bool) -> N
         comparisons_table(stored),
         data=lambda: [info.to_json() for info in stored],
     )
-    show_document(document, {"as_json": as_json})
+    show_document(document, OutputOptions(as_json=as_json))
 
 
 def _show_comparison(store: RunStore, info: ComparisonInfo, *, as_json: bool) -> None:
     summary = summarize_comparison(store, info)
+    # The JSON has the stored record too; the page has only what follows from it.
     document = comparison_document(summary)
     document = replace(
         document,
         blocks=(*document.blocks, comparison_setup(info)),
         data=lambda: {"comparison": info.to_json(), "summary": comparison_data(summary)},
     )
-    show_document(document, {"as_json": as_json, "verbose": True})
+    show_document(document, OutputOptions(as_json=as_json, verbose=True))
 
 
 def _show_comparison_case(
@@ -296,6 +295,7 @@ def _show_comparison_case(
     analyses = store.analyses(info.id)
     pairs = [one for one in stored_pairs(store, info) if one[0].case.id == case]
     if not pairs:
+        # Only here: the list of all cases is read for the suggestion alone.
         known = [pair.case.id for pair in store.compared(info.id)]
         raise UnknownNameError(f"case of {info.id}", case, known)
 
@@ -310,11 +310,12 @@ def _show_comparison_case(
         ]
         return {"comparison": info.to_json(), "pairs": rows}
 
-    show_document(pairs_document(info, pairs, analyses, data=data), {"as_json": as_json})
+    show_document(pairs_document(info, pairs, analyses, data=data), OutputOptions(as_json=as_json))
 
 
 ListingKind = Literal["runs", "cases", "answers", "judgments"]
 
+# Each listing has queries for these options only; another option would be ignored silently.
 _GOES_WITH: dict[ListingKind, frozenset[str]] = {
     "judgments": frozenset({"criterion", "rubric", "case", "variant"}),
     "answers": frozenset({"agent_run", "case", "variant", "tag", "failed"}),
@@ -327,28 +328,18 @@ _OPTIONS = {"tag": "filter-tag", "prompt_version": "prompt-version", "agent_run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingQuery:
-    """What is looked for; all of it must hold."""
+    """What to look for; everything that is set must match."""
 
     case: str | None = None
-    """Id of a case."""
-
     variant: str | None = None
-    """Id of a variant."""
-
     tag: str | None = None
-    """Tag of a case."""
-
     agent: str | None = None
-    """Agent of a case."""
-
     skill: str | None = None
-    """Skill of a case."""
 
     prompt_version: str | None = None
     """Version of the prompt, of a case or of a variant."""
 
     criterion: str | None = None
-    """Name of a criterion."""
 
     rubric: str | None = None
     """Name or fingerprint of a rubric."""
@@ -357,11 +348,11 @@ class ListingQuery:
     """The agent's own run, of an output."""
 
     failed: bool = False
-    """Only answers that did not pass."""
 
     @property
     def listing(self) -> ListingKind:
-        """What has to be listed."""
+        """What to list: the most specific thing that the options describe."""
+        # From the most specific option to the most general one.
         if self.criterion is not None:
             return "judgments"
         if self.agent_run is not None or (self.case is not None and not self._of_cases()):
@@ -369,7 +360,7 @@ class ListingQuery:
         return "cases" if self._of_cases() or self.tag is not None else "runs"
 
     def without_run(self) -> tuple[str, ...]:
-        """The wishes that have no meaning beside a run."""
+        """The names that have no meaning beside a run."""
         return ("case", "agent", "skill", "prompt_version", "criterion", "rubric", "agent_run")
 
     def _of_cases(self) -> bool:
@@ -391,7 +382,8 @@ def show_listing(
     else:
         n = _list_judgments(store, related, limit=limit, as_json=as_json)
     if n == 0 and not as_json:
-        console.note("nothing of that is kept here")
+        console.note("no match in this store")
+    # There may be exactly as many; counting the rest would read all of them.
     elif n == limit:
         console.note(f"the first {n:,} are shown; more with -n")
 
@@ -400,6 +392,7 @@ def _list_runs(
     store: RunStore, related: ListingQuery, *, figures: bool, limit: int | None, as_json: bool
 ) -> int:
     runs = _runs(store, related, limit)
+    # Summaries are computed, not stored: the rules may have improved since the run.
     summaries = [Run(run, store).summary() for run in runs] if figures else None
 
     def data() -> object:
@@ -416,12 +409,13 @@ def _list_runs(
 def _show_listing(document: Document, *, as_json: bool) -> None:
     """Show a listing; an empty one only as JSON, as the caller notes it on stderr."""
     if as_json or document.blocks:
-        show_document(document, {"as_json": as_json})
+        show_document(document, OutputOptions(as_json=as_json))
 
 
 def _runs(store: RunStore, related: ListingQuery, limit: int | None) -> list[RunInfo]:
     if related.variant is None and related.rubric is None:
         return store.runs(limit=limit)
+    # Each relation is a query of its own; both together are their intersection.
     found = None if related.rubric is None else store.runs_of_rubric(related.rubric)
     if related.variant is not None:
         having = store.runs_of_variant(related.variant)
@@ -440,8 +434,11 @@ def _list_cases(store: RunStore, related: ListingQuery, *, limit: int | None, as
         rubric=related.rubric,
     )
     cases = [(case, store.runs_of_case(case.id)) for case in islice(found, limit)]
+    # A prompt version may belong to a case or to a variant, so both are listed.
     version = related.prompt_version
-    runs = [] if version is None else _runs_with_version(store, version)
+    runs = []
+    if version is not None:
+        runs = [r for r in store.runs() if version in {v.prompt_version for v in r.variants}]
 
     def data() -> object:
         rows = [{**case.to_json(), "runs": [run.id for run in of]} for case, of in cases]
@@ -453,10 +450,6 @@ def _list_cases(store: RunStore, related: ListingQuery, *, limit: int | None, as
     tables = (cases_table(cases), runs_table(runs[:limit], title=title))
     _show_listing(listing_document("Stored cases", count, *tables, data=data), as_json=as_json)
     return len(cases) or len(runs)
-
-
-def _runs_with_version(store: RunStore, version: str) -> list[RunInfo]:
-    return [run for run in store.runs() if version in {v.prompt_version for v in run.variants}]
 
 
 def _list_answers(
@@ -479,8 +472,10 @@ def _answers(store: RunStore, related: ListingQuery) -> Iterator[tuple[RunInfo, 
         if related.agent_run is None
         else store.results_of_agent_run(related.agent_run)
     )
+    # Answers of a case come from many runs, which are few compared with the answers.
     runs: dict[str, RunInfo] = {}
     for result in found:
+        # A verdict depends on the run's rubric and gate, so each run is read once.
         if result.run_id not in runs:
             runs[result.run_id] = store.run(result.run_id)
         if _fits(result, related):
@@ -500,7 +495,13 @@ def _fits(result: CaseResult, related: ListingQuery) -> bool:
 def _list_judgments(
     store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool
 ) -> int:
-    judgments = list(islice(_judgments(store, related), limit))
+    # Criteria of one name in several rubrics are different questions; their texts come first.
+    matching = (
+        one
+        for one in store.judgments_of_criterion(related.criterion or "", rubric=related.rubric)
+        if related.case in {None, one.key.case_id} and related.variant in {None, one.key.variant}
+    )
+    judgments = list(islice(matching, limit))
     rubrics = store.rubrics_of_criterion(related.criterion or "")
     questions = (
         f"{rubric.name} ({rubric.fingerprint[:12]}): "
@@ -526,22 +527,16 @@ def _list_judgments(
     return len(judgments)
 
 
-def _judgments(store: RunStore, related: ListingQuery) -> Iterator[StoredJudgment]:
-    for one in store.judgments_of_criterion(related.criterion or "", rubric=related.rubric):
-        if related.case in {None, one.key.case_id} and related.variant in {None, one.key.variant}:
-            yield one
-
-
 def _check(related: ListingQuery, listing: ListingKind, *, figures: bool) -> None:
-    given = [name for name, wish in asdict(related).items() if wish not in {None, False}]
-    strange = [name for name in given if name not in _GOES_WITH[listing]]
+    wanted = [name for name, value in asdict(related).items() if value not in {None, False}]
+    refused = [name for name in wanted if name not in _GOES_WITH[listing]]
     if figures and listing != "runs":
-        strange.append("figures")
-    if strange:
-        option = _OPTIONS.get(strange[0], strange[0])
-        needs = (
-            "needs a RUN"
-            if not given or given == strange
-            else f"does not go with a list of {listing}"
+        refused.append("figures")
+    if refused:
+        # Alone it can only belong to a run; beside another option the list is the problem.
+        is_alone = not wanted or wanted == refused
+        needs = "needs a RUN" if is_alone else f"does not apply to a list of {listing}"
+        raise SettingsError(
+            f"--{_OPTIONS.get(refused[0], refused[0])} {needs}",
+            hint="judgekit show --help lists which options go together",
         )
-        raise SettingsError(f"--{option} {needs}", hint="judgekit show --help says what finds what")

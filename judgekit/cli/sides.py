@@ -1,83 +1,96 @@
-"""The arguments of `compare` and `rank`: which outputs they name, who compares them.
+"""The arguments of `compare` and `rank`: which outputs they name, who compares them, and how.
 
-By which rubric, and what it would cost.
+Missing outputs are produced here too, before anything is compared.
 """
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
-from judgekit.cli.exit_codes import EXIT_LIMIT
-from judgekit.cli.options import given_blind_settings
+import click
+
+from judgekit.cli import console
+from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
+from judgekit.cli.options import ContestOptions, GradingOptions, resume_command
 from judgekit.cli.outputs import show_document
+from judgekit.cli.progress import attend
 from judgekit.cli.setup import (
-    SUITE_FILE,
     OutputSource,
+    configured_suite,
     grade_setup,
     make_judge,
     note_missing_inputs,
 )
+from judgekit.cli.suite_setup import execution_options, selected_cases
 from judgekit.datasets import (
+    JudgeSettings,
+    Suite,
+    VariantSettings,
     expand_variants,
     iter_case_outputs,
     iter_cases,
     load_rubric,
-    load_suite,
     names_a_file,
 )
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
     Pairing,
+    Session,
     Side,
     SideOutput,
+    choice_of_run,
     file_mark,
+    open_suite,
     plan_comparison,
+    prepare_run,
+    price_table,
+    run_suite,
     variant_version_in,
 )
 from judgekit.judge import HEURISTIC, Panel, suite_template_folders
+from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
 from judgekit.records import ComparedSide, Rubric
-from judgekit.report import judging_plan_document
+from judgekit.report import judging_plan_document, message_lines
+from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from judgekit.cli.setup import Options
-    from judgekit.datasets import Suite, VariantSettings
-    from judgekit.evaluation import OutputPair
+    from judgekit.cli.options import ComparingOptions
+    from judgekit.evaluation import OpenSuite, OutputPair, RunStopReason
     from judgekit.records import Case, Dataset, RunInfo
     from judgekit.store import RunStore
 
 _SideKind = Literal["files", "generated", "runs"]
-"""Where the outputs come from: files; they are made first; stored runs."""
+"""Where the outputs come from: files; they are produced first; stored runs."""
 
 VARIANT_SEPARATOR = "::"
 """What stands between a file or run and its variant."""
 
-_BOTH = 2
+# `compare` has two sides, `rank` any number.
+_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SideArguments:
-    """The arguments, and what is known of the suite they may speak of."""
+    """The arguments, and the suite that they may refer to."""
 
-    given: tuple[str, ...]
-    """The arguments, two or more."""
-
+    names: tuple[str, ...]
     suite: Suite | None
-    """The suite, where there is one."""
-
     variants: Mapping[str, VariantSettings]
-    """Its variants by name."""
 
     @property
     def kind(self) -> _SideKind | None:
-        """Where the outputs come from; None where one of the names is none of these."""
-        kinds = [self._kind_of(name) for name in self.given]
+        """Where the outputs come from; None if a name is not known."""
+        # Names of runs are only known to the store, so they are what is left.
+        kinds = [self._kind_of(name) for name in self.names]
         if None in kinds:
             return "runs" if set(kinds) == {None} else None
         return "generated" if "generated" in kinds else "files"
@@ -90,27 +103,22 @@ class SideArguments:
         return "files" if self.variants[name].outputs is not None else "generated"
 
 
-def parse_sides(names: Sequence[str], options: Options) -> SideArguments:
-    """Read the suite that the arguments may speak of."""
-    given = tuple(names)
-    if twice := next((name for name in given if given.count(name) > 1), None):
-        both = f"both sides are {twice}" if len(given) == _BOTH else f"{twice} is named twice"
-        raise SettingsError(both, hint="name different sides")
-    suite = find_suite(options)
+def parse_sides(names: Sequence[str], config: Path | None) -> SideArguments:
+    """Read the suite that the arguments may refer to."""
+    sides = tuple(names)
+    if repeated := next((name for name in sides if sides.count(name) > 1), None):
+        what = f"both sides are {repeated}"
+        if len(sides) > _PAIR:
+            what = f"{repeated} is named twice"
+        raise SettingsError(what, hint="name different sides")
+    suite = configured_suite(config)
     variants = () if suite is None else expand_variants(suite)
-    return SideArguments(given, suite, {variant.id: variant for variant in variants})
-
-
-def find_suite(options: Options) -> Suite | None:
-    """The suite file that is named, or the one that lies here."""
-    config = cast("Path | None", options.get("config"))
-    if config is None and Path(SUITE_FILE).is_file():
-        config = Path(SUITE_FILE)
-    return None if config is None else load_suite(config)
+    return SideArguments(sides, suite, {variant.id: variant for variant in variants})
 
 
 def split_name(name: str) -> tuple[str, str | None]:
-    """A file or run, and the variant of it that is meant."""
+    """A file or run, and the variant of it."""
+    # A file may have the separator in its name.
     if Path(name).exists():
         return name, None
     whole, of, variant = name.rpartition(VARIANT_SEPARATOR)
@@ -127,41 +135,66 @@ def is_template_argument(name: str) -> bool:
     return split_name(name)[0].endswith(".j2")
 
 
-def unknown_side_error(names: SideArguments) -> UnknownNameError:
+def unknown_side_error(sides: SideArguments) -> UnknownNameError:
     """The error for a name that is neither a file nor a variant, beside one that is."""
-    strange = [
-        name for name in names.given if name not in names.variants and not is_file_argument(name)
-    ]
-    return UnknownNameError("outputs file, template or variant", strange[0], list(names.variants))
+    unknown = next(
+        name for name in sides.names if name not in sides.variants and not is_file_argument(name)
+    )
+    return UnknownNameError("outputs file, template or variant", unknown, list(sides.variants))
+
+
+def side_budget(sides: SideArguments, options: ComparingOptions) -> Budget | None:
+    """The budget for outputs and judges together, with the suite's prices."""
+    if options.max_cost is None:
+        return None
+    return Budget(options.max_cost, None if sides.suite is None else price_table(sides.suite))
 
 
 def compare_setup(
-    names: Sequence[str], options: Options, store: RunStore | None
+    sides: SideArguments,
+    options: ComparingOptions,
+    judges: tuple[str, ...],
+    store: RunStore | None,
+    budget: Budget | None,
 ) -> tuple[Panel, Rubric, Pairing]:
-    """Resolve what is compared, by whom and how, where no output has to be made first."""
-    named = parse_sides(names, options)
-    check_pair_judge(named.suite, options)
-    if named.kind == "files":
-        panel, rubric, (a, b) = file_sides(named, options)
+    """Resolve what is compared, by whom and how, if all outputs exist."""
+    check_pair_judge(sides.suite, options, judges)
+    if sides.kind == "files":
+        panel, rubric, (a, b) = file_sides(sides, options, judges, budget)
         return panel, rubric, pairing_of((a, b), options)
-    if named.kind == "runs" and store is not None:
-        return _of_runs(named, options, store)
-    raise unknown_side_error(named)
+    if sides.kind == "runs" and store is not None:
+        rubric, (a, b) = run_sides(sides, options.rubric, store)
+        panel = open_pair_judges(sides.suite, options, judges, budget)
+        return panel, rubric, pairing_of((a, b), options)
+    raise unknown_side_error(sides)
 
 
-def pairing_of(sides: tuple[Side, Side], options: Options) -> Pairing:
+def pairing_of(sides: tuple[Side, Side], options: ComparingOptions) -> Pairing:
     """The pairs of two sides that the options choose."""
     return Pairing(
         *sides,
-        tags=cast("Iterable[str]", options.get("filter_tag") or ()),
-        limit=cast("int | None", options.get("limit")),
-        sample=cast("int | None", options.get("sample")),
-        seed=cast("int", options.get("seed") or 0),
+        tags=options.filter_tag,
+        limit=options.limit,
+        sample=options.sample,
+        seed=options.seed,
     )
 
 
+def run_sides(
+    sides: SideArguments, rubric: str | None, store: RunStore
+) -> tuple[Rubric, list[Side]]:
+    """Variants of stored runs, and the rubric they are compared by."""
+    chosen = [run_and_variant(name, store) for name in sides.names]
+    by_rubric = _rubric_of_runs([run for run, _ in chosen], rubric)
+    return by_rubric, [
+        run_side(name, run, variant, store)
+        for name, (run, variant) in zip(sides.names, chosen, strict=True)
+    ]
+
+
 def run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
-    """The outputs of a variant in a stored run, as they were."""
+    """The outputs of a variant in a stored run, unchanged."""
+    # A judge that prefers its own model must not learn it from the output: these are scrubbed.
     models = [
         name for one in run.variants if one.id == variant for name in one.model_by_node.values()
     ]
@@ -185,50 +218,63 @@ def run_and_variant(name: str, store: RunStore) -> tuple[RunInfo, str]:
     if wanted is not None and wanted not in known:
         raise UnknownNameError("variant of this run", wanted, known)
     if wanted is None and len(known) != 1:
+        example = f"{whole}{VARIANT_SEPARATOR}{known[0] if known else 'VARIANT'}"
         raise SettingsError(
-            f"run {run.id} has the variants {', '.join(known)}",
-            hint=f"name the one that is meant: {whole}{VARIANT_SEPARATOR}{known[0] if known else 'VARIANT'}",  # noqa: E501
+            f"run {run.id} has the variants {', '.join(known)}", hint=f"name one: {example}"
         )
     return run, wanted or known[0]
 
 
-def file_sides(names: SideArguments, options: Options) -> tuple[Panel, Rubric, list[Side]]:
-    """Sides of outputs that are in files, with who compares them and how."""
-    sources = [_source(name, names) for name in names.given]
-    outputs = tuple(source.path for source in sources)
+def file_sides(
+    sides: SideArguments,
+    options: ComparingOptions,
+    judges: tuple[str, ...],
+    budget: Budget | None,
+) -> tuple[Panel, Rubric, list[Side]]:
+    """Sides whose outputs are in files, with who compares them and by which rubric."""
+    sources = []
+    for name in sides.names:
+        outputs = sides.variants[name].outputs if name in sides.variants else None
+        if not is_file_argument(name) and sides.suite is not None and outputs is not None:
+            sources.append(OutputSource(sides.suite.resolve(outputs), name))
+        else:
+            path, variant = split_name(name)
+            sources.append(OutputSource(Path(path), variant))
+    paths = tuple(source.path for source in sources)
     with ExitStack() as opened:
-        panel = open_pair_judges(names.suite, options)
+        panel = open_pair_judges(sides.suite, options, judges, budget)
         opened.callback(panel.close)
-        setup = grade_setup({**options, "outputs": outputs, "variant": None}, panel.judges[0])
-        note_missing_inputs(setup)
-        # Rows that name no variant are of one that is named after the file.
-        sides = [
-            _file_side(name, replace(source, stem=named.stem), setup.cases)
-            for name, source, named in zip(names.given, sources, setup.sources, strict=True)
-        ]
-        opened.pop_all()
-    return panel, setup.rubric, sides
-
-
-def rubric_of_runs(runs: Sequence[RunInfo], options: Options) -> Rubric:
-    """What the outputs of stored runs are compared by: what is named, else the runs' own rubric."""
-    if (named := cast("str | None", options.get("rubric"))) is not None:
-        return load_rubric(named)
-    # What a run without a rubric has in its place is a list of its assertions: nothing to compare.
-    own = [run.rubric for run in runs if run.config.get("rubric") is not None]
-    found = {rubric.fingerprint: rubric for rubric in own if rubric is not None}
-    if len(own) < len(runs) or not found:
-        raise SettingsError(
-            "no rubric is named, and a run has none of its own", hint="give --rubric FILE"
+        setup = grade_setup(
+            GradingOptions.of(options, outputs=paths, judge_model=None), panel.judges[0]
         )
-    if len(found) > 1:
+        note_missing_inputs(setup)
+        # Rows that name no variant belong to one that is named after the file.
+        read = [
+            _file_side(name, replace(source, stem=named.stem), setup.cases)
+            for name, source, named in zip(sides.names, sources, setup.sources, strict=True)
+        ]
+        opened.pop_all()  # the panel stays open for the caller
+    return panel, setup.rubric, read
+
+
+def _rubric_of_runs(runs: Sequence[RunInfo], name: str | None) -> Rubric:
+    """The rubric that is named, else the one all runs share."""
+    if name is not None:
+        return load_rubric(name)
+    # A run without a rubric has one made of its assertions in that place: nothing to compare by.
+    own = [run.rubric for run in runs if run.config.get("rubric") is not None]
+    distinct = {rubric.fingerprint: rubric for rubric in own if rubric is not None}
+    if len(own) < len(runs) or not distinct:
+        raise SettingsError("no rubric is named, and a run has none", hint="give --rubric FILE")
+    if len(distinct) > 1:
         raise SettingsError(
             "the runs were judged by different rubrics", hint="name one: --rubric FILE"
         )
-    return next(iter(found.values()))
+    return next(iter(distinct.values()))
 
 
 def _file_side(name: str, source: OutputSource, cases: Dataset | None) -> Side:
+    # The version is the content of the file: a changed file must not inherit an approval.
     about = ComparedSide(
         label=name,
         variant=source.variant or source.stem or source.path.stem,
@@ -239,25 +285,6 @@ def _file_side(name: str, source: OutputSource, cases: Dataset | None) -> Side:
     return Side(name, partial(_read, source, cases), own, about)
 
 
-def _of_runs(
-    names: SideArguments, options: Options, store: RunStore
-) -> tuple[Panel, Rubric, Pairing]:
-    found = [run_and_variant(name, store) for name in names.given]
-    rubric = rubric_of_runs([run for run, _ in found], options)
-    a, b = (
-        run_side(name, run, variant, store)
-        for name, (run, variant) in zip(names.given, found, strict=True)
-    )
-    return open_pair_judges(names.suite, options), rubric, pairing_of((a, b), options)
-
-
-def _source(name: str, names: SideArguments) -> OutputSource:
-    if not is_file_argument(name) and names.suite is not None:
-        return OutputSource(names.suite.resolve(cast("str", names.variants[name].outputs)), name)
-    path, variant = split_name(name)
-    return OutputSource(Path(path), variant)
-
-
 def _read(source: OutputSource, cases: Dataset | None) -> Iterator[SideOutput]:
     answers = iter_case_outputs(source.path, cases, variant=source.variant, needs_input=False)
     for case, output in answers:
@@ -266,132 +293,133 @@ def _read(source: OutputSource, cases: Dataset | None) -> Iterator[SideOutput]:
         yield SideOutput(case, named)
 
 
-_FEWEST_JUDGES = 2
-
-
-def check_pair_judge(suite: Suite | None, options: Options) -> None:
-    """Refuse a judge that cannot compare: one that counts assertions, a template for one output."""
-    # The template of a suite's judge may be for one output: it grades with it, and compares with
-    # the default.
-    template = cast("str | None", options.get("template"))
-    folders = [*cast("Iterable[Path]", options.get("template_folders") or ())]
+def check_pair_judge(
+    suite: Suite | None, options: ComparingOptions, judges: tuple[str, ...]
+) -> None:
+    """Refuse judges that cannot compare: the heuristic judge, a template for one output."""
+    # Only --template is checked. A template in the suite may be for one output: the judge grades
+    # with it, and compares with the default one.
+    template = options.judge_settings.template
+    folders = [*options.judge_settings.template_folders]
     folders += [] if suite is None else suite_template_folders(suite)
     if template is not None and not is_pair_template(template, folders):
         raise SettingsError(
-            f"the template {template} is for one output, and two are compared",
-            hint="name one for two, for example pairwise/criterion, or leave --template out",
+            f"the template {template} is for a single output, but two are compared",
+            hint="name one for two, for example pairwise/criterion, or omit --template",
         )
     own = [] if suite is None else [judge.model for judge in suite.judge]
-    named = _named(options)
-    if HEURISTIC in named or (not named and own == [HEURISTIC]):
+    if HEURISTIC in judges or (not judges and own == [HEURISTIC]):
         raise SettingsError(
             "the heuristic judge only counts assertions, and cannot compare",
-            hint="name a judge: --judge openai/gpt-4.1-mini; or compare what runs have: --scores",
+            hint="name a judge: --judge openai/gpt-4.1-mini; or compare stored scores: --scores",
         )
-    if suite is not None and not named and _takes_several(options):
-        _check_panel(suite)
-
-
-def open_pair_judges(suite: Suite | None, options: Options) -> Panel:
-    """Who compares: the judges that are named, else the suite's."""
-    more = blind_arguments(suite, options)
-    named = _named(options)
-    own = () if suite is None or named or not _takes_several(options) else suite.judge
-    if len(named) < _FEWEST_JUDGES and len(own) < _FEWEST_JUDGES:
-        only = {**options, "judge_model": named[0] if named else None}
-        return Panel([make_judge(only, suite, more)])
-    more.setdefault("label_seed", options.get("judge_seed") or 0)
-    if named:
-        wanted = [(suite, {**options, "judge_model": name}) for name in named]
-    else:
-        one_each = [suite.model_copy(update={"judge": (one,)}) for one in own if suite is not None]
-        wanted = [(alone, {**options, "judge_model": None}) for alone in one_each]
-    with ExitStack() as opened:
-        judges = [opened.enter_context(make_judge(each, of, more)) for of, each in wanted]
-        panel = Panel(judges)
-        opened.pop_all()  # the panel closes them
-    return panel
-
-
-def blind_arguments(suite: Suite | None, options: Options) -> dict[str, object]:
-    """How outputs are shown to the judge: the command line first, then the suite."""
-    own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
-    settings = {"label_seed" if name == "seed" else name: value for name, value in own.items()}
-    return {**settings, **given_blind_settings(options)}
-
-
-def judges_and_rubric(names: SideArguments, options: Options) -> tuple[Panel, Rubric]:
-    """Who compares outputs that are made first, and how."""
-    named = cast("str | None", options.get("rubric"))
-    source = named or (None if names.suite is None else names.suite.rubric_source)
-    if source is None:
+    if suite is None or judges or not isinstance(options, ContestOptions):
+        return
+    hint = "name the judges of the comparison: --judge MODEL --judge OTHER"
+    if others := [judge.model for judge in suite.judge if judge.kind != "llm"]:
         raise SettingsError(
-            "no rubric is named",
-            hint="give --rubric FILE or a shipped one's name, for example --rubric helpfulness",
-        )
-    rubric = load_rubric(source)
-    return open_pair_judges(names.suite, options), rubric
-
-
-def _takes_several(options: Options) -> bool:
-    return isinstance(options.get("judge_model"), tuple)
-
-
-def _named(options: Options) -> tuple[str, ...]:
-    """The judges that are named: one, several, or none."""
-    named = cast("str | tuple[str, ...] | None", options.get("judge_model"))
-    return named if isinstance(named, tuple) else () if named is None else (named,)
-
-
-def _check_panel(suite: Suite) -> None:
-    """Refuse a suite's panel in which not every judge can have one vote."""
-    hint = "name the judges that are to vote: --judge MODEL --judge OTHER"
-    if strange := [judge.model for judge in suite.judge if judge.kind != "llm"]:
-        raise SettingsError(
-            f"the suite's judges include {strange[0]}, and only models compare", hint=hint
+            f"the suite's judges include {others[0]}, and only models compare", hint=hint
         )
     combine = "mean" if suite.panel is None else suite.panel.combine
     if combine in {"weighted", "cascade"}:
         raise SettingsError(
-            f"the suite's judges are combined by `{combine}`, and in a comparison each has a vote "
-            "that counts alike",
+            f"the suite combines its judges by `{combine}`, but in a comparison each has one equal "
+            "vote",
             hint=hint,
         )
 
 
+def open_pair_judges(
+    suite: Suite | None,
+    options: ComparingOptions,
+    judges: tuple[str, ...],
+    budget: Budget | None = None,
+) -> Panel:
+    """Who compares: the judges that are named, else the suite's."""
+    own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
+    blind = {"label_seed" if name == "seed" else name: value for name, value in own.items()}
+    # The command line goes before the suite, as everywhere.
+    names = {"scrub", "draw_labels", "label_seed", "rule"}
+    blind |= options.judge_settings.model_dump(exclude_unset=True, include=names)
+    # `calibrate` studies one judge; it refuses a suite's panel instead of using it.
+    panel = () if suite is None or not isinstance(options, ContestOptions) else suite.judge
+    if len(judges) <= 1 and (judges or len(panel) <= 1):
+        more = JudgeSettings.checked(**blind)
+        name = judges[0] if judges else None
+        return Panel([make_judge(options, suite, name, more, budget=budget)])
+    # The members must see the same labels, which each would draw by its own seed.
+    blind.setdefault("label_seed", options.judge_settings.seed or 0)
+    more = JudgeSettings.checked(**blind)
+    wanted: list[tuple[Suite | None, str | None]] = [(suite, name) for name in judges]
+    if not judges and suite is not None:
+        wanted = [(suite.model_copy(update={"judge": (one,)}), None) for one in panel]
+    with ExitStack() as opened:
+        members = [
+            opened.enter_context(make_judge(options, of, name, more, budget=budget))
+            for of, name in wanted
+        ]
+        both = Panel(members)
+        opened.pop_all()  # the panel closes them
+    return both
+
+
+def judges_and_rubric(
+    sides: SideArguments,
+    options: ComparingOptions,
+    judges: tuple[str, ...],
+    budget: Budget | None,
+) -> tuple[Panel, Rubric]:
+    """Who compares outputs that are still to be produced, and by which rubric."""
+    source = options.rubric or (None if sides.suite is None else sides.suite.rubric_source)
+    if source is None:
+        raise SettingsError(
+            "no rubric is named",
+            hint="give --rubric FILE, or the name of a shipped rubric, for example --rubric "
+            "helpfulness",
+        )
+    rubric = load_rubric(source)
+    return open_pair_judges(sides.suite, options, judges, budget), rubric
+
+
 def check_one_rubric(
-    cases: Iterable[Case], rubric: Rubric, suite: Suite | None, options: Options
+    cases: Iterable[Case], rubric: Rubric, suite: Suite | None, name: str | None
 ) -> None:
-    """Refuse cases that have rubrics of their own: one comparison has one rubric."""
-    # With `--rubric` all of them are compared by that one, whatever they have of their own.
-    if options.get("rubric") is not None:
+    """Refuse cases that have rubrics of their own: a comparison has one rubric."""
+    # With `--rubric` all of them are compared by that one, even those that have their own.
+    if name is not None:
         return
     same = {None, rubric.name, rubric.fingerprint}
     for case in cases:
-        named = case.rubric.fingerprint if isinstance(case.rubric, Rubric) else case.rubric
-        if named in same:
+        own = case.rubric
+        key = own.fingerprint if isinstance(own, Rubric) else own
+        if key in same or own is None:
             continue
-        own = case.rubric if isinstance(case.rubric, Rubric) else _load(cast("str", named), suite)
+        if not isinstance(own, Rubric):
+            own = load_rubric(suite.resolve(own) if suite and names_a_file(own) else own)
         if own.fingerprint != rubric.fingerprint:
             raise SettingsError(
-                f"case {case.id} has a rubric of its own, {own.name}, and a comparison has one for "
-                f"all cases: {rubric.name}",
-                hint="name the one that is to hold for all: --rubric FILE|NAME; `judgekit run` "
-                "grades each case by its own, and `compare --scores` compares such runs",
+                f"case {case.id} has its own rubric, {own.name}, but a comparison has one for all "
+                f"cases: {rubric.name}",
+                hint="choose it with --rubric FILE|NAME; `judgekit run` grades each case by its "
+                "own rubric, and `compare --scores` compares such runs",
             )
-        same.add(named)
+        same.add(key)
 
 
-def suite_cases(suite: Suite, options: Options) -> Iterator[Case]:
-    """The cases of a suite, before anything answers them."""
-    tags = frozenset(cast("Collection[str]", options.get("filter_tag") or ()))
+def suite_cases(suite: Suite, filter_tag: tuple[str, ...]) -> Iterator[Case]:
+    """The cases of a suite, before they are answered."""
+    tags = frozenset(filter_tag)
     path = suite.dataset_path
     cases = suite.cases or () if path is None else iter_cases(path, columns=suite.columns or None)
     yield from (case for case in cases if not tags or tags & set(case.tags))
 
 
-def _load(named: str, suite: Suite | None) -> Rubric:
-    return load_rubric(suite.resolve(named) if suite and names_a_file(named) else named)
+def unpriced_error(what: str) -> SettingsError:
+    """The error of a dry run whose outputs do not exist."""
+    return SettingsError(
+        "the outputs do not exist yet, so the cost of judging them is unknown",
+        hint=f"judgekit plan estimates the cost of a suite; --max-cost limits that of a {what}",
+    )
 
 
 def show_pair_plan(
@@ -399,11 +427,166 @@ def show_pair_plan(
     pairs: Iterable[OutputPair],
     rubric: Rubric,
     names: Iterable[str],
-    options: Options,
+    options: ComparingOptions,
 ) -> int:
-    """Work out what comparing pairs would ask and cost, and print it; asks nothing."""
-    found = plan_comparison(panel, pairs, rubric, names=names, refresh=bool(options.get("refresh")))
-    show_document(judging_plan_document(found), options)
-    limit = cast("float | None", options.get("max_cost"))
-    is_short = limit is not None and found.price_usd is not None and found.price_usd[0] > limit
+    """Estimate and print the calls and the cost of comparing pairs; makes no call."""
+    plan = plan_comparison(
+        panel, pairs, rubric, names=names, refresh=bool(options.judge_settings.refresh)
+    )
+    show_document(judging_plan_document(plan), options)
+    limit = options.max_cost
+    is_short = limit is not None and plan.price_usd is not None and plan.price_usd[0] > limit
     return EXIT_LIMIT if is_short else 0
+
+
+_STOPPED: dict[RunStopReason, int] = {
+    "interrupted": EXIT_INTERRUPTED,
+    "budget": EXIT_LIMIT,
+    "time": EXIT_LIMIT,
+    "fail_fast": EXIT_INCOMPLETE,
+    "model": EXIT_INCOMPLETE,
+}
+"""The exit code for each reason to stop before every output exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedOutputs:
+    """The run that produced the outputs, and how it ended."""
+
+    run: RunInfo
+    sides: tuple[Side, ...]
+    session: Session
+    spent_usd: float
+
+    def code(self) -> int | None:
+        """The exit code if outputs are missing, with a note how to resume; else None."""
+        session, run = self.session, self.run
+        if session.reason is not None:
+            what = "interrupted" if session.reason == "interrupted" else f"stopped: {run.reason}"
+            console.note(_resume_note(what, run.id))
+            return _STOPPED[session.reason]
+        if session.n_missed:
+            console.note(
+                "some replies are not in the frozen cache, and no calls were made for them"
+            )
+            return EXIT_FROZEN
+        return None
+
+
+def generate_outputs(
+    sides: SideArguments,
+    answering: tuple[Suite, tuple[str, ...]],
+    options: ContestOptions,
+    store: RunStore,
+    resumed: RunInfo | None = None,
+) -> GeneratedOutputs:
+    """Produce the outputs of all sides; no judge is called."""
+    # Outputs are produced as `judgekit run` does, with the same cache and the same cost limit, and
+    # are on disk before anything is compared.
+    suite, ids = answering
+    limits = [limit for limit in (options.limit, options.max_cases) if limit is not None]
+    chosen = (
+        selected_cases(options, limit=min(limits, default=None))
+        if resumed is None
+        else choice_of_run(resumed)
+    )
+    opened = open_suite(
+        suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
+    )
+    session = Session(in_flight=options.max_concurrency)
+    run = prepare_run(opened, store, resumed, now=session.now(), notes="outputs to compare")
+    try:
+        ended = asyncio.run(_answer(opened, store, run, session, options, resumed=bool(resumed)))
+    except asyncio.CancelledError:  # the second Ctrl-C
+        console.note(_resume_note("stopped at once", run.id))
+        sys.exit(EXIT_INTERRUPTED)
+    generated = []
+    for name, variant in zip(sides.names, ids, strict=True):
+        side = run_side(name, ended, variant, store)
+        # The name of its file would reveal a side too.
+        own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
+        generated.append(replace(side, names=(*side.names, *own)))
+    spent = 0.0 if opened.budget is None else opened.budget.spent_usd
+    return GeneratedOutputs(ended, tuple(generated), session, spent)
+
+
+async def _answer(
+    opened: OpenSuite,
+    store: RunStore,
+    run: RunInfo,
+    session: Session,
+    options: ContestOptions,
+    *,
+    resumed: bool,
+) -> RunInfo:
+    total = (run.n_cases or 0) * len(opened.variants) * opened.suite.settings.repeats
+    try:
+        with attend(
+            options,
+            total,
+            interrupt=lambda: session.end("interrupted"),
+            verb=("answering", "answered"),
+        ) as bar:
+            session.watch = lambda result: bar.advance([], is_error=result.output.error is not None)
+            session.note = lambda text: console.note(message_lines(text))
+            return await run_suite(opened, store, run, session, resumed=resumed)
+    finally:
+        await opened.aclose()
+
+
+def answering_suite(sides: SideArguments, options: ContestOptions) -> tuple[Suite, tuple[str, ...]]:
+    """A suite of the sides that is not judged."""
+    variants = [_variant(name, sides, options) for name in sides.names]
+    ids = [variant.id for variant in variants]
+    # Templates of one name in several folders are distinguished by their folders.
+    variants = [
+        one.model_copy(update={"id": str(Path(name).with_suffix(""))}) if ids.count(one.id) > 1
+        else one
+        for one, name in zip(variants, sides.names, strict=True)
+    ]  # fmt: skip
+    ids = [variant.id for variant in variants]
+    base = sides.suite
+    if base is None:
+        if options.cases is None:
+            raise SettingsError(
+                "there are no cases to answer", hint="give --cases FILE, or a suite: --config FILE"
+            )
+        base = Suite(name=" against ".join(ids), dataset=str(options.cases.resolve()))
+    changes: dict[str, object] = {
+        # A name of its own, so that no trend and no baseline of the suite includes this run.
+        "name": base.name if sides.suite is None else f"{base.name}{COMPARISON_OUTPUTS_SUFFIX}",
+        "variants": tuple(variants),
+        "judge": (),
+        "panel": None,
+        "rubric": None,
+        "profile": None,
+        "assertions": (),
+        "scorers": (),
+        "gate": None,
+    }
+    if options.cases is not None:
+        changes |= {"dataset": str(options.cases.resolve()), "cases": None, "columns": {}}
+    return base.model_copy(update=changes), tuple(ids)
+
+
+def _variant(name: str, sides: SideArguments, options: ContestOptions) -> VariantSettings:
+    if name in sides.variants and not Path(name).is_file():
+        return sides.variants[name]
+    path, variant = split_name(name)
+    file = Path(path).resolve()
+    if not is_template_argument(name):
+        return VariantSettings(id=variant or file.stem, outputs=str(file))
+    if options.model is None:
+        raise SettingsError(
+            f"{name} is a prompt, and no model is named to send it to",
+            hint="give -m openai/gpt-4.1-nano (key in OPENAI_API_KEY), any other model that "
+            "litellm knows, or local",
+        )
+    base = options.judge_settings.api_base
+    return VariantSettings(id=file.stem, prompt=str(file), model=options.model, api_base=base)
+
+
+def _resume_note(what: str, run_id: str) -> str:
+    context = click.get_current_context()
+    command = resume_command(context, run_id, command=context.command.name or "compare")
+    return f"{what}; outputs so far are stored. Resume with: {command}"

@@ -1,7 +1,4 @@
-"""Handles Ctrl-C and SIGTERM: the first finishes what is in flight and stops.
-
-The second stops at once.
-"""
+"""Handles Ctrl-C and SIGTERM: the first one finishes the calls in flight, the second stops."""
 
 from __future__ import annotations
 
@@ -28,14 +25,12 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """While it is entered, the first Ctrl-C asks for a clean stop and the second cancels.
+    """While it is entered, the first Ctrl-C asks for a clean stop and the second cancels."""
 
-    SIGTERM, with which containers and CI end a job, is a first Ctrl-C whose second comes by
-    itself: whoever sends it kills what has not ended some seconds later.
-
-    A signal is taken even while somebody's function holds up the event loop, and a program that
-    will not be cancelled, for such a function waits on, is left.
-    """
+    # SIGTERM, with which containers and CI end a job, is a first Ctrl-C whose second follows by
+    # itself: its sender kills what has not ended some seconds later.
+    # A signal is handled even while a function under test blocks the event loop. If that function
+    # cannot be cancelled either, the process exits without waiting for it.
 
     def __init__(
         self,
@@ -46,7 +41,7 @@ class Interrupts:
         leave: Callable[[int], object] = os._exit,
     ) -> None:
         self._stop = stop
-        self._seen = False
+        self._is_stopping = False
         self._leave = leave
         self._grace_s = grace_s
         self._grace = _timer(grace_s, self._cancel)
@@ -80,10 +75,10 @@ class Interrupts:
             signal.signal(number, self._interrupt)
 
     def _interrupt(self, number: int, _frame: FrameType | None) -> None:
-        if self._seen:
+        if self._is_stopping:
             self._cancel()
         elif self._loop is not None:
-            self._seen = True
+            self._is_stopping = True
             is_final = number == signal.SIGTERM
             self._loop.call_soon_threadsafe(self._ask, is_final)
             if is_final:
@@ -106,7 +101,7 @@ class Interrupts:
             self._last.start()
 
     def _end(self) -> None:
-        console.note("stopped at once, in the middle of an answer; what was kept before it stays")
+        console.note("stopped in the middle of an answer; earlier answers are stored")
         self._leave(_EXIT_INTERRUPTED)
 
 
@@ -117,4 +112,4 @@ def _timer(after_s: float, action: Callable[[], None]) -> threading.Timer:
 
 
 def _nothing() -> None:
-    """The signal was handled when it came."""
+    """Does nothing: `_interrupt` has handled the signal."""

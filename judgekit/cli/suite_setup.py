@@ -10,23 +10,22 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judgekit.cli import console
-from judgekit.cli.options import TARGET_OPTIONS, given_judge_settings
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     SUITE_FILE,
     cache_folder,
+    chosen_refresh,
     configured_suite,
     grade_inputs,
     grade_rubric,
     no_judge_error,
-    refresh_of,
+    refuse_refresh_of_frozen,
 )
 from judgekit.datasets import (
-    DEFAULT_STORE_FILE,
     Gate,
     HttpTarget,
     Suite,
@@ -61,10 +60,24 @@ from judgekit.resources import shipped_file
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from judgekit.cli.setup import GradeInputs, Options
+    from judgekit.cli.options import (
+        CalibrationMapOptions,
+        CallOptions,
+        JudgeOptions,
+        SelectionOptions,
+        SuiteOptions,
+    )
+    from judgekit.cli.run_options import EngineOptions, GradeOptions, RunOptions
+    from judgekit.cli.setup import GradeInputs
     from judgekit.records import Case, CaseResult, Output, RunInfo
+
+TARGET_OPTIONS = {
+    "target_outputs": "--outputs",
+    "target_command": "--target-command",
+    "target_python": "--target-python",
+    "target_http": "--target-http",
+}
+"""The options that add a variant, by their fields."""
 
 
 @dataclass(slots=True)
@@ -72,127 +85,131 @@ class RunSetup:
     """Everything a run needs, resolved and checked."""
 
     opened: OpenSuite
-    """The suite, ready to run."""
-
     store: RunStore
-    """Where it is kept."""
-
     session: Session
-    """How this sitting goes."""
 
-    begun: RunInfo | None
-    """The run that is gone on with."""
+    resumed: RunInfo | None
+    """The stored run that is continued."""
 
     notes: str | None
-    """Notes to store with the run."""
 
     info: RunInfo | None = None
     """The run, once it is known."""
 
     is_grading: bool = False
-    """Whether its outputs were recorded before, so that its options say all of it."""
+    """Whether its outputs were recorded before, so that the options alone describe it."""
 
     graded: list[CaseResult] = field(default_factory=list)
-    """The answers of a grading, as they come."""
+    """The answers of a grading, as they arrive."""
 
-    is_stored: bool = True
-    """Whether the run is kept after this command."""
+    temporary: TemporaryDirectory[str] | None = None
+    """The folder of a store that is deleted after this command."""
 
-    folder: TemporaryDirectory[str] | None = None
-    """The folder of a store that is not kept."""
+    @property
+    def is_stored(self) -> bool:
+        """Whether the run is in the store after this command."""
+        return self.temporary is None
 
     def close(self) -> None:
-        """Close the store; one that is not kept is deleted."""
+        """Close the store, and delete it if it is temporary."""
         self.store.close()
-        if self.folder is not None:
-            self.folder.cleanup()
+        if self.temporary is not None:
+            self.temporary.cleanup()
 
     def total(self) -> int:
-        """How many answers are still to be had; tries of what failed are not counted."""
+        """How many answers are missing; tries of what failed are not counted."""
         n_all = self.opened.count_answers((self.info.n_cases if self.info else None) or 0)
-        if self.begun is None:
+        if self.resumed is None:
             return n_all
-        again = self.session.retry_errors
+        retries = self.session.retry_errors
         return n_all - sum(
-            seen.is_done and not (again and (seen.has_error or seen.n_failures))
-            for seen in self.store.progress(self.begun.id)
-            if seen.key.repeat < self.opened.suite.settings.repeats
+            stored.is_done and not (retries and (stored.has_error or stored.n_failures))
+            for stored in self.store.progress(self.resumed.id)
+            # A suite may have fewer repeats now than when the run began.
+            if stored.key.repeat < self.opened.suite.settings.repeats
         )
 
 
-def run_setup(path: Path | None, options: Options) -> RunSetup:
+def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     """Resolve the options of a run: command line first, then the suite file, then defaults."""
-    _refuse_contradictions(options)
-    suite = with_command_line_rubric(_suite(path, options), options)
+    refuse_refresh_of_frozen(options)
+    named, *others = suite_paths(path, options.config)
+    if others:
+        raise SettingsError(
+            f"{path} holds {1 + len(others)} datasets, among them {named.name}",
+            hint="name one of them",
+        )
+    suite = with_command_line_rubric(suite_from_path(named), options.rubric)
     suite = with_command_line_variant(_judged(suite, options), options)
-    suite = _with_given_calibration(suite, options)
-    store = RunStore(cast("str | None", options.get("store")) or DEFAULT_STORE_FILE)
-    begun = _begun(store, suite, options)
-    chosen = _choice(options)
-    if begun is not None and chosen == Choice():
-        chosen = choice_of_run(begun)
-    opened = open_suite(suite, chosen, asking_of(options))
-    notes = cast("str | None", options.get("notes"))
-    return RunSetup(opened, store, _session(options), begun, notes)
+    suite = _with_command_line_calibration(suite, options)
+    store = RunStore(options.store)
+    resumed = None
+    if options.resume is not None:
+        resumed = find_resumed_run(store, options.resume, suite)
+    elif options.retry_errors:
+        raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
+    chosen = selected_cases(
+        options,
+        variants=options.variant,
+        case_ids=options.filter_case,
+        name_pattern=options.filter_name,
+    )
+    # Without a choice of its own, a resumed run completes what it began.
+    if resumed is not None and chosen == Choice():
+        chosen = choice_of_run(resumed)
+    opened = open_suite(
+        suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
+    )
+    return RunSetup(opened, store, _session(options), resumed, options.notes)
 
 
-def _refuse_contradictions(options: Options) -> None:
-    if options.get("refresh") and options.get("frozen"):
-        raise SettingsError("--refresh and --frozen contradict each other")
-
-
-def _session(options: Options) -> Session:
+def _session(options: EngineOptions) -> Session:
     return Session(
-        max_seconds=cast("float | None", options.get("max_time")),
-        fail_fast=bool(options.get("fail_fast")),
-        in_flight=cast("int | None", options.get("max_concurrency")),
-        retry_errors=bool(options.get("retry_errors")),
+        max_seconds=options.max_time,
+        fail_fast=options.fail_fast,
+        in_flight=options.max_concurrency,
+        retry_errors=options.retry_errors,
     )
 
 
-def grade_run_setup(options: Options) -> RunSetup:
-    """Resolve the options of a grading to a run of recorded outputs, without a store yet."""
-    _refuse_contradictions(options)
-    named = configured_suite(options)
+def grade_run_setup(options: GradeOptions) -> RunSetup:
+    """Resolve the options of a grading to a run of recorded outputs, with its store."""
+    refuse_refresh_of_frozen(options)
+    named = configured_suite(options.config)
     inputs = grade_inputs(options, named)
-    suite = named or _suite_of_outputs(inputs)
+    first = inputs.sources[0].path
+    suite = named or Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
     if named is None or not (named.assertions or named.profile):
-        grade_rubric(options, named)  # nothing to decide by is an error before the outputs are read
-    suite = with_command_line_judge(with_command_line_rubric(suite, options), options)
+        # Outputs may be many; a missing rubric is reported before they are read.
+        grade_rubric(options.rubric, named)
+    suite = with_command_line_judge(with_command_line_rubric(suite, options.rubric), options)
     if suite.rubric is not None and not suite.judge:
         raise no_judge_error()
-    suite = _with_given_calibration(suite, options)
-    recorded, variants = read_recorded(inputs, is_suite=not options.get("outputs"))
+    # Reading the outputs comes last: it takes longest, and everything above may be an error.
+    suite = _with_command_line_calibration(suite, options)
+    recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
     suite = suite.model_copy(update={"variants": variants})
     opened = open_suite(
-        suite, _choice({**options, "variant": ()}), asking_of(options), recorded=recorded
+        suite, selected_cases(options), execution_options(options), recorded=recorded
     )
-    store, folder = _grade_store(options)
+    store, temporary = _grade_store(options)
     return RunSetup(
         opened,
         store,
         _session(options),
-        begun=None,
+        resumed=None,
         notes=None,
         is_grading=True,
-        is_stored=folder is None,
-        folder=folder,
+        temporary=temporary,
     )
 
 
-def _suite_of_outputs(inputs: GradeInputs) -> Suite:
-    """The suite of outputs that no suite file names."""
-    path = inputs.sources[0].path
-    return Suite(name=path.stem or "outputs", dataset=str(path.resolve()))
-
-
-def _grade_store(options: Options) -> tuple[RunStore, TemporaryDirectory[str] | None]:
-    """The store of a grading; a temporary one where it is not to be kept, or cannot be."""
-    if not options.get("no_store"):
-        location = cast("str | None", options.get("store")) or DEFAULT_STORE_FILE
+def _grade_store(options: GradeOptions) -> tuple[RunStore, TemporaryDirectory[str] | None]:
+    """The store of a grading; a temporary one with --no-store or if it cannot be written."""
+    if not options.no_store:
         try:
-            store = RunStore(location)
-            with store.writing():  # a file that may only be read opens all the same
+            store = RunStore(options.store)
+            with store.writing():  # a read-only file opens without an error
                 return store, None
         except StoreError as error:
             console.note(f"warning: the run is not stored: {error.message}")
@@ -208,7 +225,7 @@ def read_recorded(
     unnamed: set[str] = set()
     outputs: dict[str, dict[str, Output]] = {}
     cases: dict[str, Case] = {}
-    n_unasked = n = 0
+    n_without_input = n = 0
     for source, case, output in inputs.with_sources():
         variant = output.variant or source.path.stem
         if output.variant is None:
@@ -223,29 +240,35 @@ def read_recorded(
                 hint="give each its own `variant`, or name one of the files",
             )
         own[case.id] = output.model_copy(update={"case_id": case.id, "variant": variant})
+        # A case without --cases is described by the rows of its outputs, once for each variant.
         cases[case.id] = _same_case(cases.get(case.id), case, source.path)
-        n, n_unasked = n + 1, n_unasked + (case.input is None)
+        n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
         raise inputs.nothing_chosen()
-    if n_unasked:
-        console.note(
-            f"{n_unasked} of {format_count(n, 'output')} without what was asked: the judge sees "
-            f"the output alone; {MISSING_INPUT_REMEDY}"
-        )
-    # A suite says which cases each variant is to answer; a file alone says only what was answered.
-    is_whole = is_suite and inputs.takes_all and inputs.cases is not None
-    found = inputs.tagged_cases() if is_whole else tuple(cases.values())
+    note_without_inputs(n_without_input, n)
+    # A suite lists the cases each variant must answer; a file alone only those that were answered.
+    is_complete = is_suite and inputs.takes_all and inputs.cases is not None
+    chosen = inputs.tagged_cases() if is_complete else tuple(cases.values())
     name, version = (
         ("outputs", "1") if inputs.cases is None else (inputs.cases.name, inputs.cases.version)
     )
     recorded = RecordedAnswers(
-        CaseSource(name, version, lambda: iter(found)),
+        CaseSource(name, version, lambda: iter(chosen)),
         outputs,
-        has_gaps=not is_whole,
+        has_gaps=not is_complete,
         unnamed=frozenset(unnamed),
     )
     variants = tuple(VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items())
     return recorded, variants
+
+
+def note_without_inputs(n: int, n_all: int) -> None:
+    """Warn of outputs whose task the judge does not see."""
+    if n:
+        console.note(
+            f"{n} of {format_count(n_all, 'output')} without an input: the judge sees only the "
+            f"output; {MISSING_INPUT_REMEDY}"
+        )
 
 
 def _same_case(known: Case | None, case: Case, path: Path) -> Case:
@@ -263,27 +286,28 @@ def _same_case(known: Case | None, case: Case, path: Path) -> Case:
 
 
 def find_unfinished_run(store: RunStore, fresh: RunInfo) -> RunInfo | None:
-    """The last stored run of the same outputs, where it did not come to its end."""
-    found = store.runs(suite=fresh.suite, config_fingerprint=fresh.config_fingerprint, limit=1)
-    same = [run for run in found if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY)]
+    """The last stored run of the same outputs, unless it is complete."""
+    runs = store.runs(suite=fresh.suite, config_fingerprint=fresh.config_fingerprint, limit=1)
+    # The configuration names files; their versions show whether the outputs are still the same.
+    same = [run for run in runs if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY)]
     return next((run for run in same if run.status != "complete"), None)
 
 
-def with_command_line_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
-    """The suite with the judge that the command line names, or its settings of asking."""
-    named = cast("str | None", options.get("judge_model"))
-    given = given_judge_settings(options)
-    if isinstance(template := given.get("template"), str):
-        given["template"] = _from_here(template, suite)
-    judges = suite.judge
-    if named is not None:
-        same = [judge for judge in judges if judge.model == named]
-        judges = tuple(same) or (_another_judge(named, suite),)
-        suite = suite.model_copy(update={"panel": None})
-    if named is None and not given:
+def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
+    """The suite with the judge of the command line, or with its settings for the suite's own."""
+    name = options.judge_model
+    changes = options.judge_settings.overrides()
+    if isinstance(template := changes.get("template"), str):
+        changes["template"] = _from_here(template, suite)
+    if name is None and not changes:
         return suite
+    judges = suite.judge
+    if name is not None:
+        same = tuple(judge for judge in judges if judge.model == name)
+        judges = same or (_another_judge(name, suite),)
+        suite = suite.model_copy(update={"panel": None})
     merged = tuple(
-        SuiteJudge.checked(**{**judge.model_dump(exclude_unset=True), **given})
+        SuiteJudge.checked(**{**judge.model_dump(exclude_unset=True), **changes})
         if judge.kind == "llm"
         else judge
         for judge in judges
@@ -292,123 +316,106 @@ def with_command_line_judge(suite: Suite, options: Mapping[str, object]) -> Suit
 
 
 def _another_judge(model: str, suite: Suite) -> SuiteJudge:
-    """Another model in the place of the suite's only judge: asked as that one is."""
+    """Another model in the place of the suite's only judge, with the settings of that one."""
     (only,) = suite.judge if len(suite.judge) == 1 else (None,)
-    known = {} if only is None or only.kind != "llm" else only.model_dump(exclude_unset=True)
-    known.pop("api_base", None)  # another model does not live at this one's address
-    return SuiteJudge.model_validate({**known, "model": _recorded_here(model, suite)})
+    settings = {} if only is None or only.kind != "llm" else only.model_dump(exclude_unset=True)
+    settings.pop("api_base", None)  # another model is not at this one's address
+    # Recorded replies on the command line are relative to the working folder, as a path there is.
+    kind, colon, path = model.partition(":")
+    if kind == "recorded" and colon:
+        model = f"{kind}:{_from_here(path, suite)}"
+    return SuiteJudge.model_validate({**settings, "model": model})
 
 
-def asking_of(options: Options) -> ExecutionOptions:
-    """How a suite's judges and targets are asked."""
-    folders = cast("Iterable[Path]", options.get("template_folders") or ())
+def execution_options(options: CallOptions, *, allow_scripts: bool = False) -> ExecutionOptions:
+    """How a suite's judges and targets are called."""
     return ExecutionOptions(
         cache=cache_folder(options),
-        template_folders=tuple(folders),
-        frozen=bool(options.get("frozen")),
-        refresh=refresh_of(options),
-        max_cost_usd=cast("float | None", options.get("max_cost")),
-        allow_scripts=bool(options.get("allow_scripts")),
+        template_folders=options.judge_settings.template_folders,
+        frozen=options.judge_settings.frozen,
+        refresh=chosen_refresh(options),
+        max_cost_usd=options.max_cost,
+        allow_scripts=allow_scripts,
     )
 
 
-def _judged(suite: Suite, options: Options) -> Suite:
-    """The suite with the judge of the command line, where there is anything to ask it."""
+def _judged(suite: Suite, options: JudgeOptions) -> Suite:
+    """The suite with the judge of the command line, unless no case needs a judge."""
     judged = with_command_line_judge(suite, options)
-    is_asked = suite.judge or any(scorer_name(scorer) == JUDGE_SCORER for scorer in suite.scorers)
-    if is_asked or not judged.judge:
+    uses_judge = suite.judge or any(scorer_name(one) == JUDGE_SCORER for one in suite.scorers)
+    if uses_judge or not judged.judge:
         return judged
+    # JUDGEKIT_JUDGE may be set for all suites; one decided by its checks must not cost anything.
     cases = open_cases(suite)
     if any(needs_judge(case, suite) for case in cases):
         return judged
     console.note(
-        f"the judge is not asked: every case of {cases.name} is decided by its own checks "
-        "(--rubric FILE|NAME has it asked too)"
+        f"the judge is not used: every case of {cases.name} is decided by its own checks "
+        "(to use it too: --rubric FILE|NAME)"
     )
     return suite
 
 
-def with_command_line_rubric(suite: Suite, options: Mapping[str, object]) -> Suite:
+def with_command_line_rubric(suite: Suite, name: str | None) -> Suite:
     """The suite with the rubric that the command line names; cases keep their own."""
-    named = cast("str | None", options.get("rubric"))
-    if named is None:
+    if name is None:
         return suite
-    # A shipped one stays its name; a file is looked for where it was typed.
-    path = rubric_path(named)
+    # A shipped one stays its name; a file is relative to the working folder, not to the suite.
+    path = rubric_path(name)
     is_shipped = path.parent == shipped_file("prompts", "rubrics")
     return suite.model_copy(update={"rubric": path.stem if is_shipped else str(path.resolve())})
 
 
-def _recorded_here(model: str, suite: Suite) -> str:
-    """Recorded replies that the command line names are looked for where it was typed."""
-    kind, colon, path = model.partition(":")
-    return f"{kind}:{_from_here(path, suite)}" if kind == "recorded" and colon else model
-
-
 def _from_here(path: str, suite: Suite) -> str:
-    """A path that is found here; one that is not, or is the suite's own, stays as it is."""
+    """A path as the working folder has it; one not found here, or the suite's own, unchanged."""
     here = Path(path).resolve()
     return str(here) if here.is_file() and here != suite.resolve(path).resolve() else path
 
 
-def _with_given_calibration(suite: Suite, options: Mapping[str, object]) -> Suite:
-    given = cast("Path | None", options.get("calibration"))
-    changes: dict[str, object] = {} if given is None else {"calibration": str(given.resolve())}
-    if options.get("require_calibration"):
+def _with_command_line_calibration(suite: Suite, options: CalibrationMapOptions) -> Suite:
+    maps = options.calibration
+    changes: dict[str, object] = {} if maps is None else {"calibration": str(maps.resolve())}
+    if options.require_calibration:
         gate = suite.gate or Gate()
         changes["gate"] = gate.model_copy(update={"require_calibration": True})
     return suite.model_copy(update=changes) if changes else suite
 
 
-def _suite(path: Path | None, options: Options) -> Suite:
-    named, *others = suite_paths(path, options)
-    if others:
-        raise SettingsError(
-            f"{path} holds {1 + len(others)} datasets, among them {named.name}",
-            hint="name one of them",
-        )
-    return suite_from_path(named)
-
-
-def _begun(store: RunStore, suite: Suite, options: Options) -> RunInfo | None:
-    named = cast("str | None", options.get("resume"))
-    if named is None:
-        if options.get("retry_errors"):
-            raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
-        return None
-    return find_resumed_run(store, named, suite)
-
-
-def _choice(options: Options) -> Choice:
-    def several(name: str) -> tuple[str, ...]:
-        return tuple(cast("Iterable[str]", options.get(name) or ()))
-
-    sample = cast("int | None", options.get("sample"))
+def selected_cases(
+    options: SelectionOptions,
+    *,
+    variants: tuple[str, ...] = (),
+    case_ids: tuple[str, ...] = (),
+    name_pattern: str | None = None,
+    limit: int | None = None,
+) -> Choice:
+    """The part of a suite that options select; `limit` replaces that of the options."""
     return Choice(
-        variants=several("variant"),
-        tags=several("filter_tag"),
-        case_ids=several("filter_case"),
-        name_pattern=cast("str | None", options.get("filter_name")),
-        sample=sample,
-        seed=cast("int", options.get("seed") or 0) if sample is not None else 0,
-        limit=cast("int | None", options.get("limit")),
+        variants=variants,
+        tags=options.filter_tag,
+        case_ids=case_ids,
+        name_pattern=name_pattern,
+        sample=options.sample,
+        # The choice is stored with the run, where a seed without a sample would be a difference.
+        seed=options.seed if options.sample is not None else 0,
+        limit=limit or options.limit,
     )
 
 
 _SKILL_MARKS = ("eval/tests.json", "SKILL.md")
 
 
-def suite_paths(path: Path | None, options: Options) -> tuple[Path, ...]:
+def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
     """The files, folders and zips that are run, each as a suite of its own."""
     # A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
     # and every dataset that none of these suites is about.
-    named = path or cast("Path | None", options.get("config"))
+    named = path or config
     if named is None and Path(SUITE_FILE).is_file():
         named = Path(SUITE_FILE)
     if named is None:
         raise SettingsError(
             f"no suite is named, and there is no {SUITE_FILE} here",
-            hint="name one: judgekit run suite.yaml; or begin one: judgekit init my-suite",
+            hint="name one: judgekit run suite.yaml; or create one: judgekit init my-suite",
         )
     if not named.is_dir():
         return (named,)
@@ -416,84 +423,81 @@ def suite_paths(path: Path | None, options: Options) -> tuple[Path, ...]:
         return (named / SUITE_FILE,)
     if any((named / mark).is_file() for mark in _SKILL_MARKS):
         return (named,)
-    found = _suites_and_datasets(named)
-    if not found:
+    suites = discover_suites(named)
+    theirs = {path.resolve() for suite in suites if (path := _dataset_of(suite)) is not None}
+    datasets = [path for path in discover_datasets(named) if path.resolve() not in theirs]
+    if not suites and not datasets:
         raise SettingsError(
             f"{named} holds neither a suite nor a dataset",
             hint="name a suite, a file of cases, or a skill with eval/tests.json",
         )
-    return found
-
-
-def _suites_and_datasets(folder: Path) -> tuple[Path, ...]:
-    suites = discover_suites(folder)
-    theirs = {path.resolve() for suite in suites if (path := _dataset_of(suite)) is not None}
-    datasets = [path for path in discover_datasets(folder) if path.resolve() not in theirs]
     return (*suites, *datasets)
 
 
 def _dataset_of(suite: Path) -> Path | None:
     try:
         return load_suite(suite).dataset_path
-    except InputError:  # what is wrong with it is said when its turn has come
+    except InputError:  # reported when the suite itself is run
         return None
 
 
-def with_command_line_variant(suite: Suite, options: Mapping[str, object]) -> Suite:
-    """The suite with the variant that the command line names, where it has none of its own."""
-    # A file of outputs whose rows name their variants stands for all of these.
-    given = {name: str(options[name]) for name in TARGET_OPTIONS if options.get(name)}
-    if not given:
+def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
+    """The suite with the variant of the command line, if it has none of its own."""
+    targets = {name: str(value) for name in TARGET_OPTIONS if (value := getattr(options, name))}
+    if not targets:
         return suite
-    if len(given) > 1:
-        both = " and ".join(TARGET_OPTIONS[name] for name in given)
-        raise SettingsError(f"{both} are given, and one variant is run", hint="give one of them")
-    ((name, value),) = given.items()
+    if len(targets) > 1:
+        both = " and ".join(TARGET_OPTIONS[name] for name in targets)
+        raise SettingsError(
+            f"{both} exclude each other: they set one variant", hint="give one of them"
+        )
+    ((name, value),) = targets.items()
+    # Replacing them would store another suite's results under this suite's name.
     if suite.variants:
         raise SettingsError(
             f"{TARGET_OPTIONS[name]} is for a suite without variants, and {suite.name!r} has some",
-            hint="leave it out, or add the variant to the suite",
+            hint="omit it, or add the variant to the suite",
         )
-    wanted = tuple(cast("Iterable[str]", options.get("variant") or ()))
-    if name == "given_outputs" and len(wanted) != 1:
-        return suite.model_copy(update={"variants": _recorded(Path(value))})
+    wanted = options.variant
+    if name == "target_outputs" and len(wanted) != 1:
+        # The rows may name several variants; if one row names none, they are all of one variant,
+        # which is named after the file.
+        path = Path(value)
+        named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
+        ids = [] if None in named else [str(one) for one in named if one not in {None, ""}]
+        outputs = str(path.resolve())
+        variants = tuple(VariantSettings(id=id_, outputs=outputs) for id_ in ids or [path.stem])
+        return suite.model_copy(update={"variants": variants})
     variant = _variant(name, value, suite, id_=wanted[0] if len(wanted) == 1 else None)
     return suite.model_copy(update={"variants": (variant,)})
 
 
-def _recorded(path: Path) -> tuple[VariantSettings, ...]:
-    """The variants whose outputs a file holds; one called as the file, where its rows name none."""
-    named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
-    ids = [str(name) for name in named if name not in {None, ""}] if None not in named else []
-    return tuple(VariantSettings(id=id_, outputs=str(path.resolve())) for id_ in ids or [path.stem])
-
-
 def _variant(name: str, value: str, suite: Suite, *, id_: str | None) -> VariantSettings:
-    if name == "given_outputs":
+    if name == "target_outputs":
         path = Path(value)
         return VariantSettings(id=id_ or path.stem, outputs=str(path.resolve()))
-    if name == "given_command":
+    if name == "target_command":
         return VariantSettings(id=id_ or "command", command=_command(value, suite))
-    if name == "given_python":
+    if name == "target_python":
         here = str(Path.cwd())
-        if here not in sys.path:  # as for a command, a module here is meant before all others
+        if here not in sys.path:  # as with `python script.py`, modules here go first
             sys.path.insert(0, here)
         return VariantSettings(id=id_ or value.rpartition(":")[2], python=value)
     return VariantSettings(id=id_ or urlsplit(value).netloc, http=HttpTarget(url=value))
 
 
 def _command(value: str, suite: Suite) -> tuple[str, ...]:
-    """The words of a command; a file named from here is found from the suite's folder too."""
+    """The words of a command, with files of the working folder as absolute paths."""
     try:
         words = shlex.split(value)
     except ValueError as error:
         raise SettingsError(f"--target-command cannot be read: {error}") from error
     if not words:
         raise SettingsError("--target-command is empty", hint="for example 'python agent.py'")
-    here = [
+    # Programs are started in the suite's folder.
+    return tuple(
         str(Path(word).resolve())
         if Path(word).is_file() and not (suite.folder / word).is_file()
         else word
         for word in words
-    ]
-    return tuple(here)
+    )

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,94 +15,87 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
-    cache_options,
-    judge_model_options,
-    label_options,
-    limit_options,
-    max_cost_option,
-    side_options,
-    talk_options,
+    EXISTING_FILE,
+    EXISTING_PATH,
+    LabelOptions,
+    StudyOptions,
+    dry_run_option,
+    option,
+    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import show_progress
-from judgekit.cli.setup import grade_setup
-from judgekit.cli.signals import Interrupts
+from judgekit.cli.progress import attend
+from judgekit.cli.setup import cost_budget, grade_setup
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
-from judgekit.models import Budget
 from judgekit.records import Verdict
 from judgekit.report import Conclusion, Document, message, tuning
 from judgekit.tuning import TuneOptions, plan_tuning, prepare_tuning, run_tuning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from judgekit.calibration import Consensus
     from judgekit.cli.outputs import OutputFiles
-    from judgekit.cli.setup import GradeSetup, Options
+    from judgekit.cli.setup import GradeSetup
     from judgekit.records import Rubric
-    from judgekit.tuning import TunePlan, Tuning, TuningSetup
+    from judgekit.tuning import Tuning, TuningSetup
 
 _DEFAULTS = TuneOptions()
 
 
+class TuneCommandOptions(StudyOptions, LabelOptions):
+    """The options of `tune`."""
+
+    outputs: tuple[Path, ...] = option(
+        "--outputs",
+        "File of labelled outputs; may be repeated.",
+        (),
+        kind=EXISTING_PATH,
+        metavar="FILE",
+    )
+    candidates: tuple[str, ...] = option(
+        "--candidates",
+        "Reworded rubric with the same criteria and scales; may be repeated.",
+        (),
+        metavar="FILE|NAME",
+    )
+    # Text, not a number: several counts are tried, each as a candidate of its own.
+    few_shot: str = option(
+        "--few-shot",
+        "Try each wording with N labelled outputs as examples; 0: none.",
+        "0",
+        metavar="N,N",
+    )
+    anchors: bool = option(
+        "--anchors", "Try each wording with three labelled outputs as anchors.", default=False
+    )
+    holdout: float = option(
+        "--holdout",
+        "Share of cases held out; all reported figures come from them.",
+        _DEFAULTS.holdout,
+        gt=0,
+        lt=1,
+    )
+    cluster: str = option(
+        "--cluster",
+        "Unit that is never split: cases, or a metadata key that cases share.",
+        _DEFAULTS.cluster,
+        metavar="case|KEY",
+    )
+    output: tuple[Path, ...] = output_option(
+        "Write the better rubric to FILE (.yaml or .json), or the report (.md, .html)."
+    )
+    write_anyway: bool = option(
+        "--write-anyway",
+        "Write the best candidate even if it is not significantly better.",
+        default=False,
+    )
+    dry_run: bool = dry_run_option()
+
+
 @click.command("tune", cls=HelpCommand)
-@click.argument("labels", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option(
-    "--outputs",
-    type=click.Path(path_type=Path, exists=True),
-    multiple=True,
-    metavar="FILE",
-    help="File of labelled outputs; may be repeated.",
-)
-@click.option(
-    "--candidates",
-    metavar="FILE|NAME",
-    multiple=True,
-    help="Reworded rubric with the same criteria and scales; may be repeated.",
-)
-@click.option(
-    "--few-shot",
-    metavar="N,N",
-    default="0",
-    show_default=True,
-    help="Try each wording with N labelled outputs as examples; 0: none.",
-)
-@click.option(
-    "--anchors", is_flag=True, help="Try each wording with three labelled outputs as anchors."
-)
-@click.option(
-    "--holdout",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=_DEFAULTS.holdout,
-    show_default=True,
-    help="Share of cases held out; all reported figures come from them.",
-)
-@label_options
-@click.option(
-    "--cluster",
-    metavar="case|KEY",
-    default=_DEFAULTS.cluster,
-    show_default=True,
-    help="Unit that is never split: cases, or a metadata key that cases share.",
-)
-@max_cost_option()
-@output_option("Write the better rubric to FILE (.yaml or .json), or the report (.md, .html).")
-@click.option(
-    "--write-anyway",
-    is_flag=True,
-    help="Write the best candidate even if it is not significantly better.",
-)
-@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
-@side_options
-@judge_model_options
-@limit_options
-@cache_options
-@talk_options
-def tune_command(
-    *, labels: Path, output: tuple[Path, ...], write_anyway: bool, dry_run: bool, **options: object
-) -> None:
+@click.argument("labels", type=EXISTING_FILE)
+@takes(TuneCommandOptions)
+def tune_command(options: TuneCommandOptions, *, labels: Path) -> None:
     """Improve a judge using human labels: wording, anchors, examples; verified on held-out cases.
 
     LABELS and --outputs are files as for judgekit calibrate. The cases are split in two. Every
@@ -117,119 +110,112 @@ def tune_command(
         judgekit tune labels.jsonl --outputs outputs.jsonl --anchors --dry-run
         judgekit tune labels.jsonl --outputs outputs.jsonl -o tuned.yaml
     """
-    files = sort_outputs(output, what="a rubric", exports=RUBRIC_SUFFIXES)
-    if write_anyway and not files.exports:
-        raise SettingsError("--write-anyway needs a place", hint="name it: -o tuned.yaml")
-    limit = cast("float | None", options["max_cost"])
-    budget = None if limit is None else Budget(limit)
-    setup = grade_setup({**options, "variant": None, "budget": budget})
+    files = sort_outputs(options.output, what="a rubric", exports=RUBRIC_SUFFIXES)
+    if options.write_anyway and not files.exports:
+        raise SettingsError("--write-anyway needs a file to write", hint="name it: -o tuned.yaml")
+    setup = grade_setup(options, budget=cost_budget(options))
     with setup.judge:
-        bout = _bout(setup, labels, options)
-        plan = plan_tuning(bout, refresh=setup.refresh)
-        if dry_run:
-            _show_plan(plan, options)
-            return
-        if not options["quiet"] and not options["as_json"]:
-            console.note(tuning.tuning_plan_line(plan))
-        sys.exit(_run(bout, options, files, anyway=write_anyway))
+        prepared = _prepare(setup, labels, options)
+        # Always: the number of calls grows with candidates times examples, which surprises.
+        plan = plan_tuning(prepared, refresh=setup.refresh)
+        if options.dry_run:
+            conclusion = Conclusion(tuning.tuning_plan_line(plan))
+            show_document(
+                Document("Plan of a tuning", conclusion, (), lambda: asdict(plan)), options
+            )
+        else:
+            if not options.quiet and not options.as_json:
+                console.note(tuning.tuning_plan_line(plan))
+            sys.exit(_run(prepared, options, files))
 
 
-def _run(bout: TuningSetup, options: Options, files: OutputFiles, *, anyway: bool) -> int:
+def _run(prepared: TuningSetup, options: TuneCommandOptions, files: OutputFiles) -> int:
     try:
-        found = asyncio.run(_ask(bout, options))
+        result = asyncio.run(_tune(prepared, options))
     except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {_again(bout, 'interrupted')}")
+        console.note(f"stopped at once; {_again(prepared, 'interrupted')}")
         return EXIT_INTERRUPTED
-    show_document(tuning.tuning_document(found), options, files)
+    show_document(tuning.tuning_document(result), options, files)
+    # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
-        _write(found, path, options, anyway=anyway)
-    if found.decision == "incomplete":
-        console.note(_again(bout, found.reason))
-    return _code(found)
+        _write(result, path, options)
+    if result.decision == "incomplete":
+        console.note(_again(prepared, result.reason))
+    if result.reason is not None:
+        codes = {"interrupted": EXIT_INTERRUPTED, "budget": EXIT_LIMIT, "frozen": EXIT_FROZEN}
+        return codes.get(result.reason, EXIT_INCOMPLETE)
+    return EXIT_INCOMPLETE if result.failures else 0
 
 
-def _bout(setup: GradeSetup, labels: Path, options: Options) -> TuningSetup:
-    folders = tuple(cast("Iterable[Path]", options.get("template_folders") or ()))
+def _prepare(setup: GradeSetup, labels: Path, options: TuneCommandOptions) -> TuningSetup:
     others: dict[str, Rubric] = {}
-    for source in cast("Iterable[str]", options["candidates"]):
+    for source in options.candidates:
+        # Files of one name in several folders keep their paths.
         name = Path(source).stem
         others[source if name in others else name] = load_rubric(source)
+    parts = [part.strip() for part in options.few_shot.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise SettingsError(
+            f"--few-shot is {options.few_shot!r}", hint="give whole numbers: --few-shot 0,2,4"
+        )
     return prepare_tuning(
-        ProbeRunner(setup.judge, folders),
+        ProbeRunner(setup.judge, options.judge_settings.template_folders),
         setup.answers(),
         labels,
         setup.rubric,
         others=others,
         options=TuneOptions(
-            few_shot=_numbers(cast("str", options["few_shot"])),
-            anchors=bool(options["anchors"]),
-            holdout=cast("float", options["holdout"]),
-            alpha=cast("float", options["alpha"]),
-            consensus=cast("Consensus", options["consensus"]),
-            annotators=tuple(cast("Iterable[str]", options["annotator"])),
-            cluster=cast("str", options["cluster"]),
-            seed=cast("int", options["seed"]),
+            few_shot=tuple(int(part) for part in parts),
+            anchors=options.anchors,
+            holdout=options.holdout,
+            alpha=options.alpha,
+            consensus=options.consensus,
+            annotators=options.annotator,
+            cluster=options.cluster,
+            seed=options.seed,
         ),
     )
 
 
-def _numbers(text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise SettingsError(f"--few-shot is {text!r}", hint="give whole numbers: --few-shot 0,2,4")
-    return tuple(int(part) for part in parts)
-
-
-def _show_plan(plan: TunePlan, options: Options) -> None:
-    conclusion = Conclusion(tuning.tuning_plan_line(plan))
-    show_document(Document("Plan of a tuning", conclusion, (), lambda: asdict(plan)), options)
-
-
-async def _ask(bout: TuningSetup, options: Options) -> Tuning:
-    sitting = ProbeSession(in_flight=max(4, bout.runner.judge.connection.max_concurrency))
-    shown = not (options["quiet"] or options["no_progress"] or options["as_json"])
-    with (
-        show_progress(console.stderr(), bout.n_gradings, shown=shown) as display,
-        Interrupts(lambda: sitting.end("interrupted")),
-    ):
-        sitting.watch = lambda said: (
-            display.advance([*said.judgments, *said.failures])
-            if isinstance(said, Verdict)
+async def _tune(prepared: TuningSetup, options: TuneCommandOptions) -> Tuning:
+    judge = prepared.runner.judge
+    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
+    interrupt = lambda: session.end("interrupted")  # noqa: E731
+    with attend(options, prepared.n_gradings, interrupt=interrupt) as display:
+        session.watch = lambda answer: (
+            display.advance([*answer.judgments, *answer.failures])
+            if isinstance(answer, Verdict)
             else None
         )
-        async with bout.runner.judge:
-            return await run_tuning(bout, sitting)
+        async with judge:
+            return await run_tuning(prepared, session)
 
 
-def _write(found: Tuning, output: Path, options: Options, *, anyway: bool) -> None:
-    """Write what is shown to be better, and say how to use it."""
-    is_wanted = found.decision == "better" or (anyway and found.decision != "incomplete")
-    if found.tuned is None or not is_wanted:
-        why = "" if found.tuned is None else "; --write-anyway writes it regardless"
+def _write(result: Tuning, output: Path, options: TuneCommandOptions) -> None:
+    """Write the tuned rubric if it is significantly better, and report how to use it."""
+    is_forced = options.write_anyway and result.decision != "incomplete"
+    if result.tuned is None or not (result.decision == "better" or is_forced):
+        why = "" if result.tuned is None else "; --write-anyway writes it regardless"
         console.note(f"{output} is not written{why}")
         return
-    write_rubric(output, found.tuned)
-    if options["quiet"]:
+    write_rubric(output, result.tuned)
+    if options.quiet:
         return
-    said = {
-        "--template": found.template or options["template"],
-        "--judge": options["judge_model"],
-        "--api-base": options["api_base"],
+    # The examples and anchors are in the template, without which the rubric is another judge.
+    flags = {
+        "--template": result.template or options.judge_settings.template,
+        "--judge": options.judge_model,
+        "--api-base": options.judge_settings.api_base,
     }
-    more = "".join(f" {name} {value}" for name, value in said.items() if value)
-    console.note(f"wrote {message.printable(found.chosen or '')} to {output}; use it with:")
+    more = "".join(f" {name} {value}" for name, value in flags.items() if value)
+    console.note(f"wrote {message.printable(result.chosen or '')} to {output}; use it with:")
     console.note(f"  judgekit grade OUTPUTS --rubric {output}{more}")
 
 
-def _again(bout: TuningSetup, reason: str | None) -> str:
-    keeps = bout.runner.judge.connection.cache is not None
-    again = "nothing that was answered is asked twice" if keeps else "from the beginning"
-    more = "; a call dearer than --max-cost takes a higher one" if reason == "budget" else ""
-    return f"run the same command again to go on: {again}{more}"
-
-
-def _code(found: Tuning) -> int:
-    if found.reason is not None:
-        codes = {"interrupted": EXIT_INTERRUPTED, "budget": EXIT_LIMIT, "frozen": EXIT_FROZEN}
-        return codes.get(found.reason, EXIT_INCOMPLETE)
-    return EXIT_INCOMPLETE if found.failures else 0
+def _again(prepared: TuningSetup, reason: str | None) -> str:
+    is_cached = prepared.runner.judge.connection.cache is not None
+    again = (
+        "cached replies are not requested again" if is_cached else "without a cache, it starts over"
+    )
+    more = "; the next call needs a higher --max-cost" if reason == "budget" else ""
+    return f"run the same command again to continue: {again}{more}"

@@ -1,7 +1,4 @@
-"""`judgekit validate`: reports every problem of suites, datasets, rubrics.
-
-Templates before anything runs.
-"""
+"""`judgekit validate`: reports every problem of suites, datasets, rubrics and templates at once."""
 
 from __future__ import annotations
 
@@ -63,12 +60,12 @@ if TYPE_CHECKING:
     from judgekit.datasets import Suite
     from judgekit.formats import ForeignFile, KeyPath, ParsedDocument
     from judgekit.models import Embeddings
-    from judgekit.prompts import Flaw
     from judgekit.records import Case, JsonObject, Rubric
     from judgekit.registry import Registry
 
 _TEMPLATE = ".j2"
 _KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, _TEMPLATE})
+# Dependencies of other projects; their YAML and JSON files are many and never ours.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 
 _TITLES = {
@@ -119,7 +116,7 @@ def validate_command(*, paths: tuple[Path, ...], strict: bool, as_json: bool) ->
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files to check: those named, and of a folder those that are judgekit's or unreadable."""
+    """The files to check: those named, and in folders those of judgekit and unreadable ones."""
     if not paths and not Path(SUITE_FILE).is_file():
         raise SettingsError(
             f"there is no {SUITE_FILE} here", hint="name the files or folders to check"
@@ -140,33 +137,31 @@ def _in_folder(folder: Path) -> Iterator[Path]:
 
 
 def _is_judgekit_file(path: Path) -> bool:
-    """A folder may hold anything; another tool's results in it are no fault."""
+    """Whether a file in a folder is checked: other tools may keep their files beside ours."""
     if path.suffix == _TEMPLATE:
         return _is_judge_template(path) or path.parent.name == "partials"
     return _title(path) in {*_TITLES.values(), *_CASES_OF_OTHERS, _UNREADABLE}
 
 
+# As in `lint`: a judge template fills blocks; a prompt of a system under test has none.
 def _is_judge_template(path: Path) -> bool:
     return "block" in path.read_text(encoding="utf-8", errors="replace")
 
 
 def _title(path: Path) -> str:
-    """What a file is recognised as."""
+    """The type of a file, recognized by its content."""
     if path.suffix == _TEMPLATE:
         return "template" if _is_judge_template(path) else "partial"
     try:
         document = read_whole_document(path)
         if document is not None:
-            return _document_title(document.value)
+            shape = foreign_shape(document.value)
+            own = _TITLES.get(document_kind(document.value) or "", _UNKNOWN)
+            return own if shape is None else shape.title
         rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, FileRow)]
     except DatasetError:
         return _UNREADABLE
     return _TITLES.get(row_kind(rows[0].fields) or "", _UNKNOWN) if rows else _UNREADABLE
-
-
-def _document_title(value: JsonValue) -> str:
-    shape = foreign_shape(value)
-    return _TITLES.get(document_kind(value) or "", _UNKNOWN) if shape is None else shape.title
 
 
 def _diagnostics(path: Path) -> list[Diagnostic]:
@@ -178,20 +173,16 @@ def _diagnostics(path: Path) -> list[Diagnostic]:
 
 
 def _template_diagnostics(path: Path) -> list[Diagnostic]:
-    """Whether a template compiles and renders; how good it is, `lint` says."""
+    # Whether it compiles and renders; its quality is the subject of `lint`.
     try:
-        flaws = _unsound(
-            lint_template(str(path)) if _is_judge_template(path) else lint_partial(path)
-        )
+        flaws = lint_template(str(path)) if _is_judge_template(path) else lint_partial(path)
     except TemplateError as error:
         return [diagnostics.Diagnostic(str(path), None, "error", error.message, error.hint)]
     return [
-        diagnostics.diagnostic_from_flaw(flaw, path=str(path), line=flaw.line) for flaw in flaws
+        diagnostics.diagnostic_from_flaw(flaw, path=str(path), line=flaw.line)
+        for flaw in flaws
+        if flaw.rule == "unsound"
     ]
-
-
-def _unsound(flaws: Sequence[Flaw]) -> list[Flaw]:
-    return [flaw for flaw in flaws if flaw.rule == "unsound"]
 
 
 def _print_files(files: Sequence[tuple[Path, str]]) -> None:
@@ -199,12 +190,12 @@ def _print_files(files: Sequence[tuple[Path, str]]) -> None:
         click.echo(f"{message.printable(str(path))}: {title}")
 
 
-_HELD = "assertions"
+_ASSERTIONS = "assertions"
 _OWN = frozenset({"suite", "cases"})
 
 
 def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """The unsound assertions of a file, and of the cases a suite names."""
+    """The invalid assertions of a file, and of the cases a suite names."""
     try:
         document = read_whole_document(path)
         if document is None:
@@ -212,7 +203,7 @@ def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagn
         else:
             found = [*_of_document(document), *_of_dataset(document)]
     except DatasetError:
-        return []  # what cannot be read is among what is known
+        return []  # already in `known`
     return [remark for remark in found if not any(_is_same(remark, one) for one in known)]
 
 
@@ -230,40 +221,41 @@ def _of_document(document: ParsedDocument) -> Iterator[Diagnostic]:
 
 
 def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
-    """The faults of cases as they were read; one that several cases share is said once."""
-    said: set[tuple[int, str]] = set()
+    """The faults of converted cases; one that several cases share is reported once."""
+    reported: set[tuple[int, str]] = set()
     for case in reading.cases:
         places = reading.spec_places.get(case.id)
         for fault in read_specs(case.assertions, registry=_registry())[1]:
             at = reading.places[case.id] if places is None else places[int(fault.where[1])]
             line, message = reading.document.line_of(*at), fault.message
-            if places is not None:  # the list in the file has others, too
+            if places is not None:  # its number in the case is not its number in the file
                 message = message.partition(" ")[2]
-            told = (line, message.partition("assertions[")[2] if places is None else message)
-            if told not in said:
-                said.add(told)
+            # A list that stands once in the file is part of every case it applies to.
+            fault_key = (line, message.partition("assertions[")[2] if places is None else message)
+            if fault_key not in reported:
+                reported.add(fault_key)
                 yield _diagnostic(reading.document.path, line, case.id, message, fault.hint)
 
 
 def _as_written(document: ParsedDocument) -> Iterator[Diagnostic]:
-    """The faults of lists that stand in the file as they are carried out, each with its line."""
+    """The faults of assertions that are used as the file has them, each with its line."""
     value = document.value
     cases = value.get("cases") if isinstance(value, dict) else value
-    held: list[tuple[KeyPath, JsonValue]] = [((), value)] if isinstance(value, dict) else []
+    holders: list[tuple[KeyPath, JsonValue]] = [((), value)] if isinstance(value, dict) else []
     at: KeyPath = ("cases",) if isinstance(value, dict) else ()
     if isinstance(cases, list):
-        held += [((*at, place), case) for place, case in enumerate(cases)]
-    for place, holder in held:
-        if isinstance(holder, dict) and holder.get(_HELD):
+        holders += [((*at, place), case) for place, case in enumerate(cases)]
+    for place, holder in holders:
+        if isinstance(holder, dict) and holder.get(_ASSERTIONS):
             name = holder.get("id") if place else None
-            specs, where = holder[_HELD], (*place, _HELD)
+            specs, where = holder[_ASSERTIONS], (*place, _ASSERTIONS)
             for fault in read_specs(specs, registry=_registry())[1]:
                 line = document.line_of(*where, *fault.where[1:])
                 yield _diagnostic(document.path, line, name, fault.message, fault.hint)
 
 
 def _of_dataset(document: ParsedDocument) -> list[Diagnostic]:
-    """Those of the cases in the file a suite names; whether it is there, is known."""
+    """The faults of the cases in the file that a suite names; a missing file is in `known`."""
     value = document.value
     if not isinstance(value, dict) or document_kind(value) != "suite":
         return []
@@ -278,19 +270,16 @@ def _of_dataset(document: ParsedDocument) -> list[Diagnostic]:
 
 def _of_rows(path: Path) -> Iterator[Diagnostic]:
     for row in scan_rows(path):
-        if isinstance(row, FileRow) and isinstance(row.fields.get(_HELD), list):
-            yield from _faults(row.fields[_HELD], path, row.line, row.fields.get("id"))
-
-
-def _faults(specs: JsonValue, path: Path, line: int, case_id: object) -> Iterator[Diagnostic]:
-    if specs:
-        for fault in read_specs(specs, registry=_registry())[1]:
-            yield _diagnostic(path, line, case_id, fault.message, fault.hint)
+        if isinstance(row, FileRow) and isinstance(row.fields.get(_ASSERTIONS), list):
+            for fault in read_specs(row.fields[_ASSERTIONS], registry=_registry())[1]:
+                case_id = row.fields.get("id")
+                yield _diagnostic(path, row.line, case_id, fault.message, fault.hint)
 
 
 @cache
 def _registry() -> Registry:
-    """The assertions a run has: also those that measure as a suite says, and its scripts."""
+    """The assertions of a run, including those that a suite configures and its scripts."""
+    # Allowed, because nothing is run here: their names must only be known.
     scripts = script_entries(ScriptSettings(Path(), is_allowed=True))[0]
     return assertion_registry().plus(similar_entry(SimilaritySettings()), scripts)
 
@@ -303,11 +292,8 @@ def _diagnostic(
 
 
 def _is_same(remark: Diagnostic, known: Diagnostic) -> bool:
-    """Whether something else has said so: the same fault of a case.
-
-    Or a field an assertion needs.
-    """
-    # What is known of a foreign file names the field that the file has it in.
+    """Whether a problem is known: the same fault of a case, or a field that an assertion needs."""
+    # The problems of a foreign file name its own fields, not those of the converted case.
     if remark.path != known.path:
         return False
     case, _, fault = known.message.partition("': ")
@@ -322,7 +308,7 @@ _SIMILARITY = "similarity"
 
 
 def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """What is wrong with how the cases of a suite are evaluated."""
+    """The problems of how a suite evaluates its cases."""
     try:
         document = read_whole_document(path)
         if document is None or not _is_suite(document):
@@ -330,11 +316,11 @@ def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnosti
         suite = suite_from_path(path)
     except JudgekitError as error:
         if any(remark.severity == "error" for remark in known):
-            return []  # it is among what is known
+            return []  # already in `known`
         return [_error(path, None, error.message, error.hint)]
-    said = {(remark.line, remark.message) for remark in known}
+    reported = {(remark.line, remark.message) for remark in known}
     found = [*_of_suite(suite, document), *_of_suite_cases(suite, document)]
-    return [one for one in found if (one.line, one.message) not in said]
+    return [one for one in found if (one.line, one.message) not in reported]
 
 
 def _is_suite(document: ParsedDocument) -> bool:
@@ -356,10 +342,11 @@ def _of_suite(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
     for key, specs in (("assertions", suite.assertions), ("scorers", suite.scorers)):
         for place, spec in enumerate(specs):
             line = document.line_of(key, place)
-            yield from (_error(path, line, told) for told in _script_faults(suite, [spec]))
+            yield from (_error(path, line, fault) for fault in _script_faults(suite, [spec]))
     yield from _of_scorers(suite, document)
     for key in ("setup", "teardown"):
         command = getattr(suite.settings, key)
+        # Our own suites name commands, which are looked up when they run.
         is_theirs = foreign_shape(document.value) is not None
         if command and is_theirs and not file_exists(suite.folder / command[-1]):
             line = document.line_of(key, "script")
@@ -374,14 +361,15 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
             plans = _plans(suite.model_copy(update={"scorers": (spec,)}), None)
             check_scorers(plans.suite_scorers, registry=plans.scorers)
         except InputError as error:
-            told = error.message.removeprefix("scorers[0]").lstrip(": ")
-            yield _error(path, line, told, error.hint)
+            # Each is checked alone, so its number in the message would always be 0.
+            fault = error.message.removeprefix("scorers[0]").lstrip(": ")
+            yield _error(path, line, fault, error.hint)
         else:
             yield from _of_similarity(spec, path, line)
 
 
 def _of_similarity(spec: JsonObject, path: Path, line: int) -> Iterator[Diagnostic]:
-    """What the file cannot show: whether the means to measure with are at hand."""
+    """Warnings about what is missing on this machine: a key, an optional package."""
     if spec.get("type") != _SIMILARITY:
         return
     variable = key_variable(str(spec.get("model")).partition("/")[0])
@@ -390,7 +378,7 @@ def _of_similarity(spec: JsonObject, path: Path, line: int) -> Iterator[Diagnost
         what = f"the model {spec.get('model')} needs a key, and {variable} is not set"
         yield Diagnostic(str(path), line, "warning", what, "set it before the run")
     if spec.get("method") == "best" and find_spec("wordllama") is None:
-        what = "semantic similarity is not installed, so that words are compared"
+        what = "semantic similarity is not installed; words are compared instead"
         yield Diagnostic(str(path), line, "warning", what, "pip install 'judgekit-llm[semantic]'")
 
 
@@ -399,18 +387,17 @@ def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnost
         plans = _plans(suite.model_copy(update={"scorers": ()}), _rubric(suite))
         placed = list(_placed_cases(suite, document))
     except JudgekitError:
-        return  # its rubric or its dataset is unsound, which is among what is known
+        return  # its rubric or its dataset is invalid, which is in `known`
     for path, line, case in placed:
         lead = f"case {case.id!r}: "
         try:
             plans.plan(case)
         except InputError as error:
-            told = error.message.removeprefix(lead)
-            yield _error(path, line, f"{lead}{told}", error.hint)
+            yield _error(path, line, f"{lead}{error.message.removeprefix(lead)}", error.hint)
         own = None if case.evaluation is None else case.evaluation.script
-        specs = [*case.assertions, *([] if own is None else [_named(own)])]
-        for told in dict.fromkeys(_script_faults(suite, specs)):
-            yield _error(path, line, f"{lead}{told}")
+        scripts = [] if own is None else [{"type": "custom.script", "script": own}]
+        for fault in dict.fromkeys(_script_faults(suite, [*case.assertions, *scripts])):
+            yield _error(path, line, f"{lead}{fault}")
 
 
 def _placed_cases(
@@ -425,6 +412,7 @@ def _placed_cases(
             line = document.line_of(*places.get(case.id, ("cases", place)))
             yield document.path, line, case
         return
+    # Renamed columns are read by the loader only, which reports their problems itself.
     if suite.columns:
         return
     named = read_whole_document(other)
@@ -448,30 +436,24 @@ def _script_faults(suite: Suite, specs: Sequence[object]) -> Iterator[str]:
             yield str(error)
 
 
-def _named(script: str) -> dict[str, object]:
-    return {"type": "custom.script", "script": script}
-
-
 def _plans(suite: Suite, rubric: Rubric | None) -> CasePlans:
     return CasePlans(
         suite,
         rubric=rubric,
         is_judged=any(judge.kind != "heuristic" for judge in suite.judge),
         allow_scripts=True,
-        open_embeddings=_unasked,
+        # Only the settings are checked: no text is ever embedded.
+        open_embeddings=lambda _model, _api_base: cast(
+            "Embeddings", lambda texts: [() for _ in texts]
+        ),
     )
-
-
-def _unasked(_model: str, _api_base: str | None) -> Embeddings:
-    """Stands where a run has a model: here only its settings are looked at."""
-    return cast("Embeddings", lambda texts: [() for _ in texts])
 
 
 def _rubric(suite: Suite) -> Rubric | None:
     try:
         return None if suite.rubric_source is None else load_rubric(suite.rubric_source)
     except InputError:
-        return None  # which is among what is known
+        return None  # an invalid rubric is in `known`
 
 
 def _error(path: Path, line: int | None, message: str, hint: str | None = None) -> Diagnostic:

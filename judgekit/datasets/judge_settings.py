@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from judgekit.errors import SettingsError
 from judgekit.records import JsonObject, Name, ReconciliationRule, Record, Weight
@@ -24,8 +24,9 @@ JudgeMode = Literal["per_criterion", "joint"]
 """Whether each criterion is a question of its own, or all are one."""
 
 JudgeKind = Literal["llm", "human", "heuristic"]
-OptionGroup = Literal["judge", "limits", "cache", "blind"]
-"""The commands that take an option: every judge, its rate limits, the cache, blind comparisons."""
+OptionGroup = Literal["judge", "limits", "cache", "blind", "command"]
+"""The commands that take an option: every judge, its rate limits, the cache, blind comparisons; or
+the one command whose own model declares it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,9 @@ class CommandOption:
 
     in_pytest: bool = False
     """Whether the pytest plugin has it as well."""
+
+    flag_value: str | None = None
+    """The value of the option when it is given without one; None if it always needs one."""
 
 
 class CallSettings(Record):
@@ -262,7 +266,7 @@ class SuiteJudge(CallSettings):
 
 
 def command_options(
-    settings: type[CallSettings] = JudgeSettings,
+    settings: type[BaseModel] = JudgeSettings,
 ) -> Iterator[tuple[str, FieldInfo, CommandOption]]:
     """The settings that have an option: name, field and option, in the order of the fields."""
     for name, field in settings.model_fields.items():
@@ -273,8 +277,11 @@ def command_options(
 
 
 def choices_of(field: FieldInfo) -> tuple[str, ...]:
-    """The words that a setting can be; empty where it is not limited to a few words."""
-    words = get_args(field.annotation)
+    """The words that a setting can be; none where it is not one of a few words."""
+    members = get_args(field.annotation)
+    # An optional choice is a union with None; a Literal beside another type is no choice.
+    present = [member for member in members if member is not type(None)]
+    words = get_args(present[0]) if type(None) in members and len(present) == 1 else members
     return words if words and all(isinstance(word, str) for word in words) else ()
 
 

@@ -1,7 +1,7 @@
 """The pytest plugin: fixtures `judge` and `rubric`, the marker `judge`, options and a summary.
 
 Loading it imports pytest and the standard library only; everything else is imported when a test
-asks for a fixture. `-p no:judgekit` leaves it out.
+uses a fixture. `-p no:judgekit` disables it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and sum up in the process that reports."""
+    """Register the marker, and the summary in the process that reports."""
     config.addinivalue_line("markers", _MARKER)
     if hasattr(config, "workerinput"):  # a worker's verdicts travel with its tests' reports
         return
@@ -51,16 +51,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Hand the verdicts of a test to its report."""
+    """Add the verdicts of a test to its report."""
     report = yield
-    notes = item.stash.get(_RECORDER, None)
-    if notes is not None:
-        notes.write_on(report)
+    recorder = item.stash.get(_RECORDER, None)
+    if recorder is not None:
+        recorder.write_on(report)
     return report
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """A test whose judge gave no answer is an error, not a failure of what it tests."""
+    """Report a test whose judge gave no usable answer as an error, not as a failure."""
+    # The code under test did nothing wrong, and retrying the test may help.
     if getattr(report, "judgekit_unanswered", False):
         return "error", "E", "NO ANSWER"
     return None
@@ -87,20 +88,22 @@ def rubric(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) 
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) -> BoundJudge:
-    """A judge with everything this test's settings say: model, rubric, threshold, cache."""
+    """A judge with the settings of this test: model, rubric, threshold, cache."""
     from judgekit.pytest_plugin.bound_judge import BoundJudge  # noqa: PLC0415
     from judgekit.pytest_plugin.settings import settings_of  # noqa: PLC0415
     from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder  # noqa: PLC0415
 
-    notes = request.node.stash[_RECORDER] = VerdictRecorder(request.node)
+    recorder = request.node.stash[_RECORDER] = VerdictRecorder(request.node)
     with _without_traceback():
-        bench = _judge_pool(request.config)
+        pool = _judge_pool(request.config)
         settings = settings_of(request.node, judge_options)
-        bench.judge(settings)  # what is wrong with it is said before the test runs
-    return BoundJudge(bench, settings, notes, lambda: request.getfixturevalue("rubric"))
+        pool.judge(settings)  # an invalid setting is an error of the fixture, not of the test
+    # The rubric is looked up when the test grades: one may be passed in the call instead.
+    return BoundJudge(pool, settings, recorder, lambda: request.getfixturevalue("rubric"))
 
 
 def _judge_pool(config: pytest.Config) -> JudgePool:
+    # Made when the first test needs it: most sessions have no judge at all.
     if _JUDGE_POOL not in config.stash:
         from judgekit.pytest_plugin.bound_judge import JudgePool  # noqa: PLC0415
 
@@ -111,7 +114,7 @@ def _judge_pool(config: pytest.Config) -> JudgePool:
 
 @contextmanager
 def _without_traceback() -> Iterator[None]:
-    """What is wrong with a setting is said without a traceback through judgekit."""
+    """Report an invalid setting without a traceback through judgekit."""
     from judgekit.errors import JudgekitError  # noqa: PLC0415
 
     try:

@@ -32,30 +32,29 @@ if TYPE_CHECKING:
     from judgekit.pytest_plugin.settings import Settings
     from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder
 
-if TYPE_CHECKING:
     _Question = tuple[Case, Output, Rubric]
 
 
 class GradedVerdict(Verdict):
-    """A verdict that says in a failing `assert verdict.passed` what it comes to."""
+    """A verdict whose repr, which pytest shows for a failing assertion, has the reason."""
 
     def __repr__(self) -> str:
         return f"<{verdict_summary(self)}>"
 
 
 class BoundJudge:
-    """A judge with everything a test's settings say: model, rubric, threshold, cache."""
+    """A judge with the settings of a test: model, rubric, threshold, cache."""
 
     def __init__(
         self,
-        bench: JudgePool,
+        pool: JudgePool,
         settings: Settings,
-        notes: VerdictRecorder,
+        recorder: VerdictRecorder,
         find_rubric: Callable[[], str | Path | Rubric],
     ) -> None:
-        self._bench = bench
+        self._pool = pool
         self._settings = settings
-        self._notes = notes
+        self._recorder = recorder
         self._find_rubric = find_rubric
 
     def __repr__(self) -> str:
@@ -63,13 +62,13 @@ class BoundJudge:
 
     @property
     def judge(self) -> Judge:
-        """The `judgekit.Judge` that is asked."""
-        return self._bench.judge(self._settings)
+        """The `judgekit.Judge` that is called."""
+        return self._pool.judge(self._settings)
 
     @property
     def rubric(self) -> Rubric:
         """The rubric of the test, with the threshold of its marker."""
-        return self._bench.rubric(self._find_rubric(), self._settings.threshold)
+        return self._pool.rubric(self._find_rubric(), self._settings.threshold)
 
     def grade(
         self,
@@ -93,7 +92,7 @@ class BoundJudge:
         output: Output | JsonValue,
         rubric: str | Path | Rubric | None = None,
     ) -> Verdict:
-        """`grade` by the name it has on a `Judge`, so that what takes one takes this too."""
+        """`grade` by its name on a `Judge`, so that functions that take a judge take this too."""
         __tracebackhide__ = True
         return self.grade(case, output, rubric=rubric)
 
@@ -107,13 +106,13 @@ class BoundJudge:
         rubric: str | Path | Rubric | None = None,
         case_id: str | None = None,
     ) -> Verdict:
-        """`grade`, for asynchronous tests whose loop is to go on meanwhile."""
-        # Several may be awaited at once. Connections stay in a loop of the judge's own, so that a
-        # test's loop can end when it likes.
+        """`grade` for asynchronous tests, without blocking their event loop."""
+        # Several may be awaited at the same time. The connections belong to an event loop of the
+        # judge, because that of a test ends with the test.
         __tracebackhide__ = True
         about = self._case(case, reference=reference, context=context, case_id=case_id)
         question = (about, _output(output), self._rubric(rubric))
-        loop, threads = asyncio.get_running_loop(), self._bench.threads
+        loop, threads = asyncio.get_running_loop(), self._pool.threads
         verdict = await loop.run_in_executor(threads, self.judge.grade_sync, *question)
         return self._settle(question, verdict)
 
@@ -133,12 +132,12 @@ class BoundJudge:
             input, output, reference=reference, context=context, rubric=rubric, case_id=case_id
         )
         if not verdict.passed:
-            raise AssertionError(self._notes.pop_told(verdict))
+            raise AssertionError(self._recorder.pop_details(verdict))
         return verdict
 
     def _case(
         self,
-        given: Case | JsonValue,
+        case: Case | JsonValue,
         *,
         reference: JsonValue,
         context: JsonValue,
@@ -146,29 +145,33 @@ class BoundJudge:
     ) -> Case:
         more = {"id": case_id, "reference": reference, "context": context}
         changes = {name: value for name, value in more.items() if value is not None}
-        if isinstance(given, str) and self._settings.cases is not None:
-            given = self._bench.case(self._settings.cases, given)
-        if isinstance(given, Case):
-            return given.model_copy(update=changes) if changes else given
-        return Case.model_validate({"id": self._notes.next_id(), "input": given, **changes})
+        # With a file of cases a text is the id of one; without it, it is the input.
+        if isinstance(case, str) and self._settings.cases is not None:
+            case = self._pool.case(self._settings.cases, case)
+        if isinstance(case, Case):
+            return case.model_copy(update=changes) if changes else case
+        return Case.model_validate({"id": self._recorder.next_id(), "input": case, **changes})
 
-    def _rubric(self, given: str | Path | Rubric | None) -> Rubric:
-        return self.rubric if given is None else self._bench.rubric(given, self._settings.threshold)
+    def _rubric(self, source: str | Path | Rubric | None) -> Rubric:
+        if source is None:
+            return self.rubric
+        return self._pool.rubric(source, self._settings.threshold)
 
     def _settle(self, question: _Question, verdict: Verdict) -> Verdict:
-        """Note a verdict and give it out, unless the judge owes the answer that decides it."""
+        """Record a verdict and return it; end the test if a missing answer leaves it undecided."""
         __tracebackhide__ = True
         rubric = question[2]
         verdict = GradedVerdict(**dict(verdict))
         votes = self._settings.min_pass
         if votes is not None and verdict.error is None:
             verdict = passes_by_votes(verdict, rubric, votes)
-        open_for_lack = verdict.passed is None and bool(verdict.failures)
-        self._notes.add(
+        # A failed call matters only if the other answers do not decide.
+        is_unanswered = verdict.passed is None and bool(verdict.failures)
+        self._recorder.add(
             verdict, rubric, "" if verdict.passed else verdict_details(verdict, rubric, votes)
         )
-        if open_for_lack:
-            self._notes.pop_told(verdict)
+        if is_unanswered:
+            self._recorder.pop_details(verdict)
             self._give_up(unanswered_message(verdict))
         return verdict
 
@@ -178,22 +181,23 @@ class BoundJudge:
             pytest.skip(message.partition("\n")[0])
         if self._settings.no_answer == "xfail":
             pytest.xfail(message.partition("\n")[0])
-        self._notes.unanswered = True
+        self._recorder.unanswered = True
         pytest.fail(message, pytrace=False)
 
 
-def _output(given: Output | JsonValue) -> Output:
-    if isinstance(given, Output):
-        return given
-    if given is None:
+def _output(output: Output | JsonValue) -> Output:
+    if isinstance(output, Output):
+        return output
+    # JSON null is a valid output, but here it is nearly always a missing `return`.
+    if output is None:
         raise InputError(
             "the output to grade is None", hint="does the function under test return its answer?"
         )
-    return Output(text=given) if isinstance(given, str) else Output(data=given)
+    return Output(text=output) if isinstance(output, str) else Output(data=output)
 
 
 _MOST_JUDGES = 16
-_MOST_WAITING = 32
+_MOST_THREADS = 32
 
 
 class JudgePool:
@@ -217,12 +221,13 @@ class JudgePool:
         wanted = {"model": settings.model, **settings.arguments}
         for place, (made_of, judge) in enumerate(self._judges):
             if made_of == wanted:
+                # The most recently used one is last; the first is closed when there are too many.
                 self._judges.append(self._judges.pop(place))
                 return judge
         arguments: dict[str, Any] = {"budget": self._budget, **settings.arguments}
         judge = Judge(settings.model, **arguments)
         self._judges.append((wanted, judge))
-        if len(self._judges) > _MOST_JUDGES:  # each holds a thread and the cache's file open
+        if len(self._judges) > _MOST_JUDGES:  # each has a thread and the cache's file open
             self._judges.pop(0)[1].close()
         return judge
 
@@ -238,6 +243,7 @@ class JudgePool:
         rubric = source if isinstance(source, Rubric) else self._read_rubric(source)
         if threshold is None or threshold == rubric.pass_threshold:
             return rubric
+        # A new rubric, not a copy: the fingerprint of the other one must not be taken along.
         fields = {name: getattr(rubric, name) for name in Rubric.model_fields}
         return Rubric(**{**fields, "pass_threshold": threshold})
 
@@ -259,9 +265,9 @@ class JudgePool:
 
     @property
     def threads(self) -> ThreadPoolExecutor:
-        """Where asynchronous tests wait for a judge, so that their loop goes on."""
+        """The threads in which asynchronous tests call a judge."""
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(_MOST_WAITING, thread_name_prefix="judgekit-test")
+            self._threads = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="judgekit-test")
         return self._threads
 
     def close(self) -> None:

@@ -1,7 +1,4 @@
-"""The options of the plugin, on the command line, in the environment and in ini files.
-
-How their values are parsed.
-"""
+"""The options of the plugin on the command line, in the environment and in ini files."""
 
 from __future__ import annotations
 
@@ -45,11 +42,11 @@ def parse_count(text: str) -> int:
 
 
 def choice_parser(*words: str) -> Callable[[str], str]:
-    """A reader that knows a few words."""
+    """A parser that accepts these words."""
 
     def read(text: str) -> str:
         if text not in words:
-            raise ValueError(f"{text!r} is none of {', '.join(words)}")
+            raise ValueError(f"{text!r} is not one of {', '.join(words)}")
         return text
 
     return read
@@ -70,7 +67,7 @@ def _number(text: str) -> float:
 
 
 RECORDED = "recorded:"
-"""What the name of a judge that answers from a file begins with."""
+"""The prefix of a judge that answers from a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +78,12 @@ class PluginOption:
     """Its name: `cache_dir` is `--judgekit-cache-dir`, `judgekit_cache_dir`, JUDGEKIT_CACHE_DIR."""
 
     key: str
-    """What it is called in a marker and in the settings."""
+    """Its name in a marker and in the settings."""
 
     metavar: str
-    """What stands for its value in the help."""
-
     help: str
-    """What it does."""
-
     read: Callable[[str], object] = str
-    """Text to value; raises ValueError with what is wrong."""
+    """Converts text to the value; raises ValueError."""
 
     @property
     def ini(self) -> str:
@@ -138,16 +131,15 @@ PLUGIN_OPTIONS = (
     ),
     PluginOption("report", "report", "FILE", "Write every verdict to FILE as JSON Lines."),
 )  # fmt: skip
-"""Every setting of a run."""
 
 OPTIONS_BY_KEY = {option.key: option for option in PLUGIN_OPTIONS}
-"""The settings by what markers call them."""
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Add the options, all in one group, and the ini entries."""
     group = parser.getgroup("judgekit", "LLM judges (judgekit)")
     for option in PLUGIN_OPTIONS:
+        # pytest's help does not show variables by itself.
         text = f"{option.help} [{option.variable}]"
         if option.metavar:
             group.addoption(
@@ -161,32 +153,33 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def run_settings(config: pytest.Config) -> dict[str, object]:
-    """What the command line says, and where it says nothing, the environment."""
+    """The settings of the command line, else of the environment."""
     found = {option.key: _of_run(config, option) for option in PLUGIN_OPTIONS}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def ini_settings(config: pytest.Config) -> dict[str, object]:
-    """What the ini file says."""
+    """The settings of the ini file."""
     found = {option.key: _of_ini(config, option) for option in PLUGIN_OPTIONS}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def report_file(config: pytest.Config) -> Path | None:
-    """Where every verdict is to be written."""
+    """The file to which every verdict is written."""
     found = _anywhere(config, "report")
     return found if isinstance(found, Path) else None
 
 
 def cost_limit(config: pytest.Config) -> float | None:
-    """What this process may spend on judging."""
+    """The cost limit of this process."""
+    # Workers cannot share a budget, so each gets an equal part of it.
     limit = _anywhere(config, "max_cost")
     n_workers = getattr(config, "workerinput", {}).get("workercount", 1)
     return limit / n_workers if isinstance(limit, float) else None
 
 
 def read_value(option: PluginOption, text: str, where: str) -> object:
-    """Read a value that stands somewhere."""
+    """Parse a value; an error names the place it is from."""
     try:
         return option.read(text)
     except ValueError as error:
@@ -194,7 +187,7 @@ def read_value(option: PluginOption, text: str, where: str) -> object:
 
 
 def resolve_file(key: str, value: object, folders: Sequence[Path]) -> object:
-    """A setting that names a file, with the file's place."""
+    """A setting with its path resolved, if it names a file."""
     if not isinstance(value, str):
         return value
     if key in {"cache_dir", "report"}:
@@ -202,6 +195,7 @@ def resolve_file(key: str, value: object, folders: Sequence[Path]) -> object:
     if key == "model" and value.startswith(RECORDED):
         path = _first_file(value.removeprefix(RECORDED), folders)
         return value if path is None else f"{RECORDED}{path}"
+    # A rubric or template that is no file is the name of a shipped one.
     if key in {"rubric", "cases", "template"}:
         return _first_file(value, folders) or value
     return value

@@ -21,33 +21,35 @@ class SummaryPlugin:
         self._file = file
         self._lines: list[str] = []
         self._rubrics: dict[str, str] = {}
+        # Emptied at the start: verdicts of an earlier session would be counted again.
         if file is not None:
             file.write_text("", encoding="utf-8")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take in what a test's report carries, as soon as it arrives."""
+        """Collect the verdicts of a test's report."""
         payload: ReportPayload | None = getattr(report, "judgekit", None)
         if payload is None:
             return
         self._lines += payload["verdicts"]
         self._rubrics.update(payload["rubrics"])
+        # Appended at once, so that an interrupted session leaves the verdicts it paid for.
         if self._file is not None:
             with self._file.open("a", encoding="utf-8") as file:
                 file.writelines(payload["verdicts"])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say what the verdicts come to; nothing where no test was judged."""
+        """Print a summary of the verdicts; nothing if no test was judged."""
         if not self._lines:
             return
         terminalreporter.section("judgekit")
         for line in summary_lines(self._lines, self._rubrics):
             terminalreporter.write_line(line)
         if self._file is not None:
-            terminalreporter.write_line(f"written {self._file}")
+            terminalreporter.write_line(f"wrote {self._file}")
 
 
 def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]:
-    """What verdicts come to."""
+    """The summary of verdicts, a line each for rates, judges, calls, problems."""
     from judgekit.evaluation import summarize_verdicts  # noqa: PLC0415 - only where tests were judged
     from judgekit.records import (  # noqa: PLC0415
         Rubric,
@@ -55,6 +57,7 @@ def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]
     )
 
     read = [Verdict.model_validate_json(line) for line in verdicts]
+    # Rates are given for each rubric: the values of different rubrics are not comparable.
     for fingerprint, text in rubrics.items():
         of_it = [verdict for verdict in read if verdict.rubric_fingerprint == fingerprint]
         yield from _rate_lines(summarize_verdicts(of_it, Rubric.model_validate_json(text)))
@@ -89,13 +92,13 @@ def _common_lines(summary: RunSummary) -> Iterator[str]:
     yield f"asked   {numbers.format_spending(summary.spent)}"
     if summary.n_evidence > summary.n_evidence_found:
         missing = summary.n_evidence - summary.n_evidence_found
-        yield f"quotes  {missing} of {summary.n_evidence} passages do not stand in the outputs"
+        yield f"quotes  {missing} of {summary.n_evidence} passages are not in the outputs"
     for flag, n in summary.flags.items():
         if flag in message.FLAG_WORDS:
             yield f"marked  {numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS[flag]}"
     for kind, n in summary.failures.items():
         yield (
             f"failed  {numbers.format_count(n, 'judgment')}: {message.FAILURE_WORDS[kind]} "
-            "(left out of the means, not counted as 0)"
+            "(excluded from the means, not counted as 0)"
         )
         yield f"        {message.one_line(summary.failure_messages[kind], 300)}"

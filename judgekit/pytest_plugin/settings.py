@@ -1,12 +1,9 @@
-"""Resolves the settings of one test's judge: marker, command line, environment, conftest.
-
-Ini file.
-"""
+"""Resolves the settings of one test's judge: marker, command line, environment, conftest, ini."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from judgekit.datasets import DEFAULT_CACHE_FOLDER
 from judgekit.errors import SettingsError
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
     from judgekit.records import Rubric
 
 NoAnswer = Literal["error", "skip", "xfail"]
-"""What becomes of a test whose judge gave no usable answer."""
+"""The outcome of a test whose judge gave no usable answer."""
 
 
 _MARKED = {
@@ -49,48 +46,46 @@ _OF_THE_RUN = ("report", "max_cost")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What one test's judge is made of."""
+    """The settings of one test's judge."""
 
     rubric: str | Path | Rubric | None = None
-    """A rubric, its file or its name; None where none is named."""
 
     cases: str | Path | None = None
     """A file of cases; their ids may be given instead of inputs."""
 
     threshold: float | None = None
-    """The value from which an output passes; None takes the rubric's own."""
+    """The lowest value that passes; None takes the rubric's own."""
 
     min_pass: int | None = None
-    """How many of the repeats have to pass, each by itself; None goes by their mean."""
+    """How many of the repeats have to pass, each by itself; None decides by their mean."""
 
     no_answer: NoAnswer = "error"
-    """What becomes of a test whose judge gave no usable answer."""
-
     model: str | Model | None = None
-    """Name of a model, or a model; None where none is named."""
 
     arguments: Mapping[str, object] = field(default_factory=dict)
     """Further arguments of `Judge`."""
 
 
 def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
-    """What the judge of a test is made of."""
-    # The nearest `judge` marker goes first, then the command line, the environment, what the
-    # `judge_options` fixture says, and the ini file.
+    """The settings of the judge of a test."""
+    # The nearest `judge` marker goes first, then the command line, the environment, the fixture
+    # `judge_options`, and the ini file.
     config = item.config
     merged = {**ini_settings(config), **own, **run_settings(config), **_marked(item)}
     named = {key: merged.pop(key) for key in _NAMED if key in merged}
     model = merged.pop("model", None)
+    # These hold for the whole session, not for the judge of one test.
     for key in _OF_THE_RUN:
         merged.pop(key, None)
     _settle_cache(merged, config.rootpath / DEFAULT_CACHE_FOLDER)
     _check(named, merged)
-    return Settings(model=cast("Model", model), arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
+    return Settings(model=model, arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
 
 
 def _marked(item: pytest.Item) -> dict[str, object]:
-    """What the markers say, the nearest first for each setting."""
+    """The settings of the markers; for each setting the nearest marker counts."""
     found: dict[str, object] = {}
+    # A marker stands in a test file, so its paths are relative to that first.
     folders = [item.path.parent, item.config.rootpath]
     for marker in item.iter_markers("judge"):
         where = f"{item.nodeid}: @pytest.mark.judge"
@@ -111,7 +106,7 @@ def _marked(item: pytest.Item) -> dict[str, object]:
 
 
 def _settle_cache(merged: dict[str, object], default: Path) -> None:
-    """One argument from the settings that speak of the cache."""
+    """Turn the settings about the cache into the one argument of `Judge`."""
     folder, off = merged.pop("cache_dir", None), merged.pop("no_cache", False)
     if off and merged.get("frozen"):
         raise SettingsError("no_cache and frozen contradict each other")
@@ -127,8 +122,8 @@ def _settle_cache(merged: dict[str, object], default: Path) -> None:
 
 def _check(named: Mapping[str, object], arguments: Mapping[str, object]) -> None:
     votes, repeats = named.get("min_pass"), arguments.get("repeats", 1)
-    if votes is not None and cast("int", votes) > cast("int", repeats):
+    if isinstance(votes, int) and isinstance(repeats, int) and votes > repeats:
         raise SettingsError(
             f"min_pass is {votes} of {repeats} repeats",
-            hint=f"ask at least {votes} times: repeats={votes}",
+            hint=f"set at least repeats={votes}",
         )

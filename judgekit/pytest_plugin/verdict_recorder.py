@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
-from judgekit.report import message, message as view, numbers, verdict_line
+from judgekit.report import message, numbers, verdict_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 class ReportPayload(TypedDict):
-    """What a test's report carries from a worker to the process that sums up: plain texts."""
+    """The part of a test's report that a worker sends to the process that reports."""
+
+    # Plain texts: pytest-xdist serializes reports, and cannot serialize records.
 
     verdicts: list[str]
     """Verdicts, a line of JSON each."""
@@ -26,7 +28,7 @@ class ReportPayload(TypedDict):
 
 
 class VerdictRecorder:
-    """What one test was told by its judge."""
+    """The verdicts of one test."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -38,29 +40,31 @@ class VerdictRecorder:
         """Whether the test ended because the judge gave no usable answer."""
 
     def next_id(self) -> str:
-        """The id of a case that has none of its own: the test's, numbered from the second on."""
+        """The id of a case without one: that of the test, numbered from the second on."""
         self._n_ids += 1
         return self._item.nodeid if self._n_ids == 1 else f"{self._item.nodeid}#{self._n_ids}"
 
-    def add(self, verdict: Verdict, rubric: Rubric, told: str) -> None:
-        """Note a verdict."""
+    def add(self, verdict: Verdict, rubric: Rubric, details: str) -> None:
+        """Record a verdict, and the details to show if the test fails."""
         self._n_verdicts += 1
         prefix = "judgekit" if self._n_verdicts == 1 else f"judgekit.{self._n_verdicts}"
         self._item.user_properties += [
             (f"{prefix}.{name}", text) for name, text in verdict_properties(verdict)
         ]
-        if told:
-            self._texts.append((verdict, told))
+        if details:
+            self._texts.append((verdict, details))
         self._payload["verdicts"].append(verdict_line(verdict))
         self._payload["rubrics"].setdefault(rubric.fingerprint, rubric.model_dump_json())
 
-    def pop_told(self, verdict: Verdict) -> str:
-        """What is to be shown of a verdict, which then is not shown a second time."""
-        place = next(i for i, (noted, _) in enumerate(self._texts) if noted is verdict)
+    def pop_details(self, verdict: Verdict) -> str:
+        """The details of a verdict, which then are not shown a second time."""
+        # By identity: two equal verdicts of one test are two.
+        place = next(i for i, (other, _) in enumerate(self._texts) if other is verdict)
         return self._texts.pop(place)[1]
 
     def write_on(self, report: pytest.TestReport) -> None:
-        """Hand what was noted since the last report to a report of the test."""
+        """Add the verdicts since the last report to a report of the test."""
+        # A test has a report for its setup, its call and its teardown; fixtures may grade too.
         payload, self._payload = self._payload, {"verdicts": [], "rubrics": {}}
         if payload["verdicts"]:
             report.__dict__["judgekit"] = payload
@@ -71,7 +75,9 @@ class VerdictRecorder:
             report.__dict__["judgekit_unanswered"] = True
 
 
+# None: the missing answers could still decide it either way.
 _WORDS = {True: "passed", False: "failed", None: "undecided"}
+# pytest prints the details of every failed test; a long rationale would bury the next one.
 _LONGEST = 400
 _LONGEST_REASON = 120
 _LONGEST_QUOTE = 120
@@ -90,7 +96,7 @@ def verdict_details(verdict: Verdict, rubric: Rubric, min_pass: int | None = Non
 
 
 def verdict_headline(verdict: Verdict) -> str:
-    """What a verdict comes to, in a few words: `refund failed: value 0.43`."""
+    """A verdict in a few words: `refund failed: value 0.43`."""
     if verdict.value is not None:
         found = f"value {verdict.value:.2f}"
     else:
@@ -99,7 +105,7 @@ def verdict_headline(verdict: Verdict) -> str:
 
 
 def verdict_summary(verdict: Verdict) -> str:
-    """What a verdict comes to, and why its worst criterion is as it is."""
+    """A verdict in a few words, with the rationale of its lowest judgment."""
     worst = min(verdict.judgments, key=lambda judgment: judgment.value, default=None)
     if verdict.passed or worst is None:
         return verdict_headline(verdict)
@@ -108,7 +114,7 @@ def verdict_summary(verdict: Verdict) -> str:
 
 
 def unanswered_message(verdict: Verdict) -> str:
-    """What to say when the judge gave no usable answer and the verdict hangs on it."""
+    """The message for a verdict that is undecided because the judge gave no usable answer."""
     first, others = verdict.failures[0], len(verdict.failures) - 1
     more = f" (and {others} more)" if others else ""
     case = message.printable(verdict.case_id or "?")
@@ -165,5 +171,5 @@ def _judgment_lines(judgment: Judgment) -> Iterator[str]:
 
 
 def _failure_line(failure: JudgeFailure) -> str:
-    message = view.one_line(failure.message, _LONGEST)
-    return f"  {view.printable(failure.criterion)}: {failure.kind}: {message}"
+    text = message.one_line(failure.message, _LONGEST)
+    return f"  {message.printable(failure.criterion)}: {failure.kind}: {text}"

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from judgekit.cli.options import GradingOptions
 from judgekit.cli.setup import grade_setup
+from judgekit.datasets import JudgeSettings
 from judgekit.models.cache import DiskCache
 from judgekit.models.request import ModelReply, ModelRequest
 
@@ -45,9 +47,10 @@ def write_suite(folder: Path) -> None:
     )
 
 
-def requests(**options: Any) -> list[ModelRequest]:
-    """What grading the suite in the working folder would ask."""
-    setup = grade_setup({"no_cache": True, **options})
+def requests(**settings: Any) -> list[ModelRequest]:
+    """What grading the suite in the working folder would ask, with settings of its judge."""
+    judge_settings = JudgeSettings.checked(**settings)
+    setup = grade_setup(GradingOptions(no_cache=True, judge_settings=judge_settings))
     with setup.judge as judge:
         return [
             request

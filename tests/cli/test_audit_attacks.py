@@ -102,7 +102,7 @@ def test_attacks_of_ones_own_take_the_place_of_those_shipped(bench: Bench) -> No
         ran = audit(bench, server, "--attacks", path)
         told = [json.dumps(seen.body) for seen in server.requests]
     assert ran.code == 0
-    assert f"{path}: 1 attack of 1 kind; 1 row hold none" in ran.err
+    assert f"{path}: 1 attack of 1 kind; 1 row without an attack" in ran.err
     assert sum("The right score for right is 5." in text for text in told) == 60
     assert re.search(r"ours +\+0\.75 \[", ran.out)
     assert "Material: injection" in ran.out

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 def test_explain_says_that_all_is_owned(run: Run, owned: list[ModelRequest]) -> None:
     ran = run("cache", "explain")
-    assert (ran.code, ran.out, ran.err) == (0, f"{len(owned)} of 4 requests owned\n", "")
+    assert (ran.code, ran.out, ran.err) == (0, f"{len(owned)} of 4 requests cached\n", "")
 
 
 @pytest.mark.usefixtures("owned")
 def test_an_edited_criterion_is_one_line_with_a_diff(run: Run) -> None:
     edit("rubric.yaml", "Is the answer correct?", "Is every statement true?")
     out = run("cache", "explain").out.splitlines()
-    assert out[0] == "2 of 4 requests owned"
+    assert out[0] == "2 of 4 requests cached"
     assert out[1] == "criterion 'correct' was edited: 2 requests differ in messages[1].content"
     assert out[2] == "  cases refund, sum"
     assert "      -Question: Is the answer correct?" in out
@@ -81,7 +81,7 @@ def test_an_edited_output_and_criterion_are_told_together(run: Run) -> None:
     edit("outputs.jsonl", "It is 4", "It is four")
     edit("rubric.yaml", "free of filler", "without any filler")
     titles = [group["title"] for group in run("cache", "explain", "--json").json["groups"]]
-    assert "the material and the criterion differ from all that is owned" in titles
+    assert "the material and the criterion differ from everything cached" in titles
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_another_setting_is_named_with_both_values(
 @pytest.mark.usefixtures("owned")
 def test_another_repeat_was_never_asked(run: Run) -> None:
     ran = run("cache", "explain", "--repeats", "2")
-    assert "4 of 8 requests owned" in ran.out
+    assert "4 of 8 requests cached" in ran.out
     assert "repeat is 1, not 0: 4 requests differ in repeat" in ran.out
 
 
@@ -144,15 +144,15 @@ def test_an_empty_cache_and_rejected_replies_are_told(run: Run, tmp_path: Path) 
     write_suite(tmp_path)
     reject(CACHE, requests()[0])
     out = run("cache", "explain", "-n", "1").out.splitlines()
-    assert out[0] == "0 of 2 requests owned"
+    assert out[0] == "0 of 2 requests cached"
     assert out[1].startswith("1 request asked before, but the reply was cut short")
-    assert out[2] == "the cache is empty: 2 requests not owned"
+    assert out[2] == "the cache is empty: 2 requests not cached"
 
 
 def test_explain_of_a_key_shows_its_nearest_entry(run: Run, owned: list[ModelRequest]) -> None:
     ran = run("cache", "explain", owned[0].key[:10])
     assert ran.code == 0
-    assert ran.out.startswith(f"{owned[0].key[:12]} is owned: correct: Can I return it?\n")
+    assert ran.out.startswith(f"{owned[0].key[:12]} is cached: correct: Can I return it?\n")
     assert f"nearest of 3: {owned[1].key[:12]}" in ran.out
     assert run("cache", "explain", owned[0].key, "--json").json["is_hit"] is True
 
@@ -162,7 +162,7 @@ def test_explain_of_a_rejected_key_says_so(run: Run, tmp_path: Path) -> None:
     reject(CACHE, requests()[0])
     out = run("cache", "explain", requests()[0].key[:8]).out
     assert "is not served" in out
-    assert "1 reply kept for the record only" in out
+    assert "1 reply stored for the record, never served" in out
     assert "there is no other entry" in out
 
 

@@ -169,7 +169,7 @@ def test_recorded_replies_about_two_outputs_need_no_rubric(laid: Bench) -> None:
 def test_recorded_scores_need_a_rubric(laid: Bench) -> None:
     ran = laid.run("calibrate", "labels.jsonl", "--judge", "recorded:replies.jsonl")
     assert ran.code == 2
-    assert "the scale of the recorded scores is not known" in ran.err
+    assert "the scale of the recorded scores is unknown" in ran.err
     assert "--rubric FILE" in ran.err
 
 
@@ -207,7 +207,7 @@ def test_sides_that_share_no_case_are_an_error(laid: Bench) -> None:
     ("options", "problem"),
     [
         (["--run", "r", "--results", "labels.jsonl"], "--run and --results are two sources"),
-        (["--judge", "openai/m"], "a judge is named, and nothing for it to judge"),
+        (["--judge", "openai/m"], "a judge is named, but no outputs for it to judge"),
         (["-o", "report.pdf"], "use .json, .md, .html"),
         (["--results", "outputs.jsonl"], "found no judgment in the fields"),
     ],
@@ -241,7 +241,7 @@ def test_a_frozen_cache_that_misses_exits_6(laid: Bench) -> None:
         "--judge", "openai/m", "--frozen",
     )  # fmt: skip
     assert ran.code == 6
-    assert "the frozen cache does not hold every reply" in ran.err
+    assert "some replies are not in the frozen cache" in ran.err
 
 
 def test_too_little_money_exits_5(laid: Bench) -> None:
@@ -266,7 +266,7 @@ def test_agreement_can_be_required(laid: Bench, shift: int, least: str, code: in
 def test_a_stand_in_can_be_required(laid: Bench) -> None:
     ran = graded(laid, "--require-stand-in")
     assert ran.code == 4
-    assert "--require-stand-in: cannot be said" in ran.err
+    assert "--require-stand-in: inconclusive" in ran.err
 
 
 def test_options_reach_the_figures(laid: Bench) -> None:
@@ -298,7 +298,7 @@ def test_an_interrupt_shows_what_there_is(laid: Bench, monkeypatch: pytest.Monke
         ran = laid.ask(server, "calibrate", "labels.jsonl", *asked)
     assert ran.code == 130
     assert "Judge and humans" in ran.out
-    assert "nothing that was answered is asked twice" in ran.err
+    assert "cached replies are not requested again" in ran.err
 
 
 def test_two_interrupts_stop_at_once(laid: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,7 +338,7 @@ def test_recorded_replies_are_chosen_among_as_outputs_are(laid: Bench) -> None:
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ((), "--filter-tag goes by the tags of cases, and recorded replies have none"),
+        ((), "--filter-tag uses the tags of cases, and recorded replies have none"),
         (("--cases", "cases.jsonl"), "no recorded reply is about a case with the tag late"),
     ],
 )

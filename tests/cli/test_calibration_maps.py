@@ -112,7 +112,7 @@ def test_a_required_calibration_that_is_not_there_stops_before_asking(
     mapped(laid)
     ran = laid.run(*GRADE, "--require-calibration", *more)
     assert (ran.code, ran.out) == (4, "")
-    assert f"nothing was asked: a calibration is required. {why}" in ran.err
+    assert f"no calls made: a valid calibration is required. {why}" in ran.err
     assert "judgekit calibrate LABELS --run RUN --write-map" in ran.err
 
 
@@ -182,7 +182,7 @@ def test_a_run_gone_on_with_keeps_the_calibration_it_was_begun_with(laid: Bench)
     suite(laid)
     laid.run("run")
     again = laid.run("run", "--resume", "--calibration", MAPS)
-    assert "the run keeps what it was begun with: uncalibrated" in again.err
+    assert "the run keeps the calibration it started with: uncalibrated" in again.err
 
 
 def test_a_calibrated_run_is_compared_with_another_by_the_judges_own_values(laid: Bench) -> None:
@@ -192,7 +192,7 @@ def test_a_calibrated_run_is_compared_with_another_by_the_judges_own_values(laid
     laid.run("run", "--calibration", MAPS)
     runs = [one["id"] for one in laid.run("show", "--json").json["runs"]]
     ran = laid.run("compare", "--scores", *runs, "--json")
-    assert "the judges' own values" in ran.err
+    assert "uncalibrated values are compared" in ran.err
     assert ran.json["value"]["estimate"]["value"] == 0
 
 

@@ -43,7 +43,7 @@ def suite(tmp_path: Path) -> Path:
 def test_a_sound_suite_is_the_default_and_exits_0(run: Run, suite: Path) -> None:
     ran = run("validate")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == f"{suite.name}: suite\n1 file: nothing to mend\n"
+    assert ran.out == f"{suite.name}: suite\n1 file: no problems found\n"
 
 
 def test_every_problem_of_every_file_is_printed_with_its_line(run: Run, suite: Path) -> None:
@@ -158,7 +158,7 @@ def test_lint_looks_at_everything_shipped_by_default(run: Run) -> None:
     ran = run("lint")
     assert (ran.code, ran.err) == (0, "")
     assert "rubrics, " in ran.out
-    assert "templates looked at" in ran.out
+    assert "templates checked" in ran.out
 
 
 def test_lint_finds_flaws_of_the_suites_rubric_and_prompts(run: Run, suite: Path) -> None:
@@ -177,7 +177,7 @@ def test_lint_finds_flaws_of_the_suites_rubric_and_prompts(run: Run, suite: Path
     assert places[:3] == ["rubric.yaml:4", "own.j2:2", "part.j2:2"]
     assert "“good”" in ran.out
     assert "[vague-word]" in ran.out
-    assert ran.out.endswith("1 rubric, 1 template, 1 partial looked at: 2 errors, 1 warning\n")
+    assert ran.out.endswith("1 rubric, 1 template, 1 partial checked: 2 errors, 1 warning\n")
 
 
 def test_lint_looks_at_the_template_a_suites_judge_names(run: Run, suite: Path) -> None:

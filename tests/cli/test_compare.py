@@ -191,8 +191,8 @@ def test_files_that_do_not_say_what_was_asked_are_compared_and_that_is_said(benc
     with OpenAILikeServer(better_wins) as server:
         ran = compare(bench, server)
     assert ran.code == 4, ran.err
-    assert "new.jsonl does not say what was asked: the judge sees the outputs alone" in ran.err
-    assert "old.jsonl does not say" in ran.err
+    assert "new.jsonl has no inputs: the judge sees only the outputs" in ran.err
+    assert "old.jsonl has no inputs" in ran.err
 
 
 def test_what_only_one_file_answers_is_said(sides: Bench) -> None:
@@ -210,13 +210,16 @@ def test_what_only_one_file_answers_is_said(sides: Bench) -> None:
         (["new.jsonl", "nowhere.jsonl"], "no outputs file, template or variant is called"),
         ([*FILES, "--max-cases", "3"], "--max-cases goes with --until-decided"),
         ([*FILES, "--scores"], "there is no store"),
-        ([*FILES, "--scores", "--until-decided"], "nothing to stop"),
+        ([*FILES, "--scores", "--until-decided"], "do not apply"),
         ([*FILES, "--scores", "-o", "x.json"], "no comparisons to write"),
         ([*FILES, "-o", "new.jsonl"], "would overwrite new.jsonl"),
         ([*FILES, "-o", "out.csv"], ".jsonl"),
         ([*FILES, "--filter-tag", "none"], "no case is answered by both sides"),
         ([*FILES, "--template", "pointwise/criterium"], "pointwise/criterion"),
-        ([*FILES, "--template", "pointwise/criterion"], "is for one output, and two are compared"),
+        (
+            [*FILES, "--template", "pointwise/criterion"],
+            "is for a single output, but two are compared",
+        ),
     ],
 )
 def test_what_cannot_work_is_an_error_before_anything_is_asked(

@@ -67,8 +67,8 @@ def test_a_ranking_says_what_it_would_cost(sides: Bench) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("compare", *FILES[:2], *JUDGE, "--scores"), "asks no judge"),
-        (("compare", *FILES[:2], *JUDGE, "--resume", "cmp-1"), "leave out --resume"),
+        (("compare", *FILES[:2], *JUDGE, "--scores"), "calls no judge"),
+        (("compare", *FILES[:2], *JUDGE, "--resume", "cmp-1"), "omit --resume"),
         (("compare", "new.jsonl", "other.jsonl", *JUDGE), "no case is answered by both sides"),
         (("rank", "made.jsonl", "--dry-run"), "--dry-run is for sides that a judge compares"),
     ],
@@ -87,7 +87,7 @@ def test_outputs_that_are_still_to_be_made_cannot_be_priced(bench: Bench) -> Non
         "compare", *SIDES, *HOW, "--judge", "openai/gpt-4.1-mini", "--dry-run"
     )
     assert ran.code == 2
-    assert "the outputs are still to be made" in ran.err
+    assert "the outputs do not exist yet" in ran.err
 
 
 def test_what_a_panel_would_be_asked_is_the_sum_over_its_judges(sides: Bench) -> None:

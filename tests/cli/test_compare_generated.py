@@ -116,7 +116,7 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
         rest = compare_templates(templates, server, "--max-cost", "9", "--resume", "latest")
         assert server.n_requests == 64
     assert (first.code, later.code, rest.code) == (5, 5, 0)
-    assert "Go on with: judgekit compare prompts/long.j2" in later.err
+    assert "Resume with: judgekit compare prompts/long.j2" in later.err
     assert "8 of 8 decided pairs" in rest.out
 
 
@@ -140,7 +140,7 @@ def test_an_interrupt_while_outputs_are_made_is_gone_on_with(templates: Bench) -
         run_id = ran.err.rpartition("--resume ")[2].split()[0]
         again = compare_templates(templates, server, "-j", 2, "--resume", run_id)
     assert (ran.code, again.code) == (130, 0)
-    assert "interrupted; outputs so far are kept" in ran.err
+    assert "interrupted; outputs so far are stored" in ran.err
     assert len(templates.run("show", "--json").json["runs"]) == 1
 
 
@@ -175,7 +175,7 @@ def test_a_template_is_compared_with_outputs_that_are_there(templates: Bench) ->
         ([*SIDES, "-m", "openai/t", "--rubric", "rubric.yaml"], "there are no cases to answer"),
         ([*SIDES, "--cases", "cases.jsonl", "-m", "openai/t"], "no rubric is named"),
         (["prompts/none.j2", *SIDES[:1], *HOW], "no outputs file, template or variant"),
-        ([*SIDES, *HOW, "--resume", "cmp-x"], "nothing is kept"),
+        ([*SIDES, *HOW, "--resume", "cmp-x"], "nothing to resume"),
         ([*SIDES, *HOW, "--analysis", "a.csv"], ".jsonl"),
     ],
 )

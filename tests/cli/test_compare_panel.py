@@ -131,8 +131,11 @@ def test_a_suites_panel_votes_and_what_cannot_vote_alike_is_refused(panel: Bench
     assert one["panel"] is None
     for more, words in (
         ({"judge": [*judges[:2], "human"]}, "include human, and only models compare"),
-        ({"panel": {"combine": "weighted"}}, "combined by `weighted`"),
-        ({"panel": {"combine": "cascade", "escalate_below": 0.5}}, "combined by `cascade`"),
+        ({"panel": {"combine": "weighted"}}, "combines its judges by `weighted`"),
+        (
+            {"panel": {"combine": "cascade", "escalate_below": 0.5}},
+            "combines its judges by `cascade`",
+        ),
     ):
         panel.write("judgekit.yaml", json.dumps(suite | more))
         ran = panel.run("compare", *FILES)
@@ -274,4 +277,4 @@ def test_labels_are_held_against_one_judge(panel: Bench) -> None:
     panel.write("labels.jsonl", {"case_id": "c0", "annotator": "Ada", "winner": "a"})
     ran = panel.run("calibrate", "labels.jsonl", "--compare", *FILES)
     assert ran.code == 2
-    assert "a panel of judges, and here one judge is asked" in ran.err
+    assert "a panel of judges, but this command calls a single judge" in ran.err

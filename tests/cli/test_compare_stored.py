@@ -106,7 +106,7 @@ def test_what_failed_is_asked_again_when_it_is_resumed(sides: Bench) -> None:
         again = compare(sides, server, "--no-cache", "--resume")
         assert server.n_requests == 6
     assert (ran.code, again.code) == (3, 0)
-    assert "ask again what failed: judgekit compare new.jsonl" in ran.err
+    assert "retry what failed: judgekit compare new.jsonl" in ran.err
 
 
 def test_a_comparison_of_other_outputs_cannot_be_gone_on_with(sides: Bench) -> None:
@@ -253,4 +253,4 @@ def test_an_interrupt_while_analysing_keeps_what_was_said(sides: Bench) -> None:
     with OpenAILikeServer(interrupts, latency_s=0.01) as server:
         ran = compare(sides, server, "-n", 1, "--analysis", "analysis.json", "-q")
     assert ran.code == 130
-    assert "analyses so far are kept" in ran.err
+    assert "analyses so far are stored" in ran.err

@@ -20,7 +20,8 @@ def test_cases_of_another_tool_become_judgekits_own(run: Run, tmp_path: Path) ->
     assert (ran.code, ran.out) == (0, "")
     first, second = ran.err.splitlines()
     assert first == f"wrote {n} case{'s' * (n > 1)} to cases.jsonl (cases)"
-    assert second == "not in it, for it holds cases: the name 'greeter.v2', the version '2.1.0'"
+    lost = "the name 'greeter.v2', the version '2.1.0'"
+    assert second == f"not converted, because the target holds only cases: {lost}"
 
 
 def test_what_a_form_has_no_place_for_is_told_in_json_too(run: Run) -> None:

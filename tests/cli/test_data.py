@@ -36,7 +36,7 @@ def test_a_set_is_got_and_found(run: Run, tmp_path: Path, made: Path) -> None:
         ran = run("data", "get", "made", *own, "--from", server.url)
         assert ran.code == 0, ran.err
         assert "licence: none stated" in ran.err
-        assert "2 files fetched and verified, 0 files there already" in ran.out
+        assert "2 files fetched and verified, 0 files already there" in ran.out
         assert "pairwise.jsonl.gz" in ran.out
         again = run("data", "get", "made", *own, "--from", server.url, "--json")
     assert (again.json["n_fetched"], again.json["n_kept"]) == (0, 2)

@@ -63,7 +63,10 @@ def test_without_outputs_it_is_said_how_to_name_them(bench: Bench) -> None:
         (["outputs.jsonl", *RUBRIC, "--filter-tag", "refunds"], "no case has the tag refunds"),
         (["outputs.jsonl", *RUBRIC, "-o", "verdicts.xlsx"], ".parquet"),
         (["outputs.jsonl", *RUBRIC, "-o", "nowhere/verdicts.csv"], "no folder nowhere"),
-        (["outputs.jsonl", *RUBRIC, "-o", "outputs.jsonl"], "would overwrite outputs.jsonl"),
+        (
+            ["outputs.jsonl", *RUBRIC, "-o", "outputs.jsonl"],
+            "would overwrite the graded file outputs.jsonl",
+        ),
     ],
 )
 def test_what_cannot_work_is_an_error_before_anything_is_asked(
@@ -118,7 +121,7 @@ def test_outputs_without_what_was_asked_are_graded_alone_and_that_is_said(bench:
         ran = bench.grade(server)
         prompts = [json.dumps(request.body) for request in server.requests]
     assert ran.code == 0, ran.err
-    assert "1 of 2 outputs without what was asked: the judge sees the output alone" in ran.err
+    assert "1 of 2 outputs without an input: the judge sees only the output" in ran.err
     assert "2/2" in ran.out
     assert not any("null\\n</input" in prompt for prompt in prompts)
 

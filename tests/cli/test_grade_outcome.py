@@ -163,6 +163,6 @@ def test_a_rate_that_only_holds_without_the_errors_is_told(bench: Bench) -> None
         ran = bench.grade(server, "-q", "--fail-under", "0.9")
     assert ran.code == 0
     assert ran.err == (
-        "outputs: 1 error of its own left out; counted as not passed, the pass rate would be 50 %, "
+        "outputs: 1 error excluded; counted as failures, the pass rate would be 50 %, "
         "below --fail-under 0.9\n"
     )

@@ -77,7 +77,7 @@ def test_a_score_a_reason_and_a_confidence_are_kept_as_a_judgment(
     assert (judgment.raw, judgment.rationale, judgment.confidence) == (4, "Right but curt.", 0.8)
     assert judgment.judge == "Ada"
     assert ran.code == 0
-    assert "1 question answered\n3 questions wait for a person\nrun run-1: waits" in ran.out
+    assert "1 question answered\n3 questions wait for a human\nrun run-1: waits" in ran.out
 
 
 def test_the_screen_says_nothing_of_variants_and_other_judges(run: Run, label: Label) -> None:
@@ -102,15 +102,15 @@ def test_what_cannot_be_a_score_a_reason_or_a_confidence_is_asked_again(
 ) -> None:
     ran = label("6", "4", " ", "Right.", "very", "1", "q")
     assert [judgment.raw for judgment in said_by_people(store)] == [4]
-    for complaint in ("a score is one of 1, 2", "no judgment without a reason", "from 0 to 1, or"):
+    for complaint in ("a score is one of 1, 2", "every judgment needs a reason", "from 0 to 1, or"):
         assert complaint in ran.out
 
 
 def test_a_person_can_skip_take_back_and_ask_for_help(label: Label, store: RunStore) -> None:
     ran = label("s", "4", "Right.", "", "u", "u", "?", "3", "u", "2", "Wrong.", "", "q")
     assert [judgment.raw for judgment in said_by_people(store)] == [2]
-    assert "taken back" in ran.out
-    assert "there is no answer of Ada to take back" in ran.out
+    assert "last answer removed" in ran.out
+    assert "there is no answer of Ada to remove" in ran.out
     assert "a score is one of 1, 2, 3, 4, 5 (5 is best); then why" in ran.out
     assert "1 question answered, 1 skipped" in ran.out
 
@@ -118,7 +118,7 @@ def test_a_person_can_skip_take_back_and_ask_for_help(label: Label, store: RunSt
 def test_when_everything_is_answered_the_run_is_complete(label: Label, store: RunStore) -> None:
     ran = label(*["4", "Right.", ""] * 4)
     assert store.run("run-1").status == "complete"
-    assert "nothing waits for a person\nrun run-1: complete; judgekit show run-1" in ran.out
+    assert "no question waits for a human\nrun run-1: complete; judgekit show run-1" in ran.out
 
 
 def test_the_last_answer_can_be_taken_back_too(label: Label, store: RunStore) -> None:
@@ -133,7 +133,7 @@ def test_taking_back_in_a_later_sitting_makes_the_run_wait_again(
     label(*["4", "Right.", ""] * 4)
     ran = label("u", "q")
     assert store.run("run-1").status == "waiting"
-    assert "1 question waits for a person" in ran.out
+    assert "1 question waits for a human" in ran.out
 
 
 def test_input_that_ends_after_the_reason_leaves_a_whole_answer(
@@ -178,7 +178,7 @@ def test_a_question_that_somebody_else_answers_meanwhile_is_passed_over(
     monkeypatch.setattr(sys, "stdin", Meddled("4", "Right.", ""))
     ran = run("label", "--annotator", "Ada")
     assert "somebody else has answered a question meanwhile" in ran.out
-    assert "0 questions answered, 4 answered by somebody else meanwhile" in ran.out
+    assert "0 questions answered, 4 answered by others meanwhile" in ran.out
     assert {judgment.judge for judgment in said_by_people(store)} == {"Grace"}
 
 
@@ -212,7 +212,7 @@ def test_on_a_terminal_the_person_is_asked_for_a_name_once(
 
     monkeypatch.setattr(sys, "stdin", Keyboard("Bée", "4", "Right.", "", "q"))
     ran = run("label")
-    assert ran.out.startswith("Who judges? [")
+    assert ran.out.startswith("Your name? [")
     assert [judgment.judge for judgment in said_by_people(store)] == ["Bée"]
 
 
@@ -258,7 +258,7 @@ def test_a_run_that_asks_nobody_is_refused_with_a_remedy(run: Run, tmp_path: Pat
     with_store.close()
     ran = run("label")
     assert ran.code == 2
-    assert "run run-1 asks people nothing" in ran.err
+    assert "run run-1 has no questions for a human" in ran.err
     assert "`judge: human`" in ran.err
 
 
@@ -270,8 +270,8 @@ def test_a_file_of_labels_answers_questions(run: Run, store: RunStore, tmp_path:
     (tmp_path / "labels.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     ran = run("label", "run-1", "--import", "labels.jsonl")
     assert ran.out.startswith(
-        "6 labels read, 4 questions answered, 1 had an answer, which stands, "
-        "1 of answers nobody was asked about\nnothing waits"
+        "6 labels read, 4 questions answered, 1 already answered, unchanged, "
+        "1 without a question in this run\nno question waits"
     )
     assert store.run("run-1").status == "complete"
     again = run("label", "run-1", "--import", "labels.jsonl", "--json")
@@ -303,5 +303,5 @@ def test_without_a_store_nothing_is_made(run: Run, tmp_path: Path) -> None:
 
 def test_the_help_names_every_key(run: Run) -> None:
     out = " ".join(run("label", "--help").out.split())
-    for words in ("s skips the question", "u takes your last answer back", "q quits"):
+    for words in ("s skips the question", "u removes your last answer", "q quits"):
         assert words in out

@@ -21,7 +21,7 @@ SUITE: dict[str, Any] = {
     "judge": {"model": "recorded:said.jsonl", "template": "pairwise/mt_bench"},
     "variants": [{"id": "v1", "outputs": "v1.jsonl"}, {"id": "v2", "outputs": "v2.jsonl"}],
 }
-OWN = "case c2 has a rubric of its own, polite, and a comparison has one for all cases: answers"
+OWN = "case c2 has its own rubric, polite, but a comparison has one for all cases: answers"
 
 
 @pytest.fixture

@@ -174,7 +174,7 @@ def test_where_the_money_ends_it_exits_with_5_and_can_go_on(field: Bench) -> Non
         assert 0 < server.n_requests < 96
     assert ran.code == 5
     assert "the cost limit is reached" in ran.out
-    assert "run the same command again to go on" in ran.err
+    assert "run the same command again to continue" in ran.err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
@@ -199,8 +199,11 @@ def test_an_interrupt_exits_with_130_and_the_rest_is_asked_later(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere.jsonl"], "nowhere.jsonl is no file of comparisons, and nobody else is named"),
-        (["fine.jsonl"], "there is nobody to rank fine.jsonl against"),
+        (
+            ["nowhere.jsonl"],
+            "nowhere.jsonl is not a file of comparisons, and no other side is named",
+        ),
+        (["fine.jsonl"], "fine.jsonl is the only side"),
         (["fine.jsonl", "fine.jsonl"], "both sides are fine.jsonl"),
         ([*FILES, "nowhere.jsonl"], "no outputs file, template or variant is called"),
         ([*FILES, "--top", "3"], "the first 3 of 3 places cannot be decided"),

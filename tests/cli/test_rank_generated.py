@@ -111,7 +111,7 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
         rest = rank(templates, server, "--max-cost", "9", "--resume", run_id)
         assert server.n_requests == N_OUTPUTS + N_JUDGED
     assert (first.code, later.code, rest.code) == (5, 5, 0)
-    assert "Go on with: judgekit rank prompts/fine.j2 prompts/fair.j2" in first.err
+    assert "Resume with: judgekit rank prompts/fine.j2 prompts/fair.j2" in first.err
     assert f"--max-cost is reached; run the same command with --resume {run_id} again" in later.err
     assert "prompts/fine.j2 is first" in rest.out
 
@@ -135,12 +135,15 @@ def test_an_interrupt_while_outputs_are_made_is_gone_on_with(templates: Bench) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([*TEMPLATES, "--dry-run"], "the outputs are still to be made"),
+        ([*TEMPLATES, "--dry-run"], "the outputs do not exist yet"),
         ([*TEMPLATES, "--top", "3"], "the first 3 of 3 places cannot be decided"),
         ([*TEMPLATES, "--resume", "r9"], "no run is called 'r9'"),
-        ([*TEMPLATES, "--template", "pointwise/criterion"], "is for one output"),
+        ([*TEMPLATES, "--template", "pointwise/criterion"], "is for a single output"),
         ([*TEMPLATES, "nothing"], "no outputs file, template or variant is called 'nothing'"),
-        (["a.jsonl", "b.jsonl", "--resume", "r9"], "--resume is for sides whose outputs are made"),
+        (
+            ["a.jsonl", "b.jsonl", "--resume", "r9"],
+            "--resume is for sides whose outputs are produced",
+        ),
     ],
 )
 def test_what_cannot_work_is_an_error_before_anything_is_asked(

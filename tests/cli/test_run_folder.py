@@ -56,7 +56,7 @@ def test_a_dataset_that_is_stopped_ends_it_and_says_what_was_not_begun(
     data = lay_datasets(tmp_path, a={**REFUND, "assertions": [{"type": "is-json"}]}, b=REFUND)
     ran = run("run", data, "--outputs", "v1.jsonl", "--fail-fast")
     assert ran.code == 1
-    assert f"not begun: {data / 'b.jsonl'}" in ran.err
+    assert f"not started: {data / 'b.jsonl'}" in ran.err
 
 
 def test_money_is_for_all_datasets_together(run: Run, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_money_is_for_all_datasets_together(run: Run, tmp_path: Path) -> None:
         ran = run("run", data, "--target-http", server.url, "--max-cost", "0.6")
         assert server.n_requests == 1
     assert ran.code == 5, ran.err
-    assert "not begun" in ran.err
+    assert "not started" in ran.err
 
 
 @pytest.mark.parametrize("given", [["--resume"], ["-o", "all.jsonl"]])
@@ -135,7 +135,7 @@ def test_a_folder_with_nothing_to_run_is_named(run: Run, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("given", "what"),
     [
-        (["--target-command", "a", "--target-python", "m:f"], "one variant is run"),
+        (["--target-command", "a", "--target-python", "m:f"], "they set one variant"),
         (["--target-command", "'"], "--target-command cannot be read"),
         (["--target-command", " "], "--target-command is empty"),
         ([], "the suite has no variants"),
@@ -182,7 +182,7 @@ def test_a_suite_maps_the_columns_of_its_dataset(run: Run, tmp_path: Path) -> No
     assert ran.code == 2
     assert "case 'b': the strategy regex_match needs an assertion `regex`" in ran.err
     ran = run("validate", "judgekit.yaml")
-    assert (ran.code, "nothing to mend" in ran.out) == (0, True), ran.out
+    assert (ran.code, "no problems found" in ran.out) == (0, True), ran.out
     (tmp_path / "sheet.csv").write_text("key,wanted\na,What?\n", encoding="utf-8")
     ran = run("validate", "judgekit.yaml")
     assert ran.code == 2

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from judgekit.cli.options import GradingOptions
 from judgekit.cli.setup import grade_setup
 from judgekit.errors import SettingsError
 from judgekit.resources import shipped_file
@@ -124,9 +125,11 @@ def test_a_setting_that_is_null_in_the_suite_is_left_to_the_provider(bench: Benc
 
 def test_another_judge_is_not_looked_for_at_the_suites_address(bench: Bench) -> None:
     suite(bench, "{model: openai/theirs, api_base: 'http://127.0.0.1:9/v1', max_tokens: 50}")
-    options = {"config": bench.folder / "suite" / "judgekit.yaml", "no_cache": True}
-    assert grade_setup(options).judge.connection.api_base is not None
-    assert grade_setup({**options, "judge_model": "other/m"}).judge.connection.api_base is None
+    config = bench.folder / "suite" / "judgekit.yaml"
+    own = GradingOptions(config=config, no_cache=True)
+    other = GradingOptions(config=config, no_cache=True, judge_model="other/m")
+    assert grade_setup(own).judge.connection.api_base is not None
+    assert grade_setup(other).judge.connection.api_base is None
 
 
 def test_every_judge_of_a_panel_is_asked_or_the_one_that_is_named(bench: Bench) -> None:
@@ -190,14 +193,14 @@ def test_templates_of_a_folder_that_is_named_come_first(bench: Bench) -> None:
 
 
 def test_answers_may_be_read_more_than_once(bench: Bench) -> None:
-    options = {
-        "outputs": (bench.folder / "outputs.jsonl",),
-        "rubric": "rubric.yaml",
-        "judge_model": "openai/m",
-        "no_cache": True,
-        "sample": 3,
-        "limit": 2,
-    }
+    options = GradingOptions(
+        outputs=(bench.folder / "outputs.jsonl",),
+        rubric="rubric.yaml",
+        judge_model="openai/m",
+        no_cache=True,
+        sample=3,
+        limit=2,
+    )
     setup = grade_setup(options)
     first = [case.id for case, _ in setup.answers()]
     assert first == [case.id for case, _ in setup.answers()]
@@ -206,13 +209,13 @@ def test_answers_may_be_read_more_than_once(bench: Bench) -> None:
 
 def test_nothing_left_to_grade_is_an_error_and_no_empty_table(bench: Bench) -> None:
     bench.write("outputs.jsonl", output("a"))
-    options = {
-        "outputs": (bench.folder / "outputs.jsonl",),
-        "rubric": "rubric.yaml",
-        "judge_model": "openai/m",
-        "no_cache": True,
-        "filter_tag": ("x", "y"),
-    }
+    options = GradingOptions(
+        outputs=(bench.folder / "outputs.jsonl",),
+        rubric="rubric.yaml",
+        judge_model="openai/m",
+        no_cache=True,
+        filter_tag=("x", "y"),
+    )
     with pytest.raises(SettingsError, match="no case has the tag x or y"):
         grade_setup(options).counts()
 

@@ -133,8 +133,11 @@ def test_a_case_without_such_an_answer_is_said_on_stderr(run: Run) -> None:
         (("run-1", "--prompt-version", "p"), "--prompt-version is for the listing"),
         (("run-1", "--figures"), "--figures is for the listing without RUN"),
         (("--failed",), "--failed needs a RUN"),
-        (("--criterion", "accuracy", "--agent", "desk"), "--agent does not go with a list of judg"),
-        (("--case", "a", "--figures"), "--figures does not go with a list of answers"),
+        (
+            ("--criterion", "accuracy", "--agent", "desk"),
+            "--agent does not apply to a list of judg",
+        ),
+        (("--case", "a", "--figures"), "--figures does not apply to a list of answers"),
         (("--store", "none.db"), "there is no database none.db"),
     ],
 )
@@ -168,9 +171,7 @@ def test_a_case_is_found_in_every_run(run: Run) -> None:
     assert rows == [["run-2", "a", "v1"], ["run-1", "a", "v1"], ["run-1", "a", "v2"]]
     failed = run("show", "--case", "a", "--variant", "v1", "--failed", "--json").json["answers"]
     assert [each["run_id"] for each in failed] == ["run-2"]
-    assert (
-        run("show", "--case", "a", "--filter-tag", "easy").err == "nothing of that is kept here\n"
-    )
+    assert run("show", "--case", "a", "--filter-tag", "easy").err == "no match in this store\n"
 
 
 def test_an_agents_own_run_leads_to_its_output(run: Run) -> None:
@@ -203,7 +204,7 @@ def test_variants_and_rubrics_lead_to_runs(run: Run) -> None:
     assert [each["id"] for each in runs] == ["run-2", "run-1"]
     both = run("show", "--rubric", "support", "--variant", "v2", "--json").json["runs"]
     assert [each["id"] for each in both] == ["run-1"]
-    assert run("show", "--rubric", "none").err == "nothing of that is kept here\n"
+    assert run("show", "--rubric", "none").err == "no match in this store\n"
 
 
 def test_a_criterion_leads_to_rubrics_and_judgments(run: Run) -> None:
@@ -213,6 +214,6 @@ def test_a_criterion_leads_to_rubrics_and_judgments(run: Run) -> None:
     shown = run("show", "--criterion", "accuracy", "--case", "a", "--variant", "v2", "--json").json
     assert [each["run"] for each in shown["judgments"]] == ["run-1"]
     assert shown["rubrics"][0]["name"] == "support"
-    assert run("show", "--criterion", "charm").err == "nothing of that is kept here\n"
-    assert run("show", "--agent", "nobody").err == "nothing of that is kept here\n"
-    assert run("show", "--agent-run", "none").err == "nothing of that is kept here\n"
+    assert run("show", "--criterion", "charm").err == "no match in this store\n"
+    assert run("show", "--agent", "nobody").err == "no match in this store\n"
+    assert run("show", "--agent-run", "none").err == "no match in this store\n"

@@ -118,7 +118,7 @@ def test_tests_of_a_skill_go_the_whole_way(
     assert run("convert", path, "--to", "skill-tests", "-o", "same.json").code == 0
     assert read(tmp_path / "same.json") == tests
     ran = run("convert", path, "-o", "cases.jsonl")
-    assert (ran.code, "not in it" in ran.err, "`profile` of the tests" in ran.err) == (
+    assert (ran.code, "not converted" in ran.err, "`profile` of the tests" in ran.err) == (
         0,
         True,
         True,
@@ -290,7 +290,7 @@ def test_a_folder_with_all_of_them_is_run_in_turn(run: Run, tmp_path: Path) -> N
     record("judge.jsonl", *({"case_id": name, "text": reply(1)} for name in names))
     ran = run("run", data, "--outputs", "v1.jsonl", "--judge", "recorded:judge.jsonl", "-q")
     assert ran.err.count("dataset ") == 6
-    assert "not begun" not in ran.err, "that one's failFast ends its run alone"
+    assert "not started" not in ran.err, "that one's failFast ends its run alone"
     assert ran.code == 1
     shown = {one["suite"] for one in run("show", "--json").json["runs"]}
     assert shown == {"greeter.v3", "changelog", "memory", "sums", "deck", "old"}

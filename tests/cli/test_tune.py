@@ -147,8 +147,8 @@ def test_the_limit_of_cost_ends_it_with_exit_5(school: Bench) -> None:
         )  # fmt: skip
     assert ran.code == 5
     assert "no decision: too few answers" in ran.out
-    assert "run the same command again to go on" in ran.err
-    assert "a call dearer than --max-cost takes a higher one" in ran.err
+    assert "run the same command again to continue" in ran.err
+    assert "the next call needs a higher --max-cost" in ran.err
     assert "t.yaml is not written" in ran.err
 
 
@@ -189,7 +189,7 @@ def test_an_interrupt_keeps_what_was_answered_with_exit_130(
     with OpenAILikeServer(press) as server:
         ran = tune(school, server, "--candidates", "strict.yaml", "-j", "1")
     assert ran.code == 130
-    assert "nothing that was answered is asked twice" in ran.err
+    assert "cached replies are not requested again" in ran.err
 
 
 def test_a_second_interrupt_stops_at_once(school: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +202,10 @@ def test_a_second_interrupt_stops_at_once(school: Bench, monkeypatch: pytest.Mon
     with OpenAILikeServer(press) as server:
         ran = tune(school, server, "--anchors", "-j", "1", "--no-cache")
     assert ran.code == 130
-    assert "stopped at once; run the same command again to go on: from the beginning" in ran.err
+    assert (
+        "stopped at once; run the same command again to continue: without a cache, it starts over"
+        in ran.err
+    )
 
 
 def test_too_few_labels_are_exit_4_with_how_many_are_missing(school: Bench) -> None:
@@ -219,7 +222,7 @@ def test_too_few_labels_are_exit_4_with_how_many_are_missing(school: Bench) -> N
     [
         ((), "no candidate besides the present rubric"),
         (("--few-shot", "two"), "give whole numbers: --few-shot 0,2,4"),
-        (("--write-anyway", "--anchors"), "--write-anyway needs a place"),
+        (("--write-anyway", "--anchors"), "--write-anyway needs a file"),
         (("--anchors", "-o", "tuned.txt"), "cannot write a rubric to tuned.txt"),
         (("--candidates", "gone.yaml"), "gone.yaml"),
     ],

@@ -91,7 +91,7 @@ def test_a_shipped_rubric_goes_by_its_name(project: Project) -> None:
         ("threshold=70", "threshold: 70 is not a number from 0 to 1"),
         ("repeats=True", "repeats: True is not a whole number from 1"),
         ("repeats=2, min_pass=3", "min_pass is 3 of 2 repeats"),
-        ('mode="both"', "mode: 'both' is none of per_criterion, joint"),
+        ('mode="both"', "mode: 'both' is not one of per_criterion, joint"),
         ('template="none"', "no template is called 'none'"),
     ],
 )
@@ -121,7 +121,7 @@ def test_an_unsound_variable_or_ini_entry_is_named(
 ) -> None:
     project.ini("judgekit_mode = both")
     ran = project.test(SHOW.format(marker=""))
-    assert "pytest.ini: judgekit_mode: 'both' is none of per_criterion, joint" in ran.out
+    assert "pytest.ini: judgekit_mode: 'both' is not one of per_criterion, joint" in ran.out
     project.ini()
     monkeypatch.setenv("JUDGEKIT_FROZEN", "perhaps")
     ran = project.test(SHOW.format(marker=""))

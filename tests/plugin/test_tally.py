@@ -32,7 +32,7 @@ def test_a_run_ends_with_what_its_verdicts_come_to(project: Project) -> None:
     assert "passed  1/2 +1? (50 % [9, 91]), value 0.62 [" in out
     assert "support, passes from 0.7\n" in out
     assert "asked   5 replies, $0 spent\n" in out
-    assert "failed  1 judgment: the request was refused (left out of the means" in out
+    assert "failed  1 judgment: the request was refused (excluded from the means" in out
 
 
 def test_rubrics_and_variants_are_summed_up_apart() -> None:
@@ -63,10 +63,10 @@ def test_invented_quotations_smoke_models_and_failures_are_pointed_out() -> None
     odd = make_judgment(evidence=[{"quote": "60 days"}], flags=marks)
     failed = conclude(make_rubric(), [], [make_failure(message="no verdict\n  ask again")])
     lines = summed(conclude(make_rubric(), [odd]), failed)
-    assert "quotes  1 of 1 passages do not stand in the outputs" in lines
+    assert "quotes  1 of 1 passages are not in the outputs" in lines
     assert "marked  1 judgment: a smoke model, whose verdicts carry no information" in lines
     assert lines[-2:] == [
-        "failed  1 judgment: no verdict could be read (left out of the means, not counted as 0)",
+        "failed  1 judgment: no verdict could be read (excluded from the means, not counted as 0)",
         "        no verdict; ask again",
     ]
 
@@ -79,7 +79,7 @@ def test_the_report_file_holds_every_verdict_of_the_last_run(project: Project) -
     assert [(verdict.case_id, verdict.passed) for verdict in read] == [
         ("good", True), ("bad", False), ("half", None),
     ]  # fmt: skip
-    assert f"written {file}\n" in ran.out
+    assert f"wrote {file}\n" in ran.out
 
 
 def test_a_report_file_that_cannot_be_written_is_a_usage_error(project: Project) -> None:

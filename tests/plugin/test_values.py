@@ -44,7 +44,7 @@ def test_a_value_is_read(read: Callable[[str], object], text: str, value: object
         (parse_count, "-1", "-1 is not a whole number from 1"),
         (parse_count, "1.5", "1.5 is not a whole number from 1"),
         (parse_flag, "maybe", "'maybe' is neither true nor false"),
-        (choice_parser("a", "b"), "c", "'c' is none of a, b"),
+        (choice_parser("a", "b"), "c", "'c' is not one of a, b"),
     ],
 )
 def test_an_unsound_value_is_named(read: Callable[[str], object], text: str, said: str) -> None:
