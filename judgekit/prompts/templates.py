@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.errors import TemplateError, UnknownNameError
-from judgekit.prompts.parsing import TEXT_FORMATS, PairReplyFormat, ReplyFormat
+from judgekit.prompts.parsing import PairReplyFormat, ReplyFormat
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
 _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
            "shows")  # fmt: skip
 
-_REPLY_KINDS = ("json", *TEXT_FORMATS)
 _PAIR_KINDS = ("json", "choice", "brackets", "stated", "two_scores")
 _WITH_CHOICES = ("choice", "brackets", "stated")
 _SLOTS = ("first", "second", "tie")
@@ -110,7 +109,11 @@ def read_header(source: str, name: str) -> TemplateHeader:
     if _one_of("judges", fields.get("judges", "output"), ("output", "pair"), name) == "pair":
         return _pair_header(fields, name)
     asks = _one_of("asks", fields.get("asks", "criterion"), ("criterion", "all"), name)
-    kind = _one_of("reply", fields.get("reply", "json"), _REPLY_KINDS, name)
+    kind = fields.get("reply", "json")
+    if kind != "json":
+        from judgekit.prompts.parsing import TEXT_FORMATS  # noqa: PLC0415 - few templates need it
+
+        kind = _one_of("reply", kind, ("json", *TEXT_FORMATS), name)
     choices = _choices(fields.get("choices", ""), name)
     if (kind == "choice") != bool(choices):
         raise TemplateError(f"template {name}: reply: choice and choices: go together")

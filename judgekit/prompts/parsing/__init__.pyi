@@ -14,7 +14,6 @@ from .pairwise import (
 )
 from .resolve import (
     is_cut_off as is_cut_off,
-    parse_criterion_replies as parse_criterion_replies,
     parse_reply as parse_reply,
     require_text as require_text,
 )
@@ -23,6 +22,7 @@ from .strict import (
     LOWEST_SIDE_SCORE as LOWEST_SIDE_SCORE,
     CriterionReply as CriterionReply,
     PreferenceReply as PreferenceReply,
+    parse_criterion_replies as parse_criterion_replies,
 )
 from .text_formats import (
     TEXT_FORMATS as TEXT_FORMATS,

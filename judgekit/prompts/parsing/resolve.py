@@ -1,6 +1,6 @@
 """Decides which scores a reply states, or why it states none that can be trusted.
 
-The entry points are `parse_reply` and `parse_criterion_replies`.
+The entry point is `parse_reply`; `strict` comes here for what it cannot read.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from judgekit.prompts.parsing.nodes import (
     quote_value,
     read_score,
 )
-from judgekit.prompts.parsing.quotation import is_json_like, judged_texts
+from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.scanner import scan_reply
-from judgekit.prompts.parsing.strict import CriterionReply, parse_strict_reply
+from judgekit.prompts.parsing.strict import CriterionReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
@@ -85,7 +85,7 @@ def parse_reply(
 ) -> dict[str, float]:
     """The scores a judge's reply states."""
     names = expected_criteria(criteria)
-    replies = _parse_tolerantly(text, names, finish_reason, judged_text)
+    replies = parse_tolerantly(text, names, finish_reason, judged_text)
     scores: dict[str, float] = {}
     for name, reply in replies.items():
         if reply.raw is None:
@@ -93,21 +93,6 @@ def parse_reply(
             raise ReplyFormatError(message, reason="cannot_assess", reply=text)
         scores[name] = reply.raw
     return scores
-
-
-def parse_criterion_replies(
-    text: str | None,
-    criteria: Sequence[Criterion],
-    *,
-    finish_reason: str | None = "stop",
-    judged_text: str | Sequence[str] | None = None,
-) -> dict[str, CriterionReply]:
-    """What a judge's reply says about each criterion: score, rationale, evidence, confidence."""
-    if text is not None and finish_reason in {"stop", None} and not is_json_like(judged_text):
-        quick = parse_strict_reply(text, criteria)
-        if quick is not None:
-            return quick
-    return _parse_tolerantly(text, expected_criteria(criteria), finish_reason, judged_text)
 
 
 def require_text(text: str | None, finish_reason: str | None) -> str:
@@ -171,12 +156,13 @@ def is_quotation(
     )
 
 
-def _parse_tolerantly(
+def parse_tolerantly(
     text: str | None,
     names: ExpectedCriteria,
     finish_reason: str | None,
     judged_text: str | Sequence[str] | None,
 ) -> dict[str, CriterionReply]:
+    """What a reply in any layout says about each criterion."""
     reply = require_text(text, finish_reason)
     judged = judged_texts(judged_text)
     scan = scan_reply(unwrap_json_string(reply), names, judged)

@@ -19,13 +19,12 @@ from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.resolve import (
     is_cut_off,
-    parse_criterion_replies,
     raise_if_too_many,
     raise_unless_readable,
     require_text,
 )
 from judgekit.prompts.parsing.scanner import scan_reply
-from judgekit.prompts.parsing.strict import CriterionReply
+from judgekit.prompts.parsing.strict import CriterionReply, parse_criterion_replies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
