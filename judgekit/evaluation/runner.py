@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime  # noqa: TC003
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from judgekit.errors import JudgekitError, SettingsError
@@ -57,6 +59,9 @@ if TYPE_CHECKING:
 
 DEFAULT_IN_FLIGHT = 32
 """Cases in work at a time, where nothing else says."""
+
+_READ_AHEAD = 16
+"""Answers for which the cache is read with one query."""
 
 _FATAL = frozenset({"auth", "not_found", "quota"})
 """Kinds of a model's errors after which every further call would fail in the same way."""
@@ -143,6 +148,7 @@ class _RunLoop:
         self._ledger = ProgressLedger()
         self._concludes = session.fail_fast or opened.suite.settings.fail_fast
         self._is_whole = False
+        self._waiting: deque[WorkChain] = deque()
 
     async def go(self, *, resumed: bool) -> bool:
         """Have every answer; whether that came to its end."""
@@ -200,7 +206,7 @@ class _RunLoop:
     async def _work(self, chains: Iterator[WorkChain], answering: AnswerWorker) -> None:
         async def worker() -> None:
             while not self._session.stop.is_set():
-                chain = next(chains, None)
+                chain = await self._next_chain(chains, answering)
                 if chain is None:
                     self._is_whole = True
                     return
@@ -214,6 +220,17 @@ class _RunLoop:
                     group.create_task(worker())
         except BaseExceptionGroup as problems:
             raise _first_error(problems) from None
+
+    async def _next_chain(
+        self, chains: Iterator[WorkChain], answering: AnswerWorker
+    ) -> WorkChain | None:
+        if not self._waiting:
+            self._waiting.extend(islice(chains, _READ_AHEAD))
+            # The later items of a chain depend on the earlier ones, and an item that was begun has
+            # its output in the store.
+            first = [chain[0] for chain in self._waiting]
+            await answering.read_ahead([one for one in first if not self._ledger.is_begun(one)])
+        return self._waiting.popleft() if self._waiting else None
 
     async def _settle(self, item: WorkItem, answering: AnswerWorker) -> None:
         """Have an answer; where it does not pass and may be tried again, have another."""

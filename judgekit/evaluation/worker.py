@@ -20,6 +20,7 @@ from judgekit.evaluation.check_runner import (
     is_pending_score,
 )
 from judgekit.records import CaseResult, JudgeFailure, Judgment, Observation, Output
+from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.schedule import WorkItem
     from judgekit.evaluation.session import OpenSuite
-    from judgekit.records import AssertionResult, FailureKind, HumanItem, Rubric, Score
+    from judgekit.judge import PendingGrading
+    from judgekit.records import (
+        AssertionResult,
+        FailureKind,
+        HumanItem,
+        ItemKey,
+        Rubric,
+        Score,
+    )
     from judgekit.store import RunStore
 
 UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
@@ -62,6 +71,9 @@ class PartialAnswer:
     withheld: list[JudgeFailure] = field(default_factory=list)
     """Questions that were not asked, so that the answer is not whole."""
 
+    begun: Sequence[PendingGrading] = ()
+    """The models' questions, where they were rendered to look into the cache."""
+
     is_done: bool = False
     """Whether everything was asked."""
 
@@ -94,6 +106,20 @@ class PartialAnswer:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadAhead:
+    """An output that was read before its turn came."""
+
+    output: Output
+    begun: tuple[PendingGrading, ...] | None = None
+
+
+def _named(output: Output, key: ItemKey) -> Output:
+    if (output.case_id, output.variant) == (key.case_id, key.variant):
+        return output
+    return output.model_copy(update={"case_id": key.case_id, "variant": key.variant})
+
+
 class AnswerWorker:
     """Asks targets, checks and judges for one answer after the other, and keeps what they say."""
 
@@ -110,6 +136,27 @@ class AnswerWorker:
         self._run_id = run_id
         self._now = now
         self._measuring = CheckRunner(opened.plans)
+        self._ahead: dict[ItemKey, _ReadAhead] = {}
+
+    async def read_ahead(self, items: Sequence[WorkItem]) -> None:
+        """Read the recorded outputs of items, and what the cache holds of their judgments."""
+        read: list[tuple[WorkItem, Output, Rubric]] = []
+        for item in items:
+            target = self._opened.targets[item.key.variant]
+            # Only what costs nothing is read ahead: a stopped run must not have called a model.
+            if not isinstance(target, GivenTarget | RecordedTarget):
+                continue
+            output = await target.answer(item.case, repeat=item.key.repeat)
+            named = _named(output, item.key)
+            rubric = None if named.error is not None else self._opened.rubric_of(item.case)
+            self._ahead[item.key] = _ReadAhead(named)
+            if rubric is not None:
+                read.append((item, named, rubric))
+        gradings = self._opened.jury.begin(
+            [(item.case, named, rubric) for item, named, rubric in read]
+        )
+        for (item, named, _), begun in zip(read, gradings, strict=True):
+            self._ahead[item.key] = _ReadAhead(named, begun)
 
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
         """Have one answer, and everything that is to be known of it."""
@@ -118,7 +165,11 @@ class AnswerWorker:
         deadline = None if limit is None else asyncio.get_running_loop().time() + limit
         try:
             if progressed.output is None:
-                await self._take_in(progressed, await self._output(item, deadline))
+                ahead = self._ahead.pop(item.key, None)
+                if ahead is None:
+                    output = _named(await self._output(item, deadline), item.key)
+                    ahead = _ReadAhead(output)
+                await self._take_in(progressed, ahead)
             else:
                 await self._check_again(progressed, progressed.output)
             if not progressed.is_done:
@@ -142,10 +193,9 @@ class AnswerWorker:
         except TimeoutError:
             return Output(error=self._too_long(item), error_kind="timeout")
 
-    async def _take_in(self, progressed: PartialAnswer, output: Output) -> None:
-        """Keep the output with what the checks find in it, all at once."""
-        item, key = progressed.item, progressed.item.key
-        named = output.model_copy(update={"case_id": key.case_id, "variant": key.variant})
+    async def _take_in(self, progressed: PartialAnswer, ahead: _ReadAhead) -> None:
+        """Store the output with the results of its checks and its cached judgments, all at once."""
+        item, named = progressed.item, ahead.output
         progressed.output, progressed.ran_at = named, self._now()
         bought: FetchedVectors = {}
         try:
@@ -157,9 +207,16 @@ class AnswerWorker:
             await self._keep_all(progressed)
             raise
         self._take_findings(progressed, named, found)
-        rubric = None if output.error is not None else self._opened.rubric_of(item.case)
+        rubric = None if named.error is not None else self._opened.rubric_of(item.case)
         if rubric is not None:
-            progressed.said += self._opened.jury.read_cached(item.case, named, rubric)
+            if ahead.begun is None:
+                (begun,) = self._opened.jury.begin([(item.case, named, rubric)])
+            else:
+                begun = ahead.begun
+            progressed.begun = begun
+            for pending in begun:
+                for answers in pending.answers:
+                    progressed.said += answers or ()
         progressed.is_done = rubric is None or self._opened.jury.is_content(rubric, progressed.said)
         await self._keep_all(progressed)
 
@@ -255,7 +312,9 @@ class AnswerWorker:
     async def _ask_models(self, progressed: PartialAnswer, output: Output, rubric: Rubric) -> None:
         """Ask, and have each answer kept while others are still out, so that a kill loses few."""
         item, jury = progressed.item, self._opened.jury
-        answers = jury.observe(item.case, output, rubric, said=progressed.said.copy())
+        answers = jury.observe(
+            item.case, output, rubric, said=progressed.said.copy(), begun=progressed.begun
+        )
         keeping: list[asyncio.Future[None]] = []
         try:
             async with aclosing(answers):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Self, get_args
 from judgekit.datasets import JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
-from judgekit.judge.pairwise import Comparer
 from judgekit.judge.pointwise import Grader
 from judgekit.models import Connection, connect
 from judgekit.prompts import PairTemplate, PromptTemplate, is_pair_template
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from judgekit.datasets import JudgeMode, Suite, SuiteJudge
+    from judgekit.judge.pairwise import Comparer
     from judgekit.judge.pointwise import PendingGrading
     from judgekit.models import Budget, PriceTable, Refresh
     from judgekit.models.cache import ReplyCache
@@ -208,6 +208,8 @@ class Judge:
     @cached_property
     def comparer(self) -> Comparer:
         """What compares two outputs: its questions, its answers as they come, its template."""
+        from judgekit.judge.pairwise import Comparer  # noqa: PLC0415 - most judges never compare
+
         settings, label_seed = self._settings, self._settings.label_seed
         return Comparer(
             model=self._grader.model,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from judgekit.judge.judge import Judge
     from judgekit.judge.pairwise import Comparer, PreferenceOutcome
+    from judgekit.judge.pointwise import PendingGrading
     from judgekit.records import Case, Comparison, Output, Rubric, Verdict
 
 if TYPE_CHECKING:
@@ -69,7 +70,13 @@ class JudgePanel:
         return verdict.model_copy(update={"asked": asked})
 
     async def observe(
-        self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[_JudgmentOutcome] = ()
+        self,
+        case: Case,
+        output: Output,
+        rubric: Rubric,
+        *,
+        said: Sequence[_JudgmentOutcome] = (),
+        begun: Sequence[PendingGrading] = (),
     ) -> AsyncGenerator[tuple[_JudgmentOutcome, ...], None]:
         """Grade one output and yield each answer as it arrives."""
         if output.error is not None:
@@ -77,10 +84,18 @@ class JudgePanel:
         if self.panel.combine == "cascade":
             answers = self._one_by_one(case, output, rubric, said)
         else:
+            # What `begin` rendered is not rendered again.
+            rendered = {pending.grader.id: pending.questions for pending in begun}
             answers = merge_streams(
                 [
-                    j.observe(case, output, rubric, known=_answers_of(said, j.id))
-                    for j in self.judges
+                    judge.grader.observe(
+                        case,
+                        output,
+                        rubric,
+                        known=_answers_of(said, judge.id),
+                        questions=rendered.get(judge.id),
+                    )
+                    for judge in self.judges
                 ]
             )
         async with aclosing(answers):
