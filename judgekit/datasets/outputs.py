@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from judgekit.datasets.traces import fill_from_trace
 from judgekit.errors import DatasetError
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
@@ -127,7 +126,7 @@ def read_output(
     # An alias such as `output` may hold an object; a `text` that is one is a mistake.
     elif "text" not in fields and not isinstance(found.get("text"), str | None):
         found = _as_data(found)
-    if "trace" in found and (fault := fill_from_trace(found, folder)) is not None:
+    if "trace" in found and (fault := _fill_from_trace(found, folder)) is not None:
         return [*faults, fault]
     found, case_fields, odd = _sorted_out(as_texts(found, _TEXTS))
     if odd is not None:
@@ -147,6 +146,12 @@ def case_of_output(answer: RecordedOutput, by_id: Mapping[str, Case], path: Path
         hint = suggest_name(case_id, by_id)
         raise DatasetError(message, path=path, line=answer.line, hint=hint)
     return by_id[case_id]
+
+
+def _fill_from_trace(found: dict[str, JsonValue], folder: Path | None) -> FieldFault | None:
+    from judgekit.datasets.traces import fill_from_trace  # noqa: PLC0415 - few outputs have one
+
+    return fill_from_trace(found, folder)
 
 
 def read_output_row(

@@ -16,7 +16,6 @@ from judgekit.evaluation.judges import (
     meets_calibration_gate,
     on_common_scale,
 )
-from judgekit.evaluation.score_comparison import SideScores, compare_side_scores
 from judgekit.scoring import TIERS, check_drop, check_tier
 
 if TYPE_CHECKING:
@@ -178,6 +177,11 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
     before = _run_before(variant, run, store)
     if before is None:
         return DropGateResult(variant=variant, max_drop=max_drop, baseline=None, change=None)
+    from judgekit.evaluation.score_comparison import (  # noqa: PLC0415 - only with a baseline
+        SideScores,
+        compare_side_scores,
+    )
+
     both = on_common_scale(before, run)
     then, now = (SideScores(_counting(one, variant, store), one) for one in both)
     undecided = (then.passed.keys() & now.cases) - now.passed.keys()
