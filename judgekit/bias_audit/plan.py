@@ -114,7 +114,7 @@ def plan_audit(
     for probe in probes:
         trials = _recorded_only(_trials(probe, material), bench, material)
         counting = RequestCounter(
-            bench.judge.connection, refresh=refresh, seen=set(seen), n_exact=_EXACT
+            bench.judge.connection, refresh=refresh, known_keys=set(seen), n_exact=_EXACT
         )
         for ask in {
             ask.key: ask for trial in trials.trials for ask in trial.arms.values()
@@ -129,7 +129,7 @@ def plan_audit(
             found.append(PlannedProbe(probe=probe, trials=skipped, is_too_dear=True))
             continue
         used += price or 0.0
-        seen = counting.seen
+        seen = counting.known_keys
         found.append(
             PlannedProbe(
                 probe=probe,

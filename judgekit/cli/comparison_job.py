@@ -257,7 +257,7 @@ async def _ask_why(
 
         try:
             return await analyse_pairs(
-                store, info, judge, pairs, template_folders=tuple(folders), told=told
+                store, info, judge, pairs, template_folders=tuple(folders), on_analysis=told
             )
         finally:
             await judge.aclose()

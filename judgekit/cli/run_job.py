@@ -169,7 +169,7 @@ def _watch(setup: RunSetup, bar: ProgressReporter, result: CaseResult) -> None:
         setup.graded.append(result)
     opened = setup.opened
     usage = result.output.usage
-    is_paid = usage is not None and not opened.is_owned(result.variant, result.output)
+    is_paid = usage is not None and not opened.is_free(result.variant, result.output)
     own_usd = (usage.cost_usd or 0.0) if usage is not None and is_paid else 0.0
     bar.advance(
         [*result.judgments, *result.failures],

@@ -119,9 +119,9 @@ class CasePlans:
         """How a case is evaluated that does not just take the suite's way; see `plan_of`."""
         if case.evaluation is None and self.suite.profile is None:
             return None
-        kept = self._plans.get(id(case))
-        if kept is not None and kept[0] is case:
-            return kept[1]
+        cached = self._plans.get(id(case))
+        if cached is not None and cached[0] is case:
+            return cached[1]
         found = evaluation_plan_of(case, self.suite.profile, self.rubric)
         if len(self._plans) >= _MAX_CACHED_PLANS:
             self._plans.clear()
@@ -316,8 +316,8 @@ def default_rubric_records(found: Mapping[tuple[RubricReason, str], int]) -> lis
 
 def default_rubrics_in(config: JsonObject) -> Sequence[JsonObject]:
     """The rubrics of a run that nobody named."""
-    kept = config.get(DEFAULT_RUBRICS_KEY)
-    return [one for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
+    records = config.get(DEFAULT_RUBRICS_KEY)
+    return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
 
 
 def _asks_judge(case: Case, profile: EvaluationProfile) -> bool:
@@ -375,8 +375,8 @@ class CaseChecks:
         try:
             plan = self._plans.plan(case)
         except InputError as error:
-            told = error.message.removeprefix(f"case {case.id!r}: ")
-            self._note(case, (told if error.hint is None else f"{told}; {error.hint}",))
+            text = error.message.removeprefix(f"case {case.id!r}: ")
+            self._note(case, (text if error.hint is None else f"{text}; {error.hint}",))
             return
         self._refuse_without_judge(case, plan)
         self._count_judged(case)

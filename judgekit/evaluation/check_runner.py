@@ -62,7 +62,7 @@ class CheckRunner:
         )
 
     async def find(
-        self, case: Case, output: Output, bought: FetchedVectors | None = None
+        self, case: Case, output: Output, fetched: FetchedVectors | None = None
     ) -> CheckResults:
         """Look at one output."""
         if output.error is not None:
@@ -70,7 +70,7 @@ class CheckRunner:
         if self._is_quick(case, output):
             return self.found(case, output)
         compared = vector_comparisons(self._plans, case, output)
-        costs: FetchedVectors = {} if bought is None else bought
+        costs: FetchedVectors = {} if fetched is None else fetched
         async with AsyncExitStack() as stack:
             for each in {id(one.embed): one.embed for one in compared}.values():
                 own = [one.texts for one in compared if one.embed is each]
@@ -93,9 +93,9 @@ class CheckRunner:
         )
         return CheckResults(tuple(checks), self._scores(case, output))
 
-    def not_yet(self, why: str, bought: FetchedVectors, *, at: datetime) -> tuple[Score, ...]:
+    def not_yet(self, why: str, fetched: FetchedVectors, *, at: datetime) -> tuple[Score, ...]:
         """What is kept of an answer that could not be measured, so that no payment is forgotten."""
-        asked = total_vector_cost(bought)
+        asked = total_vector_cost(fetched)
         if asked is None:
             return ()
         name = next(iter(self._plans.scorer_names), SIMILARITY)
@@ -143,10 +143,10 @@ def is_pending_score(score: Score) -> bool:
 
 
 def _with_costs(
-    found: CheckResults, compared: Sequence[VectorComparison], bought: FetchedVectors
+    found: CheckResults, compared: Sequence[VectorComparison], fetched: FetchedVectors
 ) -> CheckResults:
     """What was found, with what it took to find it."""
-    asked = allocate_vector_costs(compared, bought)
+    asked = allocate_vector_costs(compared, fetched)
     if not asked:
         return found
     checks, scores = list(found.checks), list(found.scores)
@@ -261,10 +261,10 @@ def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[Vec
 
 
 def allocate_vector_costs(
-    compared: Sequence[VectorComparison], bought: FetchedVectors
+    compared: Sequence[VectorComparison], fetched: FetchedVectors
 ) -> dict[tuple[str, int], EmbeddingUsage]:
     """What each check and scorer asked; what several need, the first one has."""
-    left = {model: dict(texts) for model, texts in bought.items()}
+    left = {model: dict(texts) for model, texts in fetched.items()}
     found: dict[tuple[str, int], EmbeddingUsage] = {}
     for one in compared:
         own = left.get(id(one.embed), {})
@@ -276,10 +276,10 @@ def allocate_vector_costs(
     return found
 
 
-def total_vector_cost(bought: FetchedVectors) -> EmbeddingUsage | None:
+def total_vector_cost(fetched: FetchedVectors) -> EmbeddingUsage | None:
     """What all texts came to."""
     total: EmbeddingUsage | None = None
-    for texts in bought.values():
+    for texts in fetched.values():
         for asked in texts.values():
             total = asked if total is None else total + asked
     return total

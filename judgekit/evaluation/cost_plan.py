@@ -116,17 +116,17 @@ def plan_comparison(
 ) -> ComparisonPlan:
     """Work out what comparing pairs would ask and cost, both orders included; asks nothing."""
     n_pairs = n_identical = n_skipped = 0
-    panel, given = Panel.of(judge), tuple(names)
+    panel, hidden_names = Panel.of(judge), tuple(names)
     countings = [RequestCounter(one.connection, refresh=refresh) for one in panel.judges]
     for pair in pairs:
         n_pairs += 1
         if pair.a.error is not None or pair.b.error is not None:
             n_skipped += 1
             continue
-        seen = panel.comparers[0].blind_pair(pair.a, pair.b, given)
-        n_identical += seen.is_identical
+        blind = panel.comparers[0].blind_pair(pair.a, pair.b, hidden_names)
+        n_identical += blind.is_identical
         for counting, comparer in zip(countings, panel.comparers, strict=True):
-            for question in comparer.questions(pair.case, seen, rubric):
+            for question in comparer.questions(pair.case, blind, rubric):
                 counting.take(
                     question.request, estimate_reply_tokens(question.request, len(question.asked))
                 )
@@ -263,7 +263,7 @@ class RequestCounter:
     """So many requests have their tokens counted one by one, and of the others every fiftieth; the
     rest is told from their characters. None counts all."""
 
-    seen: set[str] = field(default_factory=set)
+    known_keys: set[str] = field(default_factory=set)
     """Keys of the questions so far; may be shared with others that ask the same model."""
 
     n_questions: int = 0
@@ -296,13 +296,13 @@ class RequestCounter:
         unread: str | None = None,
     ) -> ModelReply | None:
         """Count a question."""
-        is_seen = unread is None and self.asks_once and request.key in self.seen
+        is_seen = unread is None and self.asks_once and request.key in self.known_keys
         reply = (
             None if unread is not None or self.refresh else self.connection.cached_reply(request)
         )
         if not is_seen:
             self.n_questions += 1
-            self.seen.update(() if unread is not None else (request.key,))
+            self.known_keys.update(() if unread is not None else (request.key,))
             self._own(reply)
         is_asked = not is_seen and reply is None
         if is_asked or n_again:

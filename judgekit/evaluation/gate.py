@@ -117,11 +117,11 @@ class GateResult:
     @property
     def held(self) -> GateOutcome:
         """The worst of all: a gate fails where one of its wishes does."""
-        said = [*(one.held for one in self.tiers), *(one.held for one in self.drops)]
-        said += [] if self.calibration is None else [self.calibration.held]
-        if "failed" in said:
+        outcomes = [*(one.held for one in self.tiers), *(one.held for one in self.drops)]
+        outcomes += [] if self.calibration is None else [self.calibration.held]
+        if "failed" in outcomes:
             return "failed"
-        return "inconclusive" if self.is_partial or "inconclusive" in said else "passed"
+        return "inconclusive" if self.is_partial or "inconclusive" in outcomes else "passed"
 
 
 def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
@@ -131,8 +131,8 @@ def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
     # reaches it. Its pass rate is compared with that of the run of the same suite before, paired by
     # case.
     run = summary.run
-    given = run.config.get("gate")
-    gate = Gate.model_validate(given) if isinstance(given, dict) else Gate()
+    configured = run.config.get("gate")
+    gate = Gate.model_validate(configured) if isinstance(configured, dict) else Gate()
     calibration = _calibration(gate, run)
     if gate.tier is None and gate.max_drop is None and calibration is None:
         return None

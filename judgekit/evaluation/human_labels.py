@@ -102,7 +102,7 @@ class LabellingSession:
         while self._place < len(self._open):
             item = self._open[self._place]
             result = self._store.result(self._run.id, item.key)
-            if result is not None and _persons(result, item) is None:
+            if result is not None and _stored_judgment(result, item) is None:
                 self._asked = (item, criterion_of_item(item, result, self._run))
                 return LabelQuestion(
                     number=len(self._closed) + self._place + 1,
@@ -122,10 +122,10 @@ class LabellingSession:
         if self._asked is None:
             raise InputError("no question is left to answer")
         item, criterion = self._asked
-        said = human_judgment(
+        judgment = human_judgment(
             item, criterion, raw, rationale, annotator=self.annotator, confidence=confidence
         )
-        is_kept = self._is_kept(item, said)
+        is_kept = self._is_kept(item, judgment)
         self._given += [item] if is_kept else []
         self.n_taken += not is_kept
         self._place += 1
@@ -154,13 +154,13 @@ class LabellingSession:
         self._open.insert(self._place, item)
         return True
 
-    def _is_kept(self, item: HumanItem, said: Judgment) -> bool:
+    def _is_kept(self, item: HumanItem, judgment: Judgment) -> bool:
         """Keep a judgment; not where somebody else was quicker."""
         try:
-            self._store.answer_item(item, said, at=self._now())
+            self._store.answer_item(item, judgment, at=self._now())
         except StoreError:
             result = self._store.result(self._run.id, item.key)
-            if result is None or _persons(result, item) is None:
+            if result is None or _stored_judgment(result, item) is None:
                 raise
             return False
         return True
@@ -168,8 +168,8 @@ class LabellingSession:
     def _last_before(self) -> HumanItem | None:
         for item in reversed(self._closed):
             result = self._store.result(self._run.id, item.key)
-            said = None if result is None else _persons(result, item)
-            if said is not None and said.judge == self.annotator:
+            judgment = None if result is None else _stored_judgment(result, item)
+            if judgment is not None and judgment.judge == self.annotator:
                 return item
         return None
 
@@ -187,7 +187,7 @@ def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[Hum
     )
 
 
-def _persons(result: CaseResult, item: HumanItem) -> Judgment | None:
+def _stored_judgment(result: CaseResult, item: HumanItem) -> Judgment | None:
     """What a person has said already of a question."""
     for judgment in result.judgments:
         same = (judgment.criterion, judgment.repeat) == (item.criterion, item.repeat)
@@ -320,16 +320,16 @@ def import_labels(
         asked[item.key.case_id].append(item)
     matched: list[_Matched] = []
     n_labels = n_not_asked = n_before = 0
-    seen: set[tuple[object, ...]] = set()
+    answered: set[tuple[object, ...]] = set()
     for placed in read_labels(path):
         n_labels += 1
         found = _meant(placed, asked.get(placed.label.case_id, ()))
         if found is None:
             n_not_asked += 1
-        elif found.answered_at is not None or (*found.key, found.criterion) in seen:
+        elif found.answered_at is not None or (*found.key, found.criterion) in answered:
             n_before += 1
         else:
-            seen.add((*found.key, found.criterion))
+            answered.add((*found.key, found.criterion))
             judgment = _judgment(store, run, found, placed, annotator)
             matched.append(_Matched(found, judgment))
     n_answered = sum(_answer(store, run, one, at) for one in matched)
@@ -377,7 +377,7 @@ def _fits(label: Label, item: HumanItem) -> bool:
         (label.criterion, item.criterion),
         (label.repeat, item.key.repeat),
     )
-    return all(wanted is None or wanted == given for wanted, given in wishes)
+    return all(wanted is None or wanted == stated for wanted, stated in wishes)
 
 
 def _judgment(

@@ -107,15 +107,15 @@ def judge_usage(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure])
     """What answers took; criteria that share a reply (joint mode) share its cost already."""
     items: list[Judgment | JudgeFailure] = [*judgments, *failures]
     answers = one_per_reply(items)
-    bought = [item for item in items if not item.cached and item.n_calls]
+    paid = [item for item in items if not item.cached and item.n_calls]
     return JudgeUsage(
         n_replies=sum(item.n_calls for item in answers),
         n_cached=sum(item.n_calls for item in answers if item.cached),
-        cost_usd=sum(item.cost_usd or 0.0 for item in bought),
+        cost_usd=sum(item.cost_usd or 0.0 for item in paid),
         saved_usd=sum(item.price_usd or 0.0 for item in items if item.cached),
-        cost_unknown=any(item.cost_usd is None for item in bought),
-        input_tokens=sum(item.usage.input_tokens for item in bought if item.usage),
-        output_tokens=sum(item.usage.output_tokens for item in bought if item.usage),
+        cost_unknown=any(item.cost_usd is None for item in paid),
+        input_tokens=sum(item.usage.input_tokens for item in paid if item.usage),
+        output_tokens=sum(item.usage.output_tokens for item in paid if item.usage),
     )
 
 
@@ -129,7 +129,7 @@ def _reply_id(one: Judgment | JudgeFailure | PairAnswer, place: int) -> tuple[ob
 
 
 if TYPE_CHECKING:
-    Said = Judgment | JudgeFailure
+    JudgeAnswer = Judgment | JudgeFailure
 
 HUMAN_JUDGE = "human"
 """The place of a person among the judges."""
@@ -173,9 +173,9 @@ class SuiteJudges:
         output: Output,
         rubric: Rubric,
         *,
-        said: Sequence[Said],
+        judge_answers: Sequence[JudgeAnswer],
         checks: Sequence[AssertionResult],
-    ) -> tuple[Said, ...]:
+    ) -> tuple[JudgeAnswer, ...]:
         """What the assertions say of an output, where they are a judge and have not said it yet."""
         if HEURISTIC not in self.panel.judges:
             return ()
@@ -186,10 +186,10 @@ class SuiteJudges:
             case_id=case.id,
             variant=output.variant,
         )
-        if not said:
+        if not judge_answers:
             return found
-        heard = {one.criterion for one in said if one.judge == HEURISTIC}
-        return tuple(one for one in found if one.criterion not in heard)
+        answered = {one.criterion for one in judge_answers if one.judge == HEURISTIC}
+        return tuple(one for one in found if one.criterion not in answered)
 
     def begin(
         self, answers: Sequence[tuple[Case, Output, Rubric]]
@@ -212,48 +212,56 @@ class SuiteJudges:
         output: Output,
         rubric: Rubric,
         *,
-        said: Sequence[Said],
+        judge_answers: Sequence[JudgeAnswer],
         begun: Sequence[PendingGrading] = (),
-    ) -> AsyncGenerator[tuple[Said, ...], None]:
+    ) -> AsyncGenerator[tuple[JudgeAnswer, ...], None]:
         """Ask the models every question that has no answer yet."""
         if self.models is not None:
-            answers = self.models.observe(case, output, rubric, said=said, begun=begun)
+            answers = self.models.observe(case, output, rubric, said=judge_answers, begun=begun)
             async with aclosing(answers):
                 async for some in answers:
                     yield some
 
-    def is_content(self, rubric: Rubric, said: Sequence[Said]) -> bool:
+    def is_content(self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]) -> bool:
         """Whether it is sure that nobody will be asked anything more about an answer."""
         if self.asks_nobody:
             return True
         if HUMAN_JUDGE in self.panel.judges or self.panel.combine == "cascade":
             return False
-        return not self.unanswered(rubric, said)
+        return not self.unanswered(rubric, judge_answers)
 
-    def wanted_of_people(
-        self, run_id: str, key: ItemKey, rubric: Rubric, said: Sequence[Said], *, at: datetime
+    def human_questions(
+        self,
+        run_id: str,
+        key: ItemKey,
+        rubric: Rubric,
+        judge_answers: Sequence[JudgeAnswer],
+        *,
+        at: datetime,
     ) -> list[HumanItem]:
         """What a person is to judge of an answer."""
         if HUMAN_JUDGE not in self.panel.judges:
             return []
-        judged = {one.criterion for one in said if _is_persons(one)}
+        judged = {one.criterion for one in judge_answers if _is_human(one)}
         return [
             HumanItem(
                 run_id=run_id, key=key, criterion=criterion.name, judge=HUMAN_JUDGE, asked_at=at
             )
             for criterion in rubric.criteria
-            if criterion.name not in judged and self._needs_a_person(criterion.name, said)
+            if criterion.name not in judged and self._needs_human(criterion.name, judge_answers)
         ]
 
-    def unanswered(self, rubric: Rubric, said: Sequence[Said]) -> list[tuple[str, str, int]]:
+    def unanswered(
+        self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
+    ) -> list[tuple[str, str, int]]:
         """Which questions no model has answered yet."""
-        heard = {(one.judge, one.criterion, one.repeat) for one in said}
+        answered = {(one.judge, one.criterion, one.repeat) for one in judge_answers}
         missing = [
             (judge, criterion.name, repeat)
             for judge, n_repeats in self.repeats
             for criterion in rubric.criteria
             for repeat in range(n_repeats)
-            if (judge, criterion.name, repeat) not in heard
+            if (judge, criterion.name, repeat) not in answered
         ]
         if self.panel.combine != "cascade":
             return missing
@@ -265,10 +273,10 @@ class SuiteJudges:
             await self.models.aclose()
             self.models.close()
 
-    def _needs_a_person(self, criterion: str, said: Sequence[Said]) -> bool:
+    def _needs_human(self, criterion: str, judge_answers: Sequence[JudgeAnswer]) -> bool:
         if self.panel.combine != "cascade" or self.models is None:
             return True
-        own = [one for one in said if one.criterion == criterion and not _is_persons(one)]
+        own = [one for one in judge_answers if one.criterion == criterion and not _is_human(one)]
         for judge in reversed(self.panel.judges):
             last = [one for one in own if one.judge == judge]
             if last:
@@ -280,7 +288,7 @@ def open_suite_judges(
     suite: Suite,
     *,
     cache: ReplyCache | None,
-    asking: ExecutionOptions,
+    execution: ExecutionOptions,
     prices: PriceTable,
     budget: Budget | None,
 ) -> SuiteJudges:
@@ -294,9 +302,9 @@ def open_suite_judges(
                 settings,
                 suite,
                 cache=cache,
-                template_folders=asking.template_folders,
-                frozen=asking.frozen,
-                refresh=asking.refresh,
+                template_folders=execution.template_folders,
+                frozen=execution.frozen,
+                refresh=execution.refresh,
                 prices=prices,
                 budget=budget,
             )
@@ -313,11 +321,11 @@ def open_suite_judges(
         weights=weights if rule is not None and rule.combine == "weighted" else {},
         escalate_below=None if rule is None else rule.escalate_below,
     )
-    jury = JudgePanel(models, panel) if models else None
-    return SuiteJudges(panel, jury, tuple(repeats), suite.assertions)
+    suite_judges = JudgePanel(models, panel) if models else None
+    return SuiteJudges(panel, suite_judges, tuple(repeats), suite.assertions)
 
 
-def _is_persons(one: Said) -> bool:
+def _is_human(one: JudgeAnswer) -> bool:
     return isinstance(one, Judgment) and one.source == "human"
 
 
@@ -361,12 +369,12 @@ def judging_of_judge(judge: Judge) -> CalibratedPanel:
     return judge.grader.configuration
 
 
-def judging_of_suite(jury: SuiteJudges) -> CalibratedPanel | None:
+def judging_of_suite(suite_judges: SuiteJudges) -> CalibratedPanel | None:
     """How the judges of a suite are asked."""
-    models = [] if jury.models is None else jury.models.judges
+    models = [] if suite_judges.models is None else suite_judges.models.judges
     known = {judge.id: judge.grader.configuration.judges[0] for judge in models}
-    judges = [known.get(name) or CalibratedJudge(judge=name) for name in jury.panel.judges]
-    return panel_configuration(judges, jury.panel)
+    judges = [known.get(name) or CalibratedJudge(judge=name) for name in suite_judges.panel.judges]
+    return panel_configuration(judges, suite_judges.panel)
 
 
 def judging_of_names(judges: Iterable[str]) -> CalibratedPanel | None:
@@ -381,9 +389,9 @@ def judging_of_names(judges: Iterable[str]) -> CalibratedPanel | None:
 
 def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
     """How the judges of a stored run were asked."""
-    noted = run.config.get(JUDGING_KEY)
-    if isinstance(noted, dict):
-        return CalibratedPanel.model_validate(noted)
+    recorded = run.config.get(JUDGING_KEY)
+    if isinstance(recorded, dict):
+        return CalibratedPanel.model_validate(recorded)
     return panel_configuration(
         [CalibratedJudge(judge=portable_judge_name(name)) for name in run.panel.judges], run.panel
     )
@@ -433,8 +441,8 @@ def resolve_calibration(
     if rubric is None or asked is None:
         words = "uncalibrated: nobody judges by a rubric, so that no map applies"
         return CalibrationInUse(state="uncalibrated", words=words)
-    held = [calibration_in_use(one, rubric, asked, path=str(file)) for file, one in found]
-    return min(held, key=lambda use: (_ORDER.index(use.state), use.words.count(";")))
+    uses = [calibration_in_use(one, rubric, asked, path=str(file)) for file, one in found]
+    return min(uses, key=lambda use: (_ORDER.index(use.state), use.words.count(";")))
 
 
 def meets_calibration_gate(gate: Gate | None, run: RunInfo) -> bool:

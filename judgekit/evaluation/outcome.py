@@ -137,10 +137,10 @@ def _suite_scores(
     result: CaseResult, run: RunInfo, verdict: Verdict | None
 ) -> tuple[tuple[Score, ...], float | None]:
     """The scores of the suite's own scorers, the judge's out of the verdict, and their mean."""
-    given = run.config.get("scorers")
-    if not isinstance(given, list) or not given:
+    configured = run.config.get("scorers")
+    if not isinstance(configured, list) or not configured:
         return (), None
-    specs = [spec for spec in given if isinstance(spec, dict)]
+    specs = [spec for spec in configured if isinstance(spec, dict)]
     measured = iter(result.scores[: n_suite_scores(run)])
     found: list[Score] = []
     for spec in specs:
@@ -197,21 +197,21 @@ def suite_assertion_results(result: CaseResult, run: RunInfo) -> tuple[Assertion
 
 def judge_feedback(result: CaseResult) -> str:
     """What the judges said of an answer."""
-    said = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
-    said += [f"{one.criterion}: no judgment: {one.message}" for one in result.failures]
-    return "\n".join(said)
+    lines = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
+    lines += [f"{one.criterion}: no judgment: {one.message}" for one in result.failures]
+    return "\n".join(lines)
 
 
 def n_suite_scores(run: RunInfo) -> int:
     """How many of an answer's scores are those of the suite's own scorers."""
-    given = run.config.get("scorers")
-    rows = given if isinstance(given, list) else []
+    configured = run.config.get("scorers")
+    rows = configured if isinstance(configured, list) else []
     return sum(not (isinstance(row, dict) and row.get("type") == JUDGE_SCORER) for row in rows)
 
 
 def _n_given(run: RunInfo, name: str) -> int:
-    given = run.config.get(name)
-    return len(given) if isinstance(given, list) else 0
+    configured = run.config.get(name)
+    return len(configured) if isinstance(configured, list) else 0
 
 
 def _observed(
@@ -315,8 +315,8 @@ def needs_attention(answer: Outcome) -> bool:
 def _check_case(store: StoredRuns, run: RunInfo, case_id: str) -> None:
     """Refuse a case that the run does not have; one without an output yet is there."""
     known: set[str] = set()
-    for seen, _ in zip(store.progress(run.id), range(_NEAR), strict=False):
-        known.add(seen.key.case_id)
+    for progress, _ in zip(store.progress(run.id), range(_NEAR), strict=False):
+        known.add(progress.key.case_id)
     if case_id not in known:
         raise UnknownNameError("case of this run", case_id, known)
 
@@ -353,13 +353,13 @@ class ValueColumn:
     def only(self, last: Mapping[int, int]) -> ValueColumn:
         """The answers that are the last of their cases."""
         rows = zip(self.places, self.values, self.repeats, strict=True)
-        kept = ValueColumn()
+        column = ValueColumn()
         for place, value, repeat in rows:
             if last[place] == repeat:
-                kept.places.append(place)
-                kept.values.append(value)
-                kept.repeats.append(repeat)
-        return kept
+                column.places.append(place)
+                column.values.append(value)
+                column.repeats.append(repeat)
+        return column
 
     def mean(self, level: float) -> Estimate:
         """The mean over cases; each counts once, with the mean of its repeats."""
@@ -394,11 +394,11 @@ class ValueColumn:
         """How many cases have answers with different numbers."""
         if not any(self.repeats):
             return 0
-        seen: defaultdict[int, set[float]] = defaultdict(set)
+        values_by_place: defaultdict[int, set[float]] = defaultdict(set)
         for place, value in zip(self.places, self.values, strict=True):
             if not math.isnan(value):
-                seen[place].add(value)
-        return sum(len(values) > 1 for values in seen.values())
+                values_by_place[place].add(value)
+        return sum(len(values) > 1 for values in values_by_place.values())
 
 
 @dataclass(slots=True)

@@ -161,22 +161,24 @@ class Pairing:
     def survey(self) -> PairingSurvey:
         """Read both sides once, so that all of them are known to be sound."""
         left_out = LeftOut()
-        n, seen = 0, (sha256(), sha256())
+        n, digests = 0, (sha256(), sha256())
         for pair in self._filtered(left_out):
             n += 1
             case = f"{pair.repeat} {record_text(pair.case)}"
-            for output, digest in zip((pair.a, pair.b), seen, strict=True):
+            for output, digest in zip((pair.a, pair.b), digests, strict=True):
                 # Outputs and cases in the order of pairs: a resumed comparison has to be of the
                 # same ones.
                 digest.update(f"{case}\n{record_text(output)}\n".encode())
         wanted = [n, *(most for most in (self._sample, self._limit) if most is not None)]
-        return PairingSurvey(min(wanted), left_out, (seen[0].hexdigest(), seen[1].hexdigest()))
+        return PairingSurvey(
+            min(wanted), left_out, (digests[0].hexdigest(), digests[1].hexdigest())
+        )
 
     def pairs(self) -> Iterator[OutputPair]:
         """The pairs, filtered, drawn and limited."""
         found = self._filtered(LeftOut())
         if self._sample is not None:
-            found = _drawn(found, self._sample, random.Random(self._seed))
+            found = _sampled(found, self._sample, random.Random(self._seed))
         return islice(found, self._limit)
 
     def _filtered(self, left_out: LeftOut) -> Iterator[OutputPair]:
@@ -242,16 +244,16 @@ def _met(
             left_out.other_input += (a.case.id,)
 
 
-def _drawn(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterator[OutputPair]:
+def _sampled(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterator[OutputPair]:
     """A sample without replacement, in order (Vitter 1985, algorithm R)."""
-    kept: list[tuple[int, OutputPair]] = []
+    chosen: list[tuple[int, OutputPair]] = []
     for place, pair in enumerate(pairs):
         if place < size:
-            kept.append((place, pair))
+            chosen.append((place, pair))
         elif (slot := rng.randrange(place + 1)) < size:
             # Places are kept, so that the sample comes back in the order of the cases.
-            kept[slot] = (place, pair)
-    return iter([pair for _, pair in sorted(kept, key=lambda found: found[0])])
+            chosen[slot] = (place, pair)
+    return iter([pair for _, pair in sorted(chosen, key=lambda found: found[0])])
 
 
 _FEWEST = 2
@@ -298,7 +300,7 @@ class Contest:
         ordered = sorted(sides, key=lambda side: side.label)
         answers = {side.label: list(side.read()) for side in ordered}
         cases = self._chosen(answers, frozenset(tags), limit, sample)
-        held = [
+        sides = [
             Side(
                 side.label,
                 partial(iter, [one for one in answers[side.label] if one.case.id in cases]),
@@ -313,7 +315,7 @@ class Contest:
         self.left_out = LeftOut()
         """What could not be paired, of the two sides that miss most."""
         self.matches: dict[tuple[str, str], list[Match]] = {
-            (a.label, b.label): self._matches(a, b) for a, b in combinations(held, 2)
+            (a.label, b.label): self._matches(a, b) for a, b in combinations(sides, 2)
         }
         """The matches of every two sides, in the order they are asked."""
 
@@ -346,8 +348,8 @@ class Contest:
         if sample is not None:
             # By hash, not by a generator: a larger sample contains the smaller one, so cached
             # replies serve.
-            drawn = set(sorted(found, key=self._place)[:sample])
-            found = [case for case in found if case in drawn]
+            sampled = set(sorted(found, key=self._place)[:sample])
+            found = [case for case in found if case in sampled]
         return set(found[:limit])
 
     def _matches(self, a: Side, b: Side) -> list[Match]:

@@ -111,15 +111,15 @@ class _Walk:
         self.opened = opened
         self.answers = {variant.id: _Answers(variant) for variant in opened.variants}
         self.targets = _target_countings(opened)
-        models = opened.jury.models
+        models = opened.judges.models
         self.judges = (
             [(judge, _counting(opened, judge)) for judge in models.judges] if models else []
         )
         self.vectors = _VectorCounter(opened)
-        self.n_done = self.n_retries = self.n_judged_anew = 0
-        self.people = [0, 0]
-        self._has_people = HUMAN_JUDGE in opened.jury.panel.judges
-        self._is_cascade = opened.jury.panel.combine == "cascade"
+        self.n_done = self.n_retries = self.n_newly_judged = 0
+        self.human_questions = [0, 0]
+        self._has_human_judge = HUMAN_JUDGE in opened.judges.panel.judges
+        self._is_cascade = opened.judges.panel.combine == "cascade"
         self._work = Schedule(list(self.answers), opened.suite.settings.repeats)
         self._ledger = ledger
 
@@ -189,11 +189,11 @@ class _Walk:
                     n_again=n_again,
                     unread=item.key.variant if output is None else None,
                 )
-        self.n_judged_anew += sum(c.n_calls for _, c in self.judges) > n_before
-        if self._has_people:
+        self.n_newly_judged += sum(c.n_calls for _, c in self.judges) > n_before
+        if self._has_human_judge:
             is_sure_to = not (self._is_cascade and self.judges)
-            self.people[0] += len(rubric.criteria) * is_sure_to
-            self.people[1] += len(rubric.criteria) * (1 + n_again)
+            self.human_questions[0] += len(rubric.criteria) * is_sure_to
+            self.human_questions[1] += len(rubric.criteria) * (1 + n_again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class _PlanBuilder:
         scale = self.tally.n_chosen / n_counted
         answers = tuple(self._answers(name, scale) for name in walk.answers)
         models = self._models(answers, scale)
-        panel = opened.jury.panel
+        panel = opened.judges.panel
         repeats = opened.suite.settings.repeats
         return SuitePlan(
             suite=opened.suite.name,
@@ -224,15 +224,15 @@ class _PlanBuilder:
             answers=answers,
             models=models,
             combine=panel.combine if len(panel.judges) > 1 else None,
-            people=(round(walk.people[0] * scale), round(walk.people[1] * scale)),
+            people=(round(walk.human_questions[0] * scale), round(walk.human_questions[1] * scale)),
             judges_by_rule=HEURISTIC in panel.judges,
-            is_frozen=opened.asking.frozen,
-            max_cost_usd=opened.asking.max_cost_usd,
+            is_frozen=opened.execution.frozen,
+            max_cost_usd=opened.execution.max_cost_usd,
             in_flight=self.in_flight,
             seconds=_total_seconds(
                 answers,
                 models,
-                n_judged=round(walk.n_judged_anew * scale),
+                n_judged=round(walk.n_newly_judged * scale),
                 in_flight=self.in_flight,
             ),
             detectable=detectable_effects(
@@ -309,16 +309,16 @@ class _PlanBuilder:
 def _ledger(store: RunStore | None, begun: RunInfo | None) -> ProgressLedger:
     ledger = ProgressLedger()
     if store is not None and begun is not None:
-        for seen in store.progress(begun.id):
-            key = seen.key
-            ledger.note(key.variant, key.repeat, seen.place, is_done=seen.is_done)
+        for progress in store.progress(begun.id):
+            key = progress.key
+            ledger.note(key.variant, key.repeat, progress.place, is_done=progress.is_done)
     return ledger
 
 
 def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
     """One for each prompt under test; the same question of two variants is asked once."""
     suite, prices = opened.suite, price_table(opened.suite)
-    seen: defaultdict[str, set[str]] = defaultdict(set)
+    keys_of_model: defaultdict[str, set[str]] = defaultdict(set)
     found: dict[str, RequestCounter] = {}
     for variant in opened.variants:
         if variant.kind == "prompt":
@@ -326,10 +326,10 @@ def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
             way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
             found[variant.id] = RequestCounter(
                 way,
-                refresh=opened.asking.refresh is True,
+                refresh=opened.execution.refresh is True,
                 asks_once=opened.cache is not None,
                 n_exact=_N_EXACT,
-                seen=seen[way.name],
+                known_keys=keys_of_model[way.name],
             )
     return found
 
@@ -337,7 +337,7 @@ def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
 def _counting(opened: OpenSuite, judge: Judge) -> RequestCounter:
     return RequestCounter(
         judge.connection,
-        refresh=opened.asking.refresh is True,
+        refresh=opened.execution.refresh is True,
         asks_once=opened.cache is not None,
         n_exact=_N_EXACT,
     )
@@ -413,7 +413,7 @@ def _n_workers(opened: OpenSuite, in_flight: int | None) -> int:
     if settings.in_sequence:
         return 1
     wanted = in_flight or settings.max_concurrency
-    return wanted or max(DEFAULT_IN_FLIGHT, opened.jury.max_concurrency)
+    return wanted or max(DEFAULT_IN_FLIGHT, opened.judges.max_concurrency)
 
 
 def _total_seconds(
@@ -460,15 +460,15 @@ class _VectorCounter:
 
     def take(self, item: WorkItem, output: Output | None, *, n_again: int) -> None:
         """Count what the checks of one answer compare."""
-        seen: set[tuple[str, str]] = set()
+        compared_texts: set[tuple[str, str]] = set()
         for one in vector_comparisons(self._opened.plans, item.case, output or _PENDING_OUTPUT):
             counting = self._counting(one.embed.name, one.embed.connection)
             if one.reference is None or (output is not None and one.text is None):
                 continue
             counting.take(one.embed.request(one.reference), _NOTHING_BACK)
-            if (one.embed.name, str(one.text)) in seen:
+            if (one.embed.name, str(one.text)) in compared_texts:
                 continue  # several compare the same text of an answer
-            seen.add((one.embed.name, str(one.text)))
+            compared_texts.add((one.embed.name, str(one.text)))
             if output is None:
                 request = one.embed.request("")
                 unread = item.key.variant
@@ -480,7 +480,7 @@ class _VectorCounter:
         if name not in self.countings:
             self.countings[name] = RequestCounter(
                 connection,
-                refresh=self._opened.asking.refresh is True,
+                refresh=self._opened.execution.refresh is True,
                 asks_once=self._opened.cache is not None,
                 n_exact=_N_EXACT_VECTORS,
             )

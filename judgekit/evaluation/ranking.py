@@ -132,16 +132,16 @@ def rank_sync(
         TemplateError: When the template does not fit the rubric.
         StoreError: When the cache cannot keep what was paid for.
     """
-    portal = SyncRunner()
+    sync_runner = SyncRunner()
     try:
-        return portal.run(
+        return sync_runner.run(
             rank(
                 judge, sides, rubric, pairs=pairs, max_comparisons=max_comparisons, top=top,
                 ties=ties, alpha=alpha, seed=seed,
             )
         )  # fmt: skip
     finally:
-        portal.close()
+        sync_runner.close()
 
 
 def rank_comparisons(

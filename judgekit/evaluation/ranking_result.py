@@ -344,7 +344,7 @@ class MatchResult(NamedTuple):
         found = []
         for order, (first, second) in (("ab", (self.a, self.b)), ("ba", (self.b, self.a))):
             # Several repeats or judges share one order: their mean is one observation.
-            own = [_outcome(choice) for said, choice in self.choices if said == order]
+            own = [_outcome(choice) for shown, choice in self.choices if shown == order]
             won, lost, tied = (fsum(column) / len(own) for column in zip(*own, strict=True))
             found.append((first, second, (won, lost, tied)))
         return found
@@ -389,12 +389,12 @@ def sort_matches(meetings: Iterable[MatchResult]) -> list[MatchResult]:
     return sorted(meetings, key=lambda m: (m[:3], m.winner or "", str(m[4:])))
 
 
-def _choice(said: Preference, rule: ReconciliationRule) -> PreferenceSlot | float:
+def _choice(preference: Preference, rule: ReconciliationRule) -> PreferenceSlot | float:
     """What a preference counts as: a choice, or where they are averaged its probability."""
     # Under `consistent` only the choice decides; a probability would decide where the choice does
     # not.
-    is_known = rule == "average" and said.logprob_first is not None
-    return cast("float", said.logprob_first) if is_known else said.choice
+    is_known = rule == "average" and preference.logprob_first is not None
+    return cast("float", preference.logprob_first) if is_known else preference.choice
 
 
 def _outcome(choice: PreferenceSlot | float) -> tuple[float, float, float]:

@@ -96,30 +96,30 @@ async def evaluate(
         ...     with await jk.evaluate("judgekit.yaml", max_cost_usd=2.0) as run:
         ...         return jk.summarize(run).variants[0].pass_rate.value
     """
-    sitting = session or Session()
-    asking = ExecutionOptions(
+    current = session or Session()
+    execution = ExecutionOptions(
         cache=Path(cache) if isinstance(cache, str) else cache,
         template_folders=tuple(template_folders),
         frozen=frozen,
-        refresh=refresh_mode(refresh=refresh, retry_errors=sitting.retry_errors, frozen=frozen),
+        refresh=refresh_mode(refresh=refresh, retry_errors=current.retry_errors, frozen=frozen),
         max_cost_usd=max_cost_usd,
         allow_scripts=allow_scripts,
     )
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
-    kept = store if isinstance(store, RunStore) else RunStore(store)
-    owns = kept is not store
+    opened_store = store if isinstance(store, RunStore) else RunStore(store)
+    owns = opened_store is not store
     try:
-        begun = find_resumed_run(kept, resume, loaded)
-        opened = open_suite(loaded, choice or choice_of_run(begun), asking)
+        begun = find_resumed_run(opened_store, resume, loaded)
+        opened = open_suite(loaded, choice or choice_of_run(begun), execution)
         try:
-            ended = await _evaluate(opened, kept, begun, sitting, notes)
+            ended = await _evaluate(opened, opened_store, begun, current, notes)
         finally:
             await opened.aclose()
     except BaseException:
         if owns:
-            kept.close()
+            opened_store.close()
         raise
-    return Run(ended, kept, owns_store=owns)
+    return Run(ended, opened_store, owns_store=owns)
 
 
 def evaluate_sync(
@@ -160,9 +160,9 @@ def evaluate_sync(
         InputError: When a file, a name or a setting is unsound.
         StoreError: When the store cannot be used.
     """
-    portal = SyncRunner()
+    sync_runner = SyncRunner()
     try:
-        return portal.run(
+        return sync_runner.run(
             evaluate(
                 suite,
                 store=store,
@@ -179,7 +179,7 @@ def evaluate_sync(
             )
         )
     finally:
-        portal.close()
+        sync_runner.close()
 
 
 async def _evaluate(
@@ -278,7 +278,7 @@ class Run:
             if watch is not None:
                 watch(concluded)
         n_waiting = sum(1 for _ in self.store.queue(self.id))
-        replaced = self.store.spent_usd(self.id, is_owned=tally.is_owned, only_replaced=True)
+        replaced = self.store.spent_usd(self.id, is_free=tally.is_free, only_replaced=True)
         found = tally.summary(n_waiting=n_waiting, replaced_usd=replaced, level=level)
         if raw is None:
             return found
@@ -358,16 +358,18 @@ def summarize_verdicts(
 ) -> RunSummary:
     """Sum up verdicts of one rubric that belong to no stored run."""
     known = list(verdicts)
-    said: list[Judgment | JudgeFailure] = []
+    judge_answers: list[Judgment | JudgeFailure] = []
     for verdict in known:
-        said += (*verdict.judgments, *verdict.failures)
+        judge_answers += (*verdict.judgments, *verdict.failures)
     run = RunInfo(
         id="verdicts",
         suite=rubric.name,
         started_at=datetime.now(UTC),
         status="complete",
         rubric=rubric,
-        panel=RunPanel(judges=tuple(dict.fromkeys(one.judge for one in said if one.judge))),
+        panel=RunPanel(
+            judges=tuple(dict.fromkeys(one.judge for one in judge_answers if one.judge))
+        ),
     )
     tally = RunTally(run)
     raw = None if all(verdict.uncalibrated is None for verdict in known) else RunTally(run)

@@ -100,7 +100,7 @@ def new_run(
         n_cases=cases.n_cases,
         rubric=opened.rubric,
         variants=opened.variant_records(),
-        panel=opened.jury.panel,
+        panel=opened.judges.panel,
         notes=notes,
         tags=suite.tags,
     )
@@ -114,7 +114,7 @@ async def run_suite(
         raise SettingsError("the session has ended already", hint="make a new one for each run")
     for variant, ids in opened.unmatched.items():
         session.note(unmatched_message(variant, ids))
-    allowed = opened.asking.allow_scripts
+    allowed = opened.execution.allow_scripts
     async with suite_hooks(opened.suite, allowed=allowed, note=session.note):
         if resumed:
             store.end(run.id, status="running", at=session.now())
@@ -132,8 +132,8 @@ async def run_suite(
             reason = broken or session.words()
             store.end(run.id, status=status, reason=reason, at=session.now())
     if is_whole and not resumed:  # of an older run, what is kept was not asked for again
-        for told in unused_reply_messages(opened.jury.models):
-            session.note(told)
+        for text in unused_reply_messages(opened.judges.models):
+            session.note(text)
     return store.run(run.id)
 
 
@@ -175,12 +175,14 @@ class _RunLoop:
     def _look_back(self) -> None:
         """Which answers earlier sessions began, and which of them are whole."""
         failed: list[ItemKey] = []
-        for seen in self._store.progress(self._run.id):
-            again = self._session.retry_errors and (seen.has_error or seen.n_failures > 0)
+        for progress in self._store.progress(self._run.id):
+            again = self._session.retry_errors and (progress.has_error or progress.n_failures > 0)
             if again:
-                failed.append(seen.key)
-            is_done = seen.is_done and not again
-            self._ledger.note(seen.key.variant, seen.key.repeat, seen.place, is_done=is_done)
+                failed.append(progress.key)
+            is_done = progress.is_done and not again
+            self._ledger.note(
+                progress.key.variant, progress.key.repeat, progress.place, is_done=is_done
+            )
         self._forget(failed)
         if self._opened.has_own_retries:
             for result in self._store.results(self._run.id):
@@ -278,16 +280,16 @@ class _RunLoop:
         if settings.in_sequence:
             return 1
         wanted = self._session.in_flight or settings.max_concurrency
-        return wanted or max(DEFAULT_IN_FLIGHT, self._opened.jury.max_concurrency)
+        return wanted or max(DEFAULT_IN_FLIGHT, self._opened.judges.max_concurrency)
 
 
 def _judging_config(opened: OpenSuite) -> JsonObject:
     """How the judges are asked, and the maps their values are calibrated by."""
-    asked = judging_of_suite(opened.jury)
-    noted: JsonObject = {} if asked is None else {JUDGING_KEY: asked.to_json()}
+    asked = judging_of_suite(opened.judges)
+    config: JsonObject = {} if asked is None else {JUDGING_KEY: asked.to_json()}
     if opened.suite.calibration is not None:
-        noted[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
-    return noted
+        config[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
+    return config
 
 
 def _similarity_config(opened: OpenSuite) -> JsonObject:
@@ -299,8 +301,8 @@ def _similarity_config(opened: OpenSuite) -> JsonObject:
 def _default_rubric_config(opened: OpenSuite) -> JsonObject:
     """The rubrics that nobody named, and how many no judge is asked; else nothing is noted."""
     found, n_unasked = opened.plans.by_default, opened.plans.n_unasked
-    noted: JsonObject = {DEFAULT_RUBRICS_KEY: [*default_rubric_records(found)]} if found else {}
-    return {**noted, UNASKED_RUBRICS_KEY: n_unasked} if n_unasked else noted
+    config: JsonObject = {DEFAULT_RUBRICS_KEY: [*default_rubric_records(found)]} if found else {}
+    return {**config, UNASKED_RUBRICS_KEY: n_unasked} if n_unasked else config
 
 
 def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: bool) -> RunStatus:
@@ -355,7 +357,7 @@ def prepare_run(
         return fresh
     run = require_same_run(begun, fresh)
     if opened.budget is not None:
-        opened.budget.spend(store.spent_usd(run.id, is_owned=opened.is_owned))
+        opened.budget.spend(store.spent_usd(run.id, is_free=opened.is_free))
     return run
 
 
@@ -367,10 +369,10 @@ _SETTLED = frozenset({"waiting", "complete", "incomplete"})
 def run_status(store: RunStore, run_id: str) -> RunStatus:
     """How a run stands by what is kept of it."""
     run = store.run(run_id)
-    for seen in _last_tries(store.progress(run_id), run):
-        if not seen.is_done or seen.error_kind == "model":
+    for progress in _last_tries(store.progress(run_id), run):
+        if not progress.is_done or progress.error_kind == "model":
             return "incomplete"
-        if seen.n_failures and not _is_recovered(store.result(run_id, seen.key), run.panel):
+        if progress.n_failures and not _is_recovered(store.result(run_id, progress.key), run.panel):
             return "incomplete"
     return "waiting" if next(iter(store.queue(run_id)), None) is not None else "complete"
 
@@ -390,11 +392,14 @@ def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
 def _last_tries(found: Iterable[AnswerProgress], run: RunInfo) -> Iterator[AnswerProgress]:
     """The answers that decide how a run stands: of several tries the last."""
     last: AnswerProgress | None = None
-    for seen in found:
-        is_other = last is None or (seen.place, seen.key.variant) != (last.place, last.key.variant)
+    for progress in found:
+        is_other = last is None or (progress.place, progress.key.variant) != (
+            last.place,
+            last.key.variant,
+        )
         if last is not None and (is_other or run.repeats != 1):
             yield last
-        last = seen
+        last = progress
     if last is not None:
         yield last
 

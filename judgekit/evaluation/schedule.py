@@ -210,10 +210,10 @@ def read_chosen_cases(opened: OpenSuite) -> ChosenCases:
     """Read every chosen case once, so that all are known to be sound before anything is asked."""
     # What recorded outputs belong to no case is noted in `opened.unmatched`.
     n_cases, digest, checks = 0, sha256(), opened.case_checks()
-    strangers = UnmatchedOutputs(opened.targets)
+    unmatched = UnmatchedOutputs(opened.targets)
     for case in opened.cases:
         n_cases += 1
-        strangers.discard(case.id)
+        unmatched.discard(case.id)
         opened.refuse_retries_of_repeats(case)
         name_text("case id", case.id)
         as_run = opened.case_as_run(case)
@@ -224,10 +224,10 @@ def read_chosen_cases(opened: OpenSuite) -> ChosenCases:
     checks.close()
     if opened.suite.suites:
         check_case_groups(opened.suite.suites, (case.id for case in opened.cases.source))
-    if strangers.has_any:  # filters and limits leave out cases that are there
+    if unmatched.has_any:  # filters and limits leave out cases that are there
         for case in opened.cases.source:
-            strangers.discard(case.id)
-    opened.unmatched = strangers.left()
+            unmatched.discard(case.id)
+    opened.unmatched = unmatched.left()
     return ChosenCases(n_cases, digest.hexdigest())
 
 
@@ -248,7 +248,7 @@ def run_identity(opened: OpenSuite, cases: ChosenCases) -> dict[str, str]:
         for variant in opened.variants
     ]
     judges = [judge.model_dump(mode="json", exclude=_PACE_OF_JUDGES) for judge in suite.judge]
-    panel = opened.jury.panel.model_dump(mode="json")
+    panel = opened.judges.panel.model_dump(mode="json")
     parts: dict[str, object] = {
         "cases": cases.fingerprint,
         "rubric": rubric,
@@ -347,5 +347,5 @@ def unused_reply_messages(judges: JudgePanel | None) -> Iterator[str]:
     n_asked_of_all = 1 if judges.panel.combine == "cascade" else len(judges.judges)
     for judge in judges.judges[:n_asked_of_all]:
         model = judge.connection.model
-        if isinstance(model, RecordedModel) and (told := model.unused_rows()) is not None:
-            yield told
+        if isinstance(model, RecordedModel) and (text := model.unused_rows()) is not None:
+            yield text

@@ -95,7 +95,7 @@ def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     """Whether the judgments of a suite will be calibrated, and by which maps."""
     suite = opened.suite
     path = None if suite.calibration is None else suite.resolve(suite.calibration)
-    return resolve_calibration(path, opened.rubric, judging_of_suite(opened.jury))
+    return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class OpenSuite:
     choice: Choice
     """Which part of it is run."""
 
-    asking: ExecutionOptions
+    execution: ExecutionOptions
     """How it asks."""
 
     cases: CaseSelection
@@ -148,7 +148,7 @@ class OpenSuite:
     targets: dict[str, Target]
     """What answers, by variant."""
 
-    jury: SuiteJudges
+    judges: SuiteJudges
     """Who judges."""
 
     rubric: Rubric | None
@@ -216,9 +216,9 @@ class OpenSuite:
     def case_checks(self) -> CaseChecks:
         """What looks at the cases before anything is asked."""
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
-        return CaseChecks(self.plans, judges=self.jury.panel.judges, source=str(source))
+        return CaseChecks(self.plans, judges=self.judges.panel.judges, source=str(source))
 
-    def is_owned(self, variant: str, output: Output) -> bool:
+    def is_free(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in this run: it was recorded, or its reply was owned."""
         return self._kinds[variant] == "outputs" or output.metadata.get("cached") is True
 
@@ -250,7 +250,7 @@ class OpenSuite:
         async with AsyncExitStack() as stack:
             if self.owns_cache and self.cache is not None:
                 stack.callback(self.cache.close)
-            stack.push_async_callback(self.jury.aclose)
+            stack.push_async_callback(self.judges.aclose)
             stack.push_async_callback(self.plans.aclose)
             for target in self.targets.values():
                 stack.push_async_callback(target.aclose)
@@ -263,7 +263,7 @@ class OpenSuite:
 def open_suite(
     suite: Suite | Path | str,
     choice: Choice,
-    asking: ExecutionOptions,
+    execution: ExecutionOptions,
     *,
     recorded: RecordedAnswers | None = None,
 ) -> OpenSuite:
@@ -274,25 +274,27 @@ def open_suite(
     cases = _chosen_cases(loaded, choice) if recorded is None else choose_cases(recorded.cases)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
     prices = price_table(loaded)
-    budget = None if asking.max_cost_usd is None else Budget(asking.max_cost_usd, prices)
-    owns_cache = isinstance(asking.cache, Path)
-    cache = DiskCache(asking.cache) if isinstance(asking.cache, Path) else asking.cache
+    budget = None if execution.max_cost_usd is None else Budget(execution.max_cost_usd, prices)
+    owns_cache = isinstance(execution.cache, Path)
+    cache = DiskCache(execution.cache) if isinstance(execution.cache, Path) else execution.cache
     try:
-        jury = open_suite_judges(loaded, cache=cache, asking=asking, prices=prices, budget=budget)
-        means = _Means(loaded, asking, cache, prices, budget)
-        whole = rubric if rubric is not None else jury.implied_rubric(loaded.assertions)
+        judges = open_suite_judges(
+            loaded, cache=cache, execution=execution, prices=prices, budget=budget
+        )
+        means = _Means(loaded, execution, cache, prices, budget)
+        whole = rubric if rubric is not None else judges.implied_rubric(loaded.assertions)
         plans = CasePlans(
             loaded,
             rubric=whole,
-            is_judged=not jury.asks_nobody,
-            allow_scripts=asking.allow_scripts,
+            is_judged=not judges.asks_nobody,
+            allow_scripts=execution.allow_scripts,
             open_embeddings=means.embeddings,
         )
         check_suite_specs(plans)
         return OpenSuite(
             suite=loaded,
             choice=choice,
-            asking=asking,
+            execution=execution,
             cases=cases,
             variants=variants,
             targets={
@@ -301,7 +303,7 @@ def open_suite(
                 else GivenTarget(variant.id, recorded.outputs[variant.id])
                 for variant in variants
             },
-            jury=jury,
+            judges=judges,
             rubric=whole,
             plans=plans,
             budget=budget,
@@ -347,7 +349,7 @@ class _Means:
     """With what targets are opened."""
 
     suite: Suite
-    asking: ExecutionOptions
+    execution: ExecutionOptions
     cache: ReplyCache | None
     prices: PriceTable
     budget: Budget | None
@@ -374,15 +376,15 @@ class _Means:
             model,
             api_base=api_base,
             cache=self.cache,
-            frozen=self.asking.frozen,
-            refresh=self.asking.refresh is True,
+            frozen=self.execution.frozen,
+            refresh=self.execution.refresh is True,
             prices=self.prices,
             budget=self.budget,
         )
 
     @property
     def _template_folders(self) -> list[Path]:
-        return [*self.asking.template_folders, *suite_template_folders(self.suite)]
+        return [*self.execution.template_folders, *suite_template_folders(self.suite)]
 
     def _connection(self, variant: VariantSettings) -> Connection:
         return connect(
@@ -390,8 +392,8 @@ class _Means:
             api_base=variant.api_base,
             cache=self.cache,
             timeout_s=self._timeout_s(variant),
-            frozen=self.asking.frozen,
-            refresh=self.asking.refresh,
+            frozen=self.execution.frozen,
+            refresh=self.execution.refresh,
             prices=self.prices,
             budget=self.budget,
         )
@@ -431,7 +433,7 @@ _NOT_PART_OF_VERSION = {"id", "tags", "timeout_s"}
 
 def variant_versions(opened: OpenSuite) -> JsonObject:
     """Which version of each chosen variant an opened suite has."""
-    folders = (*opened.asking.template_folders, *suite_template_folders(opened.suite))
+    folders = (*opened.execution.template_folders, *suite_template_folders(opened.suite))
     return {v.id: version_mark(v, opened.suite, folders).to_json() for v in opened.variants}
 
 

@@ -313,12 +313,12 @@ def fit_of_side(name: str, fits: Iterable[Strengths]) -> Strengths | None:
 
 
 def keeps_lead(
-    given: Sequence[MatchResult], sides: Sequence[str], up: str, down: str, *, ties: Ties
+    all_matches: Sequence[MatchResult], sides: Sequence[str], up: str, down: str, *, ties: Ties
 ) -> bool:
     """Whether a side stays above another if everything that is open had gone against it."""
     worst = [
         m if m.winner is not None else m._replace(winner=_against(m, up, down), is_identical=False)
-        for m in given
+        for m in all_matches
     ]
     known = [m._replace(choices=(), is_identical=False) for m in worst if m.winner is not None]
     found = fit_strengths(known, sides, ties=ties, level=_ANY_LEVEL)

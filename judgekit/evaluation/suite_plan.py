@@ -377,28 +377,30 @@ def earlier_run_statistics(
 ) -> EarlierRunStatistics | None:
     """What the latest run of a suite says of its variants."""
     for run in store.runs(suite=suite, limit=_MOST_RUNS):
-        seen: defaultdict[str, _VariantObservations] = defaultdict(_VariantObservations)
+        by_variant: defaultdict[str, _VariantObservations] = defaultdict(_VariantObservations)
         n_answers = 0
         for result in islice(store.results(run.id), most_answers):
-            seen[result.variant].take(conclude_result(result, run))
+            by_variant[result.variant].take(conclude_result(result, run))
             n_answers += 1
         if n_answers:
-            return _statistics_of(run.id, n_answers, seen)
+            return _statistics_of(run.id, n_answers, by_variant)
     return None
 
 
 def _statistics_of(
-    run_id: str, n_answers: int, seen: dict[str, _VariantObservations]
+    run_id: str, n_answers: int, by_variant: dict[str, _VariantObservations]
 ) -> EarlierRunStatistics:
-    known = {name: mean_length(one.lengths) for name, one in seen.items()}
+    known = {name: mean_length(one.lengths) for name, one in by_variant.items()}
     return EarlierRunStatistics(
         run_id=run_id,
         n_answers=n_answers,
         texts={name: length for name, length in known.items() if length is not None},
-        latency_s={n: median(one.durations_s) for n, one in seen.items() if one.durations_s},
-        cost_usd={n: fsum(one.costs) / len(one.costs) for n, one in seen.items() if one.costs},
-        discordant=_widest([_discordant(a, b) for a, b in combinations(seen.values(), 2)]),
-        sd=_widest([_sd(a, b) for a, b in combinations(seen.values(), 2)]),
+        latency_s={n: median(one.durations_s) for n, one in by_variant.items() if one.durations_s},
+        cost_usd={
+            n: fsum(one.costs) / len(one.costs) for n, one in by_variant.items() if one.costs
+        },
+        discordant=_widest([_discordant(a, b) for a, b in combinations(by_variant.values(), 2)]),
+        sd=_widest([_sd(a, b) for a, b in combinations(by_variant.values(), 2)]),
     )
 
 

@@ -321,7 +321,7 @@ class RunTally:
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
         self._replies.take(result)
 
-    def is_owned(self, variant: str, output: Output) -> bool:
+    def is_free(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in the run: it was recorded, or its reply was owned."""
         return variant in self._recorded or output.metadata.get("cached") is True
 
@@ -402,8 +402,8 @@ class _VariantTally:
         if result.case.stratum is not None:
             self.strata.setdefault(result.case.stratum, OutcomeGroup()).take(concluded)
         for check in result.checks:
-            held = None if check.passed is None else float(check.passed)
-            self.assertions.setdefault(check.type, ValueColumn()).add(result, held)
+            passed = None if check.passed is None else float(check.passed)
+            self.assertions.setdefault(check.type, ValueColumn()).add(result, passed)
         for name, score in scores_by_name(concluded).items():
             self.scores.setdefault(name, ValueColumn()).add(result, score)
         for failure in result.failures:
@@ -446,14 +446,14 @@ class _VariantTally:
             if self.is_recorded:
                 self.usd["recorded"] += cost
             else:
-                is_owned = output.metadata.get("cached") is True
-                self.usd["saved" if is_owned else "targets"] += cost
-                is_known = is_owned or self.spends_itself or not is_unpriced
+                is_free = output.metadata.get("cached") is True
+                self.usd["saved" if is_free else "targets"] += cost
+                is_known = is_free or self.spends_itself or not is_unpriced
                 self.has_all_prices = self.has_all_prices and is_known
 
     def _take_judges(self, result: CaseResult) -> None:
-        said: list[Judgment | JudgeFailure] = [*result.judgments, *result.failures]
-        for one in said:
+        judge_answers: list[Judgment | JudgeFailure] = [*result.judgments, *result.failures]
+        for one in judge_answers:
             if one.cached:
                 self.usd["saved"] += one.price_usd or 0.0
             elif one.n_calls:

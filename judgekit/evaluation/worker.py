@@ -59,7 +59,7 @@ class PartialAnswer:
     ran_at: datetime | None = None
     """When."""
 
-    said: list[Judgment | JudgeFailure] = field(default_factory=list)
+    judge_answers: list[Judgment | JudgeFailure] = field(default_factory=list)
     """What judges said."""
 
     checks: tuple[AssertionResult, ...] = ()
@@ -82,12 +82,12 @@ class PartialAnswer:
         """Where an earlier session left an answer."""
         if known is None:
             return cls(item)
-        said: list[Judgment | JudgeFailure] = [*known.judgments, *known.failures]
-        return cls(item, known.output, known.ran_at, said, known.checks, known.scores)
+        judge_answers: list[Judgment | JudgeFailure] = [*known.judgments, *known.failures]
+        return cls(item, known.output, known.ran_at, judge_answers, known.checks, known.scores)
 
     def result(self, run_id: str) -> CaseResult:
         """What is known as a record."""
-        said = [*self.said, *self.withheld]
+        judge_answers = [*self.judge_answers, *self.withheld]
         key = self.item.key
         # Every part was checked when it was made.
         return CaseResult.model_construct(
@@ -97,8 +97,8 @@ class PartialAnswer:
             variant=key.variant,
             repeat=key.repeat,
             output=self.output or Output(error="it was not asked", error_kind="cancelled"),
-            judgments=tuple([one for one in said if isinstance(one, Judgment)]),
-            failures=tuple([one for one in said if isinstance(one, JudgeFailure)]),
+            judgments=tuple([one for one in judge_answers if isinstance(one, Judgment)]),
+            failures=tuple([one for one in judge_answers if isinstance(one, JudgeFailure)]),
             checks=self.checks,
             scores=self.scores,
             is_done=self.is_done,
@@ -152,7 +152,7 @@ class AnswerWorker:
             self._ahead[item.key] = _ReadAhead(named)
             if rubric is not None:
                 read.append((item, named, rubric))
-        gradings = self._opened.jury.begin(
+        gradings = self._opened.judges.begin(
             [(item.case, named, rubric) for item, named, rubric in read]
         )
         for (item, named, _), begun in zip(read, gradings, strict=True):
@@ -197,27 +197,29 @@ class AnswerWorker:
         """Store the output with the results of its checks and its cached judgments, all at once."""
         item, named = progressed.item, ahead.output
         progressed.output, progressed.ran_at = named, self._now()
-        bought: FetchedVectors = {}
+        fetched: FetchedVectors = {}
         try:
-            found = await self._measuring.find(item.case, named, bought)
+            found = await self._measuring.find(item.case, named, fetched)
         except (
             _CANNOT_ASK_ERRORS
         ) as error:  # what was produced stays, and is measured when the run goes on
-            progressed.scores = self._measuring.not_yet(str(error), bought, at=self._now())
+            progressed.scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             await self._keep_all(progressed)
             raise
         self._take_findings(progressed, named, found)
         rubric = None if named.error is not None else self._opened.rubric_of(item.case)
         if rubric is not None:
             if ahead.begun is None:
-                (begun,) = self._opened.jury.begin([(item.case, named, rubric)])
+                (begun,) = self._opened.judges.begin([(item.case, named, rubric)])
             else:
                 begun = ahead.begun
             progressed.begun = begun
             for pending in begun:
                 for answers in pending.answers:
-                    progressed.said += answers or ()
-        progressed.is_done = rubric is None or self._opened.jury.is_content(rubric, progressed.said)
+                    progressed.judge_answers += answers or ()
+        progressed.is_done = rubric is None or self._opened.judges.is_content(
+            rubric, progressed.judge_answers
+        )
         await self._keep_all(progressed)
 
     def _take_findings(
@@ -229,11 +231,11 @@ class AnswerWorker:
         rubric = None if output.error is not None else self._opened.rubric_of(item.case)
         if rubric is None:
             return ()
-        said = self._opened.jury.by_rule(
-            item.case, output, rubric, said=progressed.said, checks=found.checks
+        judge_answers = self._opened.judges.by_rule(
+            item.case, output, rubric, judge_answers=progressed.judge_answers, checks=found.checks
         )
-        progressed.said += said
-        return said
+        progressed.judge_answers += judge_answers
+        return judge_answers
 
     async def _keep_all(self, progressed: PartialAnswer) -> None:
         item = progressed.item
@@ -247,7 +249,7 @@ class AnswerWorker:
                 at=progressed.ran_at or self._now(),
                 case=item.case,
                 output=progressed.output,
-                said=progressed.said.copy(),
+                said=progressed.judge_answers.copy(),
                 checks=progressed.checks,
                 scores=progressed.scores,
                 is_done=progressed.is_done,
@@ -266,25 +268,25 @@ class AnswerWorker:
             return
         if lacks or any(check.passed is None for check in checks):
             found = await self._found_again(progressed, output)
-        said = self._take_findings(progressed, output, found)
-        if said or lacks:
+        judge_answers = self._take_findings(progressed, output, found)
+        if judge_answers or lacks:
             await self._keeper.keep(
                 Observation(
                     key=item.key,
                     place=item.place,
                     at=self._now(),
-                    said=said,
+                    said=judge_answers,
                     checks=found.checks,
                     scores=found.scores,
                 )
             )
 
     async def _found_again(self, progressed: PartialAnswer, output: Output) -> CheckResults:
-        item, bought = progressed.item, FetchedVectors()
+        item, fetched = progressed.item, FetchedVectors()
         try:
-            return await self._measuring.find(item.case, output, bought)
+            return await self._measuring.find(item.case, output, fetched)
         except _CANNOT_ASK_ERRORS as error:
-            scores = self._measuring.not_yet(str(error), bought, at=self._now())
+            scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             if scores:  # something was paid all the same
                 await self._keeper.keep(
                     Observation(key=item.key, place=item.place, at=self._now(), scores=scores)
@@ -303,30 +305,34 @@ class AnswerWorker:
         except TimeoutError:
             await self._give_up(progressed, rubric)
         if not progressed.withheld:
-            wanted = self._opened.jury.wanted_of_people(
-                self._run_id, item.key, rubric, progressed.said, at=self._now()
+            wanted = self._opened.judges.human_questions(
+                self._run_id, item.key, rubric, progressed.judge_answers, at=self._now()
             )
             if wanted:
-                await self._keeper.ask_person(wanted)
+                await self._keeper.queue_human_items(wanted)
 
     async def _ask_models(self, progressed: PartialAnswer, output: Output, rubric: Rubric) -> None:
         """Ask, and have each answer kept while others are still out, so that a kill loses few."""
-        item, jury = progressed.item, self._opened.jury
-        answers = jury.observe(
-            item.case, output, rubric, said=progressed.said.copy(), begun=progressed.begun
+        item, judges = progressed.item, self._opened.judges
+        answers = judges.observe(
+            item.case,
+            output,
+            rubric,
+            judge_answers=progressed.judge_answers.copy(),
+            begun=progressed.begun,
         )
         keeping: list[asyncio.Future[None]] = []
         try:
             async with aclosing(answers):
                 async for found in answers:
-                    kept = [one for one in found if not _is_unasked(one)]
+                    usable = [one for one in found if not _is_unasked(one)]
                     progressed.withheld += [
                         one for one in found if isinstance(one, JudgeFailure) and _is_unasked(one)
                     ]
-                    progressed.said += kept
-                    if kept:
-                        progressed.is_done = jury.is_content(rubric, progressed.said)
-                        keeping.append(self._put(item, kept, is_done=progressed.is_done))
+                    progressed.judge_answers += usable
+                    if usable:
+                        progressed.is_done = judges.is_content(rubric, progressed.judge_answers)
+                        keeping.append(self._put(item, usable, is_done=progressed.is_done))
             for one in keeping:
                 await one
         finally:
@@ -335,7 +341,7 @@ class AnswerWorker:
 
     async def _give_up(self, progressed: PartialAnswer, rubric: Rubric) -> None:
         key = progressed.item.key
-        heard = [*progressed.said, *progressed.withheld]
+        answered = [*progressed.judge_answers, *progressed.withheld]
         failures = [
             JudgeFailure(
                 criterion=criterion,
@@ -346,10 +352,10 @@ class AnswerWorker:
                 repeat=repeat,
                 judge=judge,
             )
-            for judge, criterion, repeat in self._opened.jury.unanswered(rubric, heard)
+            for judge, criterion, repeat in self._opened.judges.unanswered(rubric, answered)
         ]
-        progressed.said += failures
-        await self._keep(progressed.item, said=failures)
+        progressed.judge_answers += failures
+        await self._keep(progressed.item, judge_answers=failures)
 
     def _limit_s(self, item: WorkItem) -> float | None:
         """How long a case may take; one that allows the answer more than the suite does has it."""
@@ -366,15 +372,21 @@ class AnswerWorker:
         return f"the case took longer than {limit:g} s ({where})"
 
     async def _keep(
-        self, item: WorkItem, *, said: Sequence[Judgment | JudgeFailure] = (), is_done: bool = False
+        self,
+        item: WorkItem,
+        *,
+        judge_answers: Sequence[Judgment | JudgeFailure] = (),
+        is_done: bool = False,
     ) -> None:
-        await self._put(item, said, is_done=is_done)
+        await self._put(item, judge_answers, is_done=is_done)
 
     def _put(
-        self, item: WorkItem, said: Sequence[Judgment | JudgeFailure], *, is_done: bool
+        self, item: WorkItem, judge_answers: Sequence[Judgment | JudgeFailure], *, is_done: bool
     ) -> asyncio.Future[None]:
         return self._keeper.put(
-            Observation(key=item.key, place=item.place, at=self._now(), said=said, is_done=is_done)
+            Observation(
+                key=item.key, place=item.place, at=self._now(), said=judge_answers, is_done=is_done
+            )
         )
 
 
@@ -448,7 +460,7 @@ class ObservationWriter:
             self._writing = asyncio.create_task(self._write())
         return done
 
-    async def ask_person(self, items: Sequence[HumanItem]) -> None:
+    async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
         """Put questions in the queue for a person."""
         await asyncio.get_running_loop().run_in_executor(
             self._thread, self._store.ask_person, self._run_id, items

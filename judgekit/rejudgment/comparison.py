@@ -202,11 +202,11 @@ class Rejudged:
 
 def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
     """What one output came to, from its verdict."""
-    said: dict[str, Judgment | JudgeFailure] = {}
+    first_answers: dict[str, Judgment | JudgeFailure] = {}
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
     for one in every:
         # The first judgment of a criterion is the one that is shown.
-        said.setdefault(one.criterion, one)
+        first_answers.setdefault(one.criterion, one)
     # Raw answers are compared: maps of the old judge say nothing of the new one.
     plain = verdict.uncalibrated
     own = {one.name: one.value for one in verdict.criteria} if plain is None else plain.criteria
@@ -215,7 +215,9 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
         value=value,
         criteria={
             one.name: replace(
-                _criterion_answer(one.value, said.get(one.name)), own=own.get(one.name), n=one.n
+                _criterion_answer(one.value, first_answers.get(one.name)),
+                own=own.get(one.name),
+                n=one.n,
             )
             for one in verdict.criteria
         },
@@ -302,11 +304,11 @@ def _criteria(
     before = {} if old is None else {criterion.name: criterion for criterion in old.criteria}
     asked = {criterion.name: criterion for criterion in new.criteria}
     # Criteria of rubrics that cases bring along come after those of the run.
-    seen = dict.fromkeys(name for one in pairs for name in one.new.criteria)
+    named = dict.fromkeys(name for one in pairs for name in one.new.criteria)
     found: dict[str, PairedDifference] = {}
-    for name in {**asked, **seen}:
+    for name in {**asked, **named}:
         values = [
-            [said.value if (said := side.criteria.get(name)) else None for side in both]
+            [answer.value if (answer := side.criteria.get(name)) else None for side in both]
             for both in _sides(pairs)
         ]
         shift = _shift(values[0], values[1], pairs, level)
@@ -352,12 +354,12 @@ def _raw_kappa(
     return _kappa(sides[0], sides[1], labels=points, cases=cases, level=level, weights="quadratic")
 
 
-def _level(said: CriterionAnswer | None, scale: Scale) -> float | None:
+def _level(answer: CriterionAnswer | None, scale: Scale) -> float | None:
     """The score nearest to what the answers come to."""
-    if said is None or said.own is None:
+    if answer is None or answer.own is None:
         return None
     # Several answers average to values between the levels; kappa needs one of them.
-    return level_of(scale.min + said.own * (scale.max - scale.min), scale.points)
+    return level_of(scale.min + answer.own * (scale.max - scale.min), scale.points)
 
 
 def _kappa(

@@ -114,11 +114,11 @@ def rejudge_sync(
         NotEnoughDataError: When no output has a verdict of both judges.
         StoreError: When something cannot be kept.
     """
-    portal = SyncRunner()
+    sync_runner = SyncRunner()
     try:
-        return portal.run(rejudge(run, judge, rubric=rubric, level=level))
+        return sync_runner.run(rejudge(run, judge, rubric=rubric, level=level))
     finally:
-        portal.close()
+        sync_runner.close()
 
 
 REJUDGMENT_KEY = "rejudged"
@@ -212,8 +212,8 @@ def new_rejudgment(
 
 def original_run(run: RunInfo, store: RunStore) -> RunInfo:
     """The run whose outputs a run judges again."""
-    while isinstance(noted := run.config.get(REJUDGMENT_KEY), dict):
-        run = store.run(str(noted["run"]))
+    while isinstance(origin := run.config.get(REJUDGMENT_KEY), dict):
+        run = store.run(str(origin["run"]))
     return run
 
 
@@ -276,9 +276,9 @@ class _RejudgeWorker:
 
     async def take_from(self, source: Iterator[CaseResult]) -> None:
         while not self._session.stop.is_set() and (result := next(source, None)) is not None:
-            said = await self._said(result)
-            kept = [one for one in said if not _is_unasked(one)]
-            self.n_open += len(kept) < len(said)
+            judge_answers = await self._judge_answers(result)
+            to_store = [one for one in judge_answers if not _is_unasked(one)]
+            self.n_open += len(to_store) < len(judge_answers)
             await self._keeper.keep(
                 Observation(
                     key=result.key,
@@ -286,36 +286,36 @@ class _RejudgeWorker:
                     at=datetime.now(UTC),
                     case=result.case,
                     output=result.output,
-                    said=kept,
+                    said=to_store,
                     checks=result.checks,
                     scores=result.scores,
-                    is_done=len(kept) == len(said),
+                    is_done=len(to_store) == len(judge_answers),
                 )
             )
-            self._tell(result, said)
+            self._tell(result, judge_answers)
 
-    async def _said(self, result: CaseResult) -> list[Judgment | JudgeFailure]:
+    async def _judge_answers(self, result: CaseResult) -> list[Judgment | JudgeFailure]:
         """What the judge says; nothing where the case is evaluated without a judge."""
         own = result.case.rubric
         rubric = own if isinstance(own, Rubric) else cast("Rubric", self._run.rubric)
         is_asked = conclude_result(result, self._run).verdict is not None
         if result.output.error is not None or not is_asked:
             return []
-        said: list[Judgment | JudgeFailure] = []
+        judge_answers: list[Judgment | JudgeFailure] = []
         answers = self._judge.observe(result.case, result.output, rubric)
-        async with aclosing(answers) as told:
-            async for found in told:
-                said += found
-        return said
+        async with aclosing(answers) as stream:
+            async for found in stream:
+                judge_answers += found
+        return judge_answers
 
-    def _tell(self, result: CaseResult, said: list[Judgment | JudgeFailure]) -> None:
-        failures = tuple(one for one in said if isinstance(one, JudgeFailure))
+    def _tell(self, result: CaseResult, judge_answers: list[Judgment | JudgeFailure]) -> None:
+        failures = tuple(one for one in judge_answers if isinstance(one, JudgeFailure))
         if any(one.kind == "budget" for one in failures):
             self._session.end("stopped")
         elif any(one.kind in _FATAL for one in failures):
             self._session.end("incomplete")
         self._session.n_missed += any(one.kind == "frozen_miss" for one in failures)
-        judgments = tuple(one for one in said if isinstance(one, Judgment))
+        judgments = tuple(one for one in judge_answers if isinstance(one, Judgment))
         self._session.watch(
             result.model_copy(update={"judgments": judgments, "failures": failures})
         )
@@ -334,13 +334,13 @@ _OWN_VALUES = (
 def calibration_config(old: RunInfo, judge: Judge, rubric: Rubric) -> JsonObject:
     """What a run that judges again notes of how it asks, and of the old run's maps."""
     asked = judging_of_judge(judge)
-    noted: JsonObject = {JUDGING_KEY: asked.to_json()}
+    config: JsonObject = {JUDGING_KEY: asked.to_json()}
     use = old.calibration
     if use is not None and use.calibration is not None:
-        noted[CALIBRATION_KEY] = calibration_in_use(
+        config[CALIBRATION_KEY] = calibration_in_use(
             use.calibration, rubric, asked, path=use.path
         ).to_json()
-    return noted
+    return config
 
 
 def describe_calibration(old: RunInfo | None, new: RunInfo | None) -> str:
