@@ -52,7 +52,7 @@ class ApprovalEvidence:
     """The version that was looked at."""
 
     decision: ComparisonDecision
-    """What it comes to, at the error that is allowed."""
+    """The decision, at the allowed error rate."""
 
     is_better: bool
     """Whether the version is shown to be better."""
@@ -139,7 +139,7 @@ def approval_status(mark: VariantVersion, variant: str, suite: Suite | None) -> 
     """Whether a version is still what it was."""
     try:
         now = _mark_now(mark, variant, suite)
-    except JudgekitError:  # what it named is no longer there, or unsound
+    except JudgekitError:  # what it named is missing or invalid now
         return "stale" if suite is not None else "unknown"
     if now is None:
         return "unknown"
@@ -192,7 +192,7 @@ def _blind_evidence(
             raise ApprovalRefusedError(
                 f"the last comparison of {variant} with {baseline} is not whole: {info.id} "
                 f"({info.status})",
-                hint=f"go on with it: judgekit compare … --resume {info.id}",
+                hint=f"resume it: judgekit compare … --resume {info.id}",
             )
         decision = summarize_comparison(store, info, alpha=alpha).decision
         own = "a" if sides[0] is info.a else "b"

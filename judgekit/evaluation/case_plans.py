@@ -303,7 +303,7 @@ def rubric_hint() -> str:
     return (
         f"give --rubric FILE or the name of a shipped one ({', '.join(shipped_rubrics())}), "
         "`rubric:` in the suite or in the cases, a `profile:` that has a rubric "
-        f"({with_rubric}), or the cases a `reference` to be held against"
+        f"({with_rubric}), or the cases a `reference` to be compared with"
     )
 
 
@@ -323,7 +323,7 @@ def default_rubrics_in(config: JsonObject) -> Sequence[JsonObject]:
 def _asks_judge(case: Case, profile: EvaluationProfile) -> bool:
     try:
         return plan_evaluation(case, profile).asks_judge
-    except DatasetError:  # what it lacks is told with all that is wrong with the cases
+    except DatasetError:  # reported with every other fault of the cases
         return False
 
 
@@ -341,7 +341,7 @@ _MAX_CACHED_SPECS = 10_000
 
 
 def check_suite_specs(plans: CasePlans) -> None:
-    """Refuse assertions and scorers of a suite that are unsound or cannot be carried out."""
+    """Refuse assertions and scorers of a suite that are invalid or cannot be carried out."""
     suite = plans.suite
     if suite.assertions:
         check_specs(suite.assertions, registry=plans.assertions)
@@ -384,7 +384,7 @@ class CaseChecks:
         if case.assertions:
             self._note(case, self._faults(case))
         own = None if case.evaluation is None else case.evaluation.script
-        if own is not None and plan is not None:  # what else a plan adds is sound
+        if own is not None and plan is not None:  # everything else a plan adds is valid
             used = [spec for spec in plan.assertions if spec.get("script") == own]
             self._note(case, self._script_faults(used, case))
 

@@ -205,7 +205,7 @@ def _own_name(name: object) -> str:
 
 
 FetchedVectors = dict[int, dict[str, "EmbeddingUsage"]]
-"""What texts came to that were asked for, by the identity of the model that was asked."""
+"""The usage of each embedded text, by the identity of the model that embedded it."""
 
 _SIMILAR_ONES = frozenset({SIMILAR_ASSERTION, f"not-{SIMILAR_ASSERTION}"})
 _MEMBERS = ("assert", "assertions")
@@ -225,7 +225,7 @@ class VectorComparison:
     """The model that is asked for their vectors."""
 
     text: str | None
-    """What stands in the output; None where it has no such text, which is told then."""
+    """The text in the output; None where there is none, and the check reports that."""
 
     reference: str | None
     """What it is compared with; None where there is nothing."""
@@ -277,7 +277,7 @@ def allocate_vector_costs(
 
 
 def total_vector_cost(fetched: FetchedVectors) -> EmbeddingUsage | None:
-    """What all texts came to."""
+    """The total usage of all texts."""
     total: EmbeddingUsage | None = None
     for texts in fetched.values():
         for asked in texts.values():

@@ -96,7 +96,7 @@ class PairTally:
         return sum(m > _EVEN + SLACK for m in means), sum(m < _EVEN - SLACK for m in means)
 
     def share(self, undecided: float = nan) -> float:
-        """The first side's mean share over cases; undecided pairs are left out or count as said."""
+        """The first side's mean share over cases; undecided pairs are left out or count so much."""
         points = [undecided if isnan(each) else each for each in self.points]
         means = cluster_means(*known_observations(points, self.cases)).values()
         return fsum(means) / len(means) if means else undecided

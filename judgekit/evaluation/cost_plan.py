@@ -42,7 +42,7 @@ class JudgePlan:
     """With which template."""
 
     input_tokens: int
-    """Tokens that would be sent for what is not owned."""
+    """Tokens that would be sent for replies not in the cache."""
 
     output_tokens: tuple[int, int]
     """Tokens that would come back: likely, and at most."""
@@ -54,7 +54,7 @@ class JudgePlan:
     """What it would cost, likely and at most, in US dollars; None where the price is unknown."""
 
     saved_usd: float
-    """What the owned replies cost when they were bought, as far as known."""
+    """What the cached replies cost when they were fetched, as far as known."""
 
     @property
     def n_calls(self) -> int:
@@ -90,7 +90,7 @@ class ComparisonPlan(JudgePlan):
 def plan_grading(
     judge: Judge, answers: Iterable[tuple[Case, Output]], rubric: Rubric, *, refresh: bool = False
 ) -> GradePlan:
-    """Work out what a grading would ask and cost; asks nothing."""
+    """Estimate the calls and cost of a grading; makes no calls."""
     n_outputs = n_skipped = 0
     counting = RequestCounter(judge.connection, refresh=refresh)
     for case, output in answers:
@@ -114,7 +114,7 @@ def plan_comparison(
     names: Iterable[str] = (),
     refresh: bool = False,
 ) -> ComparisonPlan:
-    """Work out what comparing pairs would ask and cost, both orders included; asks nothing."""
+    """Estimate the calls and cost of comparing pairs in both orders; makes no calls."""
     n_pairs = n_identical = n_skipped = 0
     panel, hidden_names = Panel.of(judge), tuple(names)
     countings = [RequestCounter(one.connection, refresh=refresh) for one in panel.judges]
@@ -191,10 +191,10 @@ _LONGEST_REPLY_TOKENS = 700
 """What an answer to one criterion rarely exceeds, where no limit was set."""
 
 _ENOUGH_REPLIES = 10
-"""So many owned replies say better than any assumption how long the next ones will be."""
+"""From this many cached replies on, their length predicts the next better than a default."""
 
 _LOOK_EVERY = 50
-"""Where tokens are told from characters, every so many requests are counted in full."""
+"""Where tokens are estimated from characters, one request in this many is counted in full."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,14 +254,14 @@ class RequestCounter:
     """The way to the model."""
 
     refresh: bool = False
-    """Whether replies that are owned would be asked anew."""
+    """Whether cached replies would be fetched again."""
 
     asks_once: bool = True
     """Whether equal questions are asked once, as a cache does it."""
 
     n_exact: int | None = None
     """So many requests have their tokens counted one by one, and of the others every fiftieth; the
-    rest is told from their characters. None counts all."""
+    rest is estimated from their characters. None counts all."""
 
     known_keys: set[str] = field(default_factory=set)
     """Keys of the questions so far; may be shared with others that ask the same model."""
@@ -270,10 +270,10 @@ class RequestCounter:
     """Questions; equal ones count once where they are asked once."""
 
     n_owned: int = 0
-    """Of them, replies that are owned already."""
+    """Of them, replies in the cache."""
 
     saved_usd: float = 0.0
-    """What the owned replies cost when they were bought, as far as known."""
+    """What the cached replies cost when they were fetched, as far as known."""
 
     counted_by: str = "none"
     """How the tokens were counted."""
@@ -319,17 +319,17 @@ class RequestCounter:
 
     @property
     def latency_s(self) -> float | None:
-        """How long a call typically takes, in seconds; None where no owned reply says so."""
+        """How long a call typically takes, in seconds; None without a cached reply that has it."""
         return median(self._durations_s) if self._durations_s else None
 
     @property
     def n_latencies(self) -> int:
-        """How many owned replies say how long they took."""
+        """How many cached replies have their duration."""
         return len(self._durations_s)
 
     @property
     def reply_length(self) -> TextLength | None:
-        """How long owned replies are; None where there are too few to tell."""
+        """How long cached replies are; None where there are too few."""
         known = self._reply_tokens
         return TextLength(fsum(known) / len(known), max(known)) if self._has_enough else None
 

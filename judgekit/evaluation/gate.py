@@ -72,7 +72,7 @@ class DropGateResult:
     """How far it may fall."""
 
     baseline: str | None
-    """The run before; None where no run of the suite has this variant and came to its end."""
+    """The run before; None where no finished run of the suite has this variant."""
 
     change: Estimate | None
     """The pass rate less that before, over the cases both have; None where there is none."""
@@ -112,7 +112,7 @@ class GateResult:
     """Where the gate requires a calibration, and a model judges."""
 
     is_partial: bool = False
-    """Whether the run did not come to its end, so that nothing was decided."""
+    """Whether the run did not finish, so that nothing was decided."""
 
     @property
     def held(self) -> GateOutcome:
@@ -211,7 +211,7 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
 
 
 def _run_before(variant: str, run: RunInfo, store: StoredRuns) -> RunInfo | None:
-    """The latest run of the suite that was begun before, has the variant and came to its end."""
+    """The latest run of the suite that was begun before, has the variant and finished."""
     for one in store.runs(suite=run.suite, limit=_MOST_RUNS):
         is_earlier = (one.started_at, one.id) < (run.started_at, run.id)
         has_it = any(each.id == variant for each in one.variants)

@@ -1,4 +1,4 @@
-"""Asks people the open questions of a run, blind and one at a time, parses what they enter.
+"""Shows reviewers the open questions of a run, blind and one at a time, and parses their answers.
 
 Imports and exports label files.
 """
@@ -33,7 +33,7 @@ _REVEALING_FIELDS = frozenset({
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelQuestion:
-    """What a person is asked, without anything that says who answered the case."""
+    """One question for a reviewer, without anything that identifies the variant."""
 
     number: int
     """Its place among all the questions of the run, from 1."""
@@ -52,10 +52,10 @@ class LabelQuestion:
 
 
 class LabellingSession:
-    """One sitting of one person; every answer is on disk when `answer` returns.
+    """One session of one annotator; every answer is on disk when `answer` returns.
 
-    Answers come in an order drawn with the seed, the same in every sitting, so that variants
-    cannot be told by it; the criteria of one answer follow each other.
+    Answers come in an order drawn with the seed, the same in every session, so that it does not
+    give a variant away; the criteria of one answer follow each other.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class LabellingSession:
 
     @property
     def n_answered(self) -> int:
-        """Questions answered in this sitting, less those taken back."""
+        """Questions answered in this session, without those withdrawn."""
         return len(self._given)
 
     @property
     def n_skipped(self) -> int:
-        """Questions passed over in this sitting; they go on waiting."""
+        """Questions skipped in this session; they stay open."""
         return self._place - self.n_answered - self.n_taken
 
     def current(self) -> LabelQuestion | None:
@@ -116,7 +116,7 @@ class LabellingSession:
         return None
 
     def answer(self, raw: float, rationale: str, confidence: float | None = None) -> bool:
-        """Keep what the person says of the question `current` gave last, and go on to the next."""
+        """Store the answer to the question that `current` returned last; the next one follows."""
         if self._asked is None:
             self.current()
         if self._asked is None:
@@ -133,13 +133,13 @@ class LabellingSession:
         return is_kept
 
     def skip(self) -> None:
-        """Leave the current question waiting, and go on to the next."""
+        """Leave the current question open and take the next."""
         self._asked = None
         if self._place < len(self._open):
             self._place += 1
 
     def undo(self) -> bool:
-        """Take back this person's last answer, of this sitting or one before; it is asked again."""
+        """Withdraw this annotator's last answer, also of an earlier session; it is open again."""
         item = self._given[-1] if self._given else self._last_before()
         if item is None:
             return False
@@ -188,7 +188,7 @@ def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[Hum
 
 
 def _stored_judgment(result: CaseResult, item: HumanItem) -> Judgment | None:
-    """What a person has said already of a question."""
+    """The human judgment of a question, where there is one."""
     for judgment in result.judgments:
         same = (judgment.criterion, judgment.repeat) == (item.criterion, item.repeat)
         if same and judgment.source == "human":
@@ -223,7 +223,7 @@ def criterion_of_item(item: HumanItem, result: CaseResult, run: RunInfo) -> Crit
     except KeyError:
         pass
     raise StoreError(
-        f"the run {run.id} has no criterion {item.criterion!r} that a person could judge"
+        f"the run {run.id} has no criterion {item.criterion!r} for a reviewer to judge"
     )
 
 
@@ -236,7 +236,7 @@ def human_judgment(
     annotator: str,
     confidence: float | None = None,
 ) -> Judgment:
-    """What a person says of a question, as a judgment like any other."""
+    """An annotator's answer as a judgment."""
     return Judgment(
         criterion=criterion.name,
         raw=raw,
@@ -256,7 +256,7 @@ def human_judgment(
 
 
 def parse_score(text: str, scale: Scale) -> float:
-    """The raw score a person typed."""
+    """The raw score, as typed."""
     word = text.strip().casefold()
     named = {level.name.casefold(): level.value for level in scale.levels if level.name}
     if scale.points == (0.0, 1.0):
@@ -272,7 +272,7 @@ def parse_score(text: str, scale: Scale) -> float:
 
 
 def parse_confidence(text: str) -> float | None:
-    """How sure a person is, as typed."""
+    """The annotator's confidence, as typed."""
     word = text.strip()
     if not word:
         return None
@@ -287,7 +287,7 @@ def parse_confidence(text: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class LabelImport:
-    """What came of the labels of a file."""
+    """How many labels of a file were imported, and why others were not."""
 
     n_labels: int
     """Labels in the file."""
@@ -337,7 +337,7 @@ def import_labels(
 
 
 def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
-    """What people said of the answers of a run, as rows of a file of labels."""
+    """The human judgments of a run, as rows of a file of labels."""
     for result in results:
         for judgment in result.judgments:
             if judgment.source == "human":
@@ -366,7 +366,7 @@ def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None
     name, known = next((n, names) for n, names in choices.items() if len(names) > 1)
     names = ", ".join(sorted(known))
     raise placed.fault(
-        f"it does not say which {name} it is of; a person was asked about {names}",
+        f"it does not say which {name} it is of; the open questions are about {names}",
         f'add "{name}" to the label',
     )
 
@@ -389,12 +389,10 @@ def _judgment(
     criterion = criterion_of_item(item, result, run)
     label = placed.label
     if label.raw is None:
-        raise placed.fault("the field `raw` is missing", "a person's answer is a score")
+        raise placed.fault("the field `raw` is missing", "a human answer is a score")
     who = label.annotator or annotator
     if who is None:
-        raise placed.fault(
-            "it does not say who said it", "add `annotator`, or give --annotator NAME"
-        )
+        raise placed.fault("it has no annotator", "add `annotator`, or give --annotator NAME")
     raw = score_on_scale(placed, criterion)
     where = "" if placed.path is None else f" from {placed.path.name}, line {placed.line},"
     return human_judgment(

@@ -1,4 +1,4 @@
-"""Opens the judges of a suite (models, assertions, people).
+"""Opens the judges of a suite: models, assertions, reviewers.
 
 Finds the calibration that applies to them, and sums up what their replies cost. They are asked by
 `worker`.
@@ -64,16 +64,16 @@ class JudgeUsage:
     """What was asked and what it cost."""
 
     n_replies: int = 0
-    """Replies that were used, owned ones included."""
+    """Replies that were used, cached ones included."""
 
     n_cached: int = 0
-    """Of them, owned already."""
+    """Of them, from the cache."""
 
     cost_usd: float = 0.0
     """Paid now, as far as known."""
 
     saved_usd: float = 0.0
-    """What the owned replies cost when they were bought, as far as known."""
+    """What the cached replies cost when they were fetched, as far as known."""
 
     cost_unknown: bool = False
     """Whether some of what was paid now has no known price."""
@@ -132,7 +132,7 @@ if TYPE_CHECKING:
     JudgeAnswer = Judgment | JudgeFailure
 
 HUMAN_JUDGE = "human"
-"""The place of a person among the judges."""
+"""The name of the human judge in a panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class SuiteJudges:
     """The judges of a suite."""
 
     panel: RunPanel
-    """All of them, in order, and how they come to one value."""
+    """All of them, in order, and how their values are combined."""
 
     models: JudgePanel | None
     """Those that are models."""
@@ -164,7 +164,7 @@ class SuiteJudges:
 
     @property
     def asks_nobody(self) -> bool:
-        """Whether neither a model nor a person is asked, so that the assertions say it all."""
+        """Whether assertions alone judge: no model and no reviewer."""
         return self.models is None and HUMAN_JUDGE not in self.panel.judges
 
     def by_rule(
@@ -176,7 +176,7 @@ class SuiteJudges:
         judge_answers: Sequence[JudgeAnswer],
         checks: Sequence[AssertionResult],
     ) -> tuple[JudgeAnswer, ...]:
-        """What the assertions say of an output, where they are a judge and have not said it yet."""
+        """The judgments of the assertions, where they are a judge, that are not known yet."""
         if HEURISTIC not in self.panel.judges:
             return ()
         found = judge_by_assertions(
@@ -239,7 +239,7 @@ class SuiteJudges:
         *,
         at: datetime,
     ) -> list[HumanItem]:
-        """What a person is to judge of an answer."""
+        """The criteria of an answer that a reviewer is to judge."""
         if HUMAN_JUDGE not in self.panel.judges:
             return []
         judged = {one.criterion for one in judge_answers if _is_human(one)}
@@ -340,11 +340,10 @@ class ExecutionOptions:
     """Folders of templates that come before the suite's own."""
 
     frozen: bool = False
-    """Whether a reply that is not owned is an error."""
+    """Whether a reply that is not cached is an error."""
 
     refresh: Refresh = False
-    """Whether owned replies are asked anew; `unreadable`: those that a judge gave and nobody can
-    read."""
+    """Whether cached replies are fetched again; `unreadable`: only those that cannot be parsed."""
 
     max_cost_usd: float | None = None
     """The money that may be spent, in US dollars; None for no limit."""
@@ -354,7 +353,7 @@ class ExecutionOptions:
 
 
 def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
-    """What is asked anew although it is owned."""
+    """Which cached replies are fetched again."""
     return refresh or ("unreadable" if retry_errors and not frozen else False)
 
 
@@ -398,7 +397,7 @@ def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
 
 
 def without_human_judges(asked: CalibratedPanel | None) -> CalibratedPanel | None:
-    """The same without people, whose word is not what is calibrated."""
+    """The same without reviewers: only models are calibrated."""
     if asked is None:
         return None
     judges = tuple(judge for judge in asked.judges if judge.judge != _HUMAN)

@@ -49,7 +49,7 @@ _NO_OUTPUT = Output(text="")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One answer of a run and what it comes to."""
+    """One answer of a run, with its verdict and value."""
 
     result: CaseResult
     """What was observed."""
@@ -66,7 +66,7 @@ class Outcome:
     undecided."""
 
     outcome: StrategyOutcome | None = None
-    """What its strategy comes to; None where the case has none, or there is no output."""
+    """The outcome of its strategy; None where the case has none, or there is no output."""
 
     scores: tuple[Score, ...] = ()
     """What the suite's scorers measured, and the judge's score where the suite wants it, in the
@@ -77,7 +77,7 @@ class Outcome:
 
 
 def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
-    """What one answer of a run comes to."""
+    """The verdict and value of one answer of a run."""
     plan = _plan(result, run)
     verdict = None if plan is not None and not plan.asks_judge else _verdict(result, run)
     if result.output.error is not None:
@@ -176,7 +176,7 @@ _NEVER_ASKED = "it was not checked in this run"
 def strategy_outcome(
     plan: EvaluationPlan, result: CaseResult, run: RunInfo, verdict: Verdict | None
 ) -> StrategyOutcome:
-    """What an answer comes to under its plan."""
+    """The value and decision of an answer under its evaluation plan."""
     # What the run observed is used as it is. In a run that was made before cases had plans, a
     # comparison with the case's reference, which is the same whenever it is made, is made now; what
     # was not observed stays open.
@@ -196,7 +196,7 @@ def suite_assertion_results(result: CaseResult, run: RunInfo) -> tuple[Assertion
 
 
 def judge_feedback(result: CaseResult) -> str:
-    """What the judges said of an answer."""
+    """The judges' rationales and failures for an answer, as text."""
     lines = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
     lines += [f"{one.criterion}: no judgment: {one.message}" for one in result.failures]
     return "\n".join(lines)
@@ -285,7 +285,7 @@ class OutcomeFilter:
 
 
 def select_outcomes(store: StoredRuns, run: RunInfo, wanted: OutcomeFilter) -> Iterator[Outcome]:
-    """The answers of a run that are looked at, and what they come to."""
+    """The selected answers of a run, with their outcomes."""
     known = [variant.id for variant in run.variants]
     for name in wanted.variants:
         if name not in known:
@@ -441,7 +441,7 @@ class OutcomeGroup:
         )
 
     def parts(self, level: float) -> dict[str, object]:
-        """What the answers come to."""
+        """The figures of the answers."""
         outcomes = Counter(self.passed.values)
         n_passed, n_failed = outcomes[1.0], outcomes[0.0]
         n, n_errors = len(self.passed.values), len(self.errors.values)

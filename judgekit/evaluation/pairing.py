@@ -146,7 +146,7 @@ class Pairing:
         return tuple(dict.fromkeys((*self.a.names, *self.b.names)))
 
     def count(self) -> tuple[int, LeftOut]:
-        """Read both sides once, so that all of them are known to be sound."""
+        """Read both sides once, so that an invalid row is found before any call is made."""
         found = self.survey()
         return found.n_pairs, found.left_out
 
@@ -159,7 +159,7 @@ class Pairing:
         return {name: value for name, value in chosen.items() if value not in (None, [])}
 
     def survey(self) -> PairingSurvey:
-        """Read both sides once, so that all of them are known to be sound."""
+        """Read both sides once, so that an invalid row is found before any call is made."""
         left_out = LeftOut()
         n, digests = 0, (sha256(), sha256())
         for pair in self._filtered(left_out):
@@ -375,7 +375,7 @@ class JudgedPair(NamedTuple):
     """The two outputs."""
 
     comparison: Comparison
-    """What both orders come to."""
+    """The outcome of both orders together."""
 
 
 async def compare_pairs(

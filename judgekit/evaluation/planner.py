@@ -1,4 +1,4 @@
-"""Works out what a run of a suite would ask, cost and take, without asking anything.
+"""Estimates the calls, cost and time of a run of a suite, without making any call.
 
 The result types are in `suite_plan`, the counting of requests in `cost_plan`.
 """
@@ -52,6 +52,7 @@ _ASSUMED_ANSWER = TextLength(250, 1_000)
 _MANY_TIMES = 4
 """Answers of which only the usual length is known may be so many times as long."""
 
+_FROM_KNOWN_ANSWERS: TextSource = "owned"
 _N_EXACT = 400
 """So many requests to each model have their tokens counted one by one."""
 
@@ -68,8 +69,8 @@ async def plan_suite(
     in_flight: int | None = None,
     most_cases: int = _MOST_CASES,
 ) -> SuitePlan:
-    """Work out what a run would ask and cost; asks nothing, runs nothing, counts no hit."""
-    # Judges' questions about answers that are recorded, or owned in the cache, are those that will
+    """Estimate the calls and cost of a run; makes no calls, runs nothing, counts no cache hit."""
+    # Judges' questions about answers that are recorded, or in the cache, are those that will
     # be asked; about other answers they are as many, and as long as answers are assumed to be: as
     # those that are known of the same variant, in the latest stored run, of the other variants, or
     # 250 tokens.
@@ -267,7 +268,7 @@ class _PlanBuilder:
         others = mean_length([n for found in self.walk.answers.values() for n in found.lengths])
         earlier = {} if self.learned is None else self.learned.texts
         known: dict[TextSource, TextLength | None] = {
-            "owned": mean_length(self.walk.answers[name].lengths),
+            _FROM_KNOWN_ANSWERS: mean_length(self.walk.answers[name].lengths),
             "run": earlier.get(name),
             "others": None
             if others is None
@@ -359,7 +360,7 @@ def _limited(length: TextLength, settings: VariantSettings) -> TextLength:
 
 
 _ASSUMED_LATENCY_S = 3.0
-"""How long a call takes where no owned reply says so, in seconds."""
+"""The assumed duration of a call where no cached reply has one, in seconds."""
 
 ASSUMED_LOCAL_LATENCY_S = 20.0
 """The same for a model on this machine."""

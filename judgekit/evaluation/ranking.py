@@ -73,7 +73,7 @@ async def rank(
         seed: Seed of the order in which cases are asked.
 
     Returns:
-        The sides in their places, with the doubt of each.
+        The sides in order, with a confidence interval for each rank.
 
     Raises:
         SettingsError: When there are fewer than two sides, or fewer places than are to be decided.
@@ -124,7 +124,7 @@ def rank_sync(
         seed: Seed of the order in which cases are asked.
 
     Returns:
-        The sides in their places, with the doubt of each.
+        The sides in order, with a confidence interval for each rank.
 
     Raises:
         SettingsError: When there are fewer than two sides, or fewer places than are to be decided.
@@ -165,7 +165,7 @@ def rank_comparisons(
         a changes anything.
 
     Raises:
-        DatasetError: When a comparison is unsound or names no variants.
+        DatasetError: When a comparison is invalid or names no variants.
         SettingsError: When there are fewer places than are to be decided.
     """
     if isinstance(comparisons, Path | str):
@@ -275,7 +275,7 @@ PairChoice = Literal["round-robin", "adaptive"]
 """How pairs are chosen."""
 
 _ROUND = 8
-"""Matches an adaptive round has at least; the choice is made anew after each round."""
+"""Matches an adaptive round has at least; the pairs are chosen after each round."""
 
 # Without it the information about sides that have not met is singular.
 _FLOOR = 0.25
@@ -319,7 +319,7 @@ class AdaptiveSelector:
     """Asks where the order that matters is most uncertain, until the first places are decided.
 
     First every two sides meet once. Then, of the pairs of a side in one of the first places and
-    one below it that is not shown to be weaker, those meet whose difference the next match tells
+    one below it that is not shown to be weaker, those meet whose difference the next match shows
     most about: the largest p (1 - p) times the variance of the difference (the gain in the
     determinant of the information), counting in the matches of the same round. A round does not
     hang on how many calls are in flight, so the matches are the same on any machine.

@@ -109,7 +109,7 @@ class RankedSide:
     """Comparisons it took part in that are decided."""
 
     is_unbeaten: bool
-    """Whether it won every comparison: how much stronger it is, nothing tells."""
+    """Whether it won every comparison, so that its strength has no upper bound."""
 
     is_winless: bool
     """Whether it lost every one."""
@@ -246,7 +246,7 @@ class RankingSummary:
 
     levels: tuple[tuple[str, ...], ...]
     """Sides that beat each other, if by way of others, where a group has several such levels:
-    between levels one side only has ever won, so that no strength can be told."""
+    between levels one side has won every time, so that no strength can be estimated."""
 
     ties: Ties
     """How ties were taken."""
@@ -312,7 +312,7 @@ class MatchResult(NamedTuple):
     """Whether the judge's two orders contradict each other."""
 
     choices: tuple[tuple[PresentationOrder, PreferenceSlot | float], ...] = ()
-    """What was chosen on the whole in each order, or where probabilities are averaged how far the
+    """The overall choice in each order, or where probabilities are averaged how far the
     first was preferred; empty where only the winner is known."""
 
     is_identical: bool = False
@@ -333,7 +333,7 @@ class MatchResult(NamedTuple):
 
     @property
     def has_both_orders(self) -> bool:
-        """Whether the choices of both orders are known, so that their place can be told apart."""
+        """Whether the choices of both orders are known, so that position bias can be measured."""
         return self.is_identical or {order for order, _ in self.choices} == {"ab", "ba"}
 
     def shown(self) -> list[tuple[str, str, tuple[float, float, float]]]:
@@ -370,7 +370,7 @@ def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
 
 
 def canonical_match(meeting: MatchResult) -> MatchResult:
-    """The same meeting, told from the side that comes first in the alphabet."""
+    """The same match, from the side that comes first in the alphabet."""
     # One orientation for each pair, so that wins of both directions add up.
     if meeting.a <= meeting.b:
         return meeting

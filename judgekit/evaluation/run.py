@@ -70,14 +70,14 @@ async def evaluate(
         cache: Folder of the reply cache of judges and prompts, a cache, or None for none.
         choice: Which part of the suite is run; None for all of it, or with `resume` for what the
             run chose when it was begun.
-        resume: The run to go on with: its id, the beginning of it, or `latest` for the last of
-            this suite. What is kept of it is not asked again.
-        session: How this sitting goes: time limit, fail fast, progress, stopping, retrying what
+        resume: The run to resume: its id, the beginning of it, or `latest` for the last of
+            this suite. Stored answers cause no further calls.
+        session: Limits and callbacks of this session: time, fail fast, progress, retrying what
             failed; each call needs its own.
-        max_cost_usd: The money the run may cost, in US dollars, earlier sittings of it included;
+        max_cost_usd: The money the run may cost, in US dollars, earlier sessions of it included;
             None for no limit.
-        frozen: Whether a reply that is not owned is an error.
-        refresh: Whether owned replies are asked anew.
+        frozen: Whether a reply that is not cached is an error.
+        refresh: Whether cached replies are fetched again.
         allow_scripts: Whether the suite's setup and teardown programs may be run.
         template_folders: Folders of templates that come before the suite's own.
         notes: Whatever should be remembered with a new run.
@@ -86,7 +86,7 @@ async def evaluate(
         The run; read it, sum it up with `summarize`, close it after use.
 
     Raises:
-        InputError: When a file, a name or a setting is unsound, the run to go on with is of a
+        InputError: When a file, a name or a setting is invalid, the run to resume is of a
             suite that has changed since, or the gate requires a calibration and none holds.
         StoreError: When the store cannot be used, or the run is running in another process.
 
@@ -144,11 +144,11 @@ def evaluate_sync(
         store: The store, the path of its SQLite file, or a database URL.
         cache: Folder of the reply cache, a cache, or None for none.
         choice: Which part of the suite is run.
-        resume: The run to go on with.
-        session: How this sitting goes.
+        resume: The run to resume.
+        session: Limits and callbacks of this session.
         max_cost_usd: The money the run may cost, in US dollars.
-        frozen: Whether a reply that is not owned is an error.
-        refresh: Whether owned replies are asked anew.
+        frozen: Whether a reply that is not cached is an error.
+        refresh: Whether cached replies are fetched again.
         allow_scripts: Whether the suite's setup and teardown programs may be run.
         template_folders: Folders of templates that come before the suite's own.
         notes: Whatever should be remembered with a new run.
@@ -157,7 +157,7 @@ def evaluate_sync(
         The run.
 
     Raises:
-        InputError: When a file, a name or a setting is unsound.
+        InputError: When a file, a name or a setting is invalid.
         StoreError: When the store cannot be used.
     """
     sync_runner = SyncRunner()
@@ -236,7 +236,7 @@ class Run:
     def concluded(
         self, *, variant: str | None = None, case_id: str | None = None, tag: str | None = None
     ) -> Iterator[Outcome]:
-        """Answers with what they come to: verdict, value, whether they pass.
+        """Answers with their verdict, their value and whether they pass.
 
         Args:
             variant: Only this variant.
@@ -256,11 +256,11 @@ class Run:
         watch: Callable[[Outcome], None] | None = None,
         results: Iterable[CaseResult] | None = None,
     ) -> RunSummary:
-        """What the run comes to, worked out now.
+        """The figures of the run, computed now.
 
         Args:
             level: Confidence level of all intervals, in (0, 1).
-            watch: Told of each answer on the way, in the order of the cases.
+            watch: Called with each answer, in the order of the cases.
             results: All that was observed, in the order of the cases, where it is in memory; None
                 reads it from the store.
 
@@ -278,7 +278,7 @@ class Run:
             if watch is not None:
                 watch(concluded)
         n_waiting = sum(1 for _ in self.store.queue(self.id))
-        replaced = self.store.spent_usd(self.id, is_free=tally.is_free, only_replaced=True)
+        replaced = self.store.spent_usd(self.id, is_owned=tally.is_free, only_replaced=True)
         found = tally.summary(n_waiting=n_waiting, replaced_usd=replaced, level=level)
         if raw is None:
             return found

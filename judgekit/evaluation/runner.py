@@ -67,7 +67,7 @@ _FATAL = frozenset({"auth", "not_found", "quota"})
 """Kinds of a model's errors after which every further call would fail in the same way."""
 
 _MOST_FORGOTTEN = 500
-"""Answers that are forgotten in one transaction, so that readers and writers can go on."""
+"""Answers that are reset in one transaction, so that other readers and writers wait little."""
 
 
 def new_run(
@@ -109,7 +109,7 @@ def new_run(
 async def run_suite(
     opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, *, resumed: bool = False
 ) -> RunInfo:
-    """Run a suite, or go on with a run of it."""
+    """Run a suite, or resume a run of it."""
     if session.reason is not None:
         raise SettingsError("the session has ended already", hint="make a new one for each run")
     for variant, ids in opened.unmatched.items():
@@ -131,14 +131,14 @@ async def run_suite(
         finally:
             reason = broken or session.words()
             store.end(run.id, status=status, reason=reason, at=session.now())
-    if is_whole and not resumed:  # of an older run, what is kept was not asked for again
+    if is_whole and not resumed:  # a resumed run has used some replies before
         for text in unused_reply_messages(opened.judges.models):
             session.note(text)
     return store.run(run.id)
 
 
 class _RunLoop:
-    """The workers of one sitting, and what they share."""
+    """The workers of one session, and what they share."""
 
     def __init__(self, opened: OpenSuite, store: RunStore, run: RunInfo, session: Session) -> None:
         self._opened = opened
@@ -151,7 +151,7 @@ class _RunLoop:
         self._waiting: deque[WorkChain] = deque()
 
     async def go(self, *, resumed: bool) -> bool:
-        """Have every answer; whether that came to its end."""
+        """Produce and judge every answer; whether all of them were taken up."""
         if resumed:
             self._look_back()
         limit = self._session.max_seconds
@@ -299,7 +299,7 @@ def _similarity_config(opened: OpenSuite) -> JsonObject:
 
 
 def _default_rubric_config(opened: OpenSuite) -> JsonObject:
-    """The rubrics that nobody named, and how many no judge is asked; else nothing is noted."""
+    """The rubrics taken by default, and how many rubrics no judge is asked; empty without any."""
     found, n_unasked = opened.plans.by_default, opened.plans.n_unasked
     config: JsonObject = {DEFAULT_RUBRICS_KEY: [*default_rubric_records(found)]} if found else {}
     return {**config, UNASKED_RUBRICS_KEY: n_unasked} if n_unasked else config
@@ -325,7 +325,7 @@ _LATEST = "latest"
 
 
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
-    """The run of a suite that is to be gone on with."""
+    """The run of a suite that is to be resumed."""
     if name is None:
         return None
     return store.run(f"{_LATEST}:{suite.name}" if name == _LATEST else name)
@@ -357,7 +357,7 @@ def prepare_run(
         return fresh
     run = require_same_run(begun, fresh)
     if opened.budget is not None:
-        opened.budget.spend(store.spent_usd(run.id, is_free=opened.is_free))
+        opened.budget.spend(store.spent_usd(run.id, is_owned=opened.is_free))
     return run
 
 
@@ -378,7 +378,7 @@ def run_status(store: RunStore, run_id: str) -> RunStatus:
 
 
 def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
-    """Bring a run's status up to date after people have judged, or taken a judgment back."""
+    """Update a run's status after human judgments were added or withdrawn."""
     run = store.run(run_id)
     if run.status not in _SETTLED:
         return run

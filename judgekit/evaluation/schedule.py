@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _BEGUN, _DONE = 1, 2
 _SETTLED = -1
-"""The repeat under which it is noted that there will be no further one."""
+"""The repeat number that marks a case as settled: no further try will be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ WorkChain = tuple[WorkItem, ...]
 class ProgressLedger:
     """How far earlier sessions of a run have come, in one byte for each answer.
 
-    Answers are told apart by the places of their cases, which never change within a run.
+    Answers are identified by the places of their cases, which never change within a run.
     """
 
     def __init__(self) -> None:
@@ -188,7 +188,7 @@ _WORDS = {
     "groups": "the groups of cases",
     "settings": "the settings",
 }
-"""What each part is called, in the order in which it is told of."""
+"""The name of each part in messages, in the order of the message."""
 
 _PACE_OF_SETTINGS = {"max_concurrency", "in_sequence", "fail_fast", "timeout_s"}
 _PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "transport"}
@@ -207,8 +207,8 @@ class ChosenCases:
 
 
 def read_chosen_cases(opened: OpenSuite) -> ChosenCases:
-    """Read every chosen case once, so that all are known to be sound before anything is asked."""
-    # What recorded outputs belong to no case is noted in `opened.unmatched`.
+    """Read every chosen case once, so that an invalid one is found before any call is made."""
+    # Recorded outputs that belong to no case are put into `opened.unmatched`.
     n_cases, digest, checks = 0, sha256(), opened.case_checks()
     unmatched = UnmatchedOutputs(opened.targets)
     for case in opened.cases:
@@ -232,10 +232,10 @@ def read_chosen_cases(opened: OpenSuite) -> ChosenCases:
 
 
 def run_identity(opened: OpenSuite, cases: ChosenCases) -> dict[str, str]:
-    """The parts of a run that have to stay what they are for it to be gone on with."""
+    """The fingerprints of the parts that must be unchanged for a run to be resumed."""
     # How fast it goes, where replies are kept, what models charge and which names the suite's files
     # have are no part of it; nor is what a command, a function, an endpoint or a file of recorded
-    # outputs answers, which is observed anew for each case.
+    # outputs answers, which is observed for each case.
     suite = opened.suite
     rubric = None if opened.rubric is None else opened.rubric.fingerprint
     settings = suite.settings.model_dump(mode="json", exclude=_PACE_OF_SETTINGS)
@@ -273,9 +273,9 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
     before, now = _parts(begun), _parts(fresh)
     changed = [words for name, words in _WORDS.items() if before.get(name) != now.get(name)]
     raise SettingsError(
-        f"the run {begun.id} cannot go on, for the suite has changed since it was begun: "
+        f"the run {begun.id} cannot be resumed, because the suite has changed since it was begun: "
         + "; ".join(changed),
-        hint="begin a new run (without --resume): replies that are owned are not asked again",
+        hint="begin a new run (without --resume): cached replies cost nothing",
     )
 
 

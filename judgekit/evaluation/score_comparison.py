@@ -83,7 +83,7 @@ class ScoreDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreComparison:
-    """What two runs come to beside each other."""
+    """The comparison of the scores of two runs."""
 
     a: str
     """What the first side is called."""

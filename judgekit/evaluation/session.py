@@ -219,7 +219,7 @@ class OpenSuite:
         return CaseChecks(self.plans, judges=self.judges.panel.judges, source=str(source))
 
     def is_free(self, variant: str, output: Output) -> bool:
-        """Whether an answer cost nothing in this run: it was recorded, or its reply was owned."""
+        """Whether an answer cost nothing in this run: it was recorded, or its reply was cached."""
         return self._kinds[variant] == "outputs" or output.metadata.get("cached") is True
 
     def count_own_spending(self, variant: str, output: Output) -> bool:
@@ -297,12 +297,7 @@ def open_suite(
             execution=execution,
             cases=cases,
             variants=variants,
-            targets={
-                variant.id: means.target(variant)
-                if recorded is None
-                else GivenTarget(variant.id, recorded.outputs[variant.id])
-                for variant in variants
-            },
+            targets={variant.id: means.target(variant, recorded) for variant in variants},
             judges=judges,
             rubric=whole,
             plans=plans,
@@ -354,7 +349,9 @@ class _Means:
     prices: PriceTable
     budget: Budget | None
 
-    def target(self, variant: VariantSettings) -> Target:
+    def target(self, variant: VariantSettings, recorded: RecordedAnswers | None) -> Target:
+        if recorded is not None:
+            return GivenTarget(variant.id, recorded.outputs[variant.id])
         return open_target(
             variant,
             self.suite,
@@ -486,7 +483,7 @@ _FROZEN_MESSAGE = "the frozen cache lacks replies"
 
 @dataclass(slots=True)
 class Session:
-    """One sitting of a run: what it is told, and what came of it. Each run needs its own."""
+    """One session of a run: its limits, its callbacks and how it ended. Each run needs its own."""
 
     max_seconds: float | None = None
     """How long it may take; what is in flight then is finished."""
@@ -498,13 +495,13 @@ class Session:
     """Cases in work at a time; None takes the suite's own."""
 
     retry_errors: bool = False
-    """Whether what failed in an earlier session is asked again."""
+    """Whether failures of an earlier session are retried."""
 
     watch: Callable[[CaseResult], None] = field(default=lambda _: None)
-    """Told of each answer when it is there."""
+    """Called with each answer when it is complete."""
 
     note: Callable[[str], None] = field(default=lambda _: None)
-    """Told what a person should know."""
+    """Called with each message for the user."""
 
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     """Once set, nothing new is begun; what was begun is finished."""
@@ -536,7 +533,7 @@ class Session:
         self.stop.set()
 
     def words(self) -> str | None:
-        """Why the run is not complete, in words; None where this sitting knows of no reason."""
+        """Why the run is not complete, in words; None where this session has no reason."""
         if self.reason is None:
             return _FROZEN_MESSAGE if self.n_missed else None
         return _STOP_MESSAGES[self.reason] + (f": {self.detail}" if self.detail else "")

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 
 def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
-    """What was said of a stored pair comes to."""
-    # Concluded from what was said, by the code that asked: a new rule needs no new question.
+    """The comparison that follows from the stored answers about a pair."""
+    # Concluded from the stored choices by the code that judges pairs: a new rule needs no call.
     blind = prepare_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
     sides = (("a", pair.a), ("b", pair.b))
     errors = [f"output {side}: {output.error}" for side, output in sides if output.error]
@@ -72,7 +72,7 @@ def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
 
 
 def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> ComparisonInfo:
-    """A comparison as another rule concludes it: what was said is the same, and nobody is asked."""
+    """A comparison as another rule concludes it, from the same choices and without a call."""
     if rule is None:
         return info
     check_pair_rule(rule)
@@ -82,7 +82,7 @@ def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> Comparis
 def stored_pairs(
     store: StoredComparisons, info: ComparisonInfo
 ) -> Iterator[tuple[ComparedPair, Comparison]]:
-    """The pairs of a stored comparison with what they come to."""
+    """The pairs of a stored comparison with their results."""
     for pair in store.compared(info.id):
         if pair.is_done:
             yield pair, conclude_pair(pair, info)
@@ -118,7 +118,7 @@ def summarize_comparison(
     rule: ReconciliationRule | None = None,
     watch: Callable[[Comparison], None] | None = None,
 ) -> ComparisonSummary:
-    """What a stored comparison comes to: wins, intervals, the decision.
+    """The result of a stored comparison: wins, intervals, the decision.
 
     Args:
         store: Where it is kept.
@@ -126,7 +126,7 @@ def summarize_comparison(
         alpha: The error a decision may have, in (0, 1); None takes the comparison's own.
         rule: Who wins where the orders differ: `consistent` (nobody) or `average` (who is preferred
             by more than half of both); None takes the comparison's own.
-        watch: Told of each pair's comparison on the way, in order.
+        watch: Called with each pair's comparison, in order.
 
     Returns:
         The figures. A comparison that was to stop as soon as it is decided is decided by the
@@ -234,9 +234,9 @@ def require_same_comparison(begun: ComparisonInfo, fresh: ComparisonInfo) -> Com
     if not changed:
         return begun
     raise SettingsError(
-        f"the comparison {begun.id} cannot go on, for something has changed since: "
+        f"the comparison {begun.id} cannot be resumed, because something has changed since: "
         + "; ".join(changed),
-        hint="begin a new one (without --resume): replies that are owned are not asked again",
+        hint="begin a new one (without --resume): cached replies cost nothing",
     )
 
 
@@ -252,13 +252,13 @@ class ComparisonRecorder:
         self._waiting: list[ComparedPair] = []
 
     def flush(self) -> None:
-        """Keep what was said and is not kept yet."""
+        """Store the answers that are not stored yet."""
         if self._waiting:
             pairs, self._waiting = self._waiting, []
             self._store.add_pairs(self.info.id, pairs)
 
     def look_back(self) -> float:
-        """Read what earlier sittings were told; failures are asked again."""
+        """Read the answers of earlier sessions; failures are retried."""
         paid = 0.0
         for pair in self._store.compared(self.info.id):
             self._known[pair.place] = pair.preferences
@@ -268,9 +268,9 @@ class ComparisonRecorder:
         return paid
 
     async def compare(self, place: int, pair: OutputPair) -> Comparison:
-        """Ask about a pair what is not known; it is on disk when it is told."""
-        # Pairs that come together are kept in one transaction. What was said of a pair that is
-        # called off is kept by `flush`.
+        """Ask the open questions about a pair; the answers are on disk when they are reported."""
+        # Pairs that finish together are stored in one transaction; `flush` stores the choices about
+        # a pair that was cancelled.
         info, comparer = self.info, self._panel.comparers[0]
         choices: list[PairOutcome] = list(self._known.pop(place, ()))
         n_known, is_done = len(choices), False
@@ -437,7 +437,7 @@ async def analyse_pairs(
     template_folders: Sequence[Path] = (),
     on_analysis: Callable[[ComparisonAnalysis | AnalysisFailure], None] = lambda _: None,
 ) -> list[AnalysisFailure]:
-    """Ask about pairs, several at a time; each answer is on disk before the next is told."""
+    """Analyse pairs, several at a time; each analysis is on disk before the next is reported."""
     analyst = Analyst(judge.comparer, AnalysisTemplate(folders=template_folders))
     # The model limits calls itself; this only bounds the tasks that wait.
     slots = asyncio.Semaphore(max(_IN_FLIGHT, judge.connection.max_concurrency))

@@ -51,7 +51,7 @@ class PairEvidence(NamedTuple):
     """How sure it is that two sides differ."""
 
     p: float
-    """Two-sided p of equal strengths; nan where nothing tells."""
+    """Two-sided p of equal strengths; nan without a decided match."""
 
     evidence: EvidenceKind
     """What it is from."""
@@ -169,7 +169,7 @@ def always_valid_evidence(
     tallies: Mapping[SidePair, PairTally], names: Sequence[str]
 ) -> dict[tuple[str, str], PairEvidence]:
     """The same from the cases that each two sides met on alone, valid whenever one looks."""
-    # Whether a pair is asked about again may hang on anything seen before: the e-value of a pair
+    # Which pair is compared next may depend on everything seen before: the e-value of a pair
     # moves only with its own cases, and 1/e is a p at any time (Ramdas et al. 2023).
     found: dict[tuple[str, str], PairEvidence] = {}
     for pair in combinations(names, 2):

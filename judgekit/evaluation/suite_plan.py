@@ -49,7 +49,7 @@ class AnswersPlan:
     """Answers that are to be had, repeats included."""
 
     n_known: int
-    """Of them, those that are recorded or owned already, so that judges' questions are exact."""
+    """Of them, those that are recorded or cached, so that judges' questions are exact."""
 
     n_errors: int
     """Of those known, errors, which are not judged."""
@@ -84,7 +84,7 @@ class ModelPlan:
     """Questions, repeats included; equal ones count once."""
 
     n_owned: int
-    """Of them, replies that are owned already."""
+    """Of them, replies in the cache."""
 
     likely: CallLoad
     """What is likely asked."""
@@ -93,7 +93,7 @@ class ModelPlan:
     """What may be asked at most: long replies, every escalation, every answer tried again."""
 
     saved_usd: float
-    """What the owned replies cost when they were bought, as far as known."""
+    """What the cached replies cost when they were fetched, as far as known."""
 
     counted_by: str
     """How the tokens were counted."""
@@ -102,7 +102,7 @@ class ModelPlan:
     """How long a call typically takes, in seconds."""
 
     n_latencies: int
-    """How many owned replies say so; 0 where it is assumed."""
+    """How many cached replies this rests on; 0 where it is assumed."""
 
     max_concurrency: int
     """Calls in flight at most."""
@@ -176,7 +176,7 @@ class SuitePlan:
     """Answers in all: cases by variants by repeats."""
 
     n_done: int
-    """Of them, those that the run that is gone on with has already."""
+    """Of them, those that the resumed run has already."""
 
     n_retries: int
     """Answers that may come on top where those that do not pass are tried again."""
@@ -188,10 +188,10 @@ class SuitePlan:
     """Per model under test and judge that is a model."""
 
     combine: PanelCombination | None
-    """How several judges come to one value; None for one judge or none."""
+    """How the values of several judges are combined; None for one judge or none."""
 
     people: tuple[int, int]
-    """Questions for a person: at least, and at most."""
+    """Questions for a reviewer: at least, and at most."""
 
     judges_by_rule: bool
     """Whether assertions judge."""
@@ -241,7 +241,7 @@ class SuitePlan:
 
     @property
     def saved_usd(self) -> float:
-        """What the owned replies cost when they were bought, as far as known, in US dollars."""
+        """What the cached replies cost when they were fetched, as far as known, in US dollars."""
         return fsum(model.saved_usd for model in self.models)
 
     @property

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFigures:
-    """What a group of answers of one variant comes to: all of them, a tag's or a stratum's."""
+    """The figures of a group of answers of one variant: all, a tag's or a stratum's."""
 
     n_cases: int
     """Cases."""
@@ -82,7 +82,7 @@ class RunCost:
     """For the vectors that checks and scorers compared."""
 
     saved_usd: float
-    """What owned replies cost when they were bought."""
+    """What cached replies cost when they were fetched."""
 
     recorded_usd: float = 0.0
     """What recorded answers cost when they were made, as far as their file says."""
@@ -101,7 +101,7 @@ class RunCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantFigures(GroupFigures):
-    """What one variant comes to."""
+    """The figures of one variant."""
 
     variant: str
     """Name of the variant."""
@@ -189,7 +189,7 @@ class VariantDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What a run comes to."""
+    """The figures of a run."""
 
     run: RunInfo
     """The run."""
@@ -201,7 +201,7 @@ class RunSummary:
     """Every pair of variants, for value and pass rate."""
 
     n_waiting: int = 0
-    """Questions that wait for a person."""
+    """Questions that wait for a reviewer."""
 
     replaced_usd: float = 0.0
     """What was paid for answers and judgments that others took the place of since, beside what
@@ -322,13 +322,13 @@ class RunTally:
         self._replies.take(result)
 
     def is_free(self, variant: str, output: Output) -> bool:
-        """Whether an answer cost nothing in the run: it was recorded, or its reply was owned."""
+        """Whether an answer cost nothing in the run: it was recorded, or its reply was cached."""
         return variant in self._recorded or output.metadata.get("cached") is True
 
     def summary(
         self, *, n_waiting: int = 0, replaced_usd: float = 0.0, level: float = 0.95
     ) -> RunSummary:
-        """What all that was counted comes to."""
+        """The figures of everything that was counted."""
         tallies = self._tallies
         if self._has_tries:
             tallies = {name: tally.of_last_tries() for name, tally in tallies.items()}
@@ -349,7 +349,7 @@ class RunTally:
 
 @dataclass(slots=True)
 class _ReplyTally:
-    """What judges' replies come to, whichever variant they are about."""
+    """The usage of all judges' replies, whichever variant they are about."""
 
     spent: JudgeUsage = field(default_factory=JudgeUsage)
     models: dict[str, None] = field(default_factory=dict)

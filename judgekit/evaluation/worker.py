@@ -60,7 +60,7 @@ class PartialAnswer:
     """When."""
 
     judge_answers: list[Judgment | JudgeFailure] = field(default_factory=list)
-    """What judges said."""
+    """The answers of the judges."""
 
     checks: tuple[AssertionResult, ...] = ()
     """What assertions found."""
@@ -202,7 +202,7 @@ class AnswerWorker:
             found = await self._measuring.find(item.case, named, fetched)
         except (
             _CANNOT_ASK_ERRORS
-        ) as error:  # what was produced stays, and is measured when the run goes on
+        ) as error:  # the output stays, and is measured when the run is resumed
             progressed.scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             await self._keep_all(progressed)
             raise
@@ -257,7 +257,7 @@ class AnswerWorker:
         )
 
     async def _check_again(self, progressed: PartialAnswer, output: Output) -> None:
-        """Find what was not found yet, and what was forgotten to be found anew."""
+        """Run the checks that have no result yet, and those whose result was reset."""
         item, checks = progressed.item, progressed.checks
         if output.error is not None:
             return
@@ -461,7 +461,7 @@ class ObservationWriter:
         return done
 
     async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
-        """Put questions in the queue for a person."""
+        """Put questions in the queue for a reviewer."""
         await asyncio.get_running_loop().run_in_executor(
             self._thread, self._store.ask_person, self._run_id, items
         )
@@ -475,7 +475,7 @@ class ObservationWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write what still waits, also when the run was broken off."""
+        """Write what still waits, also when the run was interrupted."""
         try:
             while self._writing is not None:
                 await self._writing

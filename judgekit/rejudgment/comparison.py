@@ -38,7 +38,7 @@ NO_NEW_VERDICT = "not judged now"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionAnswer:
-    """What a judge said of one criterion of one output."""
+    """A judge's answer to one criterion of one output."""
 
     value: float | None
     """The value on [0, 1]; None where there is none."""
@@ -50,7 +50,7 @@ class CriterionAnswer:
     """The reason it gave there; where it failed, what happened."""
 
     own: float | None = None
-    """What all its answers, and all judges of a panel, come to, whatever maps make of it."""
+    """The combined value of all its answers and judges, without calibration maps."""
 
     n: int = 1
     """Usable answers."""
@@ -58,7 +58,7 @@ class CriterionAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedSide:
-    """What one output came to, judged once."""
+    """One output as one judge judged it."""
 
     passed: bool | None
     """Whether it passes; None where that is undecided."""
@@ -67,13 +67,13 @@ class JudgedSide:
     """Its value on [0, 1]."""
 
     criteria: Mapping[str, CriterionAnswer]
-    """What was said of each criterion."""
+    """The answer to each criterion."""
 
     failures: tuple[str, ...] = ()
     """Kinds of what the judge failed to say."""
 
     price_usd: float | None = 0.0
-    """What its replies cost when they were bought; None where that is not known."""
+    """What its replies cost when they were fetched; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +90,10 @@ class PairedVerdict:
     """Which time the variant answered."""
 
     old: JudgedSide
-    """What it came to."""
+    """The old judge's result."""
 
     new: JudgedSide
-    """What it comes to."""
+    """The new judge's result."""
 
     @property
     def has_flipped(self) -> bool:
@@ -121,7 +121,7 @@ class CriterionShift:
 
     kappa: Kappa | None
     """Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
-    the level nearest to what they come to. None where the scale has no levels, or differs, or is
+    the level nearest to their mean. None where the scale has no levels, or differs, or is
     that of a case's own rubric."""
 
     same_question: bool
@@ -185,7 +185,7 @@ class Rejudged:
     """What the new one fails to say."""
 
     old_price_usd: float | None
-    """What the old replies cost when they were bought; None where some price is not known."""
+    """What the old replies cost when they were fetched; None where some price is not known."""
 
     new_price_usd: float | None
     """What the new ones cost."""
@@ -201,7 +201,7 @@ class Rejudged:
 
 
 def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
-    """What one output came to, from its verdict."""
+    """The judged side of one output, from its verdict."""
     first_answers: dict[str, Judgment | JudgeFailure] = {}
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
     for one in every:
@@ -227,7 +227,7 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
 
 
 def uncalibrated_side(verdict: Verdict) -> JudgedSide:
-    """What one output came to by the judge's own values, whatever maps made of them."""
+    """The same by the judge's own values, without calibration maps."""
     own = verdict.uncalibrated
     if own is None:
         return judged_side(verdict, passed=verdict.passed, value=verdict.value)
@@ -355,7 +355,7 @@ def _raw_kappa(
 
 
 def _level(answer: CriterionAnswer | None, scale: Scale) -> float | None:
-    """The score nearest to what the answers come to."""
+    """The score nearest to the mean of the answers."""
     if answer is None or answer.own is None:
         return None
     # Several answers average to values between the levels; kappa needs one of them.

@@ -139,7 +139,7 @@ class RejudgeSession:
     """Outputs in work at a time."""
 
     watch: Callable[[CaseResult], None] = field(default=lambda _: None)
-    """Told of each output when it is judged."""
+    """Called with each output when it is judged."""
 
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     """Once set, nothing new is begun; what was begun is finished."""
@@ -345,7 +345,7 @@ def calibration_config(old: RunInfo, judge: Judge, rubric: Rubric) -> JsonObject
 
 def describe_calibration(old: RunInfo | None, new: RunInfo | None) -> str:
     """Whether the figures of the new judge are calibrated."""
-    # A calibration belongs to a model, a template, the way of asking and a criterion's words; no
+    # A calibration belongs to a model, a template, the settings and a criterion's words; no
     # other judge inherits it.
     sides = [None if run is None else run.calibration for run in (old, new)]
     return _calibration_message(sides[0], sides[1])
@@ -354,7 +354,7 @@ def describe_calibration(old: RunInfo | None, new: RunInfo | None) -> str:
 def _calibration_message(old: CalibrationInUse | None, new: CalibrationInUse | None) -> str:
     """Whether maps hold for the new judge, and whether they did for the old."""
     if new is None or (old is None and new.calibration is None):
-        return "uncalibrated: neither judge was compared with people (judgekit calibrate)"
+        return "uncalibrated: neither judge was compared with human labels (judgekit calibrate)"
     if new.state == "calibrated":
         return f"the calibration holds for this judge too: {new.words}"
     before = "the maps may have held before" if old is None else f"the old judge was {old.words}"

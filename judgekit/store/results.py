@@ -355,7 +355,7 @@ _SPENDING_PAGE = 256
 def spent_usd(
     reading: Reading,
     run_no: int,
-    is_free: Callable[[str, Output], bool],
+    is_owned: Callable[[str, Output], bool],
     *,
     only_replaced: bool = False,
 ) -> float:
@@ -369,7 +369,7 @@ def spent_usd(
     answered = (
         output.usage.cost_usd or 0.0
         for variant, output in _priced_outputs(reading, run_no, only_replaced=only_replaced)
-        if output.usage is not None and not is_free(variant, output)
+        if output.usage is not None and not is_owned(variant, output)
     )
     compared = (
         0.0 if found.asked is None else found.asked.cost_usd or 0.0

@@ -118,12 +118,12 @@ class StoredRuns(Database):
         self,
         run_id: str,
         *,
-        is_free: Callable[[str, Output], bool],
+        is_owned: Callable[[str, Output], bool],
         only_replaced: bool = False,
     ) -> float:
         """What everything observed of a run was paid, also what was replaced since."""
         number = self._number(run_id)
-        return spent_usd(self.reading, number, is_free, only_replaced=only_replaced)
+        return spent_usd(self.reading, number, is_owned, only_replaced=only_replaced)
 
     def history(self, run_id: str, key: ItemKey) -> list[SupersededObservation]:
         """What was observed of an answer and is no longer current."""

@@ -32,8 +32,8 @@ def test_everything_that_was_paid_is_added_up(store: RunStore) -> None:
         ),
         answer(key("b"), place=1, output=costing(None), said=(make_failure(cost_usd=0.125),)),
     )  # fmt: skip
-    assert store.spent_usd("run-1", is_free=never) == pytest.approx(0.878)
-    owned = store.spent_usd("run-1", is_free=lambda variant, _: variant == "v1")
+    assert store.spent_usd("run-1", is_owned=never) == pytest.approx(0.878)
+    owned = store.spent_usd("run-1", is_owned=lambda variant, _: variant == "v1")
     assert owned == pytest.approx(0.628)
 
 
@@ -42,16 +42,16 @@ def test_what_was_replaced_was_paid_as_well(store: RunStore) -> None:
     score = Score(name="similarity", error="not measured yet", asked=PAID)
     begun(store, answer(said=(failure,), output=costing(1.0), scores=(score,)))
     store.add("run-1", [part(said=(said(cost_usd=0.25),), scores=(Score(name="s", value=1.0),))])
-    assert store.spent_usd("run-1", is_free=never) == pytest.approx(1.751)
+    assert store.spent_usd("run-1", is_owned=never) == pytest.approx(1.751)
     store.add("run-1", [part(output=costing(2.0, text="another"))])
-    assert store.spent_usd("run-1", is_free=never) == pytest.approx(3.751)
-    replaced = store.spent_usd("run-1", is_free=never, only_replaced=True)
+    assert store.spent_usd("run-1", is_owned=never) == pytest.approx(3.751)
+    replaced = store.spent_usd("run-1", is_owned=never, only_replaced=True)
     assert replaced == pytest.approx(1.751)
 
 
 def test_a_run_without_a_price_has_spent_nothing_that_is_known(store: RunStore) -> None:
     begun(store, answer())
-    assert store.spent_usd("run-1", is_free=never) == 0
+    assert store.spent_usd("run-1", is_owned=never) == 0
 
 
 def test_many_pages_are_read(sqlite_store: RunStore) -> None:
@@ -59,4 +59,4 @@ def test_many_pages_are_read(sqlite_store: RunStore) -> None:
         answer(key(f"c{n}"), place=n, output=costing(0.5), said=()) for n in range(300)
     ]  # more than a page
     begun(sqlite_store, *many)
-    assert sqlite_store.spent_usd("run-1", is_free=never) == 150
+    assert sqlite_store.spent_usd("run-1", is_owned=never) == 150

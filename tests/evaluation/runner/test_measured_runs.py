@@ -235,7 +235,7 @@ async def test_what_cannot_be_had_twice_is_paid_once_and_counted_each_time(
         cases(small, {"reference": "refund"})
         for _ in range(2):
             run = await small.sit(Told())
-    spent = small.store.spent_usd(run.id, is_free=lambda *_: False)
+    spent = small.store.spent_usd(run.id, is_owned=lambda *_: False)
     assert spent == pytest.approx(0.014)
 
 
