@@ -21,9 +21,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from benchmarks.figures import Figure, compared, limited, report
 from benchmarks.material import MODEL, FillingModel, answers, one_criterion, reply_text
+from benchmarks.pool import grade_answers
 from benchmarks.timing import Stopwatch, Took, alternated
 from judgekit.datasets import load_rubric
-from judgekit.evaluation import grade_answers
 from judgekit.judge import Judge
 from judgekit.prompts.messages import criteria_data
 from judgekit.prompts.schema import criterion_schema

@@ -169,7 +169,7 @@ def judgekit() -> None:
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
     # Imports and records fill memory with objects that stay. At Python's default of 700 new objects
-    # the collector goes through all of them again and again: a tenth of the time of `grade`.
+    # the collector goes through all of them again and again: 7 % of the time of `grade`.
     gc.set_threshold(*_GC_THRESHOLD)
     try:
         code = _run(args)

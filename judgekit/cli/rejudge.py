@@ -196,7 +196,7 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
     maps = cast("Path | None", options["calibration"])
     words = describe_file_calibration(maps, old, setup.rubric, setup.judge)
     try:
-        graded, is_stopped = asyncio.run(grade_all(setup, options, verb=_VERB))
+        graded, is_stopped = grade_all(setup, options, verb=_VERB)
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(_again("stopped at once"))
         return None, EXIT_INTERRUPTED

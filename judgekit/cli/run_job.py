@@ -49,7 +49,7 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from judgekit.cli.progress import ProgressReporter
@@ -63,19 +63,19 @@ def carry_out(
     setup: RunSetup, options: Options, *, output: Path | None, fail_under: float | None
 ) -> int:
     """Run, show and write what was found, and say how it ended."""
-    info = _prepared(setup, resumes=bool(options.get("resume")))
+    info = prepared_run(setup, resumes=bool(options.get("resume")))
     if setup.begun is not None:
         note_stored_calibration(info, setup.opened)
     if not meets_calibration_gate(setup.opened.suite.gate, info):
         asyncio.run(setup.opened.aclose())
         return refuse_uncalibrated(calibration_of_run(info))
     try:
-        ended = asyncio.run(_all(setup, options))
+        ended = asyncio.run(run_with_progress(setup, options))
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(_to_resume(setup, "stopped at once"))
         return EXIT_INTERRUPTED
     run = Run(ended, setup.store)
-    results = _results(setup, ended)
+    results = results_in_order(setup, ended)
     summary, gate = _shown(run, setup, options, results)
     if output is not None:
         n = _write(output, run, setup, results)
@@ -84,7 +84,7 @@ def carry_out(
     return conclude_run(setup, summary, gate, fail_under)
 
 
-def _prepared(setup: RunSetup, *, resumes: bool) -> RunInfo:
+def prepared_run(setup: RunSetup, *, resumes: bool) -> RunInfo:
     """The run that is to be carried out; a grading resumes the last one of the same outputs."""
     now = setup.session.now()
     info = prepare_run(setup.opened, setup.store, setup.begun, now=now, notes=setup.notes)
@@ -95,7 +95,7 @@ def _prepared(setup: RunSetup, *, resumes: bool) -> RunInfo:
     return info
 
 
-def _results(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
+def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
     """What was graded just now, in order; None where some of it is only in the store."""
     # Reading back what was written a moment ago would take as long as grading from the cache.
     if not setup.is_grading or setup.begun is not None:
@@ -124,25 +124,26 @@ def _results(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
 def _write(output: Path, run: Run, setup: RunSetup, results: Sequence[CaseResult] | None) -> str:
     """Write a grading's verdicts, or the answers of a run; what was written, in words."""
     if setup.is_grading and run.info.rubric is not None:
-        verdicts = _verdicts(run, setup, results)
+        verdicts = stored_verdicts(setup, run.info, run.results() if results is None else results)
         write_verdicts(output, verdicts)
         return numbers.format_count(len(verdicts), "verdict")
     n = write_results(output, run.results())
     return numbers.format_count(n, "answer")
 
 
-def _verdicts(run: Run, setup: RunSetup, results: Sequence[CaseResult] | None) -> list[Verdict]:
+def stored_verdicts(setup: RunSetup, run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
     """The verdicts of a grading."""
     # Labels and earlier verdicts are joined with these by case and variant: outputs that name no
     # variant keep none here, though a run must call it something.
     unnamed = setup.opened.recorded.unnamed if setup.opened.recorded is not None else frozenset()
-    found = run_verdicts(run.info, run.results() if results is None else results)
+    found = run_verdicts(run, results)
     return [
         one.model_copy(update={"variant": None}) if one.variant in unnamed else one for one in found
     ]
 
 
-async def _all(setup: RunSetup, options: Options) -> RunInfo:
+async def run_with_progress(setup: RunSetup, options: Options) -> RunInfo:
+    """Carry out a run with a progress bar; Ctrl-C ends it, and what was begun is finished."""
     shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
     info = cast("RunInfo", setup.info)
     try:
@@ -151,7 +152,7 @@ async def _all(setup: RunSetup, options: Options) -> RunInfo:
                 console.stderr(),
                 setup.total(),
                 shown=shown,
-                verb=("grading", "graded") if setup.is_grading else ("running", "done"),
+                verb=setup.verb,
             ) as bar,
             Interrupts(lambda: setup.session.end("interrupted")),
         ):
@@ -213,7 +214,12 @@ def _as_json(
     whole = run_json(summary, gate, unmatched=unmatched)
     if not setup.is_grading:
         return whole
-    return {**whole, **grading_json(summary, _verdicts(run, setup, results))}
+    return {
+        **whole,
+        **grading_json(
+            summary, stored_verdicts(setup, run.info, run.results() if results is None else results)
+        ),
+    }
 
 
 _STOP_EXIT_CODES: dict[RunStopReason, int] = {

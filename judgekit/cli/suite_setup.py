@@ -100,6 +100,9 @@ class RunSetup:
     folder: TemporaryDirectory[str] | None = None
     """The folder of a store that is not kept."""
 
+    verb: tuple[str, str] = ("running", "done")
+    """The words of the progress bar: while it runs, and at its end."""
+
     def close(self) -> None:
         """Close the store; one that is not kept is deleted."""
         self.store.close()
@@ -176,6 +179,7 @@ def grade_run_setup(options: Options) -> RunSetup:
         is_grading=True,
         is_stored=folder is None,
         folder=folder,
+        verb=("grading", "graded"),
     )
 
 

@@ -80,6 +80,7 @@ def find_approval_evidence(
     names = variant, baseline
     blind = None if scores else _blind_evidence(store, names, alpha, suite)
     found = blind or _score_evidence(store, names, alpha, suite)
+    # Blind comparisons come first: scores of two runs are also moved by the order of judging.
     if found is not None:
         return found
     raise ApprovalRefusedError(

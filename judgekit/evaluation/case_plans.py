@@ -102,6 +102,8 @@ class CasePlans:
         check, score = script_entries(self.scripts)
         self.assertions = assertion_registry().plus(similar_entry(self.means), check)
         self.scorers = scorer_registry().plus(score)
+        # By identity, for hashing a case reads all of it; the case is stored too, as an id may be
+        # used again.
         self._plans: dict[int, tuple[Case, EvaluationPlan | None]] = {}
         self._rubrics: dict[str, Rubric] = {}
 
@@ -123,6 +125,7 @@ class CasePlans:
         if cached is not None and cached[0] is case:
             return cached[1]
         found = evaluation_plan_of(case, self.suite.profile, self.rubric)
+        # Cleared as a whole: datasets are read in order, and a case is needed a few times in a row.
         if len(self._plans) >= _MAX_CACHED_PLANS:
             self._plans.clear()
         self._plans[id(case)] = (case, found)
@@ -152,6 +155,7 @@ class CasePlans:
         if not isinstance(named, str):
             return case
         if named not in self._rubrics:
+            # A path is relative to the suite, a bare name is that of a shipped rubric.
             source = self.suite.resolve(named) if names_a_file(named) else named
             self._rubrics[named] = load_rubric(source)
         return case.model_copy(update={"rubric": self._rubrics[named]})
@@ -173,6 +177,8 @@ class CasePlans:
         """How similarity is measured where a case wants it, as scores name it."""
         if self.means.embed is not None:
             return f"semantic: {getattr(self.means.embed, 'name', 'embeddings')}"
+        # The default depends on an optional package; the run records which one measured, for scores
+        # of the two differ.
         is_lexical = self.means.method == "lexical" or find_spec("wordllama") is None
         return LEXICAL if is_lexical else WORDLLAMA
 
@@ -221,6 +227,7 @@ class CasePlans:
 
 
 def _refuse_taken_names(suite: Suite) -> None:
+    # Two values under one name would be averaged in every table.
     if OVERALL_SCORE in map(scorer_name, suite.scorers):
         raise SettingsError(
             f"no scorer may be called {OVERALL_SCORE!r}: that is the mean of all scores"
@@ -278,6 +285,8 @@ class DefaultRubrics:
 
     def _has_no_other_way(self, case: Case) -> bool:
         """Whether only a judge can decide a case that says nothing of how it is evaluated."""
+        # A judge is called for a reference alone only if nothing else decides: it would cost money
+        # unasked.
         says = case.assertions or case.evaluation is not None or self._profile is not None
         return self._is_judged and not says and not self._suite.assertions
 
@@ -347,6 +356,7 @@ def check_suite_specs(plans: CasePlans) -> None:
         check_specs(suite.assertions, registry=plans.assertions)
     if plans.suite_scorers:
         check_scorers(plans.suite_scorers, registry=plans.scorers)
+    # Scripts run code of the suite's author, so that they are refused before anything is paid for.
     for script in named_scripts([*suite.assertions, *suite.scorers]):
         fault = _script_fault(script, plans, f"the suite {suite.name!r}")
         if fault is not None:
@@ -390,6 +400,8 @@ class CaseChecks:
 
     def close(self) -> None:
         """Say what was found, once all cases were looked at."""
+        # All faults are reported at once: who edits a file of cases does not want to learn them one
+        # run at a time.
         if self._n_faults:
             more = self._n_faults - len(self._shown)
             lines = [*self._shown, *([f"and {more} more"] if more else [])]
@@ -424,6 +436,8 @@ class CaseChecks:
             )
 
     def _faults(self, case: Case) -> tuple[str, ...]:
+        # Datasets repeat the same assertions in thousands of cases; each distinct list is validated
+        # once.
         written = repr(case.assertions)
         known = self._read.get(written)
         if known is None:

@@ -67,6 +67,7 @@ class CheckRunner:
         """Look at one output."""
         if output.error is not None:
             return NO_CHECK_RESULTS
+        # Handing these checks to a thread would take longer than carrying them out.
         if self._is_quick(case, output):
             return self.found(case, output)
         compared = vector_comparisons(self._plans, case, output)
@@ -100,6 +101,8 @@ class CheckRunner:
             return ()
         name = next(iter(self._plans.scorer_names), SIMILARITY)
         tried = f"tried {at:%Y-%m-%d %H:%M:%S.%f} UTC"
+        # Vectors were paid for although nothing was measured; the store is the only record of that
+        # cost.
         return (Score(name=name, error=f"{_PENDING}: {why}", message=tried, asked=asked),)
 
     def n_wanted(self, case: Case) -> tuple[int, int]:
@@ -264,6 +267,8 @@ def allocate_vector_costs(
     compared: Sequence[VectorComparison], fetched: FetchedVectors
 ) -> dict[tuple[str, int], EmbeddingUsage]:
     """What each check and scorer asked; what several need, the first one has."""
+    # A vector is fetched once and used by several checks; its cost is counted once, or sums would
+    # exceed the bill.
     left = {model: dict(texts) for model, texts in fetched.items()}
     found: dict[tuple[str, int], EmbeddingUsage] = {}
     for one in compared:

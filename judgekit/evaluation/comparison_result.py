@@ -263,9 +263,12 @@ class StoppingRule:
 
     def look(self, comparison: Comparison) -> None:
         """Look at one more comparison."""
+        # Only the first pair of a case counts: the e-value assumes independent observations.
         if comparison.case_id in self._seen:
             return
         self._seen.add(comparison.case_id)
+        # Ties and contradictions are no evidence of direction; leaving them out keeps the test
+        # valid (a sign test).
         self._wins += comparison.winner == "a"
         self._losses += comparison.winner == "b"
         self._e_value = win_e_value(self._wins, self._losses).value
@@ -299,6 +302,7 @@ def decide_comparison(
         return ComparisonDecision(winner=None, reason=_why_none(whole, flags), p=p, alpha=alpha)
     shown = p is not None and p <= alpha
     leader: BetterSide = "a" if leaning[0] > leaning[1] else "b"
+    # Two conditions, because a significant sign test says nothing about pairs without a winner.
     if shown and _keeps_lead(whole, leader):
         return ComparisonDecision(
             winner=leader, reason=_why_better(whole, leaning), p=p, alpha=alpha
@@ -353,6 +357,7 @@ def _n_to_decide(whole: WinFigures, leaning: tuple[int, int], alpha: float) -> i
     # Half a win and half a loss are added, so that three wins of three do not promise that the
     # fourth is one too.
     for_a, for_b = leaning
+    # Power refers to cases that lean to a side; the share of even ones is assumed to stay as it is.
     decided = for_a + for_b
     if for_a == for_b:
         return None

@@ -117,9 +117,13 @@ def plan_comparison(
     """Estimate the calls and cost of comparing pairs in both orders; makes no calls."""
     n_pairs = n_identical = n_skipped = 0
     panel, hidden_names = Panel.of(judge), tuple(names)
+    # One counter per judge, because each has its own price, its own cache keys and its own
+    # tokenizer.
     countings = [RequestCounter(one.connection, refresh=refresh) for one in panel.judges]
     for pair in pairs:
         n_pairs += 1
+        # Skipped in the plan for the same reason as in the comparison: an error is never shown to a
+        # judge.
         if pair.a.error is not None or pair.b.error is not None:
             n_skipped += 1
             continue
@@ -154,6 +158,8 @@ class _JudgePlanFields(TypedDict):
 
 def _judge_plan_fields(counting: RequestCounter) -> _JudgePlanFields:
     likely, most = counting.likely(), counting.most()
+    # One unknown price makes the total unknown; a sum without it would be too low, and it limits
+    # money.
     is_priced = likely.price_usd is not None and most.price_usd is not None
     return _JudgePlanFields(
         n_questions=counting.n_questions,
@@ -296,6 +302,8 @@ class RequestCounter:
         unread: str | None = None,
     ) -> ModelReply | None:
         """Count a question."""
+        # Identical requests are one call where a cache answers the second. Texts that are not known
+        # yet have no key.
         is_seen = unread is None and self.asks_once and request.key in self.known_keys
         reply = (
             None if unread is not None or self.refresh else self.connection.cached_reply(request)
@@ -304,6 +312,7 @@ class RequestCounter:
             self.n_questions += 1
             self.known_keys.update(() if unread is not None else (request.key,))
             self._own(reply)
+        # Tries after a failure can be needed even where the first reply is cached.
         is_asked = not is_seen and reply is None
         if is_asked or n_again:
             sent = self._tokens(request)
@@ -344,6 +353,7 @@ class RequestCounter:
         found = self._likely
         unread = fsum(n * (lengths or {})[name].likely for name, n in found.unread.items())
         known = self.reply_length or reply
+        # Measured lengths of this model's replies come before the assumed ones.
         back = found.output_tokens if known is None else found.calls * known.likely
         return self._load(found.calls, found.input_tokens + unread, back, scale)
 
@@ -378,6 +388,8 @@ class RequestCounter:
     def _tokens(self, request: ModelRequest) -> int:
         self._n_sent += 1
         characters = sum(len(message["content"]) for message in request.messages)
+        # Tokenizers are slow on large suites; the ratio of tokens to characters is stable within
+        # one suite.
         is_exact = self.n_exact is None or self._n_sent <= self.n_exact
         if is_exact or self._n_sent % _LOOK_EVERY == 0 or not self._counted_characters:
             counted = count_messages(request.messages, request.model)
@@ -405,6 +417,7 @@ def estimate_judge_reply_tokens(request: ModelRequest, rubric: Rubric) -> tuple[
 
 def estimate_reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
     """How many tokens a reply to so many questions has."""
+    # A limit that is sent is the true maximum, whatever is typical.
     limit = request.parameters.get("max_tokens")
     longest = limit if isinstance(limit, int) else _LONGEST_REPLY_TOKENS * asked
     return min(_LIKELY_REPLY_TOKENS * asked, longest), longest
@@ -414,6 +427,7 @@ def _price(connection: Connection, calls: int, sent: int, back: int) -> float | 
     """What calls cost; those of one plan are charged as calls of their mean size."""
     if not calls:
         return 0.0
+    # Some models charge more for long prompts, so that the price is looked up at the mean length.
     price = connection.prices.price(
         connection.name, input_tokens=sent // calls, api_base=connection.api_base
     )

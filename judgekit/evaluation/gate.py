@@ -159,6 +159,8 @@ def _calibration(gate: Gate, run: RunInfo) -> CalibrationGateResult | None:
 def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
     value = variant.value
     n_without = value.n_missing + variant.n_errors
+    # Answers without a value could have any: the interval is widened as if they were all 0, and all
+    # 1.
     known = 1.0 if not n_without else 1.0 - n_without / variant.n_answers
     low, high = value.low * known, value.high * known + (1.0 - known)
     return TierGateResult(
@@ -182,6 +184,7 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
         compare_side_scores,
     )
 
+    # A calibrated run and an uncalibrated one differ by the maps, not by the outputs.
     both = on_common_scale(before, run)
     then, now = (SideScores(_counting(one, variant, store), one) for one in both)
     undecided = (then.passed.keys() & now.cases) - now.passed.keys()
@@ -198,6 +201,8 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
             held="inconclusive",
         )
     known = then.passed.keys() & now.passed.keys()
+    # Undecided cases count as failed in the worst case: a gate must not pass because a judge failed
+    # to answer.
     lost = [-_mean(then.passed[case]) for case in undecided]
     worst = (found.estimate.value * len(known) + fsum(lost)) / (len(known) + len(lost))
     return DropGateResult(

@@ -226,6 +226,8 @@ class SuiteJudges:
         """Whether it is sure that nobody will be asked anything more about an answer."""
         if self.asks_nobody:
             return True
+        # A reviewer answers later, and a cascade decides after each answer whether another judge is
+        # needed.
         if HUMAN_JUDGE in self.panel.judges or self.panel.combine == "cascade":
             return False
         return not self.unanswered(rubric, judge_answers)
@@ -441,6 +443,8 @@ def resolve_calibration(
         words = "uncalibrated: nobody judges by a rubric, so that no map applies"
         return CalibrationInUse(state="uncalibrated", words=words)
     uses = [calibration_in_use(one, rubric, asked, path=str(file)) for file, one in found]
+    # A folder may hold maps of many judges: the best match applies, and of several stale ones the
+    # nearest.
     return min(uses, key=lambda use: (_ORDER.index(use.state), use.words.count(";")))
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.assertions import EvaluationPlan, StrategyOutcome
-    from judgekit.records import CaseResult, JsonObject, Judgment, RunInfo, Verdict
+    from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo, Verdict
     from judgekit.store import StoredRuns
 
 _NO_OUTPUT = Output(text="")
@@ -76,11 +76,29 @@ class Outcome:
     """The weighted mean of the scores that have a value; None where none has."""
 
 
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """One graded output."""
+
+    case: Case
+    """What was to be answered."""
+
+    output: Output
+    """What was produced."""
+
+    verdict: Verdict
+    """What the rubric concludes."""
+
+
 def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
     """The verdict and value of one answer of a run."""
     plan = _plan(result, run)
+    # Passes and values are derived each time and never stored: a changed rule or a corrected scorer
+    # then applies to old runs too.
     verdict = None if plan is not None and not plan.asks_judge else _verdict(result, run)
     if result.output.error is not None:
+        # An output that is an error has no quality: it is counted as an error, neither as a fail
+        # nor as a value of 0.
         return Outcome(result, verdict, None, None)
     scores, overall = _suite_scores(result, run, verdict)
     if plan is None:
@@ -117,6 +135,8 @@ def _plan(result: CaseResult, run: RunInfo) -> EvaluationPlan | None:
 
 
 def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
+    # The case in the store carries the rubric it was judged by in full, so that a file that changed
+    # since does not change old verdicts.
     rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
     if rubric is None or not run.panel.judges:
         return None
@@ -141,6 +161,8 @@ def _suite_scores(
     if not isinstance(configured, list) or not configured:
         return (), None
     specs = [spec for spec in configured if isinstance(spec, dict)]
+    # Scores are stored in the order of the suite, without the judge's own: that one follows from
+    # the verdict, so it is derived here.
     measured = iter(result.scores[: n_suite_scores(run)])
     found: list[Score] = []
     for spec in specs:
@@ -157,11 +179,14 @@ def _judged(verdict: Verdict | None, spec: JsonObject) -> Score:
     try:
         return judge_score(_NO_OUTPUT, verdict=verdict).model_copy(update={"name": name})
     except JudgekitError as error:
+        # A judge that failed leaves a score without a value, which is missing in the mean.
         return Score(name=name, error=str(error))
 
 
 def _with_confidence(judgments: Sequence[Judgment]) -> list[Judgment]:
     """Judgments with the agreement of repeats, judge by judge."""
+    # Agreement of one answer with itself says nothing, so a single answer keeps the confidence that
+    # the judge stated.
     if not any(judgment.repeat for judgment in judgments):
         return list(judgments)
     by_judge: defaultdict[str, list[Judgment]] = defaultdict(list)
@@ -218,6 +243,8 @@ def _observed(
     specs: Sequence[Mapping[str, JsonValue]], result: CaseResult, run: RunInfo
 ) -> list[AssertionResult] | None:
     """The results of a list of assertions, where the run observed exactly these."""
+    # Checks of the suite come first in the stored list and those of the case follow; only their
+    # number in the run's config shows where one ends.
     found = list(result.checks[_n_given(run, "assertions") :])
     types = [spec.get("type") for spec in specs]
     return found if [one.type for one in found] == types else None
@@ -237,6 +264,7 @@ def _check(
 ) -> AssertionResult:
     for place, (known, found) in enumerate(pairs):
         if known == spec:
+            # A case may have the same assertion twice; each stored result is used once.
             del pairs[place]
             return found
     if spec.get("type") == "equals":
@@ -314,6 +342,8 @@ def needs_attention(answer: Outcome) -> bool:
 
 def _check_case(store: StoredRuns, run: RunInfo, case_id: str) -> None:
     """Refuse a case that the run does not have; one without an output yet is there."""
+    # Names are collected only after nothing matched, and only from the first answers: a run may
+    # have millions.
     known: set[str] = set()
     for progress, _ in zip(store.progress(run.id), range(_NEAR), strict=False):
         known.add(progress.key.case_id)
@@ -340,6 +370,8 @@ class ValueColumn:
     def add(self, result: CaseResult, value: float | None) -> None:
         """Add an answer."""
         self.places.append(result.place)
+        # Missing values are kept as nan beside the known ones, for their number belongs to every
+        # estimate.
         self.values.append(_NONE if value is None else value)
         self.repeats.append(result.repeat)
 
@@ -368,15 +400,21 @@ class ValueColumn:
             return undefined_estimate(
                 "nothing is known", n=0, method="t with one pseudo-rating", level=level
             )
+        # Repeats of a case are not independent: each case counts once, or ten repeats would narrow
+        # the interval as ten cases do.
         means = [v for _, v in known]
         if any(self.repeats):
             means = list(cluster_means(means, [p for p, _ in known]).values())
         missing = [_NONE] * (len(self.values) - len(known))
+        # With the pseudo-rating a mean of equal values still has a width; a plain t interval would
+        # claim certainty.
         return rating_mean([*means, *missing], (0.0, 1.0), continuous=True, level=level)
 
     def rate(self, level: float) -> Rate:
         """The mean of outcomes over cases, as `mean`, with what it would be at worst and best."""
         known = [value for value in self.values if not math.isnan(value)]
+        # A clustered interval needs at least one known value; without repeats the exact binomial
+        # formulas hold.
         if any(self.repeats) and known:
             return clustered_proportion(self.values, self.places, level=level)
         n_missing = len(self.values) - len(known)
@@ -442,6 +480,7 @@ class OutcomeGroup:
 
     def parts(self, level: float) -> dict[str, object]:
         """The figures of the answers."""
+        # nan never equals 1.0 or 0.0, so that undecided answers fall out of both counts.
         outcomes = Counter(self.passed.values)
         n_passed, n_failed = outcomes[1.0], outcomes[0.0]
         n, n_errors = len(self.passed.values), len(self.errors.values)

@@ -208,6 +208,7 @@ class _Waiting:
 
     def add(self, answered: SideOutput) -> None:
         key = answered.case.id, answered.repeat
+        # A second output would be paired with nothing, or silently replace the first.
         if key in self._seen:
             raise DatasetError(
                 f"{self._label} has a second output",
@@ -232,6 +233,8 @@ def _met(
 ) -> Iterator[OutputPair]:
     """The pairs that are complete with what came now, in an order that is the same mirrored."""
     keys = {(one.case.id, one.repeat) for one in abreast if one is not None}
+    # Sorted, because both sides may complete a pair at once and their order must not decide which
+    # comes first.
     for key in sorted(key for key in keys if all(key in own for own in waiting)):
         a, b = (own.take(key) for own in waiting)
         # The same id with another input is another question; comparing the answers would mean
@@ -246,6 +249,8 @@ def _met(
 
 def _sampled(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterator[OutputPair]:
     """A sample without replacement, in order (Vitter 1985, algorithm R)."""
+    # Reservoir sampling (Vitter 1985, algorithm R): the number of pairs is not known before the
+    # files are read.
     chosen: list[tuple[int, OutputPair]] = []
     for place, pair in enumerate(pairs):
         if place < size:
@@ -289,6 +294,7 @@ class Contest:
         sample: int | None = None,
         seed: int = 0,
     ) -> None:
+        # Two sides of one name would be fitted as one competitor.
         labels = sorted({side.label for side in sides})
         if len(labels) < max(_FEWEST, len(sides)):
             raise SettingsError(
@@ -355,6 +361,7 @@ class Contest:
     def _matches(self, a: Side, b: Side) -> list[Match]:
         pairing = Pairing(a, b)
         _, left_out = pairing.count()
+        # Pairs leave out different cases; the largest loss is the one worth a message.
         if _n_left(left_out) > _n_left(self.left_out):
             self.left_out = left_out
         found = [Match(a.label, b.label, pair) for pair in pairing.pairs()]
@@ -424,6 +431,7 @@ async def compare_in_order(
         while True:
             while len(begun) < max(1, in_flight) and not (stop is not None and stop.is_set()):
                 following = next(source, None)
+                # Tasks end in any order, and results are yielded in the order of the pairs.
                 if following is None:
                     break
                 # Enough in flight, but never all: a comparison can have a million pairs.

@@ -79,10 +79,14 @@ async def plan_suite(
         read_chosen_cases(opened)  # says why
     ledger = _ledger(store, begun)
     walk = _Walk(opened, ledger)
+    # A plan must not take as long as the run: cases are sampled with a fixed seed, and figures are
+    # scaled.
     places = sample_places(tally.n_chosen, most_cases, _SEED)
     checks = opened.case_checks()
     for place, case in enumerate(opened.cases):
         as_run = opened.case_as_run(case)
+        # Every case is checked, although only some are counted: a plan that passes must not fail at
+        # the start of the run.
         checks.take(as_run)
         if place in places:
             await walk.take(place, as_run)
@@ -131,6 +135,7 @@ class _Walk:
         n_again = self.opened.retries_of(case)
         for item in self._items(place, case):
             if self._ledger.is_done(item.key.variant, item.key.repeat, place):
+                # What a resumed run has already costs nothing any more.
                 self.n_done += 1
                 continue
             self.n_retries += n_again
@@ -164,6 +169,8 @@ class _Walk:
         target = self.opened.targets[variant]
         kind = self.answers[variant].settings.kind
         if kind == "outputs":
+            # Reading a recorded row is free. Commands and endpoints may charge, so that a plan
+            # never calls them.
             return await target.answer(item.case, repeat=repeat)
         if kind != "prompt":
             return None
@@ -186,6 +193,8 @@ class _Walk:
                 counting.take(
                     request,
                     estimate_judge_reply_tokens(request, rubric),
+                    # Later judges of a cascade are asked only where the first is unsure, which
+                    # nobody knows before.
                     is_likely=place == 0 or not self._is_cascade,
                     n_again=n_again,
                     unread=item.key.variant if output is None else None,
@@ -275,6 +284,8 @@ class _PlanBuilder:
             else TextLength(others.likely, max(others.most, _ASSUMED_ANSWER.most)),
         }
         settings = self.walk.answers[name].settings
+        # The order is that of relevance: the variant itself, its last run, other variants, a
+        # constant.
         for source, length in known.items():
             if length is not None:
                 return _limited(length, settings), source

@@ -338,6 +338,7 @@ class AdaptiveSelector:
         # A round has a fixed size: with as many as are in flight, the matches would depend on the
         # machine.
         size = min(max(_ROUND, len(self._contest.matches)), self._most - self._n_asked)
+        # Without a match there are no strengths to choose by.
         if not self._n_asked:
             pairs = list(self._open())[:size]
         else:
@@ -364,6 +365,7 @@ class AdaptiveSelector:
         shown = significant_order(known, (), labels, self._rules, is_adaptive=True)
         ratings = _ratings(known, labels)
         order = sorted(labels, key=lambda name: (-ratings[name], name))
+        # Pairs already decided bring nothing, however close their strengths are.
         wanted = {
             (min(up, down), max(up, down))
             for place, up in enumerate(order[: self._rules.top])
@@ -402,6 +404,7 @@ def _greedy(
 ) -> list[tuple[str, str]]:
     """The pairs of a round, each chosen as if the ones before it had been asked."""
     place = {name: k for k, name in enumerate(ratings)}
+    # The Fisher information of the Bradley-Terry model; its inverse is the covariance of strengths.
     information = np.eye(len(place)) * _FLOOR
     for (a, b), n in asked.items():
         x = _contrast(place, a, b)

@@ -65,6 +65,8 @@ def rank_matches(
     sides = sorted({*names, *(m.a for m in all_matches), *(m.b for m in all_matches)})
     rules.check(len(sides))
     known, level = [m for m in all_matches if m.winner is not None], 1 - rules.alpha
+    # Each connected group has a fit of its own: strengths of groups that never met have no common
+    # zero.
     groups = _groups(sides, known)
     fits = [
         fit_strengths([m for m in known if m.a in group], group, ties=rules.ties, level=level)
@@ -129,6 +131,7 @@ def _places(
         own = [m for m in all_matches if name in (m.a, m.b)]
         known = [m for m in own if m.winner is not None]
         points = [m.points if m.a == name else 1 - m.points for m in known]
+        # Bounds as if all undecided matches were lost, and won.
         n_open, won = len(own) - len(known), fsum(points)
         stronger = sum(shown.better(other, name) for other in group)
         weaker = sum(shown.better(name, other) for other in group)
@@ -137,6 +140,8 @@ def _places(
                 name=name,
                 group=number,
                 place=1 + sum(fit.rating(other) > fit.rating(name) + _SAME for other in group),
+                # The rank interval counts only sides that are shown to be better or worse (all
+                # pairs, Holm).
                 best=1 + stronger,
                 worst=len(group) - weaker,
                 strength=fit.strength(name),
@@ -260,6 +265,8 @@ def decide_ranking(
                     fit, side.name, rivals[0], rules.alpha / comb(len(ranked), 2)
                 ),
             )
+    # A ranking that undecided matches could reverse is not called decided, however small its
+    # p-values.
     if turned := _turned(order, ranked, rules, all_matches):
         up, down = turned
         reason = f"the undecided comparisons could turn it between {up} and {down}"
@@ -347,6 +354,7 @@ class MatchCollection:
                 hint="a ranking needs two names: give both outputs a `variant` of their own",
             )
         self.judges.add(comparison)
+        # By fingerprint: two rubrics of one name with other criteria are different questions.
         self.rubrics.setdefault(comparison.rubric_fingerprint, comparison.rubric)
         match = match_result_of(comparison, a, b)
         if match is not None:

@@ -124,6 +124,8 @@ async def run_suite(
         broken: str | None = None
         try:
             is_whole = await _RunLoop(opened, store, run, session).go(resumed=resumed)
+            # The status follows from what is stored, so that a resumed run ends like one that was
+            # never stopped.
             status = _final_status(store, run, session, is_whole=is_whole)
         except JudgekitError as error:
             broken = error.message
@@ -246,6 +248,7 @@ class _RunLoop:
             self._session.end("fail_fast", f"{item.key.variant}, case {item.key.case_id}")
 
     async def _answer(self, item: WorkItem, answering: AnswerWorker) -> CaseResult:
+        # Most answers are new: the ledger in memory saves a query for each of them.
         known = self._store.result(self._run.id, item.key) if self._ledger.is_begun(item) else None
         if known is not None and known.is_done:
             return known
@@ -267,6 +270,8 @@ class _RunLoop:
         for failure in result.failures:
             if failure.kind == "budget":
                 self._session.end("budget", failure.message.partition("\n")[0])
+            # A wrong key or an empty account fails every call in the same way, at the price
+            # of a retry each.
             elif failure.kind in _FATAL:
                 self._session.end("model", failure.message)
         self._session.n_missed += any(f.kind == "frozen_miss" for f in result.failures)

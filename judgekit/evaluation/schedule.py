@@ -63,6 +63,7 @@ class ProgressLedger:
 
     def note(self, variant: str, repeat: int, place: int, *, is_done: bool) -> None:
         """Note that an answer was begun."""
+        # A dictionary of keys would take a hundred bytes an answer; runs have millions.
         marks = self._marks[variant, repeat]
         if place >= len(marks):
             marks.extend(bytes(place + 1 - len(marks)))
@@ -119,6 +120,7 @@ class Schedule:
             if group.in_sequence
             for case_id in group.case_ids
         }
+        # Cases of a sequence may stand anywhere in the dataset; only those wait in memory.
         gathered: defaultdict[str, dict[str, tuple[int, Case]]] = defaultdict(dict)
         for place, case in enumerate(cases):
             group = group_of.get(case.id)
@@ -209,6 +211,7 @@ class ChosenCases:
 def read_chosen_cases(opened: OpenSuite) -> ChosenCases:
     """Read every chosen case once, so that an invalid one is found before any call is made."""
     # Recorded outputs that belong to no case are put into `opened.unmatched`.
+    # One pass does everything that needs all cases: datasets are read from disk and may be large.
     n_cases, digest, checks = 0, sha256(), opened.case_checks()
     unmatched = UnmatchedOutputs(opened.targets)
     for case in opened.cases:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.datasets import (
+    Suite,
     choose_cases,
     expand_variants,
     load_rubric,
@@ -25,26 +26,27 @@ from judgekit.datasets import (
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.evaluation.case_plans import CaseChecks, CasePlans, check_suite_specs
 from judgekit.evaluation.judges import (
+    ExecutionOptions,
     SuiteJudges,
     judging_of_suite,
     open_suite_judges,
     resolve_calibration,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import resolve_suite_model, suite_template_folders
+from judgekit.judge import JudgePanel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, connect, open_embeddings
 from judgekit.models.cache import DiskCache
-from judgekit.records import CalibrationInUse, Variant, VariantVersion
+from judgekit.records import CalibrationInUse, CaseSource, RunPanel, Variant, VariantVersion
 from judgekit.targets import GivenTarget, TargetPrompt, open_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judgekit.datasets import CaseSelection, Suite, TargetKind, VariantSettings
-    from judgekit.evaluation.judges import ExecutionOptions
+    from judgekit.datasets import CaseSelection, TargetKind, VariantSettings
+    from judgekit.judge import Judge
     from judgekit.models import Connection, Embeddings
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import Case, CaseResult, CaseSource, JsonObject, Output, Rubric
+    from judgekit.records import Case, CaseResult, JsonObject, Output, Rubric
     from judgekit.targets import Target
 
 
@@ -247,6 +249,8 @@ class OpenSuite:
 
     async def aclose(self) -> None:
         """Close targets and judges in the running event loop, and the cache."""
+        # Each is closed although another fails to; the cache last, as connections still write to
+        # it.
         async with AsyncExitStack() as stack:
             if self.owns_cache and self.cache is not None:
                 stack.callback(self.cache.close)
@@ -273,6 +277,8 @@ def open_suite(
     _check_settings(loaded)
     cases = _chosen_cases(loaded, choice) if recorded is None else choose_cases(recorded.cases)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
+    # One budget and one price table for targets, judges and embeddings: the limit is for the
+    # run.
     prices = price_table(loaded)
     budget = None if execution.max_cost_usd is None else Budget(execution.max_cost_usd, prices)
     owns_cache = isinstance(execution.cache, Path)
@@ -311,6 +317,48 @@ def open_suite(
         if owns_cache and cache is not None:
             cache.close()
         raise
+
+
+def open_recorded(
+    judge: Judge, rubric: Rubric, recorded: RecordedAnswers, variants: Sequence[VariantSettings]
+) -> OpenSuite:
+    """Outputs for one judge and one rubric, opened as a suite that no file describes."""
+    # What cases bring along (rubrics, assertions, plans) is left out: labels and earlier verdicts
+    # are about this rubric alone.
+    plain = {"rubric": None, "assertions": (), "evaluation": None}
+    whole = recorded.cases
+    source = CaseSource(
+        whole.name,
+        whole.version,
+        lambda: (case.model_copy(update=plain) for case in whole.read()),
+    )
+    suite = Suite(name="outputs", dataset="outputs.jsonl")
+    panel = RunPanel(judges=(judge.id,))
+    judges = SuiteJudges(
+        panel, JudgePanel([judge], panel), ((judge.id, judge.grader.repeats),), assertions=()
+    )
+    return OpenSuite(
+        suite=suite,
+        choice=Choice(),
+        execution=ExecutionOptions(cache=None),
+        cases=choose_cases(source),
+        variants=tuple(variants),
+        targets={name: GivenTarget(name, outputs) for name, outputs in recorded.outputs.items()},
+        judges=judges,
+        rubric=rubric,
+        plans=CasePlans(
+            suite,
+            rubric=rubric,
+            is_judged=True,
+            allow_scripts=False,
+            open_embeddings=lambda model, api_base: open_embeddings(model, api_base=api_base),
+        ),
+        budget=None,
+        cache=judge.connection.cache,
+        owns_cache=False,
+        prompts={},
+        recorded=recorded,
+    )
 
 
 def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:

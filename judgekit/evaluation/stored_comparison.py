@@ -284,6 +284,7 @@ class ComparisonRecorder:
             is_done = True
         finally:
             self._waiting.append(_compared_pair(place, pair, choices[n_known:], is_done=is_done))
+        # Pairs that finish in the same turn of the loop share one transaction.
         await asyncio.sleep(0)
         self.flush()
         blind = comparer.blind_pair(pair.a, pair.b, info.names)

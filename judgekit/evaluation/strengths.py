@@ -91,6 +91,7 @@ class Strengths:
         low, high, se = (column[place] for column in (fitted.low, fitted.high, fitted.se))
         reason = None
         if (
+            # `not >` also catches nan, which no comparison would.
             not se > SLACK
         ):  # what rounding leaves is no error: an interval of no width says too much
             reason = "no variation, or one case only"
@@ -126,12 +127,16 @@ def fit_strengths(
     rows, clusters = _rows(meetings, names, known=known)
     fit = partial(_fitted, rows, len(names), clusters, level=level)
     reason = None if known else _UNKNOWN
+    # Davidson and Rao-Kupper estimate a tie parameter, which has no finite value where every match
+    # is a tie.
     if not any(row["wins_i"] or row["wins_j"] for row in rows) and ties != "half":
         # Only half wins still have strengths, all alike.
         found, reason = fit("half", position=False), "every choice is a tie"
     else:
         found = _with_position(fit, ties) if known else fit(ties, position=False)
         reason = _ONE_PLACE if known and found.position is None else reason
+    # A side that won every match has no finite strength (Ford 1957); sides are split into levels,
+    # and figures hold within one.
     found_levels = comparisons(rows, len(names), clusters).levels()
     levels = tuple(tuple(names[i] for i in one) for one in found_levels)
     return Strengths(tuple(names), found, levels, _position(found), reason)
@@ -160,6 +165,7 @@ def pair_evidence(
     for pair in combinations(strengths.names, 2):
         if pair not in found:
             wins, losses = case_leanings(tallies, pair)
+            # The exact test, not mid-p: the level is promised for any number of cases.
             p = sign_p_values(wins, losses)[0] if wins + losses else nan
             found[pair] = PairEvidence(p, "sign")
     return found
@@ -190,6 +196,8 @@ def _with_position(fit: Callable[..., Ranking], ties: Ties) -> Ranking:
         found = fit(ties, position=True)
     except NotEnoughDataError:
         return fit(ties, position=False)
+    # A position effect that grows without bound would take the strengths with it, so the fit is
+    # repeated without it.
     if found.position is None or abs(found.position.value) < _NO_END:
         return found
     return fit(ties, position=False)
@@ -293,6 +301,8 @@ def significant_order(
         for fit in found:
             own = [m for m in known if m.a in fit.names]
             pairs |= pair_evidence(own, tallies, fit, ties=rules.ties, level=1 - rules.alpha)
+    # All pairs count as tests, also those nobody looks at: the ranking as a whole keeps the error
+    # rate.
     p_values = adjust([one.p for one in pairs.values()], "holm").value
     adjusted = dict(zip(pairs, p_values, strict=True))
     below: dict[str, set[str]] = {side: set() for side in sides}
@@ -300,6 +310,7 @@ def significant_order(
         if p <= rules.alpha:
             up, down = pair if _first_leads(pair, pairs[pair], found, tallies) else pair[::-1]
             below[up].add(down)
+    # Warshall's transitive closure; a number of sides is small.
     for via in sides:
         for side in sides:
             if via in below[side]:
@@ -316,6 +327,8 @@ def keeps_lead(
     all_matches: Sequence[MatchResult], sides: Sequence[str], up: str, down: str, *, ties: Ties
 ) -> bool:
     """Whether a side stays above another if everything that is open had gone against it."""
+    # The least favourable completion of the undecided matches: a decision that survives it does not
+    # depend on them.
     worst = [
         m if m.winner is not None else m._replace(winner=_against(m, up, down), is_identical=False)
         for m in all_matches

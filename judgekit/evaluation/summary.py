@@ -308,6 +308,7 @@ class RunTally:
         self._replies = _ReplyTally()
         self._recorded = _of_kinds(run, "outputs")
         own = _of_kinds(run, "command", "python", "http")
+        # Every variant of the run has a row, also one without an answer yet.
         self._tallies = {
             v.id: _VariantTally(is_recorded=v.id in self._recorded, spends_itself=v.id in own)
             for v in run.variants
@@ -317,6 +318,8 @@ class RunTally:
         """Count one answer."""
         result = concluded.result
         own = result.case.evaluation
+        # A single case with tries makes repeats mean tries: the two cannot be mixed within a run
+        # (`refuse_retries_of_repeats`).
         self._has_tries = self._has_tries or (own is not None and own.retries > 0)
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
         self._replies.take(result)
@@ -331,6 +334,8 @@ class RunTally:
         """The figures of everything that was counted."""
         tallies = self._tallies
         if self._has_tries:
+            # Earlier tries were paid for, so that costs stay whole, and only figures of quality are
+            # those of the last try.
             tallies = {name: tally.of_last_tries() for name, tally in tallies.items()}
         return RunSummary(
             run=self._run,
@@ -437,12 +442,15 @@ class _VariantTally:
             self.errors.setdefault(output.error_kind or "error", ValueColumn()).add(result, 1.0)
         if output.duration_ms is not None:
             self.latency_ms.append(output.duration_ms)
+        # A command or an endpoint spends money that only it knows; what it does not report is
+        # named, not counted as zero.
         is_unpriced = output.usage is None or output.usage.cost_usd is None
         self.n_unreported += self.spends_itself and is_unpriced
         if output.usage is not None:
             self.tokens["input"] += output.usage.input_tokens
             self.tokens["output"] += output.usage.output_tokens
             cost = output.usage.cost_usd or 0.0
+            # Recorded outputs cost their price when they were made, not in this run.
             if self.is_recorded:
                 self.usd["recorded"] += cost
             else:
@@ -456,6 +464,7 @@ class _VariantTally:
         for one in judge_answers:
             if one.cached:
                 self.usd["saved"] += one.price_usd or 0.0
+            # An answer without a call (a refused budget, an assertion) has no price to miss.
             elif one.n_calls:
                 self.usd["judges"] += one.cost_usd or 0.0
                 self.has_all_prices = self.has_all_prices and one.cost_usd is not None
@@ -516,6 +525,8 @@ def _group(group: OutcomeGroup, level: float) -> GroupFigures:
 
 def _percentiles(values: array[float]) -> dict[str, float]:
     """The smallest value that so large a share of the values does not exceed."""
+    # The nearest-rank percentile is an observed latency; interpolation would name one that never
+    # happened.
     ordered = sorted(values)
     n = len(ordered)
     return {
@@ -525,6 +536,8 @@ def _percentiles(values: array[float]) -> dict[str, float]:
 
 def _differences(tallies: dict[str, _VariantTally], level: float) -> tuple[VariantDifference, ...]:
     found: list[VariantDifference] = []
+    # Holm is applied within a measure: value and pass rate are two questions, and pairs of variants
+    # are the tests of each.
     for measure in ("value", "pass_rate"):
         pairs = [
             _difference(measure, first, second, tallies, level)
@@ -543,11 +556,15 @@ def _difference(
     groups = [tallies[name].whole for name in (first, second)]
     columns = [group.passed if measure == "pass_rate" else group.value for group in groups]
     sides = [column.case_means() for column in columns]
+    # Only cases that both answered are compared: pairing takes the difficulty of the cases out of
+    # the difference.
     places = sorted(sides[0].keys() & sides[1].keys())
     if not places:
         return None
     a, b = ([side[place] for place in places] for side in sides)
     estimate: PairedDifference | PairedProportions
+    # With repeats a case has a share of passes, for which the method for paired proportions is not
+    # defined.
     if measure == "pass_rate" and all(value in (0.0, 1.0) for value in (*a, *b)):
         estimate = pass_rate_difference(a, b, level=level)
     else:
@@ -568,6 +585,8 @@ def _detectable(differences: Sequence[float]) -> float | None:
     n = len(differences)
     centre = math.fsum(differences) / n
     spread = math.fsum((d - centre) ** 2 for d in differences)
+    # Without any spread every difference looks detectable, which is a statement about this sample
+    # only.
     if n == 1 or spread == 0:
         return None
     return mde_paired(n, math.sqrt(spread / (n - 1))).value

@@ -162,6 +162,7 @@ class AnswerWorker:
         """Have one answer, and everything that is to be known of it."""
         progressed = PartialAnswer.of(item, known)
         limit = self._limit_s(item)
+        # One deadline for the target and the judges together: the limit is for a case.
         deadline = None if limit is None else asyncio.get_running_loop().time() + limit
         try:
             if progressed.output is None:
@@ -454,6 +455,8 @@ class ObservationWriter:
 
     def put(self, observed: Observation) -> asyncio.Future[None]:
         """Have one observation kept without waiting for it, so that the next one can come."""
+        # The future belongs to one observation, although they are committed together: a caller
+        # waits for its own only.
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((observed, done))
         if self._writing is None:
@@ -480,6 +483,7 @@ class ObservationWriter:
             while self._writing is not None:
                 await self._writing
         finally:
+            # The last transaction must be on disk before the run's status says that it ended.
             self._thread.shutdown(wait=True)
         if self._untold is not None and not isinstance(error, StoreError):
             raise self._untold
@@ -509,6 +513,8 @@ class ObservationWriter:
         commit = asyncio.get_running_loop().run_in_executor(
             self._thread, self._store.add, self._run_id, observed
         )
+        # `wait`, not `await commit`: a cancelled worker must not cancel a transaction that carries
+        # others' answers.
         await asyncio.wait({commit})
         return commit.exception()
 

@@ -267,6 +267,8 @@ def compare_verdicts(
         n_cases=len({one.case_id for one in pairs}),
         left_out=dict(left_out or {}),
         n_undecided=len(pairs) - len(decided),
+        # Flips in both directions count: two judges with the same pass rate can disagree on every
+        # output.
         churn=_share([float(one.has_flipped) for one in decided], cases, level),
         kappa=_kappa(
             passed[0], passed[1], labels=(0.0, 1.0), cases=cases, level=level, weights=None
@@ -443,6 +445,7 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
                 hint="give a file that `judgekit grade -o` wrote",
             ) from error
         key = verdict.case_id, verdict.variant
+        # Verdicts are matched by case and variant; a second one would silently win.
         if key in found:
             raise DatasetError(
                 "a second verdict of one output", path=path, line=row.line, case_id=key[0]

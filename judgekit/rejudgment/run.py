@@ -182,12 +182,14 @@ def new_rejudgment(
     config: JsonObject = {k: v for k, v in old.config.items() if k not in _OF_THE_JUDGES}
     parts = config.get(PARTS_KEY)
     known = parts if isinstance(parts, dict) else {}
+    # The identity of a run includes its judges: a rejudgment is never resumed as the old run.
     config |= {
         "judge": [{"model": judge.connection.name, "template": judge.template.name}],
         PARTS_KEY: {**known, "judges": fingerprint([judge.id])},
         REJUDGMENT_KEY: {"run": old.id, "judges": list(old.panel.judges)},
     }
     config |= calibration_config(old, judge, by_rubric)
+    # A rejudgment of a rejudgment keeps one suffix.
     own = old.suite.removesuffix(_SUITE_SUFFIX)
     slug = "".join(c if c.isalnum() else "-" for c in own.lower()).strip("-")[:40]
     return RunInfo(
@@ -212,6 +214,7 @@ def new_rejudgment(
 
 def original_run(run: RunInfo, store: RunStore) -> RunInfo:
     """The run whose outputs a run judges again."""
+    # A rejudgment may itself have been rejudged; outputs are those of the first run.
     while isinstance(origin := run.config.get(REJUDGMENT_KEY), dict):
         run = store.run(str(origin["run"]))
     return run
@@ -222,11 +225,14 @@ async def rejudge_run(
 ) -> RunInfo:
     """Judge every output of a run again; no target is asked."""
     going = session or RejudgeSession()
+    # The judgments are a run of their own: the old one stays as it was, with its verdicts and its
+    # costs.
     store.begin(new)
     status: RunStatus = "interrupted"
     reason: str | None = None
     try:
         async with ObservationWriter(store, new.id) as keeper:
+            # Read page by page while others are judged, so that memory does not grow with the run.
             source = store.results(old.id)
             work = _RejudgeWorker(new, judge, keeper, going)
             await gather_in_order([work.take_from(source) for _ in range(max(1, going.in_flight))])
@@ -298,6 +304,7 @@ class _RejudgeWorker:
         """What the judge says; nothing where the case is evaluated without a judge."""
         own = result.case.rubric
         rubric = own if isinstance(own, Rubric) else cast("Rubric", self._run.rubric)
+        # A case whose plan needs no judge had none before, and gets none now.
         is_asked = conclude_result(result, self._run).verdict is not None
         if result.output.error is not None or not is_asked:
             return []
