@@ -1,3 +1,6 @@
+from .criteria import (
+    parse_criterion_replies as parse_criterion_replies,
+)
 from .fields import (
     LABEL_KEYS as LABEL_KEYS,
     MAXIMUM_KEYS as MAXIMUM_KEYS,
@@ -22,7 +25,6 @@ from .strict import (
     LOWEST_SIDE_SCORE as LOWEST_SIDE_SCORE,
     CriterionReply as CriterionReply,
     PreferenceReply as PreferenceReply,
-    parse_criterion_replies as parse_criterion_replies,
 )
 from .text_formats import (
     TEXT_FORMATS as TEXT_FORMATS,

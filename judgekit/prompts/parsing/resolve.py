@@ -1,6 +1,6 @@
 """Decides which scores a reply states, or why it states none that can be trusted.
 
-The entry point is `parse_reply`; `strict` comes here for what it cannot read.
+The entry points are `parse_reply` and `parse_tolerantly`.
 """
 
 from __future__ import annotations

@@ -9,9 +9,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from judgekit.prompts.parsing.fields import expected_criteria
-from judgekit.prompts.parsing.quotation import is_json_like
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -57,25 +54,6 @@ class PreferenceReply:
             return False
         order = (self.raw_first > self.raw_second) - (self.raw_first < self.raw_second)
         return order != {"first": 1, "second": -1, "tie": 0}[self.choice]
-
-
-def parse_criterion_replies(
-    text: str | None,
-    criteria: Sequence[Criterion],
-    *,
-    finish_reason: str | None = "stop",
-    judged_text: str | Sequence[str] | None = None,
-) -> dict[str, CriterionReply]:
-    """What a judge's reply says about each criterion: score, rationale, evidence, confidence."""
-    if text is not None and finish_reason in {"stop", None} and not is_json_like(judged_text):
-        quick = parse_strict_reply(text, criteria)
-        if quick is not None:
-            return quick
-    # The patterns of the tolerant parser take longer to compile than a thousand strict replies to
-    # parse, and a run of cached replies seldom needs them.
-    from judgekit.prompts.parsing.resolve import parse_tolerantly  # noqa: PLC0415
-
-    return parse_tolerantly(text, expected_criteria(criteria), finish_reason, judged_text)
 
 
 _LARGEST = 10**15

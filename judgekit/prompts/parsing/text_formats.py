@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
+from judgekit.prompts.parsing.criteria import parse_criterion_replies
 from judgekit.prompts.parsing.extract import without_fences
 from judgekit.prompts.parsing.fields import expected_criteria
 from judgekit.prompts.parsing.nodes import ascii_digits, quote_value
@@ -24,7 +25,7 @@ from judgekit.prompts.parsing.resolve import (
     require_text,
 )
 from judgekit.prompts.parsing.scanner import scan_reply
-from judgekit.prompts.parsing.strict import CriterionReply, parse_criterion_replies
+from judgekit.prompts.parsing.strict import CriterionReply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
