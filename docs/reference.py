@@ -35,26 +35,26 @@ TABLE_ENDS = "<!-- End of the table. -->"
 MARKER = "<!-- From here on the page is written by docs/reference.py. -->"
 
 _GROUPS = {
-    "What stands at a path": ("output.",),
+    "Values at a path": ("output.",),
     "Texts": (
         "text.contains", "text.contains_all", "text.contains_any", "text.equals",
         "text.starts_with", "text.regex", "text.word_count", "text.char_count", "text.number",
         "text.is_refusal",
     ),
-    "Nearness to a good text": (
+    "Similarity to a reference text": (
         "text.levenshtein", "text.bleu", "text.chrf", "text.meteor", "text.rouge_l", "text.rouge_n",
     ),
-    "Forms": (
+    "Formats": (
         "text.is_json", "text.contains_json", "text.is_xml", "text.contains_xml", "text.is_html",
         "text.contains_html", "text.is_sql", "text.contains_sql",
     ),
-    "Time, money and tokens": ("metric.",),
-    "What happened": ("behavior.",),
-    "The way an agent went": ("trajectory.",),
+    "Time, cost and tokens": ("metric.",),
+    "Behaviour": ("behavior.",),
+    "Agent trajectories": ("trajectory.",),
 }  # fmt: skip
 """The sections of the page: names, or with a dot at the end all names that begin so."""
 
-_SAID_ABOVE = frozenset({"path", "timeout_s"})
+_EXPLAINED_ABOVE = frozenset({"path", "timeout_s"})
 """Parameters that mean the same everywhere and are explained once."""
 
 _NOT_IN_FILES = frozenset({"embed", "verdict"})
@@ -80,7 +80,7 @@ def page() -> str:
     for title, wanted in _GROUPS.items():
         names = [name for want in wanted for name in _named(want, registry)]
         parts.append(f"## {title}\n\n{_table(names, registry, examples)}")
-    parts.append(f"## Names that are refused, and what there is instead\n\n{_elsewhere()}")
+    parts.append(f"## Unsupported names and their replacements\n\n{_elsewhere()}")
     scorers = {each["spec"]["type"]: each["spec"] for each in found["scorers"]}
     parts.append(f"## Scorers\n\n{_scorers_intro()}\n\n{_scorer_table(scorers)}")
     return "\n\n".join(parts) + "\n"
@@ -202,24 +202,24 @@ def _first_words(function: Callable[..., object]) -> str:
 
 
 def _parameters(function: Callable[..., object]) -> str:
-    said = _said_of_arguments(function)
+    descriptions = _argument_descriptions(function)
     signature = inspect.signature(function).parameters
     lines, shared = [], []
     for name, parameter in declaration_of(function).parameters.items():
-        if name in _SAID_ABOVE and not parameter.is_required:
+        if name in _EXPLAINED_ABOVE and not parameter.is_required:
             default = signature[name].default
             shared.append(f"`{name}`" + ("" if default is None else f" ({default:g} s)"))
         elif name not in _NOT_IN_FILES:
-            lines.append(_parameter(parameter, signature[name].default, said.get(name, "")))
+            lines.append(_parameter(parameter, signature[name].default, descriptions.get(name, "")))
     return "<br>".join([*lines, *([", ".join(shared)] if shared else [])]) or "none"
 
 
-def _parameter(parameter: Parameter, default: object, said: str) -> str:
-    kind = _kind(parameter, said)
+def _parameter(parameter: Parameter, default: object, description: str) -> str:
+    kind = _kind(parameter, description)
     if not parameter.is_required and default is not None:
         kind = f"{kind}, else {_plain(default)}".removeprefix(", ")
     name = f"`{parameter.name}`" + ("" if parameter.is_required else "?")
-    return f"{name}{f' ({kind})' if kind else ''}: {_for_files(said)}"
+    return f"{name}{f' ({kind})' if kind else ''}: {_for_files(description)}"
 
 
 def _plain(default: object) -> str:
@@ -228,22 +228,22 @@ def _plain(default: object) -> str:
     return default if isinstance(default, str) else json.dumps(default)
 
 
-def _for_files(said: str) -> str:
-    """The words of a docstring for people who write files."""
-    words = said[:1].lower() + said[1:]
+def _for_files(description: str) -> str:
+    """The words of a docstring for readers who write files."""
+    words = description[:1].lower() + description[1:]
     words = re.sub(r"\bNone (?=takes|allows|sets|looks|counts|is )", "left out, it ", words)
     words = words.replace(". left out", ". Left out")
     return words.replace("`nodeId` in S1 files", "`nodeId` is read too")
 
 
-def _kind(parameter: Parameter, said: str) -> str:
-    """The type of a parameter in words; nothing where what is said of it lists the choices."""
+def _kind(parameter: Parameter, description: str) -> str:
+    """The type of a parameter in words; nothing if its description lists the choices."""
     try:
         schema = parameter.adapter.json_schema()
     except PydanticInvalidForJsonSchema:
         return ""
     options = schema.get("enum", ())
-    return "" if options and all(f"`{one}`" in said for one in options) else _worded(schema)
+    return "" if options and all(f"`{one}`" in description for one in options) else _worded(schema)
 
 
 def _worded(schema: Mapping[str, Any]) -> str:
@@ -267,8 +267,8 @@ def _ends(schema: Mapping[str, Any]) -> str:
     return "".join(f" {sign} {schema[key]:g}" for key, sign in signs.items() if key in schema)
 
 
-def _said_of_arguments(function: Callable[..., object]) -> dict[str, str]:
-    """What the docstring says of each argument."""
+def _argument_descriptions(function: Callable[..., object]) -> dict[str, str]:
+    """The description of each argument in the docstring."""
     text = inspect.cleandoc(function.__doc__ or "")
     block = re.search(r"^Args:\n((?: {4}.*\n?)+)", text, re.MULTILINE)
     if block is None:

@@ -3,21 +3,21 @@
 ```
 JudgekitError
   InputError             the caller's files or arguments; retrying never helps
-    DatasetError         a data file is unsound (path, line, case_id)
-    RubricError          a rubric is unsound
-    TemplateError        a prompt template is unsound or cannot be rendered
-    UnknownNameError     a name that nothing answers to; lists the near ones
-    SettingsError        an option, a suite file or the environment is unsound
+    DatasetError         a data file is invalid (path, line, case_id)
+    RubricError          a rubric is invalid
+    TemplateError        a prompt template is invalid or cannot be rendered
+    UnknownNameError     no such name; suggests similar ones
+    SettingsError        an option, a suite file or the environment is invalid
   JudgeError             a judge gave no usable answer; becomes a JudgeFailure in a run
     ModelError           the provider answered with an error (kind, status, retryable, …)
     ReplyFormatError     no verdict can be read safely from the reply
     RefusalError         the judge declined to judge
-    BudgetExceededError  the next call would cross a limit set by the caller
-    FrozenCacheError     a frozen cache does not hold the reply; nothing was asked
-  NotEnoughDataError     the numbers given do not identify the estimate
-  DownloadError          a published file could not be fetched, or is another one
-  ApprovalRefusedError   nothing that is kept shows that a version is better
-  StoreError             a file of judgekit's own is newer than the code, locked or damaged
+    BudgetExceededError  the next call would exceed a limit set by the caller
+    FrozenCacheError     a frozen cache has no such reply; no call was made
+  NotEnoughDataError     the data do not identify the estimate
+  DownloadError          a published file could not be fetched, or has changed
+  ApprovalRefusedError   no stored evidence shows that a version is better
+  StoreError             a file that judgekit maintains is newer than the code, locked or damaged
 ```
 """
 
@@ -35,11 +35,11 @@ _MOST_NAMES = 12
 
 
 class JudgekitError(Exception):
-    """Anything judgekit raises on purpose; `str()` of it is fit to show to a user.
+    """The base of all errors judgekit raises; `str()` of it can be shown to a user.
 
     Args:
         message: What was wrong.
-        hint: What to do about it; shown after the message.
+        hint: How to fix it; shown after the message.
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
@@ -52,18 +52,18 @@ class JudgekitError(Exception):
 
 
 class InputError(JudgekitError):
-    """The caller's files or arguments are unsound; retrying never helps."""
+    """The caller's files or arguments are invalid; retrying never helps."""
 
 
 class DatasetError(InputError):
-    """A data file is unsound.
+    """A data file is invalid.
 
     Args:
         message: What was wrong.
         path: The file it was found in.
         line: Its line, counted from 1.
         case_id: The case it concerns.
-        hint: How to mend it.
+        hint: How to fix it.
     """
 
     def __init__(
@@ -84,19 +84,19 @@ class DatasetError(InputError):
 
 
 class RubricError(InputError):
-    """A rubric is unsound: its file, its weights, its scale or its threshold."""
+    """A rubric is invalid: its file, its weights, its scale or its threshold."""
 
 
 class TemplateError(InputError):
-    """A prompt template is unsound, or cannot be rendered with what it was given."""
+    """A prompt template is invalid, or cannot be rendered with these variables."""
 
 
 class SettingsError(InputError):
-    """An option, a suite file or an environment variable is unsound."""
+    """An option, a suite file or an environment variable is invalid."""
 
 
 def known_names(names: Sequence[str]) -> str:
-    """The names there are, as a hint that stays short however many they are."""
+    """A hint that lists the known names, the first dozen of them."""
     if not names:
         return "no names are known here"
     n_more = len(names) - _MOST_NAMES
@@ -105,12 +105,12 @@ def known_names(names: Sequence[str]) -> str:
 
 
 class UnknownNameError(InputError):
-    """A name that nothing answers to.
+    """There is nothing of that name.
 
     Args:
-        kind: What was looked for, as a noun ("template", "scale").
-        name: The name that was given.
-        known: The names there are; near ones are shown first.
+        kind: The kind of thing, as a noun ("template", "scale").
+        name: The unknown name.
+        known: The names that exist; similar ones are suggested.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
@@ -133,19 +133,19 @@ class JudgeError(JudgekitError):
 
 
 class ModelError(JudgeError):
-    """The provider, or the way to it, answered with an error.
+    """The provider or the connection to it failed.
 
     Args:
-        message: What the provider said, with secrets already removed.
+        message: The provider's message, with secrets already removed.
         kind: `auth`, `not_found`, `bad_request`, `rate_limited`, `quota`, `overloaded`,
             `timeout`, `connection`, `protocol`, `content_filter`, `context_window`, `empty`,
             `truncated` or `internal`.
         provider: The provider or endpoint that answered.
         status: HTTP status, where there was one.
-        retryable: Whether asking again may help.
-        retry_after_s: Seconds the provider asked to be left alone.
-        request_id: The provider's own id of the request.
-        hint: What to do about it.
+        retryable: Whether a retry may succeed.
+        retry_after_s: Seconds to wait, as the provider requested.
+        request_id: The provider's id of the request.
+        hint: How to fix it.
     """
 
     def __init__(
@@ -170,19 +170,19 @@ class ModelError(JudgeError):
 
     @property
     def fatal(self) -> bool:
-        """Whether every further call to the same endpoint would fail in the same way."""
+        """Whether every further call to this endpoint would fail in the same way."""
         return self.kind in {"auth", "not_found", "quota"}
 
 
 class ReplyFormatError(JudgeError):
-    """No verdict can be read safely from a judge's reply; it may be asked again.
+    """No verdict can be read safely from a judge's reply; the call may be retried.
 
     Args:
-        message: What stood in the way, in words fit to be sent back to the judge.
-        reason: A short name of it: `no_verdict`, `out_of_range`, `missing_criteria`,
+        message: What was wrong, worded so that it can be sent back to the judge.
+        reason: A short name for it: `no_verdict`, `out_of_range`, `missing_criteria`,
             `ambiguous`, `truncated`, `empty`, `not_a_number`, `scale_mismatch`, `echo`,
             `cannot_assess`, ….
-        reply: The reply as it came.
+        reply: The raw reply.
     """
 
     kind = "unreadable"
@@ -194,11 +194,11 @@ class ReplyFormatError(JudgeError):
 
 
 class RefusalError(JudgeError):
-    """The judge declined to judge, or the provider filtered what it said.
+    """The judge declined to judge, or the provider filtered its reply.
 
     Args:
         message: The refusal, shortened.
-        reply: The reply as it came.
+        reply: The raw reply.
     """
 
     kind = "refusal"
@@ -209,16 +209,16 @@ class RefusalError(JudgeError):
 
 
 class BudgetExceededError(JudgeError):
-    """The next call would cross a limit the caller set; it was not made."""
+    """The next call would exceed a limit set by the caller; it was not made."""
 
     kind = "budget"
 
 
 class FrozenCacheError(JudgeError):
-    """The cache is frozen and does not hold the reply; nothing was asked.
+    """The cache is frozen and has no such reply; no call was made.
 
     Args:
-        message: Which request was missed.
+        message: Which request has no cached reply.
         key: Its key in the cache.
     """
 
@@ -230,20 +230,20 @@ class FrozenCacheError(JudgeError):
 
 
 class NotEnoughDataError(JudgekitError):
-    """The numbers given do not identify the estimate."""
+    """The data do not identify the estimate."""
 
 
 class DownloadError(JudgekitError):
-    """A published file could not be fetched, or is not the one that was pinned."""
+    """A published file could not be fetched, or differs from the pinned checksum."""
 
 
 class ApprovalRefusedError(JudgekitError):
-    """A version may not be approved, for nothing that is kept shows that it is better.
+    """A version may not be approved: no stored evidence shows that it is better.
 
     Args:
         message: Why.
         hint: What to do.
-        is_worse: Whether what is kept shows that the other one is better.
+        is_worse: Whether the evidence shows that the other version is better.
     """
 
     def __init__(self, message: str, *, hint: str | None = None, is_worse: bool = False) -> None:
@@ -252,4 +252,4 @@ class ApprovalRefusedError(JudgekitError):
 
 
 class StoreError(JudgekitError):
-    """A file of judgekit's own is newer than the code, locked or damaged."""
+    """A file that judgekit maintains is newer than the code, locked or damaged."""

@@ -52,7 +52,7 @@ def canonical_part(value: object) -> str:
 class Frozen(dict[str, object]):
     """A JSON object that cannot be changed and knows its canonical text.
 
-    It is a dict to whoever reads it. The objects and lists inside it cannot be changed either.
+    Readers see a dict. Nested objects and lists cannot be changed either.
     """
 
     __slots__ = ("canonical",)
@@ -75,7 +75,7 @@ class Frozen(dict[str, object]):
 
 
 def thawed(value: object) -> object:
-    """A copy in plain dicts and lists, for whoever likes to change what it is handed."""
+    """A copy in plain dicts and lists, which may be changed."""
     if isinstance(value, dict):
         return {name: thawed(item) for name, item in value.items()}
     return [thawed(item) for item in value] if isinstance(value, list | tuple) else value

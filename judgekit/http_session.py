@@ -1,6 +1,6 @@
 """HTTP connections that belong to an event loop and are closed with it.
 
-Used by what calls an endpoint itself: the direct transport and HTTP targets.
+The direct transport and HTTP targets use them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class HttpSessions:
 
 
 async def read_body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
-    """The body, or as much of it as shows that it is larger than `most_bytes`."""
+    """The body; reading stops once it is larger than `most_bytes`."""
     # Bytes are counted after unpacking: a small compressed body may unpack to gigabytes.
     chunks: list[bytes] = []
     size = 0

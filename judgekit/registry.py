@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 BUILT_IN = "judgekit"
-"""Where a built-in comes from."""
+"""The source of built-in entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """One name and what it stands for."""
+    """A name and the object it stands for."""
 
     name: str
-    """The name people write."""
+    """The name used in suites and on the command line."""
 
     target: object
-    """What it stands for, or where that is, as `package.module:attribute`."""
+    """The object, or where to import it from: `package.module:attribute`."""
 
     source: str = BUILT_IN
-    """Where it comes from: `judgekit`, or the package that declares it."""
+    """`judgekit`, or the package that declares it."""
 
     def load(self) -> object:
-        """What the name stands for; its module is imported when it is first needed.
+        """The object the name stands for; its module is imported on first use.
 
         Returns:
             The object.
@@ -45,16 +45,16 @@ class RegistryEntry:
             return self.target
         module, _, attribute = self.target.partition(":")
         try:
-            found: object = importlib.import_module(module)
+            target: object = importlib.import_module(module)
             for part in attribute.split("."):
-                found = getattr(found, part)
+                target = getattr(target, part)
         except Exception as error:  # importing another package's module may raise anything
             raise InputError(
                 f"{self.name!r} of {self.source} cannot be loaded from {self.target}: "
                 f"{type(error).__name__}: {error}",
                 hint=f"repair or reinstall {self.source}",
             ) from error
-        return found
+        return target
 
 
 class Registry(Mapping[str, RegistryEntry]):
@@ -97,7 +97,7 @@ class Registry(Mapping[str, RegistryEntry]):
             The entry.
 
         Raises:
-            UnknownNameError: Nothing is called so; lists the near names.
+            UnknownNameError: There is no such name; similar ones are suggested.
             InputError: Two packages declare one name.
         """
         entry = self._known.get(name) or self._everything().get(name)
@@ -106,7 +106,7 @@ class Registry(Mapping[str, RegistryEntry]):
         return entry
 
     def load(self, name: str) -> object:
-        """What a name stands for.
+        """The object a name stands for.
 
         Args:
             name: The name.
@@ -115,16 +115,16 @@ class Registry(Mapping[str, RegistryEntry]):
             The object.
 
         Raises:
-            UnknownNameError: Nothing is called so; lists the near names.
+            UnknownNameError: There is no such name; similar ones are suggested.
             InputError: It cannot be imported, or two packages declare one name.
         """
         return self.find(name).load()
 
     def plus(self, *entries: RegistryEntry) -> Registry:
-        """This registry and more.
+        """A registry with further entries.
 
         Args:
-            entries: What is added.
+            entries: The entries to add.
 
         Returns:
             A new registry.
@@ -153,7 +153,7 @@ class Registry(Mapping[str, RegistryEntry]):
 
 
 def declared_entries(group: str) -> tuple[RegistryEntry, ...]:
-    """What the installed packages declare under an entry-point group.
+    """The entries that installed packages declare under an entry-point group.
 
     Args:
         group: The group, such as `judgekit.assertions`.

@@ -20,7 +20,7 @@ PROSE = {
     r"people|people's|persons?": "human labels, annotators, a reviewer, users, somebody",
     r"persons?' words?|judge's word|word of (?:a|the) judge": "human judgment, judgment",
     r"said|say so|says so|goes unsaid": "stated, reported, set, given; inconclusive",
-    r"told|tells|telling": "reported, listed, shown, passed",
+    r"told|tells": "reported, listed, shown, passed",
     r"heard|unheard": "received, answered",
     r"owned|owns|owning|bought|buys|buying": "cached, stored; fetched, paid for",
     r"shelf|shelves|portals?|doors?|seams?|sittings?|leases?|juries|jury|seats?": (
@@ -40,7 +40,7 @@ PROSE = {
     r"asks? (?:\w+ )?(?:again|no more|nothing)|asked (?:\w+ )?again": "retries; makes no calls",
     r"kept (?:reply|replies|answers?|judgments?|verdicts?|runs?)": "cached reply, stored run",
     r"askings?|lookings?|twins?": "call, repeat; evaluation; counterpart",
-    r"nothing to (?:do|lose|say)|for want of|save for|of its own accord": "say it plainly",
+    r"nothing to (?:lose|say|mend)|for want of|save for|of its own accord": "say it plainly",
     r"by itself alone|as one whole|one throughout": "say it plainly",
 }
 NAMES = {
@@ -56,13 +56,19 @@ WHOLE_NAMES = {"said", "told", "heard", "given", "asked", "kept", "held", "taken
 ALLOWED = {
     "TextSource": "values in the JSON of `plan --json`",
     "_FROM_KNOWN_ANSWERS": "a value in the JSON of `plan --json`",
+    "asked": "a field of stored verdicts, checks and calibration maps",
+    "ask_person": "a public method of `RunStore`",
     "held": "a key of the gate in the JSON of `run --json`",
+    "is_owned": "a public argument of `RunStore.spent_usd`",
     "n_owned": "a key of the JSON that `--json` prints",
+    "passed_by_people": "a field of calibration maps",
     "people": "a key of the JSON of `plan --json` and `calibrate --json`",
     "said": "an argument of `Panel.observe`, which is public, and a field of observations",
 }
 
-_PROSE = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), to) for pattern, to in PROSE.items()]
+_PROSE = [
+    (re.compile(rf"(?<!\.)\b(?:{pattern})\b", re.IGNORECASE), to) for pattern, to in PROSE.items()
+]
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs")
 _TEXT = {".md", ".j2", ".jinja", ".html", ".css", ".txt"}

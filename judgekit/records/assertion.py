@@ -16,22 +16,22 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class EmbeddingUsage(Record):
-    """What a check or a scorer asked of a model of embeddings, and what that cost."""
+    """The embedding calls of a check or a scorer, and their cost."""
 
     n_calls: Count = 0
-    """Calls that were made now."""
+    """Calls made in this run."""
 
     n_owned: Count = 0
-    """Replies that were owned already."""
+    """Replies taken from the cache."""
 
     input_tokens: Count = 0
-    """Tokens that the calls sent, as far as known."""
+    """Tokens sent, as far as known."""
 
     cost_usd: Finite | None = None
-    """What the calls cost, in US dollars: 0 where none was made, None where it is not known."""
+    """Cost of the calls in US dollars: 0 without calls, None when unknown."""
 
     saved_usd: Finite = 0.0
-    """What the owned replies cost when they were bought, as far as known, in US dollars."""
+    """What the cached replies cost when they were fetched, in US dollars, as far as known."""
 
     def __add__(self, other: EmbeddingUsage) -> EmbeddingUsage:
         """Both together."""
@@ -46,34 +46,34 @@ class EmbeddingUsage(Record):
 
 
 class AssertionResult(Record):
-    """What one assertion found; one that could not be carried out neither passes nor fails."""
+    """The result of one assertion; one that could not be evaluated neither passes nor fails."""
 
     passed: bool | None = None
-    """Whether it holds; None where it could not be checked, and `error` says why."""
+    """Whether it holds; None where it could not be evaluated (see `error`)."""
 
     actual: JsonValue = None
-    """What was found in the output."""
+    """The value found in the output."""
 
     message: Name
-    """Why it passed or failed, in words a person can act on."""
+    """Why it passed or failed, worded so that a reader can act on it."""
 
     type: str = ""
-    """The assertion's name, such as `output.contains`; filled in by whoever calls it."""
+    """The assertion's name, such as `output.contains`; filled in by the caller."""
 
     value: Fraction | None = None
-    """How far it holds, on [0, 1], where that is more than yes or no (a group, a similarity)."""
+    """The degree to which it holds, on [0, 1], where there is one (a group, a similarity)."""
 
     weight: Weight = 1.0
     """Its weight in its group."""
 
     error: str | None = None
-    """Why it could not be checked; also when the assertion is negated."""
+    """Why it could not be evaluated; also when the assertion is negated."""
 
     parts: tuple[AssertionResult, ...] = ()
-    """For a group, what its members found."""
+    """For a group, the results of its members."""
 
     asked: EmbeddingUsage | None = None
-    """What it asked of a model; of what several compare, the first one has it."""
+    """Its embedding calls; calls shared by several are counted with the first."""
 
     @model_validator(mode="after")
     def _is_decided_or_an_error(self) -> Self:
@@ -87,13 +87,13 @@ class Score(Record):
     """One deterministic number about an output."""
 
     name: Name
-    """Name of the scorer: `latency`, `cost`, `tokens`, `similarity`, `judge`, or a stranger's."""
+    """Name of the scorer: `latency`, `cost`, `tokens`, `similarity`, `judge`, or a plug-in's."""
 
     value: Fraction | None = None
-    """The score on [0, 1]; None where it could not be measured, and `error` says why."""
+    """The score on [0, 1]; None where it could not be measured (see `error`)."""
 
     raw: Finite | None = None
-    """What was measured, in `unit`."""
+    """The measured quantity, in `unit`."""
 
     unit: str | None = None
     """The unit of `raw`: `ms`, `usd`, `tokens`, …."""
@@ -102,13 +102,13 @@ class Score(Record):
     """How it was measured, where there is more than one way."""
 
     message: str = ""
-    """What it means, in words."""
+    """The result in words."""
 
     error: str | None = None
     """Why there is no value."""
 
     asked: EmbeddingUsage | None = None
-    """What it asked of a model; of what several compare, the first one has it."""
+    """Its embedding calls; calls shared by several are counted with the first."""
 
     @model_validator(mode="after")
     def _has_a_value_or_an_error(self) -> Self:
@@ -119,7 +119,7 @@ class Score(Record):
 
 
 class ScoreBreakdown(Record):
-    """Several scores of one output and what they come to."""
+    """Several scores of one output and their weighted mean."""
 
     overall: Fraction | None = None
     """Weighted mean of the scores that have a value; None where none has."""

@@ -16,10 +16,10 @@ from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, R
 from judgekit.records.rubric import Criterion, Rubric
 
 MapMethod = Literal["identity", "shift", "affine", "platt", "ordinal", "isotonic"]
-"""How a map was fitted; `identity` where none was shown to come nearer to people."""
+"""How a map was fitted; `identity` where no map was shown to reduce the error."""
 
 CalibrationState = Literal["calibrated", "partial", "stale", "uncalibrated"]
-"""`partial`: some criteria were never labelled; `stale`: something was changed since."""
+"""`partial`: some criteria have no labels; `stale`: judge, rubric or template changed since."""
 
 
 class CalibrationFigure(Record):
@@ -39,20 +39,20 @@ class CalibrationFigure(Record):
 
 
 class CalibratedJudge(Record):
-    """One judge and how it is asked."""
+    """One judge and its settings."""
 
     judge: Name
     """Model and template, as every judgment names them (`openai/gpt-4.1-mini pointwise/…@1f3c…`);
     of recorded replies the file without its folder."""
 
     parameters: JsonObject | None = None
-    """What decides its answers beside the prompt (temperature, …); None where that is not known."""
+    """Request parameters (temperature, …); None when unknown."""
 
     repeats: Annotated[int, Field(ge=1)] | None = None
-    """How often it is asked; None where that is not known."""
+    """How often each question is asked; None when unknown."""
 
     asks_all: bool | None = None
-    """Whether one call asks all criteria; None where that is not known."""
+    """Whether one call asks all criteria; None when unknown."""
 
     @property
     def model(self) -> str:
@@ -67,7 +67,7 @@ class CalibratedJudge(Record):
 
 
 class CalibratedPanel(Record):
-    """Who judges, and how several judges come to one value."""
+    """The judges, and how their scores are combined."""
 
     judges: Annotated[tuple[CalibratedJudge, ...], Field(min_length=1)]
     """The judges, in the order they are asked."""
@@ -83,7 +83,7 @@ class CalibratedPanel(Record):
 
     @property
     def is_known(self) -> bool:
-        """Whether the parameters of any of them are known; of none where only their names are."""
+        """Whether the parameters of any judge are known, not only the names."""
         return any(judge.parameters is not None for judge in self.judges)
 
     @property
@@ -93,7 +93,7 @@ class CalibratedPanel(Record):
 
 
 class CalibrationMap(Record):
-    """From a judge's value for one criterion to what people would say on average."""
+    """Maps a judge's value for one criterion to the mean human label."""
 
     criterion: Criterion
     """The criterion as it was asked; the map is bound to its question, guide and scale."""
@@ -102,37 +102,37 @@ class CalibrationMap(Record):
     """How it was fitted."""
 
     points: Annotated[tuple[tuple[Fraction, Fraction], ...], Field(min_length=1)]
-    """The judge's value and people's, both on [0, 1]; straight between, level beyond."""
+    """Pairs of judge value and human value on [0, 1]; linear between them, constant beyond."""
 
     reason: str | None = None
-    """Why the judge's own value stands, where it does."""
+    """Why the judge's value is left unchanged, where it is."""
 
     error_before: CalibrationFigure
-    """Mean squared difference of judge and people, on [0, 1]."""
+    """Mean squared difference between judge and human labels, on [0, 1]."""
 
     error_after: CalibrationFigure
     """The same after a map that was fitted without the case (cross-validated)."""
 
     improvement: CalibrationFigure
-    """Before less after, case by case; its interval is clustered by case."""
+    """`error_before` minus `error_after`; the interval is clustered by case."""
 
     accuracy_before: Fraction
-    """Share of the outputs that the judge passes as people do."""
+    """Share of outputs on which judge and human labels agree about passing."""
 
     accuracy_after: Fraction
     """The same after the map, cross-validated."""
 
     passed_before: Fraction
-    """Share of the outputs that the judge passes."""
+    """Share of outputs that the judge passes."""
 
     passed_after: Fraction
     """Share that passes after the map, cross-validated."""
 
     passed_by_people: Fraction
-    """Share that people pass."""
+    """Share that passes by the human labels."""
 
     kappa: CalibrationFigure
-    """Agreement of judge and people beyond chance, with quadratic weights."""
+    """Agreement of judge and human labels beyond chance, with quadratic weights."""
 
     n_labels: Count
     """Labels."""
@@ -141,10 +141,10 @@ class CalibrationMap(Record):
     """Outputs with a label and a judgment."""
 
     n_cases: Count
-    """Cases they are of."""
+    """Cases they belong to."""
 
     n_annotators: Count
-    """People who labelled."""
+    """Annotators."""
 
     @model_validator(mode="after")
     def _never_falls(self) -> Self:
@@ -156,7 +156,7 @@ class CalibrationMap(Record):
         return self
 
     def value_of(self, value: float) -> float:
-        """What people would say on average.
+        """The expected human label.
 
         Args:
             value: The judge's value on [0, 1].
@@ -180,10 +180,10 @@ class Calibration(Record):
     """The maps of a judge and a rubric, and the labels they rest on; what a map file holds."""
 
     rubric: Rubric
-    """The rubric as it was when people labelled."""
+    """The rubric at the time of labelling."""
 
     asked: CalibratedPanel
-    """Who judged, and how they were asked."""
+    """The judges and their settings."""
 
     maps: Annotated[tuple[CalibrationMap, ...], Field(min_length=1)]
     """A map for each criterion with enough labels, in the rubric's order."""
@@ -195,7 +195,7 @@ class Calibration(Record):
     """Labels of all criteria."""
 
     annotators: tuple[Name, ...]
-    """Who labelled."""
+    """Their names."""
 
     kappa: CalibrationFigure
     """Agreement over all criteria, with quadratic weights."""
@@ -216,7 +216,7 @@ class Calibration(Record):
             criterion: A criterion.
 
         Returns:
-            Its map; None where there is none, or it was asked in other words or on another scale.
+            Its map; None where there is none, or its wording or scale differs.
         """
         return next(
             (m for m in self.maps if m.criterion.fingerprint == criterion.fingerprint), None
@@ -224,7 +224,7 @@ class Calibration(Record):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of all of it but when and by which version it was fitted."""
+        """SHA-256 of everything except the time and the version of the fit."""
         return fingerprint(self.model_dump(mode="json", exclude={"fitted_at", "judgekit"}))
 
 
@@ -232,23 +232,22 @@ class CalibrationInUse(Record):
     """Whether judgments are calibrated, and by which maps."""
 
     state: CalibrationState
-    """Whether they are."""
+    """The state."""
 
     words: Name
-    """The same in a line: `calibrated on 120 labels, kappa 0.71 [0.60, 0.81]`."""
+    """The state in a line: `calibrated on 120 labels, kappa 0.71 [0.60, 0.81]`."""
 
     path: str | None = None
     """The file of the maps; None where there is none."""
 
     calibration: Calibration | None = None
-    """The maps as they were then; None where there are none."""
+    """The maps at the time of the run; None where there are none."""
 
     applied: tuple[Name, ...] = ()
-    """The criteria whose maps hold, so that the calibrated value decides; all others keep the
-    judge's own."""
+    """The criteria whose maps apply; all others keep the judge's value."""
 
     def maps(self, rubric: Rubric) -> dict[str, CalibrationMap]:
-        """The maps that hold for a rubric.
+        """The maps that apply to a rubric.
 
         Args:
             rubric: A rubric.
@@ -263,6 +262,6 @@ class CalibrationInUse(Record):
 
 
 UNCALIBRATED = CalibrationInUse(
-    state="uncalibrated", words="uncalibrated: the judge was not held against people's labels"
+    state="uncalibrated", words="uncalibrated: the judge has not been compared with human labels"
 )
-"""Where nobody asked for a calibration."""
+"""The state of a run without a calibration."""

@@ -28,7 +28,7 @@ EvaluationProfileName = Literal["deterministic", "structured", "flexible", "crea
 
 
 class CaseEvaluation(Record):
-    """How one case is evaluated, where it says so itself (S4.2)."""
+    """How one case is evaluated, where the case sets it (S4.2)."""
 
     strategy: EvaluationStrategy
     """The strategy."""
@@ -65,19 +65,19 @@ class Case(Record):
     """A good answer, where one is known."""
 
     context: JsonValue = None
-    """Material the answer may lean on (a document, a policy), shown to the judge with the input."""
+    """Material for the answer (a document, a policy), shown to the judge with the input."""
 
     name: str | None = None
-    """A title for people."""
+    """A title for readers."""
 
     description: str | None = None
-    """What the case is there to find out."""
+    """What the case tests."""
 
     tags: tuple[str, ...] = ()
-    """Groups that are reported apart."""
+    """Groups that are also reported separately."""
 
     stratum: CaseStratum | None = None
-    """How complex the task is; strata are reported apart."""
+    """How complex the task is; strata are also reported separately."""
 
     status: Literal["active", "draft", "deprecated"] = "active"
     """Only active cases are run."""
@@ -92,19 +92,19 @@ class Case(Record):
     """The version of the prompt under test."""
 
     assertions: tuple[JsonObject, ...] = ()
-    """Deterministic checks of this case, as they stand in the file."""
+    """Deterministic checks of this case, as written in the file."""
 
     rubric: str | Rubric | None = None
     """A rubric of its own, by name or path or in full; None takes the suite's."""
 
     evaluation: CaseEvaluation | None = None
-    """How the case is evaluated; None takes the suite's way."""
+    """How the case is evaluated; None takes the suite's strategy."""
 
     metadata: JsonObject = Field(default_factory=dict)
-    """Whatever else the file says (difficulty, priority, author, created_at)."""
+    """Further fields of the file (difficulty, priority, author, created_at)."""
 
     def to_json(self) -> JsonObject:
-        """The case as plain JSON types; an input that is null is there.
+        """The case as plain JSON types; an input of null is written.
 
         Returns:
             A dict of JSON types, without the optional fields that are None.
@@ -116,7 +116,7 @@ class Case(Record):
 
 @dataclass(frozen=True, slots=True)
 class CaseSource:
-    """Cases that can be gone through any number of times, in file order."""
+    """Cases in file order, which can be iterated any number of times."""
 
     name: str
     """Name of the dataset."""
@@ -125,14 +125,14 @@ class CaseSource:
     """The version its owner gives it."""
 
     read: Callable[[], Iterator[Case]] = field(repr=False)
-    """Begins at the first case; of rows in JSONL, CSV and Parquet it holds one at a time."""
+    """Iterates from the first case; rows of JSONL, CSV and Parquet are read one at a time."""
 
     def __iter__(self) -> Iterator[Case]:
         """Every case, whatever its status."""
         return self.read()
 
     def count(self) -> int:
-        """How many there are; reads all of them, so that they are known to be sound."""
+        """The number of cases; reads and validates all of them."""
         return sum(1 for _ in self)
 
 

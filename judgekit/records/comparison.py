@@ -1,7 +1,4 @@
-"""The records of one pairwise comparison: preferences in each order.
-
-The comparison they are reconciled to.
-"""
+"""The records of one pairwise comparison: the preferences in each order, and their result."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
 PreferenceSlot = Literal["first", "second", "tie"]
-"""What a judge chooses: the output it saw first, the one it saw second, or neither."""
+"""A judge's choice: the output shown first, the one shown second, or a tie."""
 
 PresentationOrder = Literal["ab", "ba"]
 """`ab` where output a was shown first, `ba` where output b was."""
@@ -28,36 +25,37 @@ Winner = Literal["a", "b", "tie"]
 """Which of two outputs is better."""
 
 WINNER_POINTS: Final[Mapping[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
-"""What output a gets for each outcome: a tie is half a win for both."""
+"""Points of output a for each outcome: a tie is half a win for both."""
 
 ReconciliationRule = Literal["consistent", "average"]
-"""`consistent`: who wins in both orders, else a tie; `average`: who has more than half of both."""
+"""Who wins: with `consistent` the winner in both orders, else a tie; with `average` the output with
+more than half of the points of both orders."""
 
 
 class ScrubbedPassage(Record):
     """A passage by which an output named its maker; it was not shown to the judge."""
 
     side: Literal["a", "b"]
-    """Whose output it stood in."""
+    """The output that contained it."""
 
     text: Name
     """The passage."""
 
     start: Count
-    """Where it began in the output's own text, in characters."""
+    """Its start in the output's unchanged text, in characters."""
 
     end: Count
-    """Where it ended."""
+    """Its end."""
 
 
 class PairAnswer(Record):
-    """What was asked about two outputs in one order, with its calls and cost."""
+    """A question about two outputs in one order, with its calls and cost."""
 
     order: PresentationOrder
     """Which output was shown first."""
 
     criterion: Name | None = None
-    """Name of the criterion; None for the preference on the whole."""
+    """Name of the criterion; None for the overall preference."""
 
     case_id: str | None = None
     """The case that was answered."""
@@ -69,25 +67,25 @@ class PairAnswer(Record):
     """The variant that was shown second."""
 
     repeat: Count = 0
-    """Which time the judge was asked in this order, from 0."""
+    """Number of the repeat in this order, from 0."""
 
     judge: str = ""
-    """Which judge: model and template, or the person's name."""
+    """The judge: model and template, or the annotator's name."""
 
     cached: bool = False
-    """Whether every reply was owned already, so that nothing was paid now."""
+    """Whether every reply came from the cache, so that nothing was paid in this run."""
 
     cost_usd: Finite | None = None
-    """What was paid now, in US dollars: 0 when cached, None when unknown."""
+    """Paid in this run, in US dollars: 0 when cached, None when unknown."""
 
     price_usd: Finite | None = None
-    """What the replies cost when they were bought, in US dollars; None when unknown."""
+    """What the replies cost when they were fetched, in US dollars; None when unknown."""
 
     usage: Usage | None = None
     """Tokens of the replies."""
 
     n_calls: Count = 0
-    """Replies that were needed, unparseable ones included."""
+    """Number of replies, unparseable ones included."""
 
     reply_key: str | None = None
     """The cache key of the last reply."""
@@ -97,43 +95,43 @@ class Preference(PairAnswer):
     """One judge's choice between two outputs in one order; none is without a rationale."""
 
     choice: PreferenceSlot
-    """What it chose, by the place it saw it in."""
+    """The chosen slot."""
 
     rationale: Name
     """Why; never empty."""
 
     evidence_first: tuple[Evidence, ...] = ()
-    """What it quotes from the output shown first; places count in the text the judge saw."""
+    """Quotes from the output shown first; positions refer to the text the judge saw."""
 
     evidence_second: tuple[Evidence, ...] = ()
-    """What it quotes from the output shown second."""
+    """Quotes from the output shown second."""
 
     confidence: Fraction | None = None
-    """How sure it is: from log-probabilities where there are any, else what it stated."""
+    """Confidence from log-probabilities where available, else as stated."""
 
     stated_confidence: Fraction | None = None
-    """What it said of its own confidence."""
+    """The confidence the judge stated."""
 
     logprob_first: Fraction | None = None
-    """The probability that it chooses the first, a tie counting half, from log-probabilities."""
+    """Probability of choosing the first, a tie counting half, from log-probabilities."""
 
     raw_first: Finite | None = None
-    """The score it gave the output shown first, from 1 to 10, where it gave one."""
+    """Score of the output shown first, from 1 to 10, where the judge gave one."""
 
     raw_second: Finite | None = None
-    """The score it gave the output shown second."""
+    """Score of the output shown second."""
 
     source: JudgmentSource = "llm"
     """Who judged."""
 
     model: str | None = None
-    """The model that answered, in the provider's own words."""
+    """The model that answered, as the provider names it."""
 
     duration_ms: Finite | None = None
-    """How long the judge took when the reply was fetched, in milliseconds."""
+    """Duration of the call when the reply was fetched, in milliseconds."""
 
     dropped_parameters: tuple[str, ...] = ()
-    """Parameters the model refused, so that they were not sent."""
+    """Parameters that were not sent because the model rejects them."""
 
     flags: tuple[str, ...] = ()
     """Advisory marks (`evidence_not_found`, `scores_disagree`, `no_rationale`, `smoke_model`);
@@ -147,13 +145,13 @@ class PreferenceFailure(PairAnswer):
     """Why."""
 
     message: str
-    """What happened and what to do."""
+    """What happened and how to fix it."""
 
     reason: str | None = None
-    """For an unreadable reply, what was wrong with it."""
+    """For an unparseable reply, what was wrong with it."""
 
     reply: str | None = None
-    """The last reply, as it came."""
+    """The last raw reply."""
 
 
 class CriterionComparison(Record):
@@ -166,10 +164,10 @@ class CriterionComparison(Record):
     """Which output is better; None where a failed order leaves it open."""
 
     consistent: bool | None
-    """Whether both orders say the same; a tie that is not consistent is no true tie."""
+    """Whether both orders agree; a tie that is not consistent is no true tie."""
 
     probability: Fraction | None
-    """How far output a is preferred: the mean of both orders, a tie counting half."""
+    """Share of preferences for output a over both orders, a tie counting half."""
 
     probability_low: Fraction
     """The probability if every failure had preferred b."""
@@ -190,7 +188,7 @@ class CriterionComparison(Record):
     """Failures, both orders."""
 
     def to_json(self) -> JsonObject:
-        """The comparison as plain JSON types; what is not known is there, as null."""
+        """The comparison as plain JSON types; unknown values are null."""
         return self.model_dump(mode="json")
 
 
@@ -209,22 +207,22 @@ class CriterionComparisons(tuple[CriterionComparison, ...]):
         """The comparison of that name or at that place."""
         if not isinstance(key, str):
             return super().__getitem__(key)
-        for found in self:
-            if found.name == key:
-                return found
+        for comparison in self:
+            if comparison.name == key:
+                return comparison
         raise KeyError(key)
 
     @classmethod
     def __get_pydantic_core_schema__(
         cls, source: object, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        """Validated and written as a tuple of comparisons is."""
+        """Validated and serialized as a tuple of comparisons."""
         plain = handler.generate_schema(tuple[CriterionComparison, ...])
         return core_schema.no_info_after_validator_function(cls, plain)
 
 
 class MemberComparison(Record):
-    """What one judge of a panel makes of two outputs on the whole, both orders reconciled."""
+    """The overall preference of one judge of a panel, both orders reconciled."""
 
     judge: Name
     """Model and template."""
@@ -233,13 +231,13 @@ class MemberComparison(Record):
     """Which output is better; None where a failed order leaves it open."""
 
     consistent: bool | None
-    """Whether both orders say the same; a tie that is not consistent is no true tie."""
+    """Whether both orders agree; a tie that is not consistent is no true tie."""
 
     probability: Fraction | None
-    """How far output a is preferred: the mean of both orders, a tie counting half."""
+    """Share of preferences for output a over both orders, a tie counting half."""
 
     def to_json(self) -> JsonObject:
-        """What the judge makes of them as plain JSON types; what is open is there, as null."""
+        """The preference as plain JSON types; unknown values are null."""
         return self.model_dump(mode="json")
 
 
@@ -250,25 +248,25 @@ class Comparison(Record):
     """The case that was answered."""
 
     variant_a: str | None = None
-    """The variant output a is of."""
+    """The variant of output a."""
 
     variant_b: str | None = None
-    """The variant output b is of."""
+    """The variant of output b."""
 
     rubric: str
     """Name of the rubric."""
 
     rubric_fingerprint: str
-    """Fingerprint of the rubric the conclusion was drawn with."""
+    """Fingerprint of the rubric."""
 
     winner: Winner | None
-    """Which output is better on the whole; None where failures leave it open."""
+    """Which output is better overall; None where failures leave it open."""
 
     consistent: bool | None
-    """Whether both orders say the same; a tie that is not consistent is no true tie."""
+    """Whether both orders agree; a tie that is not consistent is no true tie."""
 
     probability: Fraction | None
-    """How far output a is preferred: the mean of both orders, a tie counting half."""
+    """Share of preferences for output a over both orders, a tie counting half."""
 
     probability_low: Fraction
     """The probability if every failure had preferred b."""
@@ -286,37 +284,37 @@ class Comparison(Record):
     """The side with the higher mean score; None where there are no scores."""
 
     rule: ReconciliationRule = "consistent"
-    """Who wins where the orders differ."""
+    """The rule for orders that disagree."""
 
     criteria: CriterionComparisons = CriterionComparisons()
-    """Per criterion, in the rubric's order; without those that were not asked about."""
+    """Per criterion, in the rubric's order; criteria that were not asked are left out."""
 
     judges: tuple[MemberComparison, ...] = ()
-    """For a panel what each judge makes of them, which is one vote; empty for one judge."""
+    """For a panel the vote of each judge; empty for a single judge."""
 
     agreement: Fraction | None = None
-    """Share of the pairs of judges that name the same winner; None without two that name one."""
+    """Share of pairs of judges that agree on the winner; None with fewer than two votes."""
 
     preferences: tuple[Preference, ...] = ()
-    """What the judge chose, in the order it was asked; of a panel judge by judge."""
+    """The judge's preferences, in the order asked; for a panel judge by judge."""
 
     failures: tuple[PreferenceFailure, ...] = ()
-    """What it failed to say."""
+    """Its failures."""
 
     is_identical: bool = False
-    """Whether the judge would have seen the same text twice, so that it was not asked."""
+    """Whether both outputs are the same text, so that the judge was not called."""
 
     labels: tuple[str, str] = ("first", "second")
-    """What the outputs shown first and second were called in the prompts."""
+    """Names of the outputs shown first and second in the prompts."""
 
     scrubbed: tuple[ScrubbedPassage, ...] | None = ()
-    """Where the outputs named their makers; None where scrubbing was switched off."""
+    """Passages that revealed the maker; None where scrubbing was switched off."""
 
     error: str | None = None
     """Why nothing was judged: an output is itself an error."""
 
     def to_json(self) -> JsonObject:
-        """The comparison as plain JSON types; what it leaves open is there, as null.
+        """The comparison as plain JSON types; unknown values are null.
 
         Returns:
             A dict of JSON types.

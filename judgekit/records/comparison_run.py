@@ -1,7 +1,4 @@
-"""The records of a stored comparison of two variants: its two sides, the compared pairs.
-
-Analyses and approvals.
-"""
+"""The records of a stored comparison of two variants: sides, pairs, analyses and approvals."""
 
 from __future__ import annotations
 
@@ -17,51 +14,51 @@ from judgekit.records.rubric import Rubric
 
 ComparisonStatus = Literal["running", "complete", "incomplete", "interrupted", "stopped", "decided"]
 """`running`, also after a kill; `complete`: every pair was judged; `incomplete`: the judge failed
-somewhere; `interrupted` by the user; `stopped` at a limit of money; `decided`: it stopped at a
-difference that was shown, as it was told to."""
+for some; `interrupted` by the user; `stopped` at the budget; `decided`: it stopped
+early, as requested, because a difference was shown."""
 
 
 class VariantVersion(Record):
     """What distinguishes one version of a variant from the next."""
 
     fingerprint: Name
-    """Of all that decides what the variant answers: its prompt with everything it includes, its
-    model and parameters, its program, or the outputs themselves where they are recorded."""
+    """Fingerprint of everything that decides the variant's answers: its prompt with all includes,
+    its model and parameters, its program, or the outputs themselves where they are recorded."""
 
     prompt_fingerprint: str | None = None
-    """Of the prompt with everything it includes; None where no prompt is named."""
+    """Fingerprint of the prompt with all includes; None where no prompt is named."""
 
     prompt: str | None = None
-    """The prompt's file or name, as it was given."""
+    """The prompt's file or name, as written."""
 
     model: str | None = None
     """The model the prompt is sent to."""
 
     outputs: str | None = None
-    """The file of recorded outputs, as it was given."""
+    """The file of recorded outputs, as written."""
 
 
 class ComparedSide(Record):
     """One of the two sides; no judge sees this name."""
 
     label: Name
-    """What it was called on the command line."""
+    """Its name on the command line."""
 
     variant: str | None = None
-    """The variant it is of."""
+    """Its variant."""
 
     run_id: str | None = None
-    """The stored run its outputs are of."""
+    """The stored run that holds its outputs."""
 
     file: str | None = None
-    """The file its outputs were read from."""
+    """The file that holds its outputs."""
 
     version: VariantVersion | None = None
-    """Which version of the variant it is."""
+    """The version of the variant."""
 
 
 class PanelMember(Record):
-    """One judge of a panel, and how it is asked."""
+    """One judge of a panel and its settings."""
 
     judge: Name
     """Model and template."""
@@ -70,11 +67,11 @@ class PanelMember(Record):
     """Sampling parameters of its requests."""
 
     repeats: Annotated[int, Field(ge=1)] = 1
-    """How often it is asked each question in each order."""
+    """How often each question is asked in each order."""
 
 
 class ComparisonInfo(Record):
-    """What a comparison of two sides set out to do, and how it ended."""
+    """The settings of a comparison of two sides, and how it ended."""
 
     id: Name
     """Name of the comparison; sorts by its start."""
@@ -86,61 +83,61 @@ class ComparisonInfo(Record):
     """The second."""
 
     suite: str | None = None
-    """Name of the suite, where the sides are of one."""
+    """Name of the suite, where the sides belong to one."""
 
     rubric: Rubric
-    """How they are compared, as it was then."""
+    """The rubric at that time."""
 
     judge: Name
-    """Model and template of the judge; of a panel how it votes, and those of all."""
+    """Model and template of the judge; for a panel its rule and those of all members."""
 
     parameters: JsonObject = Field(default_factory=dict)
-    """Sampling parameters of every request; of a panel see `panel`."""
+    """Sampling parameters of every request; for a panel see `panel`."""
 
     repeats: Annotated[int, Field(ge=1)] = 1
-    """How often each question is asked in each order; of a panel see `panel`."""
+    """How often each question is asked in each order; for a panel see `panel`."""
 
     panel: tuple[PanelMember, ...] = ()
-    """The judges of a panel, in the order they are given; empty for one judge."""
+    """The judges of a panel, in the order given; empty for a single judge."""
 
     rule: ReconciliationRule = "consistent"
-    """Who wins where the orders differ."""
+    """The rule for orders that disagree."""
 
     scrub: bool = True
-    """Whether what names an output's maker was taken out before the judge saw it."""
+    """Whether passages that reveal the maker were removed before the judge saw an output."""
 
     draw_labels: bool = False
-    """Whether the two places had drawn labels beside `first` and `second`."""
+    """Whether the slots had random labels besides `first` and `second`."""
 
     label_seed: int = 0
     """Seed of the labels."""
 
     names: tuple[str, ...] = ()
-    """What would give a side away in an output, beside the variants' names."""
+    """Further names that would reveal a side, besides those of the variants."""
 
     chosen: JsonObject = Field(default_factory=dict)
-    """What was chosen of the pairs: tags, limit, sample and its seed."""
+    """The selection of pairs: tags, limit, sample and its seed."""
 
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    """The error a decision was allowed."""
+    """Significance level of the decision."""
 
     until_decided: bool = False
-    """Whether it was to stop as soon as a difference was shown."""
+    """Whether it was to stop as soon as a difference is shown."""
 
     max_cases: Count | None = None
-    """How many cases could be looked at then; None for all."""
+    """The most cases a sequential comparison looks at; None for all."""
 
     n_pairs: Count = 0
-    """How many pairs there were to compare."""
+    """Number of pairs to compare."""
 
     left_out: JsonObject = Field(default_factory=dict)
-    """What could not be paired."""
+    """Outputs that could not be paired."""
 
     parts: dict[str, str] = Field(default_factory=dict)
-    """Fingerprints of what has to stay what it is for the comparison to be gone on with."""
+    """Fingerprints of what must be unchanged for the comparison to be resumed."""
 
     started_at: AwareDatetime
-    """When it was first begun (UTC)."""
+    """When it was first started (UTC)."""
 
     finished_at: AwareDatetime | None = None
     """When it last ended (UTC); None while it runs or after a kill."""
@@ -149,23 +146,23 @@ class ComparisonInfo(Record):
     """How it ended."""
 
     reason: str | None = None
-    """Why it is not complete, in words."""
+    """Why it is not complete."""
 
     triggered_by: str | None = None
     """Who or what started it."""
 
 
 class ComparedPair(Record):
-    """One pair of outputs, as they were, with everything that was said of them."""
+    """One pair of outputs, with all preferences and failures."""
 
     place: Count
-    """Its place among the pairs, from 0."""
+    """Its index among the pairs, from 0."""
 
     case: Case
-    """The case, as it was then."""
+    """The case at that time."""
 
     repeat: Count = 0
-    """Which time the sides answered the case, from 0."""
+    """Number of the repeat of the sides' answers, from 0."""
 
     a: Output
     """The first side's output; never altered."""
@@ -174,16 +171,16 @@ class ComparedPair(Record):
     """The second's."""
 
     preferences: tuple[Preference, ...] = ()
-    """What the judge chose, in either order."""
+    """The judge's preferences, both orders."""
 
     failures: tuple[PreferenceFailure, ...] = ()
-    """What it failed to answer, where no later answer replaced it."""
+    """Its failures that no later answer replaced."""
 
     is_done: bool = False
-    """Whether everything that was to be asked has been."""
+    """Whether every question has been asked."""
 
     def to_json(self) -> JsonObject:
-        """The pair as plain JSON types; a case's input that is null is there.
+        """The pair as plain JSON types; a case's input of null is written.
 
         Returns:
             A dict of JSON types, without the optional fields that are None.
@@ -198,7 +195,7 @@ class AnalysisPoint(Record):
     """What it is."""
 
     quote: str = ""
-    """The passage it rests on."""
+    """The passage that supports it."""
 
     found: bool = False
     """Whether its output contains the passage."""
@@ -208,23 +205,23 @@ class AnalysisSuggestion(Record):
     """A change that would make the losing version better."""
 
     area: Name
-    """Which part is to be changed."""
+    """The part to change."""
 
     before: str
     """The present text."""
 
     after: Name
-    """What should stand there."""
+    """The proposed text."""
 
     reasoning: Name
     """Why."""
 
     found: bool = False
-    """Whether the losing output contains `before`, word for word but for white space."""
+    """Whether the losing output contains `before`, apart from white space."""
 
 
 class ComparisonAnalysis(Record):
-    """Why one output lost against another, asked after the verdict, with what would improve it."""
+    """Why one output lost and what would improve it; asked after the verdict."""
 
     case_id: Name
     """The case."""
@@ -233,22 +230,22 @@ class ComparisonAnalysis(Record):
     """The better side; there is no analysis of a tie."""
 
     strengths: tuple[AnalysisPoint, ...] = ()
-    """What the winner did better, with passages of its output."""
+    """What the winner did better, with quotes from its output."""
 
     weaknesses: tuple[AnalysisPoint, ...] = ()
-    """What the loser got wrong, with passages of its output."""
+    """What the loser got wrong, with quotes from its output."""
 
     suggestions: tuple[AnalysisSuggestion, ...] = ()
     """What to change in the loser."""
 
     judge: Name
-    """Who was asked: model and template."""
+    """The judge: model and template."""
 
     cached: bool = False
-    """Whether the reply was owned already."""
+    """Whether the reply came from the cache."""
 
     cost_usd: Finite | None = None
-    """What was paid now, in US dollars; None when unknown."""
+    """Paid in this run, in US dollars; None when unknown."""
 
     reply_key: str | None = None
     """The cache key of the reply."""
@@ -264,14 +261,14 @@ class AnalysisFailure(Record):
     """Why."""
 
     message: str
-    """What happened and what to do."""
+    """What happened and how to fix it."""
 
     cost_usd: Finite | None = None
-    """What was paid nevertheless, in US dollars."""
+    """Paid for it nevertheless, in US dollars."""
 
 
 class Approval(Record):
-    """Somebody's decision that a version may be used, with the evidence for it (S0.11)."""
+    """The decision that a version may be used, with its evidence (S0.11)."""
 
     id: Name
     """Name of the approval; sorts by its time."""
@@ -280,13 +277,13 @@ class Approval(Record):
     """When (UTC)."""
 
     variant: Name
-    """What is approved."""
+    """The approved variant."""
 
     baseline: Name
-    """What it is better than."""
+    """The variant it is better than."""
 
     version: VariantVersion
-    """Which version of it; another one is not approved."""
+    """The approved version; the approval holds for no other."""
 
     by: Name
     """Who approves."""
@@ -298,22 +295,22 @@ class Approval(Record):
     """The suite, where there is one."""
 
     kind: Literal["blind", "scores"]
-    """What the evidence is: a blind comparison, or the scores of stored runs."""
+    """The kind of evidence: a blind comparison, or the scores of stored runs."""
 
     evidence: Annotated[tuple[Name, ...], Field(min_length=1)]
     """Ids of the comparison, or of the runs."""
 
     rubric: str
-    """Name of the rubric the evidence was judged by."""
+    """Name of the rubric of the evidence."""
 
     rubric_fingerprint: str
     """Its fingerprint."""
 
     alpha: Annotated[float, Field(gt=0, lt=1)]
-    """The error that was allowed."""
+    """Significance level."""
 
     p: Fraction
-    """The p the improvement was shown with."""
+    """The p-value of the improvement."""
 
     shown: Name
-    """What was shown, in words, on the day of the approval."""
+    """The result in words, at the time of the approval."""

@@ -32,7 +32,7 @@ _PLAIN = frozenset({str, bool, type(None), datetime})
 
 def record_text(record: Record) -> str:
     """A record as JSON text from which `read_record` makes the same record."""
-    # A NUL stands in it as an escape, which both databases keep. So does a lone surrogate.
+    # A NUL or a lone surrogate is written as an escape, which both databases store.
     if not _is_storable(record):
         raise StoreError(_describe_unstorable(record, type(record).__name__))
     exclude_none = _leaves_out_none(record)
@@ -40,12 +40,12 @@ def record_text(record: Record) -> str:
         return record.model_dump_json(exclude_none=exclude_none, warnings="error")
     except PydanticSerializationError:
         # A lone surrogate, which UTF-8 refuses: the standard library writes it as an escape.
-        # Or a value that went round validation: what is JSON nevertheless is kept as it is.
+        # Or a value that bypassed validation: if it is JSON nevertheless, it is stored unchanged.
         return _ascii_text(record, exclude_none=exclude_none)
 
 
 def read_record(kind: type[_RecordT], text: str) -> _RecordT:
-    """The record whose text this is."""
+    """The record that `record_text` wrote."""
     try:
         return kind.model_validate_json(text)
     except ValidationError:
@@ -60,56 +60,56 @@ def content_key(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def judgment_slot(criterion: str, judge: str, repeat: int) -> str:
-    """What tells one question to a judge about an answer from every other."""
+    """The key of one question to a judge about an answer."""
     return fingerprint([criterion, judge, repeat])[:32]
 
 
 def name_text(what: str, name: str) -> str:
-    """A name that tells things apart, as it stands."""
+    """The name unchanged, if a database can hold it and index it."""
     if "\x00" in name or not _is_encodable(name):
         raise StoreError(
-            f"the {what} {name[:80]!r} holds a character that no database keeps",
-            hint="take NUL characters and halves of surrogate pairs out of it",
+            f"the {what} {name[:80]!r} holds a character that no database stores",
+            hint="remove NUL characters and lone surrogates from it",
         )
     if len(name) > LONGEST_NAME:
         raise StoreError(
             f"the {what} {name[:80]!r}… has {len(name):,} characters",
-            hint=f"{LONGEST_NAME} are the most that can be told apart",
+            hint=f"use at most {LONGEST_NAME}",
         )
     return name
 
 
 def lookup_text(text: str) -> str:
-    """A text as it stands in a column one searches; the record itself keeps it as it was."""
+    """A text for a searchable column, shortened if needed; the record holds it in full."""
     if len(text) <= _LONGEST_LOOKUP and "\x00" not in text and _is_encodable(text):
         return text
     return f"{words_text(text[:160])}…{text_fingerprint(text)[:32]}"
 
 
 def words_text(text: str) -> str:
-    """Words for people, without the characters that no database column holds."""
+    """A text for readers, without the characters that no database column holds."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return whole.replace("\x00", "\ufffd")
 
 
 def time_text(at: datetime) -> str:
-    """A moment as text that sorts by time."""
+    """A time as text that sorts chronologically."""
     if at.tzinfo is None:
-        raise StoreError(f"the time {at.isoformat()} has no zone", hint="give it in UTC")
+        raise StoreError(f"the time {at.isoformat()} has no time zone", hint="give it in UTC")
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def read_time(text: str | None) -> datetime | None:
-    """The moment whose text this is."""
+    """The time that `time_text` wrote."""
     return None if text is None else datetime.fromisoformat(text)
 
 
 def _leaves_out_none(record: Record) -> bool:
-    """Whether fields that are None may be left out: where each of them is None when missing."""
+    """Whether fields that are None may be left out, because None is their default."""
     if isinstance(record, Case):
         return record.input is not None
     if isinstance(record, Output):
-        return not record.trace  # an event keeps its own fields, those that are null too
+        return not record.trace  # an event may have further fields that are null
     return isinstance(record, Judgment | JudgeFailure)
 
 
@@ -118,7 +118,7 @@ def _ascii_text(record: Record, *, exclude_none: bool) -> str:
     try:
         return json.dumps(whole, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise StoreError(f"{type(record).__name__} cannot be kept as JSON: {error}") from error
+        raise StoreError(f"{type(record).__name__} cannot be stored as JSON: {error}") from error
 
 
 def _read_slowly(kind: type[_RecordT], text: str) -> _RecordT:
@@ -127,7 +127,7 @@ def _read_slowly(kind: type[_RecordT], text: str) -> _RecordT:
     except (ValueError, RecursionError) as error:
         raise StoreError(
             f"the database holds a {kind.__name__} that cannot be read: {text[:80]}…",
-            hint="was it written by a newer judgekit, or by something else?",
+            hint="it may have been written by a newer judgekit or by another program",
         ) from error
 
 
@@ -142,7 +142,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def _is_storable(value: object) -> bool:
-    """Whether every number in a value can be kept."""
+    """Whether every number in a value can be stored."""
     if type(value) in _PLAIN:
         return True
     if isinstance(value, float):
@@ -160,7 +160,7 @@ def _is_storable(value: object) -> bool:
 
 
 def _member_values(value: object) -> dict[str, object]:
-    """The values inside a value, by how one writes the way to them."""
+    """The values inside a value, by the name that leads to them."""
     if isinstance(value, BaseModel):
         extra = value.__pydantic_extra__
         return {**vars(value), **extra} if extra else vars(value)
@@ -172,10 +172,10 @@ def _member_values(value: object) -> dict[str, object]:
 
 
 def _describe_unstorable(value: object, where: str) -> str:
-    """What the first number is that cannot be kept."""
+    """Names the first number that cannot be stored."""
     for name, member in _member_values(value).items():
         if not _is_storable(member):
             return _describe_unstorable(member, f"{where}.{name}")
     if isinstance(value, float):
-        return f"{where} is {value}; what is missing is left out, or null"
+        return f"{where} is {value}; leave a missing value out, or use null"
     return f"{where} is an integer too large to be read again"

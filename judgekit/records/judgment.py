@@ -1,6 +1,6 @@
-"""The records of what is said about one output: judgments and failures of judges.
+"""The records about one output: judgments, failures of judges, human labels and the verdict.
 
-Human labels, and the verdict a rubric concludes. `judgekit.scoring` computes verdicts.
+`judgekit.scoring` computes verdicts.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ class Evidence(Record):
     """A passage the judge quotes from the output."""
 
     quote: Name
-    """The passage as the judge gave it."""
+    """The passage as the judge quoted it."""
 
     match: Literal["exact", "normalized"] | None = None
-    """How it was found in the output: to the letter, or after folding white space and Unicode
-    forms; None where it was not found."""
+    """How it was found in the output: verbatim, or after normalizing white space and Unicode;
+    None where it was not found."""
 
     start: Count | None = None
-    """Where it begins in the output's text, in characters."""
+    """Its start in the output's text, in characters."""
 
     end: Count | None = None
-    """Where it ends."""
+    """Its end."""
 
     @property
     def found(self) -> bool:
-        """Whether the output holds the passage."""
+        """Whether the output contains the passage."""
         return self.match is not None
 
 
@@ -62,14 +62,13 @@ class Judgment(Record):
     """Why; never empty."""
 
     evidence: tuple[Evidence, ...] = ()
-    """What the judge quotes, each marked found or not."""
+    """Quotes from the output, each marked found or not."""
 
     confidence: Fraction | None = None
-    """How sure the judge is: the first there is of `repeat_confidence`, `logprob_confidence` and
-    `stated_confidence`."""
+    """The first available of `repeat_confidence`, `logprob_confidence` and `stated_confidence`."""
 
     stated_confidence: Fraction | None = None
-    """What the judge said of its own confidence."""
+    """The confidence the judge stated."""
 
     logprob_confidence: Fraction | None = None
     """The probability of the given score among the scores of the scale, from log-probabilities."""
@@ -78,19 +77,19 @@ class Judgment(Record):
     """The probability-weighted raw score, from log-probabilities."""
 
     logprob_mass: Fraction | None = None
-    """How much probability fell on scores of the scale at all; a low mass is a warning."""
+    """Total probability of the scores of the scale; a low mass is a warning."""
 
     repeat_confidence: Fraction | None = None
-    """How well repeats agree: 1 minus the spread of their values, where there are repeats."""
+    """Agreement of repeats: 1 minus the spread of their values, where there are repeats."""
 
     source: JudgmentSource = "llm"
     """Who judged."""
 
     judge: str = ""
-    """Which judge: model and template, or the person's name."""
+    """The judge: model and template, or the annotator's name."""
 
     model: str | None = None
-    """The model that answered, in the provider's own words."""
+    """The model that answered, as the provider names it."""
 
     case_id: str | None = None
     """The case that was answered."""
@@ -99,31 +98,31 @@ class Judgment(Record):
     """The variant that answered."""
 
     repeat: Count = 0
-    """Which time the judge was asked, from 0."""
+    """Number of the repeat, from 0."""
 
     cached: bool = False
-    """Whether the reply came from the cache, so that nothing was paid now."""
+    """Whether the reply came from the cache, so that nothing was paid in this run."""
 
     cost_usd: Finite | None = None
-    """What was paid now, re-asking included, in US dollars: 0 when cached, None when unknown."""
+    """Paid in this run, retries included, in US dollars: 0 when cached, None when unknown."""
 
     price_usd: Finite | None = None
     """What the reply cost when it was fetched, in US dollars; None when unknown."""
 
     usage: Usage | None = None
-    """Tokens of the reply, re-asking included."""
+    """Tokens of the reply, retries included."""
 
     n_calls: Count = 1
-    """Replies that were needed, unparseable ones included."""
+    """Number of replies, unparseable ones included."""
 
     duration_ms: Finite | None = None
-    """How long the judge took when the reply was fetched, in milliseconds."""
+    """Duration of the call when the reply was fetched, in milliseconds."""
 
     reply_key: str | None = None
     """The cache key of the reply the score was read from."""
 
     dropped_parameters: tuple[str, ...] = ()
-    """Parameters the model refused, so that they were not sent."""
+    """Parameters that were not sent because the model rejects them."""
 
     flags: tuple[str, ...] = ()
     """Advisory marks (`evidence_not_found`, `degenerate_output`, `smoke_model`); none of them
@@ -140,10 +139,10 @@ class JudgeFailure(Record):
     """Why."""
 
     message: str
-    """What happened and what to do."""
+    """What happened and how to fix it."""
 
     reason: str | None = None
-    """For an unreadable reply, what was wrong with it."""
+    """For an unparseable reply, what was wrong with it."""
 
     case_id: str | None = None
     """The case that was answered."""
@@ -152,19 +151,19 @@ class JudgeFailure(Record):
     """The variant that answered."""
 
     repeat: Count = 0
-    """Which time the judge was asked, from 0."""
+    """Number of the repeat, from 0."""
 
     judge: str = ""
     """Which judge."""
 
     reply: str | None = None
-    """The last reply, as it came."""
+    """The last raw reply."""
 
     cached: bool = False
     """Whether every reply came from the cache."""
 
     cost_usd: Finite | None = None
-    """What was paid now, in US dollars; None when unknown."""
+    """Paid in this run, in US dollars; None when unknown."""
 
     price_usd: Finite | None = None
     """What the replies cost when they were fetched; None when unknown."""
@@ -173,7 +172,7 @@ class JudgeFailure(Record):
     """Tokens of the replies."""
 
     n_calls: Annotated[int, Field(ge=0)] = 0
-    """Replies that were needed."""
+    """Number of replies."""
 
     reply_key: str | None = None
     """The cache key of the last reply."""
@@ -189,7 +188,7 @@ class CriterionVerdict(Record):
     """Mean value over repeats; None where no judgment is usable."""
 
     passed: bool | None
-    """Whether it reaches its own threshold; None where it has no value."""
+    """Whether it reaches its threshold; None where it has no value."""
 
     weight: float
     """Its weight in the rubric."""
@@ -204,7 +203,7 @@ class CriterionVerdict(Record):
     """Judge failures."""
 
     def to_json(self) -> JsonObject:
-        """The verdict as plain JSON types; what is not known is there, as null.
+        """The verdict as plain JSON types; unknown values are null.
 
         Returns:
             A dict of JSON types.
@@ -213,7 +212,7 @@ class CriterionVerdict(Record):
 
 
 class UncalibratedVerdict(Record):
-    """The result of the judge's own values, where calibration maps decide."""
+    """The result of the uncalibrated values, where calibration maps decide."""
 
     value: Fraction | None = None
     """Weighted mean over the criteria; None where a weighted criterion has no judgment."""
@@ -222,7 +221,7 @@ class UncalibratedVerdict(Record):
     """Whether the output would pass; None where missing judgments could decide it either way."""
 
     criteria: dict[Name, Fraction | None]
-    """The judge's own value for each criterion."""
+    """The uncalibrated value for each criterion."""
 
 
 class Verdict(Record):
@@ -238,7 +237,7 @@ class Verdict(Record):
     """Name of the rubric."""
 
     rubric_fingerprint: str
-    """Fingerprint of the rubric the conclusion was drawn with."""
+    """Fingerprint of the rubric."""
 
     passed: bool | None
     """Whether the output passes; None where missing judgments could decide it either way."""
@@ -259,29 +258,29 @@ class Verdict(Record):
     """Per criterion, in the rubric's order."""
 
     judgments: tuple[Judgment, ...]
-    """What the judges said."""
+    """The judgments."""
 
     failures: tuple[JudgeFailure, ...] = ()
-    """What they failed to say."""
+    """The failures."""
 
     error: str | None = None
     """Why nothing was judged: the output itself is an error."""
 
     uncalibrated: UncalibratedVerdict | None = None
-    """The result of the judge's own values, where calibration maps decide `passed` and `value`;
-    None where they do not, so that the judge's own values decide."""
+    """The result of the uncalibrated values, where calibration maps decide `passed` and `value`;
+    None where the uncalibrated values decide."""
 
     asked: CalibratedPanel | None = None
-    """How the judges were asked (model, template, parameters), which is what calibration maps are
-    bound to; None where that is not known."""
+    """The settings of the judges (model, template, parameters), to which calibration maps are
+    bound; None when unknown."""
 
     @property
     def decided_by(self) -> Literal["raw", "calibrated"]:
-        """Whether the judge's own values decide, or those that maps make of them."""
+        """Whether the judge's raw values decide, or the calibrated ones."""
         return "raw" if self.uncalibrated is None else "calibrated"
 
     def to_json(self) -> JsonObject:
-        """The verdict as plain JSON types; what it leaves open is there, as null.
+        """The verdict as plain JSON types; unknown values are null.
 
         Returns:
             A dict of JSON types.
@@ -297,7 +296,7 @@ class Verdict(Record):
 
 
 class Label(Record):
-    """What one person said of one output, or of two."""
+    """A human judgment of one output, or of two."""
 
     case_id: Name
     """The case."""
@@ -306,17 +305,17 @@ class Label(Record):
     """The variant; may be left out where there is only one."""
 
     criterion: Name | None = None
-    """The criterion; may be left out where there is only one, or for the whole."""
+    """The criterion; may be left out where there is only one, or for an overall label."""
 
     repeat: Count | None = None
     """Which of the variant's answers, from 0; may be left out where there is one."""
 
     annotator: Name | None = None
-    """Who said it; None where the file does not say."""
+    """The annotator; None when unknown."""
 
     raw: Finite | Name | None = None
     """The score on the criterion's own scale, or the name of one of its levels (`good`, `yes`,
-    `pass`); None where the person gave none."""
+    `pass`); None where the annotator gave none."""
 
     winner: Name | None = None
     """Of two outputs the better one: `a`, `b`, `tie`, or the name of its variant."""
@@ -325,10 +324,10 @@ class Label(Record):
     """Why."""
 
     confidence: Fraction | None = None
-    """How sure the person was."""
+    """The annotator's confidence."""
 
     metadata: JsonObject | None = None
-    """Whatever else is known of the item; groups can be formed by it."""
+    """Further fields of the item; groups can be formed by them."""
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -338,5 +337,5 @@ class Label(Record):
 
     @property
     def is_missing(self) -> bool:
-        """Whether the person gave neither a score nor a winner."""
+        """Whether the annotator gave neither a score nor a winner."""
         return self.raw is None and self.winner is None

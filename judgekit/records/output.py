@@ -24,7 +24,7 @@ _PROVIDER_NAMES = MappingProxyType(
     }
 )
 
-# Where chat APIs say some of it in detail: the name there, and the field here.
+# The details in chat APIs' usage: the name there, and the field here.
 _PROVIDER_DETAILS = MappingProxyType(
     {
         "prompt_tokens_details": ("cached_tokens", "cached_input_tokens"),
@@ -49,17 +49,17 @@ class Usage(Record):
     """Of the tokens received, hidden reasoning."""
 
     cost_usd: Finite | None = None
-    """What it cost in US dollars; None where it is not known, which is not zero."""
+    """Cost in US dollars; None when unknown, which is not zero."""
 
     @model_validator(mode="before")
     @classmethod
-    def _in_own_words(cls, given: object) -> object:
-        """Usage as chat APIs report it is taken too; its total is the sum of its parts."""
-        if not isinstance(given, dict) or given.keys().isdisjoint(_PROVIDER_NAMES):
-            return given
-        own = {_PROVIDER_NAMES.get(name, name): value for name, value in given.items()}
-        if len(own) < len(given):  # the same thing under two names
-            return given
+    def _from_provider_names(cls, usage: object) -> object:
+        """Accept usage as chat APIs report it; the total is dropped, as it is the sum."""
+        if not isinstance(usage, dict) or usage.keys().isdisjoint(_PROVIDER_NAMES):
+            return usage
+        own = {_PROVIDER_NAMES.get(name, name): value for name, value in usage.items()}
+        if len(own) < len(usage):  # one field under two names: validation reports it
+            return usage
         for details, (name, ours) in _PROVIDER_DETAILS.items():
             part = own.pop(details, None)
             if isinstance(part, dict) and part.get(name) is not None:
@@ -71,7 +71,7 @@ class Usage(Record):
 class TraceEvent(Record):
     """One thing that happened while the output was made (S1.6), in the order it happened.
 
-    Further fields of an event are kept as they came.
+    Further fields of an event are kept unchanged.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -86,26 +86,26 @@ class TraceEvent(Record):
     """The tool, node or agent it concerns."""
 
     content: JsonValue = None
-    """What was said, asked or returned."""
+    """The text, the arguments or the returned value."""
 
 
 class Output(Record):
-    """What one variant produced for one case; judged as it is and never altered."""
+    """What one variant produced for one case; never altered."""
 
     text: str | None = None
     """The text that was produced."""
 
     data: JsonValue = None
-    """The structured result, where the output is not a text, or beside it."""
+    """The structured result, instead of a text or in addition to it."""
 
     trace: tuple[TraceEvent, ...] = ()
     """The runtime events, oldest first."""
 
     usage: Usage | None = None
-    """Tokens and money of making it."""
+    """Tokens and cost of producing it."""
 
     duration_ms: Finite | None = None
-    """How long it took to make, in milliseconds."""
+    """Time to produce it, in milliseconds."""
 
     error: str | None = None
     """Why there is no output; an output with an error is not judged."""
@@ -123,10 +123,10 @@ class Output(Record):
     """The agent run it came from."""
 
     metadata: JsonObject = Field(default_factory=dict)
-    """Whatever else the file says of it."""
+    """Further fields of the file."""
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _has_content(self) -> Self:
         if self.text is None and self.data is None and self.error is None and not self.trace:
             raise ValueError("an output needs a text, data, a trace or an error")
         return self

@@ -40,7 +40,7 @@ class Record(BaseModel):
         return self.model_dump(mode="json", exclude_none=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with other fields; what was worked out from the old ones is not taken along."""
+        """A copy with other fields; cached properties of the original are not copied."""
         copy = super().model_copy(update=update, deep=deep)
         for name in copy.__dict__.keys() - type(self).model_fields.keys():
             del copy.__dict__[name]

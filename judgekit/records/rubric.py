@@ -45,7 +45,7 @@ class Level(Record):
 
 
 class Scale(Record):
-    """The raw scores a criterion may get; further from `min` is better."""
+    """The possible raw scores of a criterion; greater is better."""
 
     min: Finite
     """The worst raw score."""
@@ -65,7 +65,7 @@ class Scale(Record):
     @model_validator(mode="before")
     @classmethod
     def _ends_from_levels(cls, value: object) -> object:
-        """A scale given by its levels alone takes its ends, and no score between, from them."""
+        """A scale given only by its levels takes its ends from them and allows no score between."""
         if not isinstance(value, dict) or not isinstance(value.get("levels"), list | tuple):
             return value
         points = [
@@ -79,7 +79,7 @@ class Scale(Record):
         return {"between_levels": False, **value, "min": min(numbers), "max": max(numbers)}
 
     @model_validator(mode="after")
-    def _is_sound(self) -> Self:
+    def _is_valid(self) -> Self:
         if not self.min < self.max:
             raise ValueError(f"a scale's min ({self.min:g}) must lie below its max ({self.max:g})")
         if not isfinite(self.max - self.min):
@@ -89,7 +89,7 @@ class Scale(Record):
             if not self.min <= value <= self.max:
                 raise ValueError(f"level {value:g} lies outside {self.min:g}..{self.max:g}")
         if len(set(values)) != len(values):
-            # A score could then not be told back as a level.
+            # A score could then not be reported as one level.
             raise ValueError("two levels have the same value")
         if self.integer and any(not float(v).is_integer() for v in (self.min, self.max, *values)):
             raise ValueError("an integer scale has whole ends and whole levels")
@@ -99,7 +99,7 @@ class Scale(Record):
 
     @cached_property
     def points(self) -> tuple[float, ...] | None:
-        """The raw scores there are, worst first; None where they are too many to list."""
+        """The possible raw scores, worst first; None where they cannot be listed."""
         if self.levels and not self.between_levels:
             return tuple(sorted(level.value for level in self.levels))
         if self.integer and self.max - self.min < _MOST_POINTS:
@@ -107,7 +107,7 @@ class Scale(Record):
         return None
 
     def holds(self, raw: float) -> bool:
-        """Whether a raw score is one of this scale; nothing is rounded or clamped."""
+        """Whether a raw score belongs to this scale; nothing is rounded or clamped."""
         points = self.points
         if points is not None:
             return raw in points or any(abs(raw - point) <= VALUE_TOLERANCE for point in points)
@@ -128,7 +128,7 @@ class Scale(Record):
         """
         if not self.holds(raw):
             raise ValueError(f"{raw:g} is not a score of the scale {self.min:g}..{self.max:g}")
-        # `holds` forgives a hair beyond an end; a value does not leave [0, 1] for it.
+        # `holds` tolerates a rounding error beyond an end; a value stays in [0, 1].
         return min(1.0, max(0.0, (raw - self.min) / (self.max - self.min)))
 
 
@@ -142,22 +142,22 @@ def _scale(value: object) -> object:
 
 
 class Example(Record):
-    """An output that people scored, shown to a judge as a pattern."""
+    """A scored output, shown to a judge as an example."""
 
     output: Name
     """What was produced, as a judge sees it."""
 
     raw: Finite
-    """The score people gave, on the criterion's scale."""
+    """The human score, on the criterion's scale."""
 
     input: str | None = None
-    """What was asked for."""
+    """The input."""
 
     reference: str | None = None
     """A good answer, where one was known."""
 
     rationale: str | None = None
-    """Why people gave that score."""
+    """The reason for the score."""
 
     case_id: Name | None = None
     """The case it comes from; not shown to the judge."""
@@ -179,7 +179,7 @@ class Criterion(Record):
     """How to arrive at a score, for the judge."""
 
     examples: tuple[Example, ...] = ()
-    """Scored outputs for the judge to go by; only a template that shows examples takes them."""
+    """Scored outputs as guidance for the judge; only some templates show them."""
 
     weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     """Its share in the overall value, relative to the other weights."""
@@ -191,7 +191,7 @@ class Criterion(Record):
     """The value on [0, 1] from which this criterion passes; None takes the rubric's threshold."""
 
     description: str | None = None
-    """A note for people; the judge does not see it."""
+    """A note for readers; the judge does not see it."""
 
     @model_validator(mode="after")
     def _has_scored_examples(self) -> Self:
@@ -205,7 +205,7 @@ class Criterion(Record):
 
     @model_serializer(mode="wrap")
     def _without_no_examples(self, plain: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """As ever, without the field where there are none: rubrics are written for people."""
+        """Leave the field out where it is empty: rubric files are read by humans."""
         fields: dict[str, object] = plain(self)
         if not self.examples:
             fields.pop("examples", None)
@@ -213,13 +213,13 @@ class Criterion(Record):
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of what the judge is asked; weight, required and thresholds are no part of it."""
-        asked = self.model_dump(
+        """SHA-256 of what the judge is asked, without weight, required and thresholds."""
+        question = self.model_dump(
             mode="json",
             include={"name", "question", "scale", "scoring_guide", "examples"},
             exclude=_UNSHOWN,
         )
-        return fingerprint(asked)
+        return fingerprint(question)
 
 
 class Rubric(Record):
@@ -238,16 +238,16 @@ class Rubric(Record):
     """What the rubric is for."""
 
     version: int | str = 1
-    """The version its owner gives it; the fingerprint is what judgekit goes by."""
+    """The version its owner gives it; judgekit identifies rubrics by their fingerprint."""
 
     active: bool = True
     """Whether it is in use."""
 
     metadata: JsonObject = Field(default_factory=dict)
-    """Whatever else its file says (source, author)."""
+    """Further fields of its file (source, author)."""
 
     @model_validator(mode="after")
-    def _is_sound(self) -> Self:
+    def _is_valid(self) -> Self:
         names = [criterion.name for criterion in self.criteria]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:

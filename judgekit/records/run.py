@@ -1,7 +1,4 @@
-"""The records of a run: its settings, its panel, what was observed.
-
-The result of each case.
-"""
+"""The records of a run: its settings, its panel, the observations and the result of each case."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ItemKey(NamedTuple):
-    """What tells one answer of a run from every other."""
+    """Identifies one answer of a run."""
 
     case_id: str
     """The case."""
@@ -34,45 +31,45 @@ class ItemKey(NamedTuple):
     """The variant."""
 
     repeat: int = 0
-    """Which time the variant answered the case, from 0."""
+    """Number of the repeat, from 0."""
 
 
 class HumanItem(Record):
-    """One criterion of one output that waits for a person's judgment (S0.13)."""
+    """One criterion of one output in the queue for human judgment (S0.13)."""
 
     run_id: Name
     """The run."""
 
     key: ItemKey
-    """The answer that is to be judged."""
+    """The answer to judge."""
 
     criterion: Name
     """Name of the criterion."""
 
     judge: Name = "human"
-    """The judge of the panel whose place the person takes."""
+    """The human member of the panel that the answer is for."""
 
     repeat: Count = 0
-    """Which time the judge is asked, from 0."""
+    """Number of the judge's repeat, from 0."""
 
     asked_at: AwareDatetime
-    """When it was put in the queue (UTC)."""
+    """When it was queued (UTC)."""
 
     answered_at: AwareDatetime | None = None
-    """When a person judged it (UTC); None while it waits."""
+    """When it was answered (UTC); None while it waits."""
 
 
 RunStatus = Literal["running", "complete", "incomplete", "interrupted", "stopped", "waiting"]
 """`running`, also after a kill; `complete`: everything was asked and answered; `incomplete`: some
-target or judge failed; `interrupted` by the user; `stopped` at a limit of money, time or failures;
-`waiting` for a person's judgments."""
+target or judge failed; `interrupted` by the user; `stopped` at a limit of cost, time or failures;
+`waiting` for human judgments."""
 
 PanelCombination = Literal["mean", "median", "majority", "weighted", "cascade"]
-"""How several judges come to one value for a criterion."""
+"""How the scores of several judges are combined for a criterion."""
 
 
 class RunPanel(Record):
-    """Several judges and how they come to one value."""
+    """Several judges and how their scores are combined."""
 
     combine: PanelCombination = "mean"
     """The rule; with `cascade` the last judge of `judges` that was asked decides."""
@@ -88,7 +85,7 @@ class RunPanel(Record):
 
 
 class RunInfo(Record):
-    """What a run set out to do and how it ended; the observations are kept beside it."""
+    """The settings of a run and how it ended; the observations are stored separately."""
 
     id: Name
     """Name of the run; sorts by its start."""
@@ -100,7 +97,7 @@ class RunInfo(Record):
     """The version its owner gives it."""
 
     started_at: AwareDatetime
-    """When it was first begun (UTC)."""
+    """When it was first started (UTC)."""
 
     finished_at: AwareDatetime | None = None
     """When it last ended (UTC); None while it runs or after a kill."""
@@ -109,7 +106,7 @@ class RunInfo(Record):
     """How it ended."""
 
     reason: str | None = None
-    """Why it is not complete, in words."""
+    """Why it is not complete."""
 
     config: JsonObject = Field(default_factory=dict)
     """The suite as it was run, with the options given; never a key or a password."""
@@ -127,10 +124,10 @@ class RunInfo(Record):
     """The version its owner gives it."""
 
     n_cases: Count | None = None
-    """How many cases were chosen."""
+    """Number of selected cases."""
 
     rubric: Rubric | None = None
-    """The suite's rubric as it was then."""
+    """The suite's rubric at that time."""
 
     variants: tuple[Variant, ...] = ()
     """The versions under test, in the suite's order."""
@@ -142,17 +139,17 @@ class RunInfo(Record):
     """Who or what started it."""
 
     notes: str | None = None
-    """Whatever its owner wants to remember."""
+    """Notes of its owner."""
 
     tags: tuple[str, ...] = ()
     """Groups of runs."""
 
     @cached_property
     def calibration(self) -> CalibrationInUse | None:
-        """The maps its judgments are calibrated by; None where it was begun without."""
+        """The maps its judgments are calibrated with; None where it was started without."""
         # Kept in the configuration, because maps may change or vanish after the run.
-        found = self.config.get("calibrated")
-        return CalibrationInUse.model_validate(found) if isinstance(found, dict) else None
+        maps = self.config.get("calibrated")
+        return CalibrationInUse.model_validate(maps) if isinstance(maps, dict) else None
 
     @property
     def repeats(self) -> int:
@@ -165,13 +162,13 @@ class RunInfo(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """Something that was observed and is to be kept: a part of an answer, or that it is whole."""
+    """Something to store about an answer: its output, judgments, checks, or that it is complete."""
 
     key: ItemKey
-    """Which answer it belongs to."""
+    """The answer it belongs to."""
 
     place: int
-    """Place of the case in the dataset, from 0."""
+    """Index of the case in the dataset, from 0."""
 
     at: datetime
     """When it was observed (UTC)."""
@@ -180,19 +177,19 @@ class Observation:
     """The case; given with the first observation of an answer."""
 
     output: Output | None = None
-    """What the variant produced."""
+    """The variant's output."""
 
     said: Sequence[Judgment | JudgeFailure] = ()
-    """What judges said, or failed to say."""
+    """Judgments and failures of the judges."""
 
     checks: Sequence[AssertionResult] = ()
-    """What assertions found."""
+    """Results of the assertions."""
 
     scores: Sequence[Score] = ()
-    """What scorers measured."""
+    """Scores of the scorers."""
 
     is_done: bool = False
-    """Whether everything that was to be asked of this answer has been."""
+    """Whether the answer is complete: every judge has been asked."""
 
 
 class CaseResult(Record):
@@ -202,52 +199,51 @@ class CaseResult(Record):
     """The run."""
 
     place: Count
-    """Place of the case in the dataset, from 0."""
+    """Index of the case in the dataset, from 0."""
 
     case: Case
-    """The case, as it was then."""
+    """The case at that time."""
 
     variant: Name
     """The variant."""
 
     repeat: Count = 0
-    """Which time the variant answered the case, from 0."""
+    """Number of the repeat, from 0."""
 
     output: Output
-    """What it produced; never altered."""
+    """Its output; never altered."""
 
     judgments: tuple[Judgment, ...] = ()
-    """What judges said; for one criterion, judge and repeat the last."""
+    """The judgments; the last one for each criterion, judge and repeat."""
 
     failures: tuple[JudgeFailure, ...] = ()
-    """What judges failed to say, where no later judgment took its place."""
+    """Failures of judges that no later judgment replaced."""
 
     checks: tuple[AssertionResult, ...] = ()
-    """What assertions found, in the suite's order."""
+    """Results of the assertions, in the suite's order."""
 
     scores: tuple[Score, ...] = ()
-    """What scorers measured."""
+    """Scores of the scorers."""
 
     is_done: bool = False
-    """Whether everything that was to be asked has been."""
+    """Whether every judge has been asked."""
 
     ran_at: AwareDatetime | None = None
     """When the output was produced or read (UTC)."""
 
     @property
     def asked(self) -> list[EmbeddingUsage]:
-        """What its checks and scorers asked of models of embeddings."""
-        checked = [check.asked for check in self.checks]
-        scored = [score.asked for score in self.scores]
-        return [asked for asked in (*checked, *scored) if asked is not None]
+        """Embedding calls of its checks and scorers."""
+        usages = [*(check.asked for check in self.checks), *(score.asked for score in self.scores)]
+        return [usage for usage in usages if usage is not None]
 
     @property
     def key(self) -> ItemKey:
-        """What tells this answer from every other of the run."""
+        """Identifies this answer in the run."""
         return ItemKey(self.case.id, self.variant, self.repeat)
 
     def to_json(self) -> JsonObject:
-        """The result as plain JSON types; a case's input that is null is there.
+        """The result as plain JSON types; a case's input of null is written.
 
         Returns:
             A dict of JSON types, without the optional fields that are None.

@@ -74,12 +74,12 @@ only where there is no other."""
 
 
 def begin_run(connection: Connection, run: RunInfo) -> int:
-    """Store the plan of a run."""
+    """Store the settings of a run."""
     at = time_text(run.started_at)
     if number_of(connection, runs, name_text("run id", run.id)) is not None:
         raise StoreError(
-            f"the run {run.id} was begun already",
-            hint="go on with it (--resume), or give the new run another id",
+            f"the run {run.id} exists already",
+            hint="continue it with --resume, or give the new run another id",
         )
     row: RowValues = {
         "id": run.id,
@@ -160,12 +160,12 @@ def unknown_run_error(connection: Connection, name: str) -> UnknownNameError:
     near = difflib.get_close_matches(name, known, n=3)
     error = UnknownNameError("run", name, near or known[:MOST_NAMED])
     if not known:
-        error.hint = "no run is kept here yet: judgekit run"
+        error.hint = "no run is stored here yet: judgekit run"
     return error
 
 
 def read_runs(connection: Connection, numbers: Iterable[int]) -> list[RunInfo]:
-    """The plans of runs and how they ended."""
+    """The settings of runs and how they ended."""
     return [_read_run(connection, number) for number in numbers]
 
 
@@ -219,7 +219,7 @@ _MOST_SUGGESTED = 200  # names looked through for a near one
 
 
 class StoredJudgment(NamedTuple):
-    """A judgment and the answer it is of."""
+    """A judgment and its answer."""
 
     run_id: str
     """The run."""
@@ -263,7 +263,7 @@ def runs_with_agent_run(connection: Connection, agent_run: str) -> list[int]:
 
 
 def read_case_versions(reading: Reading, wanted: Mapping[str, str | None]) -> Iterator[Case]:
-    """Cases as they were, each content once."""
+    """Stored cases, each content once."""
     conditions = [_case_condition(what, text) for what, text in wanted.items() if text is not None]
     query = select(cases.c.key, cases.c.json).where(*conditions).order_by(cases.c.key)
     for row in paged_rows(reading, query, [cases.c.key], size=_PAGE):
@@ -281,7 +281,7 @@ def read_criterion_judgments(
 
 
 def find_rubric(connection: Connection, name: str) -> Rubric:
-    """A rubric as it was."""
+    """A stored rubric."""
     query = select(rubrics.c.json).where(rubrics.c.key.in_(_rubric_keys(name)))
     text = connection.scalar(query.order_by(rubrics.c.first_seen_at.desc()).limit(1))
     if text is None:
@@ -299,7 +299,7 @@ def rubrics_with_criterion(connection: Connection, criterion: str) -> list[Rubri
 
 
 def find_config(connection: Connection, fingerprint: str) -> JsonObject:
-    """A suite as it was run."""
+    """The suite of a run."""
     query = (
         select(configs.c.json)
         .join(runs)
@@ -377,7 +377,7 @@ def insert_config(connection: Connection, config: JsonObject) -> str:
     try:
         text = canonical_json(config)
     except (TypeError, ValueError) as error:
-        raise StoreError(f"the run's config cannot be kept as JSON: {error}") from error
+        raise StoreError(f"the run's config cannot be stored as JSON: {error}") from error
     # Stored once by its content: a suite that runs every night does not change every night.
     key = text_fingerprint(text)
     insert_new(connection, configs, [{"key": key, "json": text}])

@@ -63,17 +63,17 @@ if TYPE_CHECKING:
     from judgekit.store.rows import Reading, Rows, RowValues
 
 _FIRST_COMPARISON_LOCK = 1 << 40
-"""Comparisons are held by numbers that no run reaches."""
+"""Comparisons are locked by numbers above those of runs."""
 
 LATEST_COMPARISON = "latest"
-"""Stands for the comparison that was begun last."""
+"""Names the comparison that was started last."""
 
 
 class StoredComparisons(Database):
     """Blind comparisons, analyses and approvals in a database; see `Database`."""
 
     def comparison(self, name: str = LATEST_COMPARISON) -> ComparisonInfo:
-        """The plan of a comparison and how it ended."""
+        """The settings of a comparison and how it ended."""
         with self.reading() as connection:
             return read_comparison(connection, find_comparison(connection, name))
 
@@ -86,27 +86,27 @@ class StoredComparisons(Database):
             return [read_comparison(connection, number) for number in numbers]
 
     def compared(self, comparison_id: str) -> Iterator[ComparedPair]:
-        """The pairs of a comparison as they were, with the preferences in either order."""
+        """The pairs of a comparison, with the preferences of both orders."""
         yield from read_pairs(self.reading, self._comparison_number(comparison_id))
 
     def analyses(self, comparison_id: str) -> dict[int, ComparisonAnalysis]:
-        """Why pairs came out as they did, where an analysis was made."""
+        """The analyses of pairs, by the index of the pair."""
         number = self._comparison_number(comparison_id)
         with self.reading() as connection:
             return read_analyses(connection, number)
 
     def approvals(self, variant: str | None = None) -> list[Approval]:
-        """Who approved what, newest first."""
+        """The approvals, newest first."""
         with self.reading() as connection:
             return read_approvals(connection, variant)
 
     def begin_comparison(self, info: ComparisonInfo) -> None:
-        """Store the plan of a comparison and lock it for this store."""
+        """Store the settings of a comparison and lock it for this store."""
         with self.writing() as connection:
             try:
                 number = begin_comparison(connection, info)
-            except IntegrityError as error:  # another process was quicker by a hair
-                raise StoreError(f"the comparison {info.id} was begun already") from error
+            except IntegrityError as error:  # another process stored it in between
+                raise StoreError(f"the comparison {info.id} exists already") from error
         self._hold(info.id, number)
 
     def resume_comparison(self, comparison_id: str) -> None:
@@ -154,7 +154,7 @@ class StoredComparisons(Database):
         if not self._try_lock(_FIRST_COMPARISON_LOCK + number):
             raise StoreError(
                 f"the comparison {comparison_id} is still running",
-                hint="wait for it or stop it; then go on with --resume",
+                hint="wait for it or stop it, then continue with --resume",
             )
 
 
@@ -167,11 +167,11 @@ _ENDING = {"finished_at", "status", "reason"}
 
 
 def begin_comparison(connection: Connection, info: ComparisonInfo) -> int:
-    """Store the plan of a comparison."""
+    """Store the settings of a comparison."""
     at = time_text(info.started_at)
     name = name_text("comparison id", info.id)
     if number_of(connection, blind_comparisons, name) is not None:
-        raise StoreError(f"the comparison {info.id} was begun already", hint="give another id")
+        raise StoreError(f"the comparison {info.id} exists already", hint="give another id")
     row: RowValues = {
         "id": name,
         "suite": None if info.suite is None else lookup_text(info.suite),
@@ -223,7 +223,7 @@ def add_pair(connection: Connection, number: int, pair: ComparedPair, at: dateti
     }
     answers: list[PreferenceRecord] = [*pair.preferences, *pair.failures]
     rows = [_preference_row(number, pair.place, each, moment) for each in answers]
-    # Most pairs are new: then nothing can be there that would have to be replaced.
+    # Most pairs are new: then there is nothing to supersede.
     if insert_new(connection, compared_pairs, [row]):
         insert_new(connection, preferences, rows)
         return
@@ -283,7 +283,7 @@ def find_comparison(connection: Connection, name: str) -> int:
 
 
 def read_comparison(connection: Connection, number: int) -> ComparisonInfo:
-    """The plan of a comparison and how it ended."""
+    """The settings of a comparison and how it ended."""
     row = connection.execute(
         select(blind_comparisons).where(blind_comparisons.c.no == number)
     ).one()
@@ -308,9 +308,9 @@ def read_pairs(reading: Reading, number: int) -> Iterator[ComparedPair]:
     def load(connection: Connection, rows: Rows) -> tuple[Rows, _PreferencesByPlace]:
         return rows, _preferences_by_place(connection, number, [row.place for row in rows])
 
-    for rows, said in pages(reading, query, [compared_pairs.c.place], size=_PAGE, load=load):
+    for rows, answers in pages(reading, query, [compared_pairs.c.place], size=_PAGE, load=load):
         for row in rows:
-            own = said[row.place]
+            own = answers[row.place]
             yield ComparedPair(
                 place=row.place,
                 case=read_record(Case, row.case),

@@ -45,14 +45,14 @@ class DatabaseLocation:
 
     @property
     def name(self) -> str:
-        """The location in words fit to be shown: without its password."""
+        """The location for messages: without its password."""
         if self.file is not None:
             return str(self.file)
         return self.url.render_as_string(hide_password=True)
 
 
 def locate_database(location: str | Path) -> DatabaseLocation:
-    """Which database is meant."""
+    """The database that a path or an address names."""
     if isinstance(location, Path) or "://" not in location:
         return _file_location(Path(location))
     try:
@@ -77,7 +77,7 @@ def _file_location(path: Path) -> DatabaseLocation:
 
 
 def prepare_database_file(file: Path, *, create: bool) -> None:
-    """Make the database's folder (0700) and file (0600) where they are missing."""
+    """Create the database's folder (0700) and file (0600) if they are missing."""
     # A file that is there is not touched: closing a second descriptor of it would drop the locks
     # that SQLite holds on it in this process.
     if file.exists():
@@ -93,7 +93,7 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
         return  # another process was quicker
     except OSError as error:
         raise StoreError(
-            f"the database {file} cannot be made: {error.strerror}",
+            f"the database {file} cannot be created: {error.strerror}",
             hint="name a folder that you may write to",
         ) from error
 
@@ -124,9 +124,9 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
 
 
 def _engine_options(url: URL, patience_s: float) -> str:
-    given = url.query.get("options", "")
-    given = given if isinstance(given, str) else " ".join(given)
-    return f"{given} -c lock_timeout={int(patience_s * 1000)}".strip()
+    options = url.query.get("options", "")
+    options = options if isinstance(options, str) else " ".join(options)
+    return f"{options} -c lock_timeout={int(patience_s * 1000)}".strip()
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
@@ -134,8 +134,8 @@ def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) 
     # transaction that reads first and writes afterwards fails where another wrote in between.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
-    # With a write-ahead log NORMAL loses nothing when a process is killed; FULL spares the last
-    # commits even when the power goes. It costs 1 to 2 ms a commit, and a run commits in batches.
+    # With a write-ahead log NORMAL loses nothing when a process is killed; FULL keeps the last
+    # commits also in a power failure. It costs 1 to 2 ms a commit, and a run commits in batches.
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA cache_size = -32768")
 
@@ -165,7 +165,7 @@ class RunLocks(Protocol):
 
 
 class FileLocks:
-    """Runs held by a lock on one byte each of a file beside the database.
+    """Locks each run by one byte of a file next to the database.
 
     On Linux the locks belong to the open file, so that two stores in one process exclude each
     other as well; on other POSIX systems they belong to the process. On Windows there are none.
@@ -184,14 +184,14 @@ class FileLocks:
         unlock_byte(self._open_file(), run_no)
 
     def close(self) -> None:
-        """Give everything back and close the lock file."""
+        """Release every lock and close the lock file."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
     @contextmanager
     def opening(self) -> Iterator[None]:
-        """Hold the right to make or migrate the schema; other processes wait."""
+        """Hold the lock for creating or migrating the schema; other processes wait."""
         lock_byte(self._open_file(), _OPENING, wait=True)
         try:
             yield
@@ -211,7 +211,7 @@ class FileLocks:
 
 
 class ServerLocks:
-    """Runs held by advisory locks of a PostgreSQL session of their own."""
+    """Locks runs by advisory locks of a separate PostgreSQL session."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -228,7 +228,7 @@ class ServerLocks:
             self._ask("SELECT pg_advisory_unlock(:key)", run_no)
 
     def close(self) -> None:
-        """Give everything back by ending the session."""
+        """Release every lock by ending the session."""
         if self._session is not None:
             if not self._session.invalidated:
                 self._session.invalidate()  # returned to the pool, it would keep its locks
@@ -249,30 +249,30 @@ _BUSY_HINT = "another process is writing; wait for it, or give this run a databa
 _FULL_HINT = "free some space and run again with --resume; what was committed is safe"
 
 DAMAGE_HINT = (
-    "keep a copy; `sqlite3 FILE .recover | sqlite3 NEW` saves what can be read, and the cache "
-    "still holds every reply"
+    "keep a copy; `sqlite3 FILE .recover | sqlite3 NEW` recovers the readable part, and the cache "
+    "still has every reply"
 )
 """What to do about a database that is damaged."""
 
-_FORBIDDEN_HINT = "you may not write there; name another database"
+_FORBIDDEN_HINT = "you have no write permission there; name another database"
 
 _SQLITE_HINTS = {
     "database is locked": _BUSY_HINT,
     "database table is locked": _BUSY_HINT,
     "database or disk is full": _FULL_HINT,
     "disk i/o error": _FULL_HINT,
-    "file is not a database": "name a database of judgekit, or a path where there is nothing",
+    "file is not a database": "name a judgekit database, or a path that does not exist yet",
     "malformed": DAMAGE_HINT,
     "readonly database": _FORBIDDEN_HINT,
     "unable to open database file": _FORBIDDEN_HINT,
 }
 
-_NO_SERVER_HINT = "is the server running, and are host, port, user, password and database right?"
+_NO_SERVER_HINT = "check that the server runs, and host, port, user, password and database"
 
 _POSTGRES_HINTS = {
     "08": _NO_SERVER_HINT,
     "28": _NO_SERVER_HINT,
-    "3D": "make the database first: createdb NAME",
+    "3D": "create the database first: createdb NAME",
     "42501": _FORBIDDEN_HINT,
     "53100": _FULL_HINT,
     "53": "the server has no room for another connection",

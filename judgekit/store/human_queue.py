@@ -1,7 +1,4 @@
-"""The queue of judgments that only a person can give.
-
-Items are added, answered and withdrawn.
-"""
+"""The queue of items for human judgment: adding, answering and withdrawing them."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ _SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
 
 
 def enqueue_items(connection: Connection, run_no: int, items: Sequence[HumanItem]) -> None:
-    """Add items to the queue; items that are in it stay as they are."""
+    """Add items to the queue; items in the queue are not changed."""
     rows: list[NewRow] = [
         {
             **find_answer_row(connection, run_no, item.key),
@@ -74,18 +71,18 @@ def record_human_judgment(
     """Store a human judgment and close the item it answers."""
     if judgment.source != "human" or judgment.criterion != item.criterion:
         raise InputError(
-            f"a person is asked about {item.criterion!r}; this is a judgment of "
+            f"the item is about {item.criterion!r}; this is a judgment of "
             f"{judgment.criterion!r} by {judgment.source}"
         )
     row = _queue_row(connection, run_no, item)
     if row.answered_at is not None:
         raise StoreError(
             f"{item.criterion!r} of case {item.key.case_id!r} was answered already",
-            hint="take that answer back first",
+            hint="withdraw that answer first",
         )
     key: NewRow = {name: getattr(row, name) for name in ANSWER_COLUMNS}
     new = judge_row(key, judgment, at)
-    # A human judgment replaces an earlier one also where both say the same: the item closes anew.
+    # A human judgment replaces an identical one too, so that the item is closed by it.
     for table in (judgments, failures):
         supersede(connection, table, _SLOT_COLUMNS, [new], at=at)
     insert_new(connection, judgments, [new])
@@ -93,7 +90,7 @@ def record_human_judgment(
 
 
 def withdraw_human_judgment(connection: Connection, run_no: int, item: HumanItem, at: str) -> None:
-    """Withdraw a human judgment: it stays as history, and the item waits again."""
+    """Withdraw a human judgment: it stays as history, and the item is open again."""
     row = _queue_row(connection, run_no, item)
     if row.answered_at is None:
         raise StoreError(f"{item.criterion!r} of case {item.key.case_id!r} was not answered yet")
@@ -110,13 +107,13 @@ def _item_slot(item: HumanItem) -> str:
 def _queue_row(connection: Connection, run_no: int, item: HumanItem) -> Row[tuple[object, ...]]:
     key = find_answer_row(connection, run_no, item.key)
     query = select(queue).where(queue.c.slot == _item_slot(item))
-    # On a server two people may answer at the same moment: the second waits for the first.
+    # On a server two annotators may answer at the same moment: the second waits for the first.
     query = query.where(*(queue.c[name] == value for name, value in key.items())).with_for_update()
     row = connection.execute(query).first()
     if row is None:
         raise StoreError(
-            f"nobody was asked about {item.criterion!r} of case {item.key.case_id!r}",
-            hint="only what is in the queue can be answered",
+            f"{item.criterion!r} of case {item.key.case_id!r} is not in the queue",
+            hint="only queued items can be answered",
         )
     return row
 

@@ -1,6 +1,6 @@
-"""Adds what a run observed of its answers.
+"""Adds observations to a run; a new one supersedes the earlier one, which stays as history.
 
-A new observation supersedes the earlier one, which stays as history; reading is in `results`.
+Reading is in `results`.
 """
 
 from __future__ import annotations
@@ -56,25 +56,25 @@ def add_observations(
     known_variants: dict[str, int],
     observed: Sequence[Observation],
 ) -> None:
-    """Add what was observed of answers of a run."""
-    # What is there already, to the letter, is left alone. Of two different judgments by one judge
-    # of one criterion in one repeat the last is current, and so with outputs, checks and scores;
-    # what an output that was replaced had been judged is no longer current either.
+    """Add observations to a run."""
+    # Identical rows are left alone. Of two different judgments by one judge of one criterion in
+    # one repeat the last is current, and likewise for outputs, checks and scores. Judgments of an
+    # output that was replaced are no longer current either.
     _number_variants(connection, run_no, known_variants, observed)
     batch = ObservationBatch.of(run_no, known_variants, observed)
     insert_cases(connection, batch.cases)
-    # Where every answer is new, nothing can be there whose place something takes.
-    is_new = insert_new(connection, answers, batch.begun) == len(batch.answers)
+    # Where every answer is new, there is nothing to supersede.
+    is_new = insert_new(connection, answers, batch.new_answers.values()) == len(batch.answers)
     if not is_new:
         _update_answers(connection, batch)
         _supersede_changed(connection, batch)
-    insert_new(connection, outputs, batch.outputs)
-    insert_new(connection, failures, batch.failures)
-    insert_new(connection, judgments, batch.judgments)
+    insert_new(connection, outputs, batch.outputs.values())
+    insert_new(connection, failures, batch.failures.values())
+    insert_new(connection, judgments, batch.judgments.values())
     if batch.failures or not is_new:
         _prefer_judgments(connection, batch)
     for table, lists in ((checks, batch.checks), (scores, batch.scores)):
-        insert_new(connection, table, [row for found in lists for row in found])
+        insert_new(connection, table, [row for rows in lists.values() for row in rows])
 
 
 def _supersede_all(
@@ -98,14 +98,14 @@ def _number_variants(
 
 
 def _update_answers(connection: Connection, batch: ObservationBatch) -> None:
-    """Note which answers are whole; find those that were never begun, or stand elsewhere."""
+    """Mark complete answers; refuse answers that are unknown or at another index."""
     rows = [
         {**_bound_parameters(row), "b_case_id": row["case_id"], "b_done": row["is_done"]}
-        for row in batch.answers
+        for row in batch.answers.values()
     ]
     if connection.execute(_UPDATE_ANSWERS, rows).rowcount == len(rows):
         return
-    for row in batch.answers:
+    for row in batch.answers.values():
         query = select(answers.c.case_id).where(*(answers.c[n] == row[n] for n in ANSWER_COLUMNS))
         found = connection.scalar(query)
         if found != row["case_id"]:
@@ -116,27 +116,29 @@ def _misplaced(row: RowValues, found: str | None) -> str:
     if found is not None:
         return (
             f"case {row['case_id']!r} is now case {row['place']} of the dataset, where the run "
-            f"had {found!r} before: begin a new run for a dataset that has changed"
+            f"had {found!r} before: start a new run for a dataset that has changed"
         )
     return (
-        f"case {row['case_id']!r} was not begun at place {row['place']}: its first observation "
-        "brings the case, and it keeps its place in the dataset for the whole run"
+        f"case {row['case_id']!r} is not stored at index {row['place']}: its first observation "
+        "must have the case, and its index in the dataset must not change during the run"
     )
 
 
 def _supersede_changed(connection: Connection, batch: ObservationBatch) -> None:
-    """Mark what is current and says something else than what comes in its place."""
-    _supersede_changed_outputs(connection, batch.outputs)
+    """Supersede current rows that differ from the new ones."""
+    _supersede_changed_outputs(connection, list(batch.outputs.values()))
     for table, rows in ((failures, batch.failures), (judgments, batch.judgments)):
-        supersede(connection, table, (*ANSWER_COLUMNS, "slot"), rows, only_changed=True)
+        supersede(
+            connection, table, (*ANSWER_COLUMNS, "slot"), list(rows.values()), only_changed=True
+        )
     for table, lists in ((checks, batch.checks), (scores, batch.scores)):
-        items = [row for found in lists for row in found]
+        items = [row for rows in lists.values() for row in rows]
         supersede(connection, table, (*ANSWER_COLUMNS, "ordinal"), items, only_changed=True)
         ends = [
             {**_bound_parameters(rows[0]), "b_at": rows[0]["at"], "b_n": len(rows)}
-            for rows in lists
+            for rows in lists.values()
         ]
-        if ends:  # a shorter list takes the place of the whole longer one
+        if ends:  # a shorter list replaces the longer one entirely
             connection.execute(_SHORTEN[table], ends)
 
 
@@ -146,16 +148,16 @@ def _supersede_changed_outputs(connection: Connection, rows: Sequence[RowValues]
     for row in rows:
         same = [outputs.c[name] == row[name] for name in ANSWER_COLUMNS]
         query = select(outputs.c.no).where(*same, outputs.c.superseded_at.is_(None))
-        if connection.scalar(query) is None:  # what it had been judged is of another output
+        if connection.scalar(query) is None:  # its judgments belong to another output
             _supersede_all(connection, OBSERVATION_TABLES, [row], str(row["at"]))
 
 
 def _prefer_judgments(connection: Connection, batch: ObservationBatch) -> None:
-    """A judgment takes the place of a failure, and never the other way round."""
-    said = [*batch.failures, *batch.judgments]
-    if said:
+    """A judgment supersedes a failure, but a failure never a judgment."""
+    rows = [*batch.failures.values(), *batch.judgments.values()]
+    if rows:
         bound = [
-            {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]} for row in said
+            {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]} for row in rows
         ]
         connection.execute(_SUPERSEDE_JUDGED_FAILURES, bound)
 
@@ -237,7 +239,7 @@ def forget_failures(
 def read_superseded(
     connection: Connection, run_no: int, key: ItemKey
 ) -> list[SupersededObservation]:
-    """What was observed of an answer and is no longer current."""
+    """The superseded observations of an answer."""
     row = find_answer_row(connection, run_no, key)
     found: list[SupersededObservation] = []
     for table, kind in _RECORD_TYPES:
@@ -278,57 +280,21 @@ class ObservationBatch:
     cases: dict[str, tuple[Case, str, str]] = field(default_factory=dict)
     """Cases with their texts and when they are first seen, by key."""
 
-    _begun: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
-    _answers: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
-    _outputs: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
-    _judgments: dict[tuple[_AnswerNumbers, str], RowValues] = field(default_factory=dict)
-    _failures: dict[tuple[_AnswerNumbers, str], RowValues] = field(default_factory=dict)
-    _checks: dict[_AnswerNumbers, list[RowValues]] = field(default_factory=dict)
-    _scores: dict[_AnswerNumbers, list[RowValues]] = field(default_factory=dict)
+    new_answers: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
+    answers: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
+    outputs: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
+    judgments: dict[tuple[_AnswerNumbers, str], RowValues] = field(default_factory=dict)
+    failures: dict[tuple[_AnswerNumbers, str], RowValues] = field(default_factory=dict)
+    checks: dict[_AnswerNumbers, list[RowValues]] = field(default_factory=dict)
+    scores: dict[_AnswerNumbers, list[RowValues]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run_no: int, variants: Mapping[str, int], observed: Sequence[Observation]) -> Self:
-        """The rows of what was observed."""
+        """The rows of observations."""
         batch = cls()
         for each in observed:
             batch._take(run_no, variants[each.key.variant], each)
         return batch
-
-    @property
-    def begun(self) -> list[RowValues]:
-        """Answers whose case was given."""
-        whole = {answer: row["is_done"] for answer, row in self._answers.items()}
-        return [{**row, "is_done": whole[answer]} for answer, row in self._begun.items()]
-
-    @property
-    def answers(self) -> list[RowValues]:
-        """Every answer, and whether it is whole now."""
-        return list(self._answers.values())
-
-    @property
-    def outputs(self) -> list[RowValues]:
-        """What was produced."""
-        return list(self._outputs.values())
-
-    @property
-    def judgments(self) -> list[RowValues]:
-        """What judges said."""
-        return list(self._judgments.values())
-
-    @property
-    def failures(self) -> list[RowValues]:
-        """What judges failed to say."""
-        return list(self._failures.values())
-
-    @property
-    def checks(self) -> list[list[RowValues]]:
-        """What assertions found, for each answer."""
-        return list(self._checks.values())
-
-    @property
-    def scores(self) -> list[list[RowValues]]:
-        """What scorers measured, for each answer."""
-        return list(self._scores.values())
 
     def _take(self, run_no: int, variant_no: int, each: Observation) -> None:
         answer = (run_no, each.place, variant_no, each.key.repeat)
@@ -337,13 +303,13 @@ class ObservationBatch:
         at = time_text(each.at)
         self._take_answer(answer, key, each, at)
         if each.output is not None:
-            self._outputs[answer] = output_row(key, each.output, at)
-        for said in each.said:
-            row = judge_row(key, said, at)
-            rows = self._judgments if isinstance(said, Judgment) else self._failures
+            self.outputs[answer] = output_row(key, each.output, at)
+        for judged in each.said:
+            row = judge_row(key, judged, at)
+            rows = self.judgments if isinstance(judged, Judgment) else self.failures
             rows[answer, str(row["slot"])] = row
         if each.checks:
-            self._checks[answer] = [
+            self.checks[answer] = [
                 {
                     **key,
                     "ordinal": ordinal,
@@ -356,7 +322,7 @@ class ObservationBatch:
                 for ordinal, check in enumerate(each.checks)
             ]
         if each.scores:
-            self._scores[answer] = [
+            self.scores[answer] = [
                 {
                     **key,
                     "ordinal": ordinal,
@@ -373,18 +339,20 @@ class ObservationBatch:
     def _take_answer(
         self, answer: _AnswerNumbers, key: RowValues, each: Observation, at: str
     ) -> None:
-        before = self._answers.get(answer)
+        before = self.answers.get(answer)
         is_done = each.is_done or (before is not None and bool(before["is_done"]))
         case_id = name_text("case id", each.key.case_id)
-        self._answers[answer] = {**key, "case_id": case_id, "is_done": is_done}
+        self.answers[answer] = {**key, "case_id": case_id, "is_done": is_done}
         if each.case is not None:
             if each.case.id != case_id:
-                raise StoreError(f"case {each.case.id!r} was given for an answer to {case_id!r}")
+                raise StoreError(f"case {each.case.id!r} does not match the answer to {case_id!r}")
             text = record_text(each.case)
             case_key = content_key(text)
             self.cases[case_key] = (each.case, text, at)
-            begun = {"case_id": case_id, "case_key": case_key, "begun_at": at}
-            self._begun.setdefault(answer, {**key, **begun})
+            new = {"case_id": case_id, "case_key": case_key, "begun_at": at}
+            self.new_answers.setdefault(answer, {**key, **new})
+        if answer in self.new_answers:
+            self.new_answers[answer]["is_done"] = is_done
 
 
 def output_row(key: RowValues, output: Output, at: str) -> RowValues:
@@ -401,30 +369,30 @@ def output_row(key: RowValues, output: Output, at: str) -> RowValues:
     }
 
 
-def judge_row(key: RowValues, said: Judgment | JudgeFailure, at: str) -> RowValues:
+def judge_row(key: RowValues, answer: Judgment | JudgeFailure, at: str) -> RowValues:
     """A judgment or a judge's failure as a row."""
     row = {
         **key,
-        "slot": judgment_slot(said.criterion, said.judge, said.repeat),
+        "slot": judgment_slot(answer.criterion, answer.judge, answer.repeat),
         "at": at,
-        "criterion": lookup_text(said.criterion),
-        "judge": lookup_text(said.judge),
-        "judge_repeat": said.repeat,
-        "cost_usd": said.cost_usd,
-        "json": record_text(said),
+        "criterion": lookup_text(answer.criterion),
+        "judge": lookup_text(answer.judge),
+        "judge_repeat": answer.repeat,
+        "cost_usd": answer.cost_usd,
+        "json": record_text(answer),
     }
-    if isinstance(said, Judgment):
+    if isinstance(answer, Judgment):
         return row | {
-            "raw": said.raw,
-            "value": said.value,
-            "confidence": said.confidence,
-            "source": said.source,
+            "raw": answer.raw,
+            "value": answer.value,
+            "confidence": answer.confidence,
+            "source": answer.source,
         }
-    return row | {"kind": said.kind}
+    return row | {"kind": answer.kind}
 
 
 def find_answer_row(connection: Connection, run_no: int, key: ItemKey) -> RowValues:
-    """The columns that tell an answer from every other."""
+    """The columns that identify an answer."""
     query = (
         select(*(answers.c[name] for name in ANSWER_COLUMNS))
         .join(

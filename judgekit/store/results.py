@@ -58,7 +58,7 @@ _AnswerPlace = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFilter:
-    """Which answers are wanted; all of them without anything said."""
+    """Selects answers; without conditions, all of them."""
 
     variant: str | None = None
     """Only of this variant."""
@@ -80,7 +80,7 @@ class ResultFilter:
 
 
 def answer_filter(key: ItemKey) -> ResultFilter:
-    """The wish for one answer."""
+    """The filter for one answer."""
     return ResultFilter(variant=key.variant, case_id=key.case_id, repeat=key.repeat)
 
 
@@ -90,7 +90,7 @@ def read_results(
     run: RunInfo,
     wanted: ResultFilter,
 ) -> Iterator[CaseResult]:
-    """Answers of a run with everything observed of them."""
+    """The results of a run."""
     query = _results_query(run_no, wanted)
     # Observations arrive in the order of the replies, which differs from run to run.
     order = _JudgmentOrder(run)
@@ -154,7 +154,7 @@ def _within_memory(page: Rows) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class _PageParts:
-    """What belongs to the answers of one page; lists in the order they are kept."""
+    """The parts of the answers of one page; lists in stored order."""
 
     cases: dict[str, Case]
     outputs: dict[int, Output]
@@ -238,7 +238,7 @@ def _answer_place(row: Row[tuple[object, ...]]) -> _AnswerPlace:
 
 
 class _JudgmentOrder:
-    """The order of judgments within an answer: the same however they came in."""
+    """The order of judgments within an answer, independent of their arrival."""
 
     def __init__(self, run: RunInfo) -> None:
         self._criteria = _criterion_places(run.rubric)
@@ -249,10 +249,10 @@ class _JudgmentOrder:
         # A case may have a rubric of its own, with other criteria.
         own = _criterion_places(case.rubric) if isinstance(case.rubric, Rubric) else self._criteria
 
-        def rank(said: Judgment | JudgeFailure) -> tuple[object, ...]:
-            criterion = own.get(said.criterion, len(own))
-            judge = self._judges.get(said.judge, len(self._judges))
-            return criterion, said.criterion, judge, said.judge, said.repeat
+        def rank(each: Judgment | JudgeFailure) -> tuple[object, ...]:
+            criterion = own.get(each.criterion, len(own))
+            judge = self._judges.get(each.judge, len(self._judges))
+            return criterion, each.criterion, judge, each.judge, each.repeat
 
         return rank
 
@@ -267,7 +267,7 @@ _PROGRESS_PAGE = 2000
 
 @dataclass(frozen=True, slots=True)
 class AnswerProgress:
-    """How far one answer has come."""
+    """The progress of one answer."""
 
     key: ItemKey
     """The answer."""
@@ -276,7 +276,7 @@ class AnswerProgress:
     """Place of its case in the dataset, from 0."""
 
     is_done: bool
-    """Whether everything that was to be asked has been."""
+    """Whether every judge has been asked."""
 
     has_output: bool
     """Whether the variant has answered, with an error or without."""
@@ -288,14 +288,14 @@ class AnswerProgress:
     """What kind of error, where judgekit ran the variant."""
 
     n_judgments: int
-    """Judgments that count."""
+    """Current judgments."""
 
     n_failures: int
-    """Judge failures whose place no judgment took."""
+    """Failures of judges that no judgment superseded."""
 
 
 def read_progress(reading: Reading, run_no: int) -> Iterator[AnswerProgress]:
-    """How far each answer of a run has come that was begun."""
+    """The progress of each answer that was started."""
     query = _progress_query(run_no)
     for row in paged_rows(reading, query, answer_order(), size=_PROGRESS_PAGE):
         yield AnswerProgress(
@@ -359,7 +359,7 @@ def spent_usd(
     *,
     only_replaced: bool = False,
 ) -> float:
-    """What everything observed of a run was paid."""
+    """Total cost of a run in US dollars."""
     with reading() as connection:
         judged = [
             _sum_cost(connection, table, _in_run(table, run_no, only_replaced=only_replaced))
@@ -372,8 +372,8 @@ def spent_usd(
         if output.usage is not None and not is_owned(variant, output)
     )
     compared = (
-        0.0 if found.asked is None else found.asked.cost_usd or 0.0
-        for found in _model_checks(reading, run_no, only_replaced=only_replaced)
+        0.0 if check.asked is None else check.asked.cost_usd or 0.0
+        for check in _model_checks(reading, run_no, only_replaced=only_replaced)
     )
     # fsum: a sum of many small amounts must not depend on their order.
     return fsum([*judged, fsum(answered), fsum(compared)])
@@ -393,7 +393,7 @@ def _sum_cost(
 def _priced_outputs(
     reading: Reading, run_no: int, *, only_replaced: bool
 ) -> Iterator[tuple[str, Output]]:
-    """Every output that says what it cost, with its variant."""
+    """Every output with a cost, and its variant."""
     with reading() as connection:
         query = select(variants.c.no, variants.c.variant).where(variants.c.run_no == run_no)
         names = {row.no: row.variant for row in connection.execute(query)}
@@ -405,7 +405,7 @@ def _priced_outputs(
 def _model_checks(
     reading: Reading, run_no: int, *, only_replaced: bool
 ) -> Iterator[AssertionResult | Score]:
-    """Every check and score that asked a model."""
+    """Every check and score that called an embedding model."""
     meant = _in_run(checks, run_no, only_replaced=only_replaced)
     for _, text in _rows_with_field(reading, checks, meant, "asked"):
         yield read_record(AssertionResult, text)
@@ -420,7 +420,7 @@ def _rows_with_field(
     meant: tuple[ColumnElement[bool], ...],
     field: str,
 ) -> Iterator[tuple[int, str]]:
-    """The rows in whose text a field may stand, with the place of their variant."""
+    """The rows whose text may have a field, with the number of their variant."""
     # A coarse filter in SQL; the record itself decides.
     holds = table.c.json.like(f'%"{field}"%')
     query = select(table.c.no, table.c.variant_no, table.c.json)

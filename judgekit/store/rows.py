@@ -1,4 +1,4 @@
-"""Reads rows page by page, and writes rows so that what they replace stays as history."""
+"""Reads rows page by page; writes rows so that superseded rows stay as history."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def pages(
 
 
 def insert_new(connection: Connection, table: Table, rows: Iterable[RowValues]) -> int:
-    """Store the rows that are not stored yet, by any unique key of the table."""
+    """Store the rows that are new by any unique key of the table."""
     rows = list(rows)
     if not rows:
         return 0
@@ -157,7 +157,7 @@ def number_of(connection: Connection, table: Table, name: str) -> int | None:
 def number_with_prefix(
     connection: Connection, table: Table, start: str, *, nouns: str
 ) -> int | None:
-    """The number of the one run or comparison whose id begins so; None where there is none."""
+    """The number of the only run or comparison whose id has this prefix, or None."""
     start = words_text(start)
     if not start:
         return None

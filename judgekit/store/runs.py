@@ -70,10 +70,10 @@ if TYPE_CHECKING:
 
 
 class StoredRuns(Database):
-    """Runs that are kept, to be read; see `Database` for how it is opened."""
+    """Reads stored runs; see `Database` for how it is opened."""
 
     def run(self, name: str = LATEST_RUN) -> RunInfo:
-        """What a run set out to do and how it ended."""
+        """The settings of a run and how it ended."""
         with self.reading() as connection:
             return read_runs(connection, [find_run(connection, name)])[0]
 
@@ -94,7 +94,7 @@ class StoredRuns(Database):
             return read_runs(connection, list(connection.scalars(query)))
 
     def progress(self, run_id: str) -> Iterator[AnswerProgress]:
-        """How far each answer of a run has come that was begun."""
+        """The progress of each answer that was started."""
         yield from read_progress(self.reading, self._number(run_id))
 
     def results(
@@ -106,12 +106,12 @@ class StoredRuns(Database):
         tag: str | None = None,
         failed_only: bool = False,
     ) -> Iterator[CaseResult]:
-        """Answers of a run with everything observed of them; memory does not grow with the run."""
+        """Results of a run, read in pages: memory does not grow with the run."""
         wanted = ResultFilter(variant=variant, case_id=case_id, tag=tag, failed_only=failed_only)
         yield from self._results(run_id, wanted)
 
     def result(self, run_id: str, key: ItemKey) -> CaseResult | None:
-        """One answer of a run with everything observed of it."""
+        """One result of a run."""
         return next(self._results(run_id, answer_filter(key)), None)
 
     def spent_usd(
@@ -121,12 +121,12 @@ class StoredRuns(Database):
         is_owned: Callable[[str, Output], bool],
         only_replaced: bool = False,
     ) -> float:
-        """What everything observed of a run was paid, also what was replaced since."""
+        """Total cost of a run in US dollars, superseded results included."""
         number = self._number(run_id)
         return spent_usd(self.reading, number, is_owned, only_replaced=only_replaced)
 
     def history(self, run_id: str, key: ItemKey) -> list[SupersededObservation]:
-        """What was observed of an answer and is no longer current."""
+        """The superseded results of an answer."""
         with self.reading() as connection:
             return read_superseded(connection, run_number(connection, run_id), key)
 
@@ -150,7 +150,7 @@ class StoredRuns(Database):
         tag: str | None = None,
         rubric: str | None = None,
     ) -> Iterator[Case]:
-        """Cases as they were, each content once; several wishes must all be met."""
+        """Stored cases, each content once; all conditions must hold."""
         wanted = {
             "case_id": case_id,
             "agent": agent,
@@ -172,20 +172,20 @@ class StoredRuns(Database):
             return read_runs(connection, runs_with_rubric(connection, rubric))
 
     def results_of_agent_run(self, agent_run: str) -> Iterator[CaseResult]:
-        """The answers whose output is of this run of an agent (`Output.run_id`)."""
+        """The answers whose output belongs to this run of an agent (`Output.run_id`)."""
         with self.reading() as connection:
-            found = read_runs(connection, runs_with_agent_run(connection, agent_run))
-        for run in found:
+            agent_runs = read_runs(connection, runs_with_agent_run(connection, agent_run))
+        for run in agent_runs:
             yield from self._results(run.id, ResultFilter(agent_run=agent_run))
 
     def judgments_of_criterion(
         self, criterion: str, *, rubric: str | None = None
     ) -> Iterator[StoredJudgment]:
-        """What judges said of a criterion in every run, oldest first."""
+        """The judgments of a criterion in every run, oldest first."""
         yield from read_criterion_judgments(self.reading, criterion, rubric)
 
     def rubric(self, name: str) -> Rubric:
-        """A rubric as it was, by its fingerprint or name; by name, the last one."""
+        """A stored rubric, by its fingerprint or name; by name, the newest one."""
         with self.reading() as connection:
             return find_rubric(connection, name)
 
@@ -195,12 +195,12 @@ class StoredRuns(Database):
             return rubrics_with_criterion(connection, criterion)
 
     def config(self, fingerprint: str) -> JsonObject:
-        """A suite as it was run; the runs of it are `runs(config_fingerprint=…)`."""
+        """The suite of a run; `runs(config_fingerprint=…)` has its runs."""
         with self.reading() as connection:
             return find_config(connection, fingerprint)
 
     def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
-        """What waits for a person's judgment."""
+        """The queue of items for human judgment."""
         run_no = None if run_id is None else self._number(run_id)
         yield from read_queue(self.reading, run_no, open_only=open_only)
 
@@ -220,9 +220,9 @@ class RunStore(StoredRuns, StoredComparisons):
 
     See `Database` for its arguments.
 
-    What a method that adds has returned from is on disk: a process that is killed loses nothing
-    of it. A run that is begun or taken up again belongs to this store until it ends, is closed
-    or its process dies; no other process can add to it meanwhile, though all can read it.
+    When a method that adds returns, its data are on disk: a killed process loses nothing of
+    them. A run that is started or resumed is locked by this store until it ends, the store is
+    closed or the process dies; other processes can read it meanwhile, but not add to it.
     """
 
     def __init__(
@@ -237,21 +237,21 @@ class RunStore(StoredRuns, StoredComparisons):
         super().__init__(location, create=create, patience_s=patience_s)
 
     def begin(self, run: RunInfo) -> None:
-        """Keep what a run sets out to do; it then belongs to this store.
+        """Store the settings of a run and lock it for this store.
 
         Args:
             run: The run.
 
         Raises:
-            StoreError: When a run of that id was begun already, or it cannot be kept, or the
-                store is damaged.
+            StoreError: When a run of that id exists, it cannot be stored, or the store is
+                damaged.
         """
         self.check()  # before anything is paid for
         with self.writing() as connection:
             try:
                 number = begin_run(connection, run)
-            except IntegrityError as error:  # another process was quicker by a hair
-                raise StoreError(f"the run {run.id} was begun already") from error
+            except IntegrityError as error:  # another process stored it in between
+                raise StoreError(f"the run {run.id} exists already") from error
         # An imported run is complete already; nothing will be added to it.
         if run.status == "running":
             self._lock_run(run.id, number)
@@ -259,18 +259,18 @@ class RunStore(StoredRuns, StoredComparisons):
     def end(
         self, run_id: str, *, status: RunStatus, reason: str | None = None, at: datetime
     ) -> None:
-        """Keep how a run ended; or, with `running`, take it up again.
+        """Store how a run ended; or, with `running`, resume it.
 
         Args:
-            run_id: The run's whole id.
+            run_id: The full id of the run.
             status: How it ended.
             reason: Why it is not complete.
-            at: When; not kept for `running`.
+            at: The time; ignored for `running`.
 
         Raises:
             UnknownNameError: When there is no such run.
-            StoreError: When it is running in another process, or is to be taken up again and
-                the store is damaged.
+            StoreError: When it is running in another process, or is to be resumed and the store
+                is damaged.
         """
         is_running = status == "running"
         if is_running:
@@ -285,19 +285,18 @@ class RunStore(StoredRuns, StoredComparisons):
     def add(self, run_id: str, observed: Sequence[Observation]) -> None:
         """Add observations in one transaction; when it returns they are on disk.
 
-        What is there already, to the letter, is not added again. Where something else was
-        observed before, what is added takes its place and the earlier stays as history: for
-        judgments by criterion, judge and repeat, for an output with everything it was judged,
-        and for checks and scores as whole lists.
+        Identical observations are not added again. A different one supersedes the earlier,
+        which stays as history: judgments by criterion, judge and repeat; an output together
+        with all its judgments; checks and scores as whole lists.
 
         Args:
-            run_id: The run's whole id.
+            run_id: The full id of the run.
             observed: In the order they were made.
 
         Raises:
             UnknownNameError: When there is no such run.
-            StoreError: When something cannot be kept, or the run is running in another process;
-                nothing of the call is kept then.
+            StoreError: When something cannot be stored, or the run is running in another process;
+                nothing of the call is stored then.
         """
         if not observed:
             return
@@ -317,16 +316,16 @@ class RunStore(StoredRuns, StoredComparisons):
         judge_failures: bool = True,
         target_errors: bool = True,
     ) -> int:
-        """Make answers that failed incomplete, so that they are asked again.
+        """Mark failed answers as incomplete, so that they are retried.
 
         Args:
-            run_id: The run's whole id.
-            keys: Answers; those without a failure stay as they are.
-            judge_failures: Whether judges' failures are asked again; judgments stay.
+            run_id: The full id of the run.
+            keys: Answers; those without a failure are not changed.
+            judge_failures: Whether failures of judges are retried; judgments stay.
             target_errors: Whether outputs that are errors are produced again.
 
         Returns:
-            How many answers will be asked again; what they were before stays as history.
+            The number of answers to be retried; their earlier results stay as history.
 
         Raises:
             InputError: When there is no such run or answer.
@@ -343,15 +342,15 @@ class RunStore(StoredRuns, StoredComparisons):
             )
 
     def ask_person(self, run_id: str, items: Sequence[HumanItem]) -> None:
-        """Put items in the queue for a person; those that are in it stay as they are.
+        """Queue items for human judgment; items in the queue are not changed.
 
         Args:
-            run_id: The run's whole id.
-            items: Criteria of answers that were begun.
+            run_id: The full id of the run.
+            items: Criteria of stored answers.
 
         Raises:
             InputError: When there is no such run or answer.
-            StoreError: When it cannot be kept.
+            StoreError: When it cannot be stored.
         """
         with self.writing() as connection:
             human_queue.enqueue_items(connection, run_number(connection, run_id), items)
@@ -359,15 +358,15 @@ class RunStore(StoredRuns, StoredComparisons):
     def answer_item(
         self, item: HumanItem, judgment: Judgment, *, at: datetime | None = None
     ) -> None:
-        """Keep a person's judgment as one of its answer, and close the item.
+        """Store a human judgment and close the item.
 
         Args:
             item: From `queue`.
             judgment: Of the same criterion, with `source="human"`.
-            at: When; None means now.
+            at: The time; None means now.
 
         Raises:
-            InputError: When the judgment is of something else, or there is no such answer.
+            InputError: When the judgment is for another criterion, or there is no such answer.
             StoreError: When the item is not in the queue, or was answered already.
         """
         when = time_text(at or datetime.now(UTC))
@@ -376,11 +375,11 @@ class RunStore(StoredRuns, StoredComparisons):
             human_queue.record_human_judgment(connection, number, item, judgment, when)
 
     def withdraw_answer(self, item: HumanItem, *, at: datetime | None = None) -> None:
-        """Take a person's judgment back: it stays as history, and the item waits again.
+        """Withdraw a human judgment: it stays as history, and the item is open again.
 
         Args:
-            item: From `queue`, as it was asked.
-            at: When; None means now.
+            item: From `queue`.
+            at: The time; None means now.
 
         Raises:
             InputError: When there is no such run or answer.
@@ -393,7 +392,7 @@ class RunStore(StoredRuns, StoredComparisons):
             )
 
     def close(self) -> None:
-        """Give up the runs that are held and close every connection."""
+        """Release all locked runs and close every connection."""
         # The database releases the locks themselves.
         self._locked_runs.clear()
         super().close()
@@ -403,7 +402,7 @@ class RunStore(StoredRuns, StoredComparisons):
         super()._lost()
 
     def _locked_number(self, run_id: str) -> int:
-        """The number of a run that belongs to this store; takes it when nobody has it."""
+        """The number of a run, after locking it for this store."""
         number = self._locked_runs.get(run_id)
         if number is not None:
             return number
@@ -420,8 +419,8 @@ class RunStore(StoredRuns, StoredComparisons):
                 with self.reading() as connection:
                     who = run_holder(connection, number)
                 raise StoreError(
-                    f"the run {run_id} is still running as {who}",
-                    hint="wait for it or stop it; then go on with --resume",
+                    f"the run {run_id} is still running in {who}",
+                    hint="wait for it or stop it, then continue with --resume",
                 )
             self._locked_runs[run_id] = number
 

@@ -261,13 +261,13 @@ judgments = Table(
     _optional_text("superseded_at"),
     _foreign_key("answers", ANSWER_COLUMNS),
 )
-"""What judges said; `slot` names criterion, judge and repeat in one."""
+"""Judgments; `slot` identifies criterion, judge and repeat."""
 
 _unique_current(judgments, *ANSWER_COLUMNS, "slot")
 
 Index("judgments_by_criterion", judgments.c.criterion, judgments.c.run_no)
 
-# Apart from `judgments`: a failure has no value, and a mean must not meet it by mistake.
+# Separate from `judgments`: a failure has no value and must not enter a mean by mistake.
 failures = Table(
     "judge_failures",
     metadata,
@@ -284,7 +284,7 @@ failures = Table(
     _optional_text("superseded_at"),
     _foreign_key("answers", ANSWER_COLUMNS),
 )
-"""What judges failed to say."""
+"""Failures of judges."""
 
 _unique_current(failures, *ANSWER_COLUMNS, "slot")
 
@@ -302,7 +302,7 @@ checks = Table(
     _optional_text("superseded_at"),
     _foreign_key("answers", ANSWER_COLUMNS),
 )
-"""What assertions found, in the suite's order."""
+"""Results of assertions, in the suite's order."""
 
 _unique_current(checks, *ANSWER_COLUMNS, "ordinal")
 
@@ -321,11 +321,11 @@ scores = Table(
     _optional_text("superseded_at"),
     _foreign_key("answers", ANSWER_COLUMNS),
 )
-"""What scorers measured, in the suite's order."""
+"""Scores, in the suite's order."""
 
 _unique_current(scores, *ANSWER_COLUMNS, "ordinal")
 
-# A person may answer weeks later, in another process; the item outlives the run.
+# An annotator may answer weeks later, in another process; the item outlives the run.
 queue = Table(
     "queue",
     metadata,
@@ -339,10 +339,10 @@ queue = Table(
     _foreign_key("answers", ANSWER_COLUMNS),
     UniqueConstraint(*ANSWER_COLUMNS, "slot"),
 )
-"""What a person is asked to judge; `answer_slot` is the slot of the judgment that closed it."""
+"""Items for human judgment; `answer_slot` is the slot of the judgment that closed the item."""
 
 OBSERVATION_TABLES = (outputs, judgments, failures, checks, scores)
-"""The tables of what was observed of an answer."""
+"""The tables of observations."""
 
 blind_comparisons = Table(
     "comparisons",
@@ -358,7 +358,7 @@ blind_comparisons = Table(
     _optional_text("reason"),
     _text("json"),
 )
-"""What each comparison set out to do and how it ended."""
+"""The settings of each comparison and how it ended."""
 
 Index("comparisons_by_start", blind_comparisons.c.started_at)
 
@@ -373,7 +373,7 @@ comparison_sides = Table(
     _optional_text("version"),
     PrimaryKeyConstraint("comparison_no", "side"),
 )
-"""Who was which side, to be found from either end."""
+"""The sides of each comparison, searchable from either end."""
 
 Index("comparison_sides_by_label", comparison_sides.c.label)
 
@@ -404,7 +404,7 @@ compared_pairs = Table(
     PrimaryKeyConstraint(*PAIR_COLUMNS),
     UniqueConstraint("comparison_no", "case_id", "repeat"),
 )
-"""Every pair that was begun; what was said of it is in the table below."""
+"""Every pair that was started; its preferences are in the table below."""
 
 preferences = Table(
     "preferences",
@@ -424,8 +424,8 @@ preferences = Table(
     _optional_text("superseded_at"),
     _foreign_key("compared_pairs", PAIR_COLUMNS),
 )
-"""What judges chose, or failed to say: one of `choice` and `failure_kind` is there. `shown` is the
-order, `slot` names order, criterion, judge and repeat in one."""
+"""Preferences and failures: one of `choice` and `failure_kind` is set. `shown` is the order;
+`slot` identifies order, criterion, judge and repeat."""
 
 _unique_current(preferences, *PAIR_COLUMNS, "slot")
 
@@ -439,7 +439,7 @@ analyses = Table(
     _optional_text("superseded_at"),
     _foreign_key("compared_pairs", PAIR_COLUMNS),
 )
-"""Why a pair came out as it did, asked for after the verdict."""
+"""Analyses of pairs, asked for after the verdict."""
 
 _unique_current(analyses, *PAIR_COLUMNS)
 
@@ -453,6 +453,6 @@ approvals = Table(
     _text("version"),
     _text("json"),
 )
-"""Which versions may be used, who says so, why, and on what evidence."""
+"""Approved versions with approver, reason and evidence."""
 
 Index("approvals_by_variant", approvals.c.variant)

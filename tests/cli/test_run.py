@@ -129,7 +129,7 @@ def test_an_interrupted_choice_is_remembered_when_it_is_resumed(run: Run, tmp_pa
 
 def test_resuming_needs_a_run_and_retrying_needs_resuming(run: Run, tmp_path: Path) -> None:
     lay_suite(tmp_path)
-    assert "no run is kept here yet" in run("run", "--resume").err
+    assert "no run is stored here yet" in run("run", "--resume").err
     assert run("run").code == 0
     ran = run("run", "--retry-errors")
     assert (ran.code, "--retry-errors needs --resume" in ran.err) == (2, True)

@@ -240,4 +240,4 @@ def test_two_sittings_of_one_run_at_a_time_are_refused(tmp_path: Path, run: Run)
             wait_for(lambda: server.n_requests > QUICK)
             ran = run("run", "--resume")
             assert (ran.code, process.poll()) == (2, None)
-            assert f"is still running as process {process.pid}" in ran.err
+            assert f"is still running in process {process.pid}" in ran.err

@@ -239,6 +239,11 @@ SCENARIOS: dict[str, Scenario] = {
         (
             "run -q",
             "label latest --import answers.jsonl",
+            "label latest --annotator Ben <<< ?|s|7|u|q|",
+            "label latest --export said.jsonl",
+            "label latest --annotator Ben <<< 1|It says so.|0.9|",
+            "show latest",
+            "label latest --annotator Ben",
         ),
         HUMAN,
     ),

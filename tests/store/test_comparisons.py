@@ -120,7 +120,7 @@ def test_a_name_that_fits_none_or_several_is_refused(store: RunStore) -> None:
         store.comparison("cmp-a")
     with pytest.raises(UnknownNameError, match="cmp-a1"):
         store.comparison("cmp-b")
-    with pytest.raises(StoreError, match="was begun already"):
+    with pytest.raises(StoreError, match="exists already"):
         store.begin_comparison(info("cmp-a1"))
 
 

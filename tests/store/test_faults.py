@@ -30,10 +30,10 @@ class FromServer(Exception):  # noqa: N818 - stands for a driver's own
 @pytest.mark.parametrize(
     ("sqlstate", "hint"),
     [
-        ("08006", "is the server running"),
-        ("28P01", "is the server running"),
+        ("08006", "check that the server runs"),
+        ("28P01", "check that the server runs"),
         ("3D000", "createdb"),
-        ("42501", "may not write"),
+        ("42501", "no write permission"),
         ("53100", "free some space"),
         ("53300", "no room for another connection"),
         ("55P03", "another process is writing"),
@@ -88,7 +88,7 @@ def test_a_full_disk_loses_nothing_that_was_committed(sqlite_store: RunStore) ->
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("this is no database\n" * 100, encoding="utf-8")
-    with pytest.raises(StoreError, match=r"file is not a database[\s\S]*name a database"):
+    with pytest.raises(StoreError, match=r"file is not a database[\s\S]*name a judgekit database"):
         RunStore(file)
     assert file.read_text(encoding="utf-8") == "this is no database\n" * 100
 
@@ -105,7 +105,7 @@ def test_a_damaged_file_says_how_to_save_what_is_left(tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
-    with pytest.raises(StoreError, match=r"is the server running") as caught:
+    with pytest.raises(StoreError, match=r"check that the server runs") as caught:
         RunStore("postgresql://me:s3cret@127.0.0.1:1/db?connect_timeout=2")
     assert "s3cret" not in str(caught.value)
 

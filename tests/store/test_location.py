@@ -67,7 +67,7 @@ def test_a_database_is_made_by_its_path_beside_what_is_there(
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_ours(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match=r"cannot be made[\s\S]*folder that you may write to"):
+    with pytest.raises(StoreError, match=r"cannot be created[\s\S]*folder that you may write to"):
         RunStore(tmp_path / "file" / "judgekit.db")
 
 

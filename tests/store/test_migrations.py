@@ -146,13 +146,13 @@ def test_a_newer_database_is_refused_with_the_judgekit_it_needs(location: str) -
 def test_a_database_that_does_not_say_its_version_is_refused(location: str) -> None:
     RunStore(location).close()
     run_script(location, "DELETE FROM judgekit_schema")
-    with pytest.raises(StoreError, match="does not say which schema it has"):
+    with pytest.raises(StoreError, match="has no schema version"):
         RunStore(location)
 
 
 def test_a_database_of_something_else_is_refused_and_left_alone(location: str) -> None:
     run_script(location, "CREATE TABLE runs (id TEXT); CREATE TABLE other (id TEXT)")
-    with pytest.raises(StoreError, match="a database of something else: it holds"):
+    with pytest.raises(StoreError, match="a database of another program: it has the tables"):
         RunStore(location)
     assert tables(location) == {"runs", "other"}
 

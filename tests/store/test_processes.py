@@ -42,7 +42,7 @@ def test_a_killed_run_can_be_taken_up_at_once(store: RunStore, location: str) ->
 def test_a_run_that_another_process_runs_is_locked(store: RunStore, location: str) -> None:
     process = Worker(location, "theirs", range(1))
     process.heard(1)
-    with pytest.raises(StoreError, match=f"still running as process {process.pid}"):
+    with pytest.raises(StoreError, match=f"still running in process {process.pid}"):
         store.end("theirs", status="running", at=START)
     with pytest.raises(StoreError, match="still running"):
         store.add("theirs", [answer()])

@@ -64,7 +64,7 @@ def test_a_run_that_is_taken_up_again_is_running(store: RunStore) -> None:
 
 def test_the_same_run_cannot_be_begun_twice(store: RunStore) -> None:
     begun(store)
-    with pytest.raises(StoreError, match=r"run-1 was begun already[\s\S]*--resume"):
+    with pytest.raises(StoreError, match=r"run-1 exists already[\s\S]*--resume"):
         store.begin(make_run())
 
 
@@ -174,13 +174,13 @@ def test_a_variant_that_was_not_announced_comes_last(store: RunStore) -> None:
 
 def test_an_answer_begins_with_its_case(store: RunStore) -> None:
     begun(store)
-    with pytest.raises(StoreError, match="'refund' was not begun at place 0"):
+    with pytest.raises(StoreError, match="'refund' is not stored at index 0"):
         store.add("run-1", [part(said=[said()])])
 
 
 def test_a_case_keeps_its_place(store: RunStore) -> None:
     begun(store, answer())
-    with pytest.raises(StoreError, match="'refund' was not begun at place 7"):
+    with pytest.raises(StoreError, match="'refund' is not stored at index 7"):
         store.add("run-1", [answer(place=7)])
     with pytest.raises(StoreError, match="'other' is now case 0 of the dataset"):
         store.add("run-1", [answer(key("other"))])
@@ -188,7 +188,7 @@ def test_a_case_keeps_its_place(store: RunStore) -> None:
 
 def test_a_case_that_is_not_the_one_named_is_refused(store: RunStore) -> None:
     begun(store)
-    with pytest.raises(StoreError, match="'refund' was given for an answer to 'other'"):
+    with pytest.raises(StoreError, match="'refund' does not match the answer to 'other'"):
         store.add("run-1", [answer(key("other"), case=answer().case)])
 
 
@@ -201,7 +201,7 @@ def test_an_unknown_run_is_named_with_near_ones(store: RunStore) -> None:
 
 
 def test_an_empty_store_says_that_there_is_no_run(store: RunStore) -> None:
-    with pytest.raises(UnknownNameError, match="no run is kept here yet"):
+    with pytest.raises(UnknownNameError, match="no run is stored here yet"):
         store.run()
 
 

@@ -102,7 +102,7 @@ def test_an_integer_that_python_would_not_read_again_is_refused() -> None:
 
 def test_what_is_not_json_is_refused() -> None:
     smuggled = make_output().model_copy(update={"metadata": {"x": object()}})
-    with pytest.raises(StoreError, match=r"Output cannot be kept as JSON"):
+    with pytest.raises(StoreError, match=r"Output cannot be stored as JSON"):
         record_text(smuggled)
 
 
@@ -115,7 +115,7 @@ def test_a_text_of_another_record_is_refused() -> None:
 
 def test_a_name_that_no_column_holds_is_refused() -> None:
     for bad in ("a\x00b", "a\ud800"):
-        with pytest.raises(StoreError, match=r"the case id .* that no database keeps"):
+        with pytest.raises(StoreError, match=r"the case id .* that no database stores"):
             name_text("case id", bad)
     with pytest.raises(StoreError, match="has 501 characters"):
         name_text("case id", "a" * (LONGEST_NAME + 1))
@@ -156,7 +156,7 @@ def test_times_are_kept_in_utc_and_sort() -> None:
 
 
 def test_a_time_without_a_zone_is_refused() -> None:
-    with pytest.raises(StoreError, match="has no zone"):
+    with pytest.raises(StoreError, match="has no time zone"):
         time_text(datetime(2026, 1, 1))  # noqa: DTZ001 - that is what is refused
 
 
@@ -201,6 +201,6 @@ def test_a_name_that_cannot_be_kept_is_refused_at_once(store: RunStore) -> None:
 
 
 def test_a_config_that_is_not_json_is_refused(store: RunStore) -> None:
-    with pytest.raises(StoreError, match="config cannot be kept as JSON"):
+    with pytest.raises(StoreError, match="config cannot be stored as JSON"):
         store.begin(make_run(config={"price": float("nan")}))
     assert store.runs() == []

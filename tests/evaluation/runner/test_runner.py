@@ -95,7 +95,7 @@ async def test_a_run_is_refused_while_another_sitting_of_it_runs(bench: MakeBenc
     with RunStoreAt(small) as other:
         twin = Bench(small.path, other, cache=None)
         twin.run = small.run
-        with pytest.raises(StoreError, match="is still running as process"):
+        with pytest.raises(StoreError, match="is still running in process"):
             await twin.sit(Told())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
