@@ -100,6 +100,7 @@ def approve_version(
 ) -> Approval:
     """Approve a version, and keep who did and why."""
     _refuse_unproven(evidence, variant, baseline)
+    # An approval without a name and a reason is of no use to an audit.
     for what, text in (("who approves", by), ("why", because)):
         if not text.strip():
             raise InputError(f"an approval says {what}")

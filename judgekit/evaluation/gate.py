@@ -217,6 +217,7 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
 
 def _run_before(variant: str, run: RunInfo, store: StoredRuns) -> RunInfo | None:
     """The latest run of the suite that was begun before, has the variant and finished."""
+    # Runs that were stopped have only the first cases, which need not be like the rest.
     for one in store.runs(suite=run.suite, limit=_MOST_RUNS):
         is_earlier = (one.started_at, one.id) < (run.started_at, run.id)
         has_it = any(each.id == variant for each in one.variants)

@@ -140,6 +140,8 @@ class LabellingSession:
 
     def undo(self) -> bool:
         """Withdraw this annotator's last answer, also of an earlier session; it is open again."""
+        # An annotator who comes back can withdraw the last answer of an earlier session too, but
+        # never that of another annotator.
         item = self._given[-1] if self._given else self._last_before()
         if item is None:
             return False
@@ -158,6 +160,8 @@ class LabellingSession:
         """Keep a judgment; not where somebody else was quicker."""
         try:
             self._store.answer_item(item, judgment, at=self._now())
+        # Another annotator may have answered since the question was shown: the first judgment
+        # stays, and anything else is an error of the store.
         except StoreError:
             result = self._store.result(self._run.id, item.key)
             if result is None or _stored_judgment(result, item) is None:

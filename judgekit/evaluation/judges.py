@@ -244,6 +244,7 @@ class SuiteJudges:
         """The criteria of an answer that a reviewer is to judge."""
         if HUMAN_JUDGE not in self.panel.judges:
             return []
+        # A resumed run must not queue a question that a reviewer has answered.
         judged = {one.criterion for one in judge_answers if _is_human(one)}
         return [
             HumanItem(
@@ -272,6 +273,8 @@ class SuiteJudges:
     async def aclose(self) -> None:
         """Close the models' connections of the running event loop, and what they opened."""
         if self.models is not None:
+            # Connections belong to the event loop and are closed in it; caches and files
+            # afterwards.
             await self.models.aclose()
             self.models.close()
 

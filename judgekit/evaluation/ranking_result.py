@@ -352,8 +352,10 @@ class MatchResult(NamedTuple):
 
 def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
     """What a comparison says of two sides."""
+    # An output in error lost nothing: the pair is left out, as in a comparison of two.
     if found.error is not None:
         return None
+    # Only overall choices: criteria would count one judgment several times.
     whole = [each for each in found.preferences if each.criterion is None]
     choices = [(each.order, _choice(each, found.rule)) for each in whole]
     return canonical_match(

@@ -106,6 +106,7 @@ async def evaluate(
         allow_scripts=allow_scripts,
     )
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
+    # A store that was passed in stays open: its owner may use it for other runs.
     opened_store = store if isinstance(store, RunStore) else RunStore(store)
     owns = opened_store is not store
     try:
@@ -269,6 +270,7 @@ class Run:
         """
         tally = RunTally(self.info)
         own = without_calibration(self.info)
+        # Both are summed up in one pass: a run may be larger than memory.
         raw = None if own is self.info else RunTally(own)
         for result in self.results() if results is None else results:
             concluded = conclude_result(result, self.info)
@@ -372,6 +374,8 @@ def summarize_verdicts(
         ),
     )
     tally = RunTally(run)
+    # Calibrated verdicts carry the judge's own values, so that both can be reported without the
+    # maps.
     raw = None if all(verdict.uncalibrated is None for verdict in known) else RunTally(run)
     for outcome in verdict_outcomes(known):
         tally.take(outcome)

@@ -86,6 +86,8 @@ def new_run(
         **_default_rubric_config(opened),
         **_similarity_config(opened),
     }
+    # The time makes ids sort by start, the name makes them readable, the token keeps two runs of
+    # the same second apart.
     slug = "".join(c if c.isalnum() else "-" for c in suite.name.lower()).strip("-")[:40]
     return RunInfo(
         id=f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-{token or secrets.token_hex(2)}",
@@ -447,6 +449,7 @@ async def suite_hooks(
             await _run_setup(suite, setup)
         yield
     finally:
+        # The run is over: a failed teardown is reported and changes no result.
         if teardown:
             try:
                 await _run_hook(suite, teardown)

@@ -273,6 +273,7 @@ def open_suite(
 ) -> OpenSuite:
     """Open everything a suite names; with `recorded` its cases and outputs were chosen already."""
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
+    # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = _chosen(expand_variants(loaded), choice.variants)
     _check_settings(loaded)
     cases = _chosen_cases(loaded, choice) if recorded is None else choose_cases(recorded.cases)

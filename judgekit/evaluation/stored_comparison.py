@@ -322,6 +322,7 @@ class SideComparer:
 
     async def ask(self) -> AsyncGenerator[Comparison, None]:
         """Ask about all pairs, in order, until a difference is shown where that is wanted."""
+        # A comparison of two sides is a single round of all its pairs.
         rounds = iter([self._pairing.pairs()])
         async with aclosing(self._loop.run(lambda: next(rounds, None))) as judged:
             async for one in judged:

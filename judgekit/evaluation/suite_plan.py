@@ -354,6 +354,8 @@ class _VariantObservations:
             self.durations_s.append(output.duration_ms / 1000)
         if output.usage is not None and output.usage.cost_usd is not None:
             self.costs.append(output.usage.cost_usd)
+        # Errors have a duration and a cost, but their text says nothing about the length of
+        # answers.
         if output.error is None:
             self.lengths.append(text_tokens(output))
         if concluded.passed is not None:
@@ -364,6 +366,8 @@ class _VariantObservations:
 
 def text_tokens(output: Output) -> float:
     """How long an output is that a judge reads, in tokens."""
+    # A tokenizer for each answer would take longer than the rest of the plan; four characters a
+    # token is the usual ratio for English.
     return len(judged_text(output)) / _CHARACTERS_PER_TOKEN
 
 
@@ -376,6 +380,7 @@ def earlier_run_statistics(
     store: RunStore, suite: str, *, most_answers: int = _MOST_ANSWERS
 ) -> EarlierRunStatistics | None:
     """What the latest run of a suite says of its variants."""
+    # A run that was stopped at its start has no answers; a few earlier ones are tried.
     for run in store.runs(suite=suite, limit=_MOST_RUNS):
         by_variant: defaultdict[str, _VariantObservations] = defaultdict(_VariantObservations)
         n_answers = 0

@@ -316,6 +316,8 @@ def _criteria(
         shift = _shift(values[0], values[1], pairs, level)
         if shift is not None:
             found[name] = shift
+    # The criteria are tests of one question, whether the judge moved: Holm keeps the error over all
+    # of them.
     adjusted = adjust([shift.p_value for shift in found.values()], "holm").known
     return {
         name: CriterionShift(

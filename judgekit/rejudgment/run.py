@@ -249,6 +249,8 @@ def paired_verdicts(
     old: RunInfo, new: RunInfo, store: RunStore, *, left_out: Counter[str] | None = None
 ) -> Iterator[PairedVerdict]:
     """The outputs that both runs have a verdict for."""
+    # Maps of one judge say nothing about another: unless both runs use the same, raw values are
+    # compared.
     then, now = on_common_scale(old, new)
     for result in store.results(old.id):
         again = store.result(new.id, result.key)
@@ -306,6 +308,8 @@ class _RejudgeWorker:
         rubric = own if isinstance(own, Rubric) else cast("Rubric", self._run.rubric)
         # A case whose plan needs no judge had none before, and gets none now.
         is_asked = conclude_result(result, self._run).verdict is not None
+        # An output in error is never shown to a judge; it is copied, so that both runs have the
+        # same answers.
         if result.output.error is not None or not is_asked:
             return []
         judge_answers: list[Judgment | JudgeFailure] = []
