@@ -22,9 +22,9 @@ from judgekit.prompts.schema import criterion_schema
 
 from benchmarks.figures import Figure, compared, limited, report
 from benchmarks.material import MODEL, FillingModel, answers, one_criterion, reply_text
+from benchmarks.pool import grade_answers
 from benchmarks.timing import Stopwatch, Took, alternated
 from judgekit.datasets import load_rubric
-from judgekit.evaluation import grade_answers
 from judgekit.judge import Judge
 from judgekit.prompts.messages import criteria_data
 from judgekit.report import verdict_line

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from benchmarks.figures import Figure, compared, report
 from benchmarks.material import MODEL, answers, one_criterion, reply_text
+from benchmarks.pool import grade_answers
 from benchmarks.timing import QUIET, Stopwatch, Took, alternated
-from judgekit.evaluation import grade_answers
 from judgekit.judge import Judge
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, limited, report
 from benchmarks.material import MODEL, answers, one_criterion, reply_text
-from judgekit.evaluation import grade_answers
+from benchmarks.pool import grade_answers
 from judgekit.judge import Judge
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer

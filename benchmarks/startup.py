@@ -23,7 +23,7 @@ SLOW = ("litellm", "scipy.stats", "pandas")
 
 _PYDANTIC = "import pydantic; pydantic.BaseModel"
 _IMPORT = f"{_PYDANTIC}; import judgekit"
-_GRADING = f"{_PYDANTIC}; import judgekit.judge.judge, judgekit.evaluation.grading"
+_GRADING = f"{_PYDANTIC}; import judgekit.judge.judge"
 _HELP = """
 import sys
 from judgekit.cli.main import main

@@ -54,6 +54,8 @@ WHOLE_NAMES = {"said", "told", "heard", "given", "asked", "kept", "held", "taken
 
 # What stays, with the reason.
 ALLOWED = {
+    "TextSource": "values in the JSON of `plan --json`",
+    "_FROM_KNOWN_ANSWERS": "a value in the JSON of `plan --json`",
     "asked": "a field of stored verdicts, checks and calibration maps",
     "ask_person": "a public method of `RunStore`",
     "is_owned": "a public argument of `RunStore.spent_usd`",

@@ -124,7 +124,7 @@ def plan_audit(
             probe=probe, trials=_recorded_only(_trials(probe, inputs), runner, inputs)
         )
         counter = RequestCounter(
-            runner.judge.connection, refresh=refresh, seen=set(counted), n_exact=_EXACT
+            runner.judge.connection, refresh=refresh, known_keys=set(counted), n_exact=_EXACT
         )
         for ask in planned.asks:
             # An overall question is answered once, whatever the number of criteria.
@@ -142,7 +142,7 @@ def plan_audit(
             plan.append(PlannedProbe(probe=probe, trials=skipped, is_too_dear=True))
             continue
         used += price or 0.0
-        counted = counter.seen
+        counted = counter.known_keys
         plan.append(
             replace(
                 planned,

@@ -381,7 +381,7 @@ def _from_outputs(options: CalibrateOptions) -> CollectedJudgments:
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
     try:
-        graded, interrupted = asyncio.run(grade_all(setup, options))
+        graded, interrupted = grade_all(setup, options)
     finally:
         setup.judge.close()
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}

@@ -241,7 +241,7 @@ async def _analyse(
         folders = options.judge_settings.template_folders
         try:
             return await analyse_pairs(
-                store, info, judge, pairs, template_folders=folders, told=advance
+                store, info, judge, pairs, template_folders=folders, on_analysis=advance
             )
         finally:
             await judge.aclose()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -114,6 +115,9 @@ COMMANDS = {name: command for commands in JOBS.values() for name, command in com
 """Each command by its name."""
 
 
+_GC_THRESHOLD = (50_000, 20, 100)
+
+
 class LazyGroup(click.Group):
     """Imports a command's module only when that command is called, to keep help fast."""
 
@@ -166,6 +170,9 @@ def judgekit() -> None:
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
+    # Imports and records fill memory with objects that stay. At Python's default of 700 new objects
+    # the collector goes through all of them again and again: 7 % of the time of `grade`.
+    gc.set_threshold(*_GC_THRESHOLD)
     try:
         code = _run(args)
         sys.stdout.flush()

@@ -187,7 +187,7 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
     setup = grade_setup(GradingOptions.of(options, calibration=None), budget=cost_budget(options))
     calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
     try:
-        graded, is_stopped = asyncio.run(grade_all(setup, options, verb=_VERB))
+        graded, is_stopped = grade_all(setup, options, verb=_VERB)
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(f"stopped at once; {SAME_COMMAND}")
         return None, EXIT_INTERRUPTED

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -49,9 +49,10 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from judgekit.cli.options import TalkOptions
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.run_options import EngineOptions
     from judgekit.cli.suite_setup import RunSetup
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 
 def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> int:
     """Evaluate, print and write the results; the exit code."""
-    info = _prepared(setup, resumes=options.resumes)
+    info = prepared_run(setup, resumes=options.resumes)
     if setup.resumed is not None:
         _note_stored_calibration(info, setup.opened)
     # Checked before the first call: a stale calibration makes every verdict unusable.
@@ -69,12 +70,12 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
         asyncio.run(setup.opened.aclose())
         return refuse_uncalibrated(calibration_of_run(info))
     try:
-        ended = asyncio.run(_evaluate(setup, info, options))
+        ended = asyncio.run(run_with_progress(setup, options))
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(_resume_note(setup, "stopped at once"))
         return EXIT_INTERRUPTED
     run = Run(ended, setup.store)
-    results = _results(setup, ended)
+    results = results_in_order(setup, ended)
     summary, gate = _shown(run, setup, options, files, results)
     for path in files.exports:
         n = _write(path, run, setup, results)
@@ -83,7 +84,7 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
     return conclude_run(setup, summary, gate, options.fail_under)
 
 
-def _prepared(setup: RunSetup, *, resumes: bool) -> RunInfo:
+def prepared_run(setup: RunSetup, *, resumes: bool) -> RunInfo:
     """The run to carry out; `grade --resume` takes the last one of the same outputs."""
     now = setup.session.now()
     info = prepare_run(setup.opened, setup.store, setup.resumed, now=now, notes=setup.notes)
@@ -94,7 +95,7 @@ def _prepared(setup: RunSetup, *, resumes: bool) -> RunInfo:
     return info
 
 
-def _results(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
+def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
     """The results of this session, in order; None if some of them are only in the store."""
     # Reading them back from the store would take as long as grading from the cache.
     if not setup.is_grading or setup.resumed is not None:
@@ -125,31 +126,31 @@ def _write(output: Path, run: Run, setup: RunSetup, results: Sequence[CaseResult
     """Write a grading's verdicts, or the answers of a run; how many of what."""
     # Without a rubric there are assertions only, which a verdict has no place for.
     if setup.is_grading and run.info.rubric is not None:
-        verdicts = _verdicts(run, setup, results)
+        verdicts = stored_verdicts(setup, run.info, run.results() if results is None else results)
         write_verdicts(output, verdicts)
         return numbers.format_count(len(verdicts), "verdict")
     n = write_results(output, run.results())
     return numbers.format_count(n, "answer")
 
 
-def _verdicts(run: Run, setup: RunSetup, results: Sequence[CaseResult] | None) -> list[Verdict]:
+def stored_verdicts(setup: RunSetup, run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
     """The verdicts of a grading."""
     # Labels and earlier verdicts are joined with these by case and variant: outputs that name no
     # variant keep none here, though a run must call it something.
     unnamed = setup.opened.recorded.unnamed if setup.opened.recorded is not None else frozenset()
-    verdicts = run_verdicts(run.info, run.results() if results is None else results)
+    verdicts = run_verdicts(run, results)
     return [
         one.model_copy(update={"variant": None}) if one.variant in unnamed else one
         for one in verdicts
     ]
 
 
-async def _evaluate(setup: RunSetup, info: RunInfo, options: EngineOptions) -> RunInfo:
-    opened, session = setup.opened, setup.session
-    verb = ("grading", "graded") if setup.is_grading else ("running", "done")
+async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
+    """Carry out a run with a progress bar; Ctrl-C ends it, and calls in flight are finished."""
+    opened, session, info = setup.opened, setup.session, cast("RunInfo", setup.info)
     try:
         with attend(
-            options, setup.total(), interrupt=lambda: session.end("interrupted"), verb=verb
+            options, setup.total(), interrupt=lambda: session.end("interrupted"), verb=setup.verb
         ) as bar:
 
             def watch(result: CaseResult) -> None:
@@ -157,7 +158,7 @@ async def _evaluate(setup: RunSetup, info: RunInfo, options: EngineOptions) -> R
                     setup.graded.append(result)
                 usage = result.output.usage
                 # A recorded or cached output was paid for earlier.
-                is_paid = usage is not None and not opened.is_owned(result.variant, result.output)
+                is_paid = usage is not None and not opened.is_free(result.variant, result.output)
                 own_usd = (usage.cost_usd or 0.0) if usage is not None and is_paid else 0.0
                 bar.advance(
                     [*result.judgments, *result.failures],
@@ -213,7 +214,12 @@ def _as_json(
     whole = run_json(summary, gate, unmatched=unmatched)
     if not setup.is_grading:
         return whole
-    return {**whole, **grading_json(summary, _verdicts(run, setup, results))}
+    return {
+        **whole,
+        **grading_json(
+            summary, stored_verdicts(setup, run.info, run.results() if results is None else results)
+        ),
+    }
 
 
 _STOP_EXIT_CODES: dict[RunStopReason, int] = {

@@ -102,6 +102,9 @@ class RunSetup:
     graded: list[CaseResult] = field(default_factory=list)
     """The answers of a grading, as they arrive."""
 
+    verb: tuple[str, str] = ("running", "done")
+    """The words of the progress bar: during the run and at its end."""
+
     temporary: TemporaryDirectory[str] | None = None
     """The folder of a store that is deleted after this command."""
 
@@ -201,6 +204,7 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
         notes=None,
         is_grading=True,
         temporary=temporary,
+        verb=("grading", "graded"),
     )
 
 

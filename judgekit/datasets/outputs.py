@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from judgekit.datasets.traces import fill_from_trace
 from judgekit.errors import DatasetError
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
@@ -133,7 +132,7 @@ def read_output(
     # Beside other data it stays, and is reported as invalid.
     elif not ("text" in fields or "data" in found or isinstance(found.get("text"), str | None)):
         found = {("data" if name == "text" else name): v for name, v in found.items()}
-    if "trace" in found and (fault := fill_from_trace(found, folder)) is not None:
+    if "trace" in found and (fault := _fill_from_trace(found, folder)) is not None:
         return [*faults, fault]
     found, case_fields, odd = _sorted_out(as_texts(found, _TEXTS))
     if odd is not None:
@@ -143,6 +142,12 @@ def read_output(
     if faults:
         return faults
     return _validated(found, case_fields)
+
+
+def _fill_from_trace(found: dict[str, JsonValue], folder: Path | None) -> FieldFault | None:
+    from judgekit.datasets.traces import fill_from_trace  # noqa: PLC0415 - few outputs have one
+
+    return fill_from_trace(found, folder)
 
 
 def read_output_row(

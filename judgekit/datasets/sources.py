@@ -38,7 +38,6 @@ from judgekit.formats import (
     is_read_whole,
     is_row_file,
     read_whole_document,
-    read_whole_skill_tests,
     row_kind,
     scan_rows,
     suffix_of,
@@ -300,6 +299,8 @@ _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh
 
 def foreign_suite(document: ParsedDocument) -> Suite:
     """The suite of an `eval/tests.json`."""
+    from judgekit.formats import read_whole_skill_tests  # noqa: PLC0415 - only for a skill
+
     reading, head = read_whole_skill_tests(document)
     dataset = reading.dataset()
     if head is None:  # pragma: no cover - then there was an error

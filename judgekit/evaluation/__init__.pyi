@@ -40,10 +40,6 @@ from .gate import (
     GateResult as GateResult,
     TierGateResult as TierGateResult,
 )
-from .grading import (
-    Graded as Graded,
-    grade_answers as grade_answers,
-)
 from .human_labels import (
     LabellingSession as LabellingSession,
     LabelQuestion as LabelQuestion,
@@ -72,6 +68,7 @@ from .judges import (
     without_human_judges as without_human_judges,
 )
 from .outcome import (
+    Graded as Graded,
     Outcome as Outcome,
     OutcomeFilter as OutcomeFilter,
     conclude_result as conclude_result,
@@ -150,6 +147,7 @@ from .session import (
     Session as Session,
     calibration_of_suite as calibration_of_suite,
     file_mark as file_mark,
+    open_recorded as open_recorded,
     open_suite as open_suite,
     price_table as price_table,
 )

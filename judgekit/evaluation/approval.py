@@ -52,7 +52,7 @@ class ApprovalEvidence:
     """The version that was looked at."""
 
     decision: ComparisonDecision
-    """What it comes to, at the error that is allowed."""
+    """The decision, at the allowed error rate."""
 
     is_better: bool
     """Whether the version is shown to be better."""
@@ -80,6 +80,7 @@ def find_approval_evidence(
     names = variant, baseline
     blind = None if scores else _blind_evidence(store, names, alpha, suite)
     found = blind or _score_evidence(store, names, alpha, suite)
+    # Blind comparisons come first: scores of two runs are also moved by the order of judging.
     if found is not None:
         return found
     raise ApprovalRefusedError(
@@ -99,6 +100,7 @@ def approve_version(
 ) -> Approval:
     """Approve a version, and keep who did and why."""
     _refuse_unproven(evidence, variant, baseline)
+    # An approval without a name and a reason is of no use to an audit.
     for what, text in (("who approves", by), ("why", because)):
         if not text.strip():
             raise InputError(f"an approval says {what}")
@@ -139,7 +141,7 @@ def approval_status(mark: VariantVersion, variant: str, suite: Suite | None) -> 
     """Whether a version is still what it was."""
     try:
         now = _mark_now(mark, variant, suite)
-    except JudgekitError:  # what it named is no longer there, or unsound
+    except JudgekitError:  # what it named is missing or invalid now
         return "stale" if suite is not None else "unknown"
     if now is None:
         return "unknown"
@@ -192,7 +194,7 @@ def _blind_evidence(
             raise ApprovalRefusedError(
                 f"the last comparison of {variant} with {baseline} is not whole: {info.id} "
                 f"({info.status})",
-                hint=f"go on with it: judgekit compare … --resume {info.id}",
+                hint=f"resume it: judgekit compare … --resume {info.id}",
             )
         decision = summarize_comparison(store, info, alpha=alpha).decision
         own = "a" if sides[0] is info.a else "b"

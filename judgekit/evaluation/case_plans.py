@@ -102,6 +102,8 @@ class CasePlans:
         check, score = script_entries(self.scripts)
         self.assertions = assertion_registry().plus(similar_entry(self.means), check)
         self.scorers = scorer_registry().plus(score)
+        # By identity, for hashing a case reads all of it; the case is stored too, as an id may be
+        # used again.
         self._plans: dict[int, tuple[Case, EvaluationPlan | None]] = {}
         self._rubrics: dict[str, Rubric] = {}
 
@@ -119,10 +121,11 @@ class CasePlans:
         """How a case is evaluated that does not just take the suite's way; see `plan_of`."""
         if case.evaluation is None and self.suite.profile is None:
             return None
-        kept = self._plans.get(id(case))
-        if kept is not None and kept[0] is case:
-            return kept[1]
+        cached = self._plans.get(id(case))
+        if cached is not None and cached[0] is case:
+            return cached[1]
         found = evaluation_plan_of(case, self.suite.profile, self.rubric)
+        # Cleared as a whole: datasets are read in order, and a case is needed a few times in a row.
         if len(self._plans) >= _MAX_CACHED_PLANS:
             self._plans.clear()
         self._plans[id(case)] = (case, found)
@@ -152,6 +155,7 @@ class CasePlans:
         if not isinstance(named, str):
             return case
         if named not in self._rubrics:
+            # A path is relative to the suite, a bare name is that of a shipped rubric.
             source = self.suite.resolve(named) if names_a_file(named) else named
             self._rubrics[named] = load_rubric(source)
         return case.model_copy(update={"rubric": self._rubrics[named]})
@@ -173,6 +177,8 @@ class CasePlans:
         """How similarity is measured where a case wants it, as scores name it."""
         if self.means.embed is not None:
             return f"semantic: {getattr(self.means.embed, 'name', 'embeddings')}"
+        # The default depends on an optional package; the run records which one measured, for scores
+        # of the two differ.
         is_lexical = self.means.method == "lexical" or find_spec("wordllama") is None
         return LEXICAL if is_lexical else WORDLLAMA
 
@@ -221,6 +227,7 @@ class CasePlans:
 
 
 def _refuse_taken_names(suite: Suite) -> None:
+    # Two values under one name would be averaged in every table.
     if OVERALL_SCORE in map(scorer_name, suite.scorers):
         raise SettingsError(
             f"no scorer may be called {OVERALL_SCORE!r}: that is the mean of all scores"
@@ -278,6 +285,8 @@ class DefaultRubrics:
 
     def _has_no_other_way(self, case: Case) -> bool:
         """Whether only a judge can decide a case that says nothing of how it is evaluated."""
+        # A judge is called for a reference alone only if nothing else decides: it would cost money
+        # unasked.
         says = case.assertions or case.evaluation is not None or self._profile is not None
         return self._is_judged and not says and not self._suite.assertions
 
@@ -303,7 +312,7 @@ def rubric_hint() -> str:
     return (
         f"give --rubric FILE or the name of a shipped one ({', '.join(shipped_rubrics())}), "
         "`rubric:` in the suite or in the cases, a `profile:` that has a rubric "
-        f"({with_rubric}), or the cases a `reference` to be held against"
+        f"({with_rubric}), or the cases a `reference` to be compared with"
     )
 
 
@@ -316,14 +325,14 @@ def default_rubric_records(found: Mapping[tuple[RubricReason, str], int]) -> lis
 
 def default_rubrics_in(config: JsonObject) -> Sequence[JsonObject]:
     """The rubrics of a run that nobody named."""
-    kept = config.get(DEFAULT_RUBRICS_KEY)
-    return [one for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
+    records = config.get(DEFAULT_RUBRICS_KEY)
+    return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
 
 
 def _asks_judge(case: Case, profile: EvaluationProfile) -> bool:
     try:
         return plan_evaluation(case, profile).asks_judge
-    except DatasetError:  # what it lacks is told with all that is wrong with the cases
+    except DatasetError:  # reported with every other fault of the cases
         return False
 
 
@@ -341,12 +350,13 @@ _MAX_CACHED_SPECS = 10_000
 
 
 def check_suite_specs(plans: CasePlans) -> None:
-    """Refuse assertions and scorers of a suite that are unsound or cannot be carried out."""
+    """Refuse assertions and scorers of a suite that are invalid or cannot be carried out."""
     suite = plans.suite
     if suite.assertions:
         check_specs(suite.assertions, registry=plans.assertions)
     if plans.suite_scorers:
         check_scorers(plans.suite_scorers, registry=plans.scorers)
+    # Scripts run code of the suite's author, so that they are refused before anything is paid for.
     for script in named_scripts([*suite.assertions, *suite.scorers]):
         fault = _script_fault(script, plans, f"the suite {suite.name!r}")
         if fault is not None:
@@ -375,8 +385,8 @@ class CaseChecks:
         try:
             plan = self._plans.plan(case)
         except InputError as error:
-            told = error.message.removeprefix(f"case {case.id!r}: ")
-            self._note(case, (told if error.hint is None else f"{told}; {error.hint}",))
+            text = error.message.removeprefix(f"case {case.id!r}: ")
+            self._note(case, (text if error.hint is None else f"{text}; {error.hint}",))
             return
         self._refuse_without_judge(case, plan)
         self._count_judged(case)
@@ -384,12 +394,14 @@ class CaseChecks:
         if case.assertions:
             self._note(case, self._faults(case))
         own = None if case.evaluation is None else case.evaluation.script
-        if own is not None and plan is not None:  # what else a plan adds is sound
+        if own is not None and plan is not None:  # everything else a plan adds is valid
             used = [spec for spec in plan.assertions if spec.get("script") == own]
             self._note(case, self._script_faults(used, case))
 
     def close(self) -> None:
         """Say what was found, once all cases were looked at."""
+        # All faults are reported at once: who edits a file of cases does not want to learn them one
+        # run at a time.
         if self._n_faults:
             more = self._n_faults - len(self._shown)
             lines = [*self._shown, *([f"and {more} more"] if more else [])]
@@ -424,6 +436,8 @@ class CaseChecks:
             )
 
     def _faults(self, case: Case) -> tuple[str, ...]:
+        # Datasets repeat the same assertions in thousands of cases; each distinct list is validated
+        # once.
         written = repr(case.assertions)
         known = self._read.get(written)
         if known is None:

@@ -62,15 +62,16 @@ class CheckRunner:
         )
 
     async def find(
-        self, case: Case, output: Output, bought: FetchedVectors | None = None
+        self, case: Case, output: Output, fetched: FetchedVectors | None = None
     ) -> CheckResults:
         """Look at one output."""
         if output.error is not None:
             return NO_CHECK_RESULTS
+        # Handing these checks to a thread would take longer than carrying them out.
         if self._is_quick(case, output):
             return self.found(case, output)
         compared = vector_comparisons(self._plans, case, output)
-        costs: FetchedVectors = {} if bought is None else bought
+        costs: FetchedVectors = {} if fetched is None else fetched
         async with AsyncExitStack() as stack:
             for each in {id(one.embed): one.embed for one in compared}.values():
                 own = [one.texts for one in compared if one.embed is each]
@@ -93,13 +94,15 @@ class CheckRunner:
         )
         return CheckResults(tuple(checks), self._scores(case, output))
 
-    def not_yet(self, why: str, bought: FetchedVectors, *, at: datetime) -> tuple[Score, ...]:
+    def not_yet(self, why: str, fetched: FetchedVectors, *, at: datetime) -> tuple[Score, ...]:
         """What is kept of an answer that could not be measured, so that no payment is forgotten."""
-        asked = total_vector_cost(bought)
+        asked = total_vector_cost(fetched)
         if asked is None:
             return ()
         name = next(iter(self._plans.scorer_names), SIMILARITY)
         tried = f"tried {at:%Y-%m-%d %H:%M:%S.%f} UTC"
+        # Vectors were paid for although nothing was measured; the store is the only record of that
+        # cost.
         return (Score(name=name, error=f"{_PENDING}: {why}", message=tried, asked=asked),)
 
     def n_wanted(self, case: Case) -> tuple[int, int]:
@@ -143,10 +146,10 @@ def is_pending_score(score: Score) -> bool:
 
 
 def _with_costs(
-    found: CheckResults, compared: Sequence[VectorComparison], bought: FetchedVectors
+    found: CheckResults, compared: Sequence[VectorComparison], fetched: FetchedVectors
 ) -> CheckResults:
     """What was found, with what it took to find it."""
-    asked = allocate_vector_costs(compared, bought)
+    asked = allocate_vector_costs(compared, fetched)
     if not asked:
         return found
     checks, scores = list(found.checks), list(found.scores)
@@ -205,7 +208,7 @@ def _own_name(name: object) -> str:
 
 
 FetchedVectors = dict[int, dict[str, "EmbeddingUsage"]]
-"""What texts came to that were asked for, by the identity of the model that was asked."""
+"""The usage of each embedded text, by the identity of the model that embedded it."""
 
 _SIMILAR_ONES = frozenset({SIMILAR_ASSERTION, f"not-{SIMILAR_ASSERTION}"})
 _MEMBERS = ("assert", "assertions")
@@ -225,7 +228,7 @@ class VectorComparison:
     """The model that is asked for their vectors."""
 
     text: str | None
-    """What stands in the output; None where it has no such text, which is told then."""
+    """The text in the output; None where there is none, and the check reports that."""
 
     reference: str | None
     """What it is compared with; None where there is nothing."""
@@ -261,10 +264,12 @@ def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[Vec
 
 
 def allocate_vector_costs(
-    compared: Sequence[VectorComparison], bought: FetchedVectors
+    compared: Sequence[VectorComparison], fetched: FetchedVectors
 ) -> dict[tuple[str, int], EmbeddingUsage]:
     """What each check and scorer asked; what several need, the first one has."""
-    left = {model: dict(texts) for model, texts in bought.items()}
+    # A vector is fetched once and used by several checks; its cost is counted once, or sums would
+    # exceed the bill.
+    left = {model: dict(texts) for model, texts in fetched.items()}
     found: dict[tuple[str, int], EmbeddingUsage] = {}
     for one in compared:
         own = left.get(id(one.embed), {})
@@ -276,10 +281,10 @@ def allocate_vector_costs(
     return found
 
 
-def total_vector_cost(bought: FetchedVectors) -> EmbeddingUsage | None:
-    """What all texts came to."""
+def total_vector_cost(fetched: FetchedVectors) -> EmbeddingUsage | None:
+    """The total usage of all texts."""
     total: EmbeddingUsage | None = None
-    for texts in bought.values():
+    for texts in fetched.values():
         for asked in texts.values():
             total = asked if total is None else total + asked
     return total

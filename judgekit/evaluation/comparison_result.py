@@ -66,7 +66,7 @@ class WinFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialEvidence:
-    """What looking after every case has shown."""
+    """The sequential evidence after every case."""
 
     e_value: float
     """The evidence against no difference; a difference is shown from 1 / alpha on."""
@@ -104,7 +104,7 @@ class ComparisonDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeFigures:
-    """What one judge of a panel says, on the whole."""
+    """The overall figures of one judge of a panel."""
 
     judge: str
     """Model and template."""
@@ -119,7 +119,7 @@ class JudgeFigures:
     """How much it favours what it saw first, over all questions; None without any."""
 
     flags: tuple[str, ...]
-    """What makes it doubtful: `position_bias`, `mostly_inconsistent`."""
+    """Reasons not to trust it: `position_bias`, `mostly_inconsistent`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class PanelFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSummary:
-    """What a comparison comes to."""
+    """The result of a comparison."""
 
     a: str
     """What the first side is called."""
@@ -161,16 +161,16 @@ class ComparisonSummary:
     """Which side is better."""
 
     whole: WinFigures
-    """Wins on the whole."""
+    """Overall wins."""
 
     criteria: dict[str, WinFigures]
     """Wins on each criterion."""
 
     strata: dict[str, WinFigures]
-    """Wins on the whole for each complexity stratum, simple ones first."""
+    """Overall wins in each complexity stratum, simple ones first."""
 
     tags: dict[str, WinFigures]
-    """Wins on the whole for each tag."""
+    """Overall wins for each tag."""
 
     flip_rate: Estimate
     """Share of pairs whose winner hangs on the order they were shown in; texts that are the same
@@ -180,7 +180,7 @@ class ComparisonSummary:
     """How much the judge favours what it saw first, over all questions; None without any."""
 
     length_controlled: LengthControlledWinRate | None
-    """A's share of wins had both outputs been equally long; None where that cannot be told."""
+    """A's share of wins had both outputs been equally long; None where that cannot be estimated."""
 
     length_reason: str | None
     """Why there is no `length_controlled`."""
@@ -207,7 +207,7 @@ class ComparisonSummary:
     """For each kind, what the first of them says."""
 
     flags: tuple[str, ...]
-    """What makes the judge doubtful: `position_bias`, `mostly_inconsistent`."""
+    """Reasons not to trust the judge: `position_bias`, `mostly_inconsistent`."""
 
     spent: JudgeUsage
     """Calls and money."""
@@ -216,7 +216,7 @@ class ComparisonSummary:
     """What could not be paired."""
 
     evidence: SequentialEvidence | None = None
-    """What looking after every case has shown, where cases were asked until decided."""
+    """The sequential evidence after every case, where cases were judged until decided."""
 
     marks: dict[str, int] = field(default_factory=dict)
     """Advisory marks on preferences, by name."""
@@ -233,7 +233,7 @@ class ComparisonSummary:
 
 
 POSITION_BIAS, MOSTLY_INCONSISTENT = "position_bias", "mostly_inconsistent"
-"""Flags of a judge that is doubtful: it favours a place; it contradicts itself more often than
+"""Flags of a judge not to be trusted: it favours a place; it contradicts itself more often than
 not."""
 
 
@@ -263,9 +263,12 @@ class StoppingRule:
 
     def look(self, comparison: Comparison) -> None:
         """Look at one more comparison."""
+        # Only the first pair of a case counts: the e-value assumes independent observations.
         if comparison.case_id in self._seen:
             return
         self._seen.add(comparison.case_id)
+        # Ties and contradictions are no evidence of direction; leaving them out keeps the test
+        # valid (a sign test).
         self._wins += comparison.winner == "a"
         self._losses += comparison.winner == "b"
         self._e_value = win_e_value(self._wins, self._losses).value
@@ -299,6 +302,7 @@ def decide_comparison(
         return ComparisonDecision(winner=None, reason=_why_none(whole, flags), p=p, alpha=alpha)
     shown = p is not None and p <= alpha
     leader: BetterSide = "a" if leaning[0] > leaning[1] else "b"
+    # Two conditions, because a significant sign test says nothing about pairs without a winner.
     if shown and _keeps_lead(whole, leader):
         return ComparisonDecision(
             winner=leader, reason=_why_better(whole, leaning), p=p, alpha=alpha
@@ -353,6 +357,7 @@ def _n_to_decide(whole: WinFigures, leaning: tuple[int, int], alpha: float) -> i
     # Half a win and half a loss are added, so that three wins of three do not promise that the
     # fourth is one too.
     for_a, for_b = leaning
+    # Power refers to cases that lean to a side; the share of even ones is assumed to stay as it is.
     decided = for_a + for_b
     if for_a == for_b:
         return None

@@ -55,8 +55,11 @@ class ComparisonTally:
         pair, comparison = judged
         self._judge.add(comparison)
         self._n_scrubbed = _added(self._n_scrubbed, comparison.scrubbed)
+        # A pair with an output in error is left out of wins: an error is not a loss of quality.
         if comparison.error is not None:
             return
+        # Cases become numbers, so that tallies are arrays; repeats of a case share one and form a
+        # cluster.
         number = self._numbers.setdefault(pair.case.id, len(self._numbers))
         self._add_outcome(number, judged)
         for lengths, output in zip(self._lengths, (pair.a, pair.b), strict=True):
@@ -93,6 +96,7 @@ class ComparisonTally:
         level: float = 0.95,
     ) -> ComparisonSummary:
         """The figures of all pairs so far, and the decision."""
+        # Everything is computed from the tallies, so that a summary may be asked for at any time.
         whole = self._whole.figures(level)
         flip_rate, position = self._flips.figures(level)
         flags = reliability_flags(flip_rate, position)

@@ -96,7 +96,7 @@ class PairTally:
         return sum(m > _EVEN + SLACK for m in means), sum(m < _EVEN - SLACK for m in means)
 
     def share(self, undecided: float = nan) -> float:
-        """The first side's mean share over cases; undecided pairs are left out or count as said."""
+        """The first side's mean share over cases; undecided pairs are left out or count so much."""
         points = [undecided if isnan(each) else each for each in self.points]
         means = cluster_means(*known_observations(points, self.cases)).values()
         return fsum(means) / len(means) if means else undecided
@@ -111,6 +111,8 @@ class PairTally:
             n_pairs=len(self.points),
             rate=rate
             or undefined_estimate("no pair is decided", n=0, method="wilson", level=level),
+            # What the share would be if every undecided pair went one way: no assumption about why
+            # they are undecided.
             bounds=(self.share(0.0), self.share(1.0)),
             p=None if rate is None else rate.p_sign,
         )
@@ -150,6 +152,7 @@ class OrderTally:
         """The flip rate, and the position bias where some question was answered in both orders."""
         rate = flip_rate(self._flips, self._cases, level=level, reason="no pair was judged")
         position = None
+        # Position bias is defined on questions that were answered in both orders.
         if any(x and y for x, y in zip(*self._chosen, strict=True)):
             position = position_bias(*self._chosen, clusters=self._asked, level=level)
         return rate, position
@@ -169,6 +172,7 @@ def reliability_flags(flip_rate: Estimate, position: PositionBias | None) -> tup
     flags = []
     if position is not None and (position.low > 0 or position.high < 0):
         flags.append(POSITION_BIAS)
+    # Above one half a judge contradicts itself more often than a coin would.
     if flip_rate.value > _MOSTLY:
         flags.append(MOSTLY_INCONSISTENT)
     return tuple(flags)

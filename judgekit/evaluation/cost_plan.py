@@ -42,7 +42,7 @@ class JudgePlan:
     """With which template."""
 
     input_tokens: int
-    """Tokens that would be sent for what is not owned."""
+    """Tokens that would be sent for replies not in the cache."""
 
     output_tokens: tuple[int, int]
     """Tokens that would come back: likely, and at most."""
@@ -54,7 +54,7 @@ class JudgePlan:
     """What it would cost, likely and at most, in US dollars; None where the price is unknown."""
 
     saved_usd: float
-    """What the owned replies cost when they were bought, as far as known."""
+    """What the cached replies cost when they were fetched, as far as known."""
 
     @property
     def n_calls(self) -> int:
@@ -90,7 +90,7 @@ class ComparisonPlan(JudgePlan):
 def plan_grading(
     judge: Judge, answers: Iterable[tuple[Case, Output]], rubric: Rubric, *, refresh: bool = False
 ) -> GradePlan:
-    """Work out what a grading would ask and cost; asks nothing."""
+    """Estimate the calls and cost of a grading; makes no calls."""
     n_outputs = n_skipped = 0
     counting = RequestCounter(judge.connection, refresh=refresh)
     for case, output in answers:
@@ -114,19 +114,23 @@ def plan_comparison(
     names: Iterable[str] = (),
     refresh: bool = False,
 ) -> ComparisonPlan:
-    """Work out what comparing pairs would ask and cost, both orders included; asks nothing."""
+    """Estimate the calls and cost of comparing pairs in both orders; makes no calls."""
     n_pairs = n_identical = n_skipped = 0
-    panel, given = Panel.of(judge), tuple(names)
+    panel, hidden_names = Panel.of(judge), tuple(names)
+    # One counter per judge, because each has its own price, its own cache keys and its own
+    # tokenizer.
     countings = [RequestCounter(one.connection, refresh=refresh) for one in panel.judges]
     for pair in pairs:
         n_pairs += 1
+        # Skipped in the plan for the same reason as in the comparison: an error is never shown to a
+        # judge.
         if pair.a.error is not None or pair.b.error is not None:
             n_skipped += 1
             continue
-        seen = panel.comparers[0].blind_pair(pair.a, pair.b, given)
-        n_identical += seen.is_identical
+        blind = panel.comparers[0].blind_pair(pair.a, pair.b, hidden_names)
+        n_identical += blind.is_identical
         for counting, comparer in zip(countings, panel.comparers, strict=True):
-            for question in comparer.questions(pair.case, seen, rubric):
+            for question in comparer.questions(pair.case, blind, rubric):
                 counting.take(
                     question.request,
                     estimate_reply_tokens(question.request, len(question.criteria)),
@@ -155,6 +159,8 @@ class _JudgePlanFields(TypedDict):
 
 def _judge_plan_fields(counting: RequestCounter) -> _JudgePlanFields:
     likely, most = counting.likely(), counting.most()
+    # One unknown price makes the total unknown; a sum without it would be too low, and it limits
+    # money.
     is_priced = likely.price_usd is not None and most.price_usd is not None
     return _JudgePlanFields(
         n_questions=counting.n_questions,
@@ -192,10 +198,10 @@ _LONGEST_REPLY_TOKENS = 700
 """What an answer to one criterion rarely exceeds, where no limit was set."""
 
 _ENOUGH_REPLIES = 10
-"""So many owned replies say better than any assumption how long the next ones will be."""
+"""From this many cached replies on, their length predicts the next better than a default."""
 
 _LOOK_EVERY = 50
-"""Where tokens are told from characters, every so many requests are counted in full."""
+"""Where tokens are estimated from characters, one request in this many is counted in full."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,26 +261,26 @@ class RequestCounter:
     """The way to the model."""
 
     refresh: bool = False
-    """Whether replies that are owned would be asked anew."""
+    """Whether cached replies would be fetched again."""
 
     asks_once: bool = True
     """Whether equal questions are asked once, as a cache does it."""
 
     n_exact: int | None = None
     """So many requests have their tokens counted one by one, and of the others every fiftieth; the
-    rest is told from their characters. None counts all."""
+    rest is estimated from their characters. None counts all."""
 
-    seen: set[str] = field(default_factory=set)
+    known_keys: set[str] = field(default_factory=set)
     """Keys of the questions so far; may be shared with others that ask the same model."""
 
     n_questions: int = 0
     """Questions; equal ones count once where they are asked once."""
 
     n_owned: int = 0
-    """Of them, replies that are owned already."""
+    """Of them, replies in the cache."""
 
     saved_usd: float = 0.0
-    """What the owned replies cost when they were bought, as far as known."""
+    """What the cached replies cost when they were fetched, as far as known."""
 
     counted_by: str = "none"
     """How the tokens were counted."""
@@ -297,14 +303,17 @@ class RequestCounter:
         unread: str | None = None,
     ) -> ModelReply | None:
         """Count a question."""
-        is_seen = unread is None and self.asks_once and request.key in self.seen
+        # Identical requests are one call where a cache answers the second. Texts that are not known
+        # yet have no key.
+        is_seen = unread is None and self.asks_once and request.key in self.known_keys
         reply = (
             None if unread is not None or self.refresh else self.connection.cached_reply(request)
         )
         if not is_seen:
             self.n_questions += 1
-            self.seen.update(() if unread is not None else (request.key,))
+            self.known_keys.update(() if unread is not None else (request.key,))
             self._own(reply)
+        # Tries after a failure can be needed even where the first reply is cached.
         is_asked = not is_seen and reply is None
         if is_asked or n_again:
             sent = self._tokens(request)
@@ -320,17 +329,17 @@ class RequestCounter:
 
     @property
     def latency_s(self) -> float | None:
-        """How long a call typically takes, in seconds; None where no owned reply says so."""
+        """How long a call typically takes, in seconds; None without a cached reply that has it."""
         return median(self._durations_s) if self._durations_s else None
 
     @property
     def n_latencies(self) -> int:
-        """How many owned replies say how long they took."""
+        """How many cached replies have their duration."""
         return len(self._durations_s)
 
     @property
     def reply_length(self) -> TextLength | None:
-        """How long owned replies are; None where there are too few to tell."""
+        """How long cached replies are; None where there are too few."""
         known = self._reply_tokens
         return TextLength(fsum(known) / len(known), max(known)) if self._has_enough else None
 
@@ -345,6 +354,7 @@ class RequestCounter:
         found = self._likely
         unread = fsum(n * (lengths or {})[name].likely for name, n in found.unread.items())
         known = self.reply_length or reply
+        # Measured lengths of this model's replies come before the assumed ones.
         back = found.output_tokens if known is None else found.calls * known.likely
         return self._load(found.calls, found.input_tokens + unread, back, scale)
 
@@ -379,6 +389,8 @@ class RequestCounter:
     def _tokens(self, request: ModelRequest) -> int:
         self._n_sent += 1
         characters = sum(len(message["content"]) for message in request.messages)
+        # Tokenizers are slow on large suites; the ratio of tokens to characters is stable within
+        # one suite.
         is_exact = self.n_exact is None or self._n_sent <= self.n_exact
         if is_exact or self._n_sent % _LOOK_EVERY == 0 or not self._counted_characters:
             counted = count_messages(request.messages, request.model)
@@ -406,6 +418,7 @@ def estimate_judge_reply_tokens(request: ModelRequest, rubric: Rubric) -> tuple[
 
 def estimate_reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
     """How many tokens a reply to so many questions has."""
+    # A limit that is sent is the true maximum, whatever is typical.
     limit = request.parameters.get("max_tokens")
     longest = limit if isinstance(limit, int) else _LONGEST_REPLY_TOKENS * asked
     return min(_LIKELY_REPLY_TOKENS * asked, longest), longest
@@ -415,6 +428,7 @@ def _price(connection: Connection, calls: int, sent: int, back: int) -> float | 
     """What calls cost; those of one plan are charged as calls of their mean size."""
     if not calls:
         return 0.0
+    # Some models charge more for long prompts, so that the price is looked up at the mean length.
     price = connection.prices.price(
         connection.name, input_tokens=sent // calls, api_base=connection.api_base
     )

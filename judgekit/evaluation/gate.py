@@ -16,7 +16,6 @@ from judgekit.evaluation.judges import (
     meets_calibration_gate,
     on_common_scale,
 )
-from judgekit.evaluation.score_comparison import SideScores, compare_side_scores
 from judgekit.scoring import TIERS, check_drop, check_tier
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class DropGateResult:
     """How far it may fall."""
 
     baseline: str | None
-    """The run before; None where no run of the suite has this variant and came to its end."""
+    """The run before; None where no finished run of the suite has this variant."""
 
     change: Estimate | None
     """The pass rate less that before, over the cases both have; None where there is none."""
@@ -113,16 +112,16 @@ class GateResult:
     """Where the gate requires a calibration, and a model judges."""
 
     is_partial: bool = False
-    """Whether the run did not come to its end, so that nothing was decided."""
+    """Whether the run did not finish, so that nothing was decided."""
 
     @property
     def held(self) -> GateOutcome:
         """The worst of all: a gate fails where one of its wishes does."""
-        said = [*(one.held for one in self.tiers), *(one.held for one in self.drops)]
-        said += [] if self.calibration is None else [self.calibration.held]
-        if "failed" in said:
+        outcomes = [*(one.held for one in self.tiers), *(one.held for one in self.drops)]
+        outcomes += [] if self.calibration is None else [self.calibration.held]
+        if "failed" in outcomes:
             return "failed"
-        return "inconclusive" if self.is_partial or "inconclusive" in said else "passed"
+        return "inconclusive" if self.is_partial or "inconclusive" in outcomes else "passed"
 
 
 def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
@@ -132,8 +131,8 @@ def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
     # reaches it. Its pass rate is compared with that of the run of the same suite before, paired by
     # case.
     run = summary.run
-    given = run.config.get("gate")
-    gate = Gate.model_validate(given) if isinstance(given, dict) else Gate()
+    configured = run.config.get("gate")
+    gate = Gate.model_validate(configured) if isinstance(configured, dict) else Gate()
     calibration = _calibration(gate, run)
     if gate.tier is None and gate.max_drop is None and calibration is None:
         return None
@@ -160,6 +159,8 @@ def _calibration(gate: Gate, run: RunInfo) -> CalibrationGateResult | None:
 def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
     value = variant.value
     n_without = value.n_missing + variant.n_errors
+    # Answers without a value could have any: the interval is widened as if they were all 0, and all
+    # 1.
     known = 1.0 if not n_without else 1.0 - n_without / variant.n_answers
     low, high = value.low * known, value.high * known + (1.0 - known)
     return TierGateResult(
@@ -178,6 +179,12 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
     before = _run_before(variant, run, store)
     if before is None:
         return DropGateResult(variant=variant, max_drop=max_drop, baseline=None, change=None)
+    from judgekit.evaluation.score_comparison import (  # noqa: PLC0415 - only with a baseline
+        SideScores,
+        compare_side_scores,
+    )
+
+    # A calibrated run and an uncalibrated one differ by the maps, not by the outputs.
     both = on_common_scale(before, run)
     then, now = (SideScores(_counting(one, variant, store), one) for one in both)
     undecided = (then.passed.keys() & now.cases) - now.passed.keys()
@@ -194,6 +201,8 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
             held="inconclusive",
         )
     known = then.passed.keys() & now.passed.keys()
+    # Undecided cases count as failed in the worst case: a gate must not pass because a judge failed
+    # to answer.
     lost = [-_mean(then.passed[case]) for case in undecided]
     worst = (found.estimate.value * len(known) + fsum(lost)) / (len(known) + len(lost))
     return DropGateResult(
@@ -207,7 +216,8 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
 
 
 def _run_before(variant: str, run: RunInfo, store: StoredRuns) -> RunInfo | None:
-    """The latest run of the suite that was begun before, has the variant and came to its end."""
+    """The latest run of the suite that was begun before, has the variant and finished."""
+    # Runs that were stopped have only the first cases, which need not be like the rest.
     for one in store.runs(suite=run.suite, limit=_MOST_RUNS):
         is_earlier = (one.started_at, one.id) < (run.started_at, run.id)
         has_it = any(each.id == variant for each in one.variants)

@@ -1,4 +1,4 @@
-"""Asks people the open questions of a run, blind and one at a time, parses what they enter.
+"""Shows reviewers the open questions of a run, blind and one at a time, and parses their answers.
 
 Imports and exports label files.
 """
@@ -33,7 +33,7 @@ _REVEALING_FIELDS = frozenset({
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelQuestion:
-    """What a person is asked, without anything that says who answered the case."""
+    """One question for a reviewer, without anything that identifies the variant."""
 
     number: int
     """Its place among all the questions of the run, from 1."""
@@ -52,10 +52,10 @@ class LabelQuestion:
 
 
 class LabellingSession:
-    """One sitting of one person; every answer is on disk when `answer` returns.
+    """One session of one annotator; every answer is on disk when `answer` returns.
 
-    Answers come in an order drawn with the seed, the same in every sitting, so that variants
-    cannot be told by it; the criteria of one answer follow each other.
+    Answers come in an order drawn with the seed, the same in every session, so that it does not
+    give a variant away; the criteria of one answer follow each other.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class LabellingSession:
 
     @property
     def n_answered(self) -> int:
-        """Questions answered in this sitting, less those taken back."""
+        """Questions answered in this session, without those withdrawn."""
         return len(self._given)
 
     @property
     def n_skipped(self) -> int:
-        """Questions passed over in this sitting; they go on waiting."""
+        """Questions skipped in this session; they stay open."""
         return self._place - self.n_answered - self.n_taken
 
     def current(self) -> LabelQuestion | None:
@@ -102,7 +102,7 @@ class LabellingSession:
         while self._place < len(self._open):
             item = self._open[self._place]
             result = self._store.result(self._run.id, item.key)
-            if result is not None and _persons(result, item) is None:
+            if result is not None and _stored_judgment(result, item) is None:
                 self._asked = (item, criterion_of_item(item, result, self._run))
                 return LabelQuestion(
                     number=len(self._closed) + self._place + 1,
@@ -116,16 +116,16 @@ class LabellingSession:
         return None
 
     def answer(self, raw: float, rationale: str, confidence: float | None = None) -> bool:
-        """Keep what the person says of the question `current` gave last, and go on to the next."""
+        """Store the answer to the question that `current` returned last; the next one follows."""
         if self._asked is None:
             self.current()
         if self._asked is None:
             raise InputError("no question is left to answer")
         item, criterion = self._asked
-        said = human_judgment(
+        judgment = human_judgment(
             item, criterion, raw, rationale, annotator=self.annotator, confidence=confidence
         )
-        is_kept = self._is_kept(item, said)
+        is_kept = self._is_kept(item, judgment)
         self._given += [item] if is_kept else []
         self.n_taken += not is_kept
         self._place += 1
@@ -133,13 +133,15 @@ class LabellingSession:
         return is_kept
 
     def skip(self) -> None:
-        """Leave the current question waiting, and go on to the next."""
+        """Leave the current question open and take the next."""
         self._asked = None
         if self._place < len(self._open):
             self._place += 1
 
     def undo(self) -> bool:
-        """Take back this person's last answer, of this sitting or one before; it is asked again."""
+        """Withdraw this annotator's last answer, also of an earlier session; it is open again."""
+        # An annotator who comes back can withdraw the last answer of an earlier session too, but
+        # never that of another annotator.
         item = self._given[-1] if self._given else self._last_before()
         if item is None:
             return False
@@ -154,13 +156,15 @@ class LabellingSession:
         self._open.insert(self._place, item)
         return True
 
-    def _is_kept(self, item: HumanItem, said: Judgment) -> bool:
+    def _is_kept(self, item: HumanItem, judgment: Judgment) -> bool:
         """Keep a judgment; not where somebody else was quicker."""
         try:
-            self._store.answer_item(item, said, at=self._now())
+            self._store.answer_item(item, judgment, at=self._now())
+        # Another annotator may have answered since the question was shown: the first judgment
+        # stays, and anything else is an error of the store.
         except StoreError:
             result = self._store.result(self._run.id, item.key)
-            if result is None or _persons(result, item) is None:
+            if result is None or _stored_judgment(result, item) is None:
                 raise
             return False
         return True
@@ -168,8 +172,8 @@ class LabellingSession:
     def _last_before(self) -> HumanItem | None:
         for item in reversed(self._closed):
             result = self._store.result(self._run.id, item.key)
-            said = None if result is None else _persons(result, item)
-            if said is not None and said.judge == self.annotator:
+            judgment = None if result is None else _stored_judgment(result, item)
+            if judgment is not None and judgment.judge == self.annotator:
                 return item
         return None
 
@@ -187,8 +191,8 @@ def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[Hum
     )
 
 
-def _persons(result: CaseResult, item: HumanItem) -> Judgment | None:
-    """What a person has said already of a question."""
+def _stored_judgment(result: CaseResult, item: HumanItem) -> Judgment | None:
+    """The human judgment of a question, where there is one."""
     for judgment in result.judgments:
         same = (judgment.criterion, judgment.repeat) == (item.criterion, item.repeat)
         if same and judgment.source == "human":
@@ -223,7 +227,7 @@ def criterion_of_item(item: HumanItem, result: CaseResult, run: RunInfo) -> Crit
     except KeyError:
         pass
     raise StoreError(
-        f"the run {run.id} has no criterion {item.criterion!r} that a person could judge"
+        f"the run {run.id} has no criterion {item.criterion!r} for a reviewer to judge"
     )
 
 
@@ -236,7 +240,7 @@ def human_judgment(
     annotator: str,
     confidence: float | None = None,
 ) -> Judgment:
-    """What a person says of a question, as a judgment like any other."""
+    """An annotator's answer as a judgment."""
     return Judgment(
         criterion=criterion.name,
         raw=raw,
@@ -256,7 +260,7 @@ def human_judgment(
 
 
 def parse_score(text: str, scale: Scale) -> float:
-    """The raw score a person typed."""
+    """The raw score, as typed."""
     word = text.strip().casefold()
     named = {level.name.casefold(): level.value for level in scale.levels if level.name}
     if scale.points == (0.0, 1.0):
@@ -272,7 +276,7 @@ def parse_score(text: str, scale: Scale) -> float:
 
 
 def parse_confidence(text: str) -> float | None:
-    """How sure a person is, as typed."""
+    """The annotator's confidence, as typed."""
     word = text.strip()
     if not word:
         return None
@@ -287,7 +291,7 @@ def parse_confidence(text: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class LabelImport:
-    """What came of the labels of a file."""
+    """How many labels of a file were imported, and why others were not."""
 
     n_labels: int
     """Labels in the file."""
@@ -320,16 +324,16 @@ def import_labels(
         asked[item.key.case_id].append(item)
     matched: list[_Matched] = []
     n_labels = n_not_asked = n_before = 0
-    seen: set[tuple[object, ...]] = set()
+    answered: set[tuple[object, ...]] = set()
     for placed in read_labels(path):
         n_labels += 1
         found = _meant(placed, asked.get(placed.label.case_id, ()))
         if found is None:
             n_not_asked += 1
-        elif found.answered_at is not None or (*found.key, found.criterion) in seen:
+        elif found.answered_at is not None or (*found.key, found.criterion) in answered:
             n_before += 1
         else:
-            seen.add((*found.key, found.criterion))
+            answered.add((*found.key, found.criterion))
             judgment = _judgment(store, run, found, placed, annotator)
             matched.append(_Matched(found, judgment))
     n_answered = sum(_answer(store, run, one, at) for one in matched)
@@ -337,7 +341,7 @@ def import_labels(
 
 
 def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
-    """What people said of the answers of a run, as rows of a file of labels."""
+    """The human judgments of a run, as rows of a file of labels."""
     for result in results:
         for judgment in result.judgments:
             if judgment.source == "human":
@@ -366,7 +370,7 @@ def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None
     name, known = next((n, names) for n, names in choices.items() if len(names) > 1)
     names = ", ".join(sorted(known))
     raise placed.fault(
-        f"it does not say which {name} it is of; a person was asked about {names}",
+        f"it does not say which {name} it is of; the open questions are about {names}",
         f'add "{name}" to the label',
     )
 
@@ -377,7 +381,7 @@ def _fits(label: Label, item: HumanItem) -> bool:
         (label.criterion, item.criterion),
         (label.repeat, item.key.repeat),
     )
-    return all(wanted is None or wanted == given for wanted, given in wishes)
+    return all(wanted is None or wanted == stated for wanted, stated in wishes)
 
 
 def _judgment(
@@ -389,12 +393,10 @@ def _judgment(
     criterion = criterion_of_item(item, result, run)
     label = placed.label
     if label.raw is None:
-        raise placed.fault("the field `raw` is missing", "a person's answer is a score")
+        raise placed.fault("the field `raw` is missing", "a human answer is a score")
     who = label.annotator or annotator
     if who is None:
-        raise placed.fault(
-            "it does not say who said it", "add `annotator`, or give --annotator NAME"
-        )
+        raise placed.fault("it has no annotator", "add `annotator`, or give --annotator NAME")
     raw = score_on_scale(placed, criterion)
     where = "" if placed.path is None else f" from {placed.path.name}, line {placed.line},"
     return human_judgment(

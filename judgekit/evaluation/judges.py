@@ -1,4 +1,4 @@
-"""Opens the judges of a suite (models, assertions, people).
+"""Opens the judges of a suite: models, assertions, reviewers.
 
 Finds the calibration that applies to them, and sums up what their replies cost. They are asked by
 `worker`.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import groupby, repeat
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -35,11 +37,11 @@ from judgekit.records import (
 from judgekit.scoring import calibration_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.datasets import Gate, Suite
-    from judgekit.judge import Judge
+    from judgekit.judge import Judge, PendingGrading
     from judgekit.models import Budget, PriceTable, Refresh
     from judgekit.models.cache import ReplyCache
     from judgekit.records import (
@@ -62,16 +64,16 @@ class JudgeUsage:
     """What was asked and what it cost."""
 
     n_replies: int = 0
-    """Replies that were used, owned ones included."""
+    """Replies that were used, cached ones included."""
 
     n_cached: int = 0
-    """Of them, owned already."""
+    """Of them, from the cache."""
 
     cost_usd: float = 0.0
     """Paid now, as far as known."""
 
     saved_usd: float = 0.0
-    """What the owned replies cost when they were bought, as far as known."""
+    """What the cached replies cost when they were fetched, as far as known."""
 
     cost_unknown: bool = False
     """Whether some of what was paid now has no known price."""
@@ -105,15 +107,15 @@ def judge_usage(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure])
     """What answers took; criteria that share a reply (joint mode) share its cost already."""
     items: list[Judgment | JudgeFailure] = [*judgments, *failures]
     answers = one_per_reply(items)
-    bought = [item for item in items if not item.cached and item.n_calls]
+    paid = [item for item in items if not item.cached and item.n_calls]
     return JudgeUsage(
         n_replies=sum(item.n_calls for item in answers),
         n_cached=sum(item.n_calls for item in answers if item.cached),
-        cost_usd=sum(item.cost_usd or 0.0 for item in bought),
+        cost_usd=sum(item.cost_usd or 0.0 for item in paid),
         saved_usd=sum(item.price_usd or 0.0 for item in items if item.cached),
-        cost_unknown=any(item.cost_usd is None for item in bought),
-        input_tokens=sum(item.usage.input_tokens for item in bought if item.usage),
-        output_tokens=sum(item.usage.output_tokens for item in bought if item.usage),
+        cost_unknown=any(item.cost_usd is None for item in paid),
+        input_tokens=sum(item.usage.input_tokens for item in paid if item.usage),
+        output_tokens=sum(item.usage.output_tokens for item in paid if item.usage),
     )
 
 
@@ -127,10 +129,10 @@ def _reply_id(one: Judgment | JudgeFailure | PairAnswer, place: int) -> tuple[ob
 
 
 if TYPE_CHECKING:
-    Said = Judgment | JudgeFailure
+    JudgeAnswer = Judgment | JudgeFailure
 
 HUMAN_JUDGE = "human"
-"""The place of a person among the judges."""
+"""The name of the human judge in a panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class SuiteJudges:
     """The judges of a suite."""
 
     panel: RunPanel
-    """All of them, in order, and how they come to one value."""
+    """All of them, in order, and how their values are combined."""
 
     models: JudgePanel | None
     """Those that are models."""
@@ -162,7 +164,7 @@ class SuiteJudges:
 
     @property
     def asks_nobody(self) -> bool:
-        """Whether neither a model nor a person is asked, so that the assertions say it all."""
+        """Whether assertions alone judge: no model and no reviewer."""
         return self.models is None and HUMAN_JUDGE not in self.panel.judges
 
     def by_rule(
@@ -171,10 +173,10 @@ class SuiteJudges:
         output: Output,
         rubric: Rubric,
         *,
-        said: Sequence[Said],
+        judge_answers: Sequence[JudgeAnswer],
         checks: Sequence[AssertionResult],
-    ) -> tuple[Said, ...]:
-        """What the assertions say of an output, where they are a judge and have not said it yet."""
+    ) -> tuple[JudgeAnswer, ...]:
+        """The judgments of the assertions, where they are a judge, that are not known yet."""
         if HEURISTIC not in self.panel.judges:
             return ()
         found = judge_by_assertions(
@@ -184,64 +186,85 @@ class SuiteJudges:
             case_id=case.id,
             variant=output.variant,
         )
-        if not said:
+        if not judge_answers:
             return found
-        heard = {one.criterion for one in said if one.judge == HEURISTIC}
-        return tuple(one for one in found if one.criterion not in heard)
+        answered = {one.criterion for one in judge_answers if one.judge == HEURISTIC}
+        return tuple(one for one in found if one.criterion not in answered)
 
-    def read_cached(self, case: Case, output: Output, rubric: Rubric) -> list[Said]:
-        """What the models say of an output as far as their replies are in the cache."""
-        # A cascade asks a later judge only where those before it were unsure: one by one.
+    def begin(
+        self, answers: Sequence[tuple[Case, Output, Rubric]]
+    ) -> Iterator[tuple[PendingGrading, ...]]:
+        """Grade outputs from the cache as far as that goes; one grading per model and output."""
+        # A cascade asks a later judge only if the ones before it were unsure: one by one.
         if self.models is None or self.panel.combine == "cascade":
-            return []
-        found: list[Said] = []
-        for judge in self.models.judges:
-            if judge.connection.cache is not None:
-                (grading,) = judge.begin([(case, output)], rubric)
-                found += [one for answer in grading.answers for one in answer or ()]
-        return found
+            yield from repeat((), len(answers))
+            return
+        # One query per judge for all outputs: a query per output takes twice the time.
+        for rubric, group in groupby(answers, key=itemgetter(2)):
+            pairs = [(case, output) for case, output, _ in group]
+            yield from zip(
+                *(judge.begin(pairs, rubric) for judge in self.models.judges), strict=True
+            )
 
     async def observe(
-        self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[Said]
-    ) -> AsyncGenerator[tuple[Said, ...], None]:
-        """Ask the models for what they have not said yet."""
+        self,
+        case: Case,
+        output: Output,
+        rubric: Rubric,
+        *,
+        judge_answers: Sequence[JudgeAnswer],
+        begun: Sequence[PendingGrading] = (),
+    ) -> AsyncGenerator[tuple[JudgeAnswer, ...], None]:
+        """Ask the models every question that has no answer yet."""
         if self.models is not None:
-            async with aclosing(self.models.observe(case, output, rubric, said=said)) as answers:
+            answers = self.models.observe(case, output, rubric, said=judge_answers, begun=begun)
+            async with aclosing(answers):
                 async for some in answers:
                     yield some
 
-    def is_content(self, rubric: Rubric, said: Sequence[Said]) -> bool:
+    def is_content(self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]) -> bool:
         """Whether it is sure that nobody will be asked anything more about an answer."""
         if self.asks_nobody:
             return True
+        # A reviewer answers later, and a cascade decides after each answer whether another judge is
+        # needed.
         if HUMAN_JUDGE in self.panel.judges or self.panel.combine == "cascade":
             return False
-        return not self.unanswered(rubric, said)
+        return not self.unanswered(rubric, judge_answers)
 
-    def wanted_of_people(
-        self, run_id: str, key: ItemKey, rubric: Rubric, said: Sequence[Said], *, at: datetime
+    def human_questions(
+        self,
+        run_id: str,
+        key: ItemKey,
+        rubric: Rubric,
+        judge_answers: Sequence[JudgeAnswer],
+        *,
+        at: datetime,
     ) -> list[HumanItem]:
-        """What a person is to judge of an answer."""
+        """The criteria of an answer that a reviewer is to judge."""
         if HUMAN_JUDGE not in self.panel.judges:
             return []
-        judged = {one.criterion for one in said if _is_persons(one)}
+        # A resumed run must not queue a question that a reviewer has answered.
+        judged = {one.criterion for one in judge_answers if _is_human(one)}
         return [
             HumanItem(
                 run_id=run_id, key=key, criterion=criterion.name, judge=HUMAN_JUDGE, asked_at=at
             )
             for criterion in rubric.criteria
-            if criterion.name not in judged and self._needs_a_person(criterion.name, said)
+            if criterion.name not in judged and self._needs_human(criterion.name, judge_answers)
         ]
 
-    def unanswered(self, rubric: Rubric, said: Sequence[Said]) -> list[tuple[str, str, int]]:
+    def unanswered(
+        self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
+    ) -> list[tuple[str, str, int]]:
         """Which questions no model has answered yet."""
-        heard = {(one.judge, one.criterion, one.repeat) for one in said}
+        answered = {(one.judge, one.criterion, one.repeat) for one in judge_answers}
         missing = [
             (judge, criterion.name, repeat)
             for judge, n_repeats in self.repeats
             for criterion in rubric.criteria
             for repeat in range(n_repeats)
-            if (judge, criterion.name, repeat) not in heard
+            if (judge, criterion.name, repeat) not in answered
         ]
         if self.panel.combine != "cascade":
             return missing
@@ -250,13 +273,15 @@ class SuiteJudges:
     async def aclose(self) -> None:
         """Close the models' connections of the running event loop, and what they opened."""
         if self.models is not None:
+            # Connections belong to the event loop and are closed in it; caches and files
+            # afterwards.
             await self.models.aclose()
             self.models.close()
 
-    def _needs_a_person(self, criterion: str, said: Sequence[Said]) -> bool:
+    def _needs_human(self, criterion: str, judge_answers: Sequence[JudgeAnswer]) -> bool:
         if self.panel.combine != "cascade" or self.models is None:
             return True
-        own = [one for one in said if one.criterion == criterion and not _is_persons(one)]
+        own = [one for one in judge_answers if one.criterion == criterion and not _is_human(one)]
         for judge in reversed(self.panel.judges):
             last = [one for one in own if one.judge == judge]
             if last:
@@ -268,7 +293,7 @@ def open_suite_judges(
     suite: Suite,
     *,
     cache: ReplyCache | None,
-    asking: ExecutionOptions,
+    execution: ExecutionOptions,
     prices: PriceTable,
     budget: Budget | None,
 ) -> SuiteJudges:
@@ -282,9 +307,9 @@ def open_suite_judges(
                 settings,
                 suite,
                 cache=cache,
-                template_folders=asking.template_folders,
-                frozen=asking.frozen,
-                refresh=asking.refresh,
+                template_folders=execution.template_folders,
+                frozen=execution.frozen,
+                refresh=execution.refresh,
                 prices=prices,
                 budget=budget,
             )
@@ -301,11 +326,11 @@ def open_suite_judges(
         weights=weights if rule is not None and rule.combine == "weighted" else {},
         escalate_below=None if rule is None else rule.escalate_below,
     )
-    jury = JudgePanel(models, panel) if models else None
-    return SuiteJudges(panel, jury, tuple(repeats), suite.assertions)
+    suite_judges = JudgePanel(models, panel) if models else None
+    return SuiteJudges(panel, suite_judges, tuple(repeats), suite.assertions)
 
 
-def _is_persons(one: Said) -> bool:
+def _is_human(one: JudgeAnswer) -> bool:
     return isinstance(one, Judgment) and one.source == "human"
 
 
@@ -320,11 +345,10 @@ class ExecutionOptions:
     """Folders of templates that come before the suite's own."""
 
     frozen: bool = False
-    """Whether a reply that is not owned is an error."""
+    """Whether a reply that is not cached is an error."""
 
     refresh: Refresh = False
-    """Whether owned replies are asked anew; `unreadable`: those that a judge gave and nobody can
-    read."""
+    """Whether cached replies are fetched again; `unreadable`: only those that cannot be parsed."""
 
     max_cost_usd: float | None = None
     """The money that may be spent, in US dollars; None for no limit."""
@@ -334,7 +358,7 @@ class ExecutionOptions:
 
 
 def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
-    """What is asked anew although it is owned."""
+    """Which cached replies are fetched again."""
     return refresh or ("unreadable" if retry_errors and not frozen else False)
 
 
@@ -349,12 +373,12 @@ def judging_of_judge(judge: Judge) -> CalibratedPanel:
     return judge.grader.configuration
 
 
-def judging_of_suite(jury: SuiteJudges) -> CalibratedPanel | None:
+def judging_of_suite(suite_judges: SuiteJudges) -> CalibratedPanel | None:
     """How the judges of a suite are asked."""
-    models = [] if jury.models is None else jury.models.judges
+    models = [] if suite_judges.models is None else suite_judges.models.judges
     known = {judge.id: judge.grader.configuration.judges[0] for judge in models}
-    judges = [known.get(name) or CalibratedJudge(judge=name) for name in jury.panel.judges]
-    return panel_configuration(judges, jury.panel)
+    judges = [known.get(name) or CalibratedJudge(judge=name) for name in suite_judges.panel.judges]
+    return panel_configuration(judges, suite_judges.panel)
 
 
 def judging_of_names(judges: Iterable[str]) -> CalibratedPanel | None:
@@ -369,16 +393,16 @@ def judging_of_names(judges: Iterable[str]) -> CalibratedPanel | None:
 
 def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
     """How the judges of a stored run were asked."""
-    noted = run.config.get(JUDGING_KEY)
-    if isinstance(noted, dict):
-        return CalibratedPanel.model_validate(noted)
+    recorded = run.config.get(JUDGING_KEY)
+    if isinstance(recorded, dict):
+        return CalibratedPanel.model_validate(recorded)
     return panel_configuration(
         [CalibratedJudge(judge=portable_judge_name(name)) for name in run.panel.judges], run.panel
     )
 
 
 def without_human_judges(asked: CalibratedPanel | None) -> CalibratedPanel | None:
-    """The same without people, whose word is not what is calibrated."""
+    """The same without reviewers: only models are calibrated."""
     if asked is None:
         return None
     judges = tuple(judge for judge in asked.judges if judge.judge != _HUMAN)
@@ -421,8 +445,10 @@ def resolve_calibration(
     if rubric is None or asked is None:
         words = "uncalibrated: nobody judges by a rubric, so that no map applies"
         return CalibrationInUse(state="uncalibrated", words=words)
-    held = [calibration_in_use(one, rubric, asked, path=str(file)) for file, one in found]
-    return min(held, key=lambda use: (_ORDER.index(use.state), use.words.count(";")))
+    uses = [calibration_in_use(one, rubric, asked, path=str(file)) for file, one in found]
+    # A folder may hold maps of many judges: the best match applies, and of several stale ones the
+    # nearest.
+    return min(uses, key=lambda use: (_ORDER.index(use.state), use.words.count(";")))
 
 
 def meets_calibration_gate(gate: Gate | None, run: RunInfo) -> bool:

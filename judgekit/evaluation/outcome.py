@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.assertions import EvaluationPlan, StrategyOutcome
-    from judgekit.records import CaseResult, JsonObject, Judgment, RunInfo, Verdict
+    from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo, Verdict
     from judgekit.store import StoredRuns
 
 _NO_OUTPUT = Output(text="")
@@ -49,7 +49,7 @@ _NO_OUTPUT = Output(text="")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One answer of a run and what it comes to."""
+    """One answer of a run, with its verdict and value."""
 
     result: CaseResult
     """What was observed."""
@@ -66,7 +66,7 @@ class Outcome:
     undecided."""
 
     outcome: StrategyOutcome | None = None
-    """What its strategy comes to; None where the case has none, or there is no output."""
+    """The outcome of its strategy; None where the case has none, or there is no output."""
 
     scores: tuple[Score, ...] = ()
     """What the suite's scorers measured, and the judge's score where the suite wants it, in the
@@ -76,11 +76,29 @@ class Outcome:
     """The weighted mean of the scores that have a value; None where none has."""
 
 
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """One graded output."""
+
+    case: Case
+    """What was to be answered."""
+
+    output: Output
+    """What was produced."""
+
+    verdict: Verdict
+    """What the rubric concludes."""
+
+
 def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
-    """What one answer of a run comes to."""
+    """The verdict and value of one answer of a run."""
     plan = _plan(result, run)
+    # Passes and values are derived each time and never stored: a changed rule or a corrected scorer
+    # then applies to old runs too.
     verdict = None if plan is not None and not plan.asks_judge else _verdict(result, run)
     if result.output.error is not None:
+        # An output that is an error has no quality: it is counted as an error, neither as a fail
+        # nor as a value of 0.
         return Outcome(result, verdict, None, None)
     scores, overall = _suite_scores(result, run, verdict)
     if plan is None:
@@ -117,6 +135,8 @@ def _plan(result: CaseResult, run: RunInfo) -> EvaluationPlan | None:
 
 
 def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
+    # The case in the store carries the rubric it was judged by in full, so that a file that changed
+    # since does not change old verdicts.
     rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
     if rubric is None or not run.panel.judges:
         return None
@@ -137,10 +157,12 @@ def _suite_scores(
     result: CaseResult, run: RunInfo, verdict: Verdict | None
 ) -> tuple[tuple[Score, ...], float | None]:
     """The scores of the suite's own scorers, the judge's out of the verdict, and their mean."""
-    given = run.config.get("scorers")
-    if not isinstance(given, list) or not given:
+    configured = run.config.get("scorers")
+    if not isinstance(configured, list) or not configured:
         return (), None
-    specs = [spec for spec in given if isinstance(spec, dict)]
+    specs = [spec for spec in configured if isinstance(spec, dict)]
+    # Scores are stored in the order of the suite, without the judge's own: that one follows from
+    # the verdict, so it is derived here.
     measured = iter(result.scores[: n_suite_scores(run)])
     found: list[Score] = []
     for spec in specs:
@@ -157,11 +179,14 @@ def _judged(verdict: Verdict | None, spec: JsonObject) -> Score:
     try:
         return judge_score(_NO_OUTPUT, verdict=verdict).model_copy(update={"name": name})
     except JudgekitError as error:
+        # A judge that failed leaves a score without a value, which is missing in the mean.
         return Score(name=name, error=str(error))
 
 
 def _with_confidence(judgments: Sequence[Judgment]) -> list[Judgment]:
     """Judgments with the agreement of repeats, judge by judge."""
+    # Agreement of one answer with itself says nothing, so a single answer keeps the confidence that
+    # the judge stated.
     if not any(judgment.repeat for judgment in judgments):
         return list(judgments)
     by_judge: defaultdict[str, list[Judgment]] = defaultdict(list)
@@ -176,7 +201,7 @@ _NEVER_ASKED = "it was not checked in this run"
 def strategy_outcome(
     plan: EvaluationPlan, result: CaseResult, run: RunInfo, verdict: Verdict | None
 ) -> StrategyOutcome:
-    """What an answer comes to under its plan."""
+    """The value and decision of an answer under its evaluation plan."""
     # What the run observed is used as it is. In a run that was made before cases had plans, a
     # comparison with the case's reference, which is the same whenever it is made, is made now; what
     # was not observed stays open.
@@ -196,28 +221,30 @@ def suite_assertion_results(result: CaseResult, run: RunInfo) -> tuple[Assertion
 
 
 def judge_feedback(result: CaseResult) -> str:
-    """What the judges said of an answer."""
-    said = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
-    said += [f"{one.criterion}: no judgment: {one.message}" for one in result.failures]
-    return "\n".join(said)
+    """The judges' rationales and failures for an answer, as text."""
+    lines = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
+    lines += [f"{one.criterion}: no judgment: {one.message}" for one in result.failures]
+    return "\n".join(lines)
 
 
 def n_suite_scores(run: RunInfo) -> int:
     """How many of an answer's scores are those of the suite's own scorers."""
-    given = run.config.get("scorers")
-    rows = given if isinstance(given, list) else []
+    configured = run.config.get("scorers")
+    rows = configured if isinstance(configured, list) else []
     return sum(not (isinstance(row, dict) and row.get("type") == JUDGE_SCORER) for row in rows)
 
 
 def _n_given(run: RunInfo, name: str) -> int:
-    given = run.config.get(name)
-    return len(given) if isinstance(given, list) else 0
+    configured = run.config.get(name)
+    return len(configured) if isinstance(configured, list) else 0
 
 
 def _observed(
     specs: Sequence[Mapping[str, JsonValue]], result: CaseResult, run: RunInfo
 ) -> list[AssertionResult] | None:
     """The results of a list of assertions, where the run observed exactly these."""
+    # Checks of the suite come first in the stored list and those of the case follow; only their
+    # number in the run's config shows where one ends.
     found = list(result.checks[_n_given(run, "assertions") :])
     types = [spec.get("type") for spec in specs]
     return found if [one.type for one in found] == types else None
@@ -237,6 +264,7 @@ def _check(
 ) -> AssertionResult:
     for place, (known, found) in enumerate(pairs):
         if known == spec:
+            # A case may have the same assertion twice; each stored result is used once.
             del pairs[place]
             return found
     if spec.get("type") == "equals":
@@ -285,7 +313,7 @@ class OutcomeFilter:
 
 
 def select_outcomes(store: StoredRuns, run: RunInfo, wanted: OutcomeFilter) -> Iterator[Outcome]:
-    """The answers of a run that are looked at, and what they come to."""
+    """The selected answers of a run, with their outcomes."""
     known = [variant.id for variant in run.variants]
     for name in wanted.variants:
         if name not in known:
@@ -314,9 +342,11 @@ def needs_attention(answer: Outcome) -> bool:
 
 def _check_case(store: StoredRuns, run: RunInfo, case_id: str) -> None:
     """Refuse a case that the run does not have; one without an output yet is there."""
+    # Names are collected only after nothing matched, and only from the first answers: a run may
+    # have millions.
     known: set[str] = set()
-    for seen, _ in zip(store.progress(run.id), range(_NEAR), strict=False):
-        known.add(seen.key.case_id)
+    for progress, _ in zip(store.progress(run.id), range(_NEAR), strict=False):
+        known.add(progress.key.case_id)
     if case_id not in known:
         raise UnknownNameError("case of this run", case_id, known)
 
@@ -340,6 +370,8 @@ class ValueColumn:
     def add(self, result: CaseResult, value: float | None) -> None:
         """Add an answer."""
         self.places.append(result.place)
+        # Missing values are kept as nan beside the known ones, for their number belongs to every
+        # estimate.
         self.values.append(_NONE if value is None else value)
         self.repeats.append(result.repeat)
 
@@ -353,13 +385,13 @@ class ValueColumn:
     def only(self, last: Mapping[int, int]) -> ValueColumn:
         """The answers that are the last of their cases."""
         rows = zip(self.places, self.values, self.repeats, strict=True)
-        kept = ValueColumn()
+        column = ValueColumn()
         for place, value, repeat in rows:
             if last[place] == repeat:
-                kept.places.append(place)
-                kept.values.append(value)
-                kept.repeats.append(repeat)
-        return kept
+                column.places.append(place)
+                column.values.append(value)
+                column.repeats.append(repeat)
+        return column
 
     def mean(self, level: float) -> Estimate:
         """The mean over cases; each counts once, with the mean of its repeats."""
@@ -368,15 +400,21 @@ class ValueColumn:
             return undefined_estimate(
                 "nothing is known", n=0, method="t with one pseudo-rating", level=level
             )
+        # Repeats of a case are not independent: each case counts once, or ten repeats would narrow
+        # the interval as ten cases do.
         means = [v for _, v in known]
         if any(self.repeats):
             means = list(cluster_means(means, [p for p, _ in known]).values())
         missing = [_NONE] * (len(self.values) - len(known))
+        # With the pseudo-rating a mean of equal values still has a width; a plain t interval would
+        # claim certainty.
         return rating_mean([*means, *missing], (0.0, 1.0), continuous=True, level=level)
 
     def rate(self, level: float) -> Rate:
         """The mean of outcomes over cases, as `mean`, with what it would be at worst and best."""
         known = [value for value in self.values if not math.isnan(value)]
+        # A clustered interval needs at least one known value; without repeats the exact binomial
+        # formulas hold.
         if any(self.repeats) and known:
             return clustered_proportion(self.values, self.places, level=level)
         n_missing = len(self.values) - len(known)
@@ -394,11 +432,11 @@ class ValueColumn:
         """How many cases have answers with different numbers."""
         if not any(self.repeats):
             return 0
-        seen: defaultdict[int, set[float]] = defaultdict(set)
+        values_by_place: defaultdict[int, set[float]] = defaultdict(set)
         for place, value in zip(self.places, self.values, strict=True):
             if not math.isnan(value):
-                seen[place].add(value)
-        return sum(len(values) > 1 for values in seen.values())
+                values_by_place[place].add(value)
+        return sum(len(values) > 1 for values in values_by_place.values())
 
 
 @dataclass(slots=True)
@@ -441,7 +479,8 @@ class OutcomeGroup:
         )
 
     def parts(self, level: float) -> dict[str, object]:
-        """What the answers come to."""
+        """The figures of the answers."""
+        # nan never equals 1.0 or 0.0, so that undecided answers fall out of both counts.
         outcomes = Counter(self.passed.values)
         n_passed, n_failed = outcomes[1.0], outcomes[0.0]
         n, n_errors = len(self.passed.values), len(self.errors.values)

@@ -146,7 +146,7 @@ class Pairing:
         return tuple(dict.fromkeys((*self.a.names, *self.b.names)))
 
     def count(self) -> tuple[int, LeftOut]:
-        """Read both sides once, so that all of them are known to be sound."""
+        """Read both sides once, so that an invalid row is found before any call is made."""
         found = self.survey()
         return found.n_pairs, found.left_out
 
@@ -159,24 +159,26 @@ class Pairing:
         return {name: value for name, value in chosen.items() if value not in (None, [])}
 
     def survey(self) -> PairingSurvey:
-        """Read both sides once, so that all of them are known to be sound."""
+        """Read both sides once, so that an invalid row is found before any call is made."""
         left_out = LeftOut()
-        n, seen = 0, (sha256(), sha256())
+        n, digests = 0, (sha256(), sha256())
         for pair in self._filtered(left_out):
             n += 1
             case = f"{pair.repeat} {record_text(pair.case)}"
-            for output, digest in zip((pair.a, pair.b), seen, strict=True):
+            for output, digest in zip((pair.a, pair.b), digests, strict=True):
                 # Outputs and cases in the order of pairs: a resumed comparison has to be of the
                 # same ones.
                 digest.update(f"{case}\n{record_text(output)}\n".encode())
         wanted = [n, *(most for most in (self._sample, self._limit) if most is not None)]
-        return PairingSurvey(min(wanted), left_out, (seen[0].hexdigest(), seen[1].hexdigest()))
+        return PairingSurvey(
+            min(wanted), left_out, (digests[0].hexdigest(), digests[1].hexdigest())
+        )
 
     def pairs(self) -> Iterator[OutputPair]:
         """The pairs, filtered, drawn and limited."""
         found = self._filtered(LeftOut())
         if self._sample is not None:
-            found = _drawn(found, self._sample, random.Random(self._seed))
+            found = _sampled(found, self._sample, random.Random(self._seed))
         return islice(found, self._limit)
 
     def _filtered(self, left_out: LeftOut) -> Iterator[OutputPair]:
@@ -206,6 +208,7 @@ class _Waiting:
 
     def add(self, answered: SideOutput) -> None:
         key = answered.case.id, answered.repeat
+        # A second output would be paired with nothing, or silently replace the first.
         if key in self._seen:
             raise DatasetError(
                 f"{self._label} has a second output",
@@ -230,6 +233,8 @@ def _met(
 ) -> Iterator[OutputPair]:
     """The pairs that are complete with what came now, in an order that is the same mirrored."""
     keys = {(one.case.id, one.repeat) for one in abreast if one is not None}
+    # Sorted, because both sides may complete a pair at once and their order must not decide which
+    # comes first.
     for key in sorted(key for key in keys if all(key in own for own in waiting)):
         a, b = (own.take(key) for own in waiting)
         # The same id with another input is another question; comparing the answers would mean
@@ -242,16 +247,18 @@ def _met(
             left_out.other_input += (a.case.id,)
 
 
-def _drawn(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterator[OutputPair]:
+def _sampled(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterator[OutputPair]:
     """A sample without replacement, in order (Vitter 1985, algorithm R)."""
-    kept: list[tuple[int, OutputPair]] = []
+    # Reservoir sampling (Vitter 1985, algorithm R): the number of pairs is not known before the
+    # files are read.
+    chosen: list[tuple[int, OutputPair]] = []
     for place, pair in enumerate(pairs):
         if place < size:
-            kept.append((place, pair))
+            chosen.append((place, pair))
         elif (slot := rng.randrange(place + 1)) < size:
             # Places are kept, so that the sample comes back in the order of the cases.
-            kept[slot] = (place, pair)
-    return iter([pair for _, pair in sorted(kept, key=lambda found: found[0])])
+            chosen[slot] = (place, pair)
+    return iter([pair for _, pair in sorted(chosen, key=lambda found: found[0])])
 
 
 _FEWEST = 2
@@ -287,6 +294,7 @@ class Contest:
         sample: int | None = None,
         seed: int = 0,
     ) -> None:
+        # Two sides of one name would be fitted as one competitor.
         labels = sorted({side.label for side in sides})
         if len(labels) < max(_FEWEST, len(sides)):
             raise SettingsError(
@@ -298,7 +306,7 @@ class Contest:
         ordered = sorted(sides, key=lambda side: side.label)
         answers = {side.label: list(side.read()) for side in ordered}
         cases = self._chosen(answers, frozenset(tags), limit, sample)
-        held = [
+        sides = [
             Side(
                 side.label,
                 partial(iter, [one for one in answers[side.label] if one.case.id in cases]),
@@ -313,7 +321,7 @@ class Contest:
         self.left_out = LeftOut()
         """What could not be paired, of the two sides that miss most."""
         self.matches: dict[tuple[str, str], list[Match]] = {
-            (a.label, b.label): self._matches(a, b) for a, b in combinations(held, 2)
+            (a.label, b.label): self._matches(a, b) for a, b in combinations(sides, 2)
         }
         """The matches of every two sides, in the order they are asked."""
 
@@ -346,13 +354,14 @@ class Contest:
         if sample is not None:
             # By hash, not by a generator: a larger sample contains the smaller one, so cached
             # replies serve.
-            drawn = set(sorted(found, key=self._place)[:sample])
-            found = [case for case in found if case in drawn]
+            sampled = set(sorted(found, key=self._place)[:sample])
+            found = [case for case in found if case in sampled]
         return set(found[:limit])
 
     def _matches(self, a: Side, b: Side) -> list[Match]:
         pairing = Pairing(a, b)
         _, left_out = pairing.count()
+        # Pairs leave out different cases; the largest loss is the one worth a message.
         if _n_left(left_out) > _n_left(self.left_out):
             self.left_out = left_out
         found = [Match(a.label, b.label, pair) for pair in pairing.pairs()]
@@ -373,7 +382,7 @@ class JudgedPair(NamedTuple):
     """The two outputs."""
 
     comparison: Comparison
-    """What both orders come to."""
+    """The outcome of both orders together."""
 
 
 async def compare_pairs(
@@ -422,6 +431,7 @@ async def compare_in_order(
         while True:
             while len(begun) < max(1, in_flight) and not (stop is not None and stop.is_set()):
                 following = next(source, None)
+                # Tasks end in any order, and results are yielded in the order of the pairs.
                 if following is None:
                     break
                 # Enough in flight, but never all: a comparison can have a million pairs.

@@ -1,4 +1,4 @@
-"""Works out what a run of a suite would ask, cost and take, without asking anything.
+"""Estimates the calls, cost and time of a run of a suite, without making any call.
 
 The result types are in `suite_plan`, the counting of requests in `cost_plan`.
 """
@@ -52,6 +52,7 @@ _ASSUMED_ANSWER = TextLength(250, 1_000)
 _MANY_TIMES = 4
 """Answers of which only the usual length is known may be so many times as long."""
 
+_FROM_KNOWN_ANSWERS: TextSource = "owned"
 _N_EXACT = 400
 """So many requests to each model have their tokens counted one by one."""
 
@@ -68,8 +69,8 @@ async def plan_suite(
     in_flight: int | None = None,
     most_cases: int = _MOST_CASES,
 ) -> SuitePlan:
-    """Work out what a run would ask and cost; asks nothing, runs nothing, counts no hit."""
-    # Judges' questions about answers that are recorded, or owned in the cache, are those that will
+    """Estimate the calls and cost of a run; makes no calls, runs nothing, counts no cache hit."""
+    # Judges' questions about answers that are recorded, or in the cache, are those that will
     # be asked; about other answers they are as many, and as long as answers are assumed to be: as
     # those that are known of the same variant, in the latest stored run, of the other variants, or
     # 250 tokens.
@@ -78,10 +79,14 @@ async def plan_suite(
         read_chosen_cases(opened)  # says why
     ledger = _ledger(store, begun)
     walk = _Walk(opened, ledger)
+    # A plan must not take as long as the run: cases are sampled with a fixed seed, and figures are
+    # scaled.
     places = sample_places(tally.n_chosen, most_cases, _SEED)
     checks = opened.case_checks()
     for place, case in enumerate(opened.cases):
         as_run = opened.case_as_run(case)
+        # Every case is checked, although only some are counted: a plan that passes must not fail at
+        # the start of the run.
         checks.take(as_run)
         if place in places:
             await walk.take(place, as_run)
@@ -111,15 +116,15 @@ class _Walk:
         self.opened = opened
         self.answers = {variant.id: _Answers(variant) for variant in opened.variants}
         self.targets = _target_countings(opened)
-        models = opened.jury.models
+        models = opened.judges.models
         self.judges = (
             [(judge, _counting(opened, judge)) for judge in models.judges] if models else []
         )
         self.vectors = _VectorCounter(opened)
-        self.n_done = self.n_retries = self.n_judged_anew = 0
-        self.people = [0, 0]
-        self._has_people = HUMAN_JUDGE in opened.jury.panel.judges
-        self._is_cascade = opened.jury.panel.combine == "cascade"
+        self.n_done = self.n_retries = self.n_newly_judged = 0
+        self.human_questions = [0, 0]
+        self._has_human_judge = HUMAN_JUDGE in opened.judges.panel.judges
+        self._is_cascade = opened.judges.panel.combine == "cascade"
         self._work = Schedule(list(self.answers), opened.suite.settings.repeats)
         self._ledger = ledger
 
@@ -130,6 +135,7 @@ class _Walk:
         n_again = self.opened.retries_of(case)
         for item in self._items(place, case):
             if self._ledger.is_done(item.key.variant, item.key.repeat, place):
+                # What a resumed run has already costs nothing any more.
                 self.n_done += 1
                 continue
             self.n_retries += n_again
@@ -163,6 +169,8 @@ class _Walk:
         target = self.opened.targets[variant]
         kind = self.answers[variant].settings.kind
         if kind == "outputs":
+            # Reading a recorded row is free. Commands and endpoints may charge, so that a plan
+            # never calls them.
             return await target.answer(item.case, repeat=repeat)
         if kind != "prompt":
             return None
@@ -185,15 +193,17 @@ class _Walk:
                 counting.take(
                     request,
                     estimate_judge_reply_tokens(request, rubric),
+                    # Later judges of a cascade are asked only where the first is unsure, which
+                    # nobody knows before.
                     is_likely=place == 0 or not self._is_cascade,
                     n_again=n_again,
                     unread=item.key.variant if output is None else None,
                 )
-        self.n_judged_anew += sum(c.n_calls for _, c in self.judges) > n_before
-        if self._has_people:
+        self.n_newly_judged += sum(c.n_calls for _, c in self.judges) > n_before
+        if self._has_human_judge:
             is_sure_to = not (self._is_cascade and self.judges)
-            self.people[0] += len(rubric.criteria) * is_sure_to
-            self.people[1] += len(rubric.criteria) * (1 + n_again)
+            self.human_questions[0] += len(rubric.criteria) * is_sure_to
+            self.human_questions[1] += len(rubric.criteria) * (1 + n_again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +221,7 @@ class _PlanBuilder:
         scale = self.tally.n_chosen / n_counted
         answers = tuple(self._answers(name, scale) for name in walk.answers)
         models = self._models(answers, scale)
-        panel = opened.jury.panel
+        panel = opened.judges.panel
         repeats = opened.suite.settings.repeats
         return SuitePlan(
             suite=opened.suite.name,
@@ -224,15 +234,15 @@ class _PlanBuilder:
             answers=answers,
             models=models,
             combine=panel.combine if len(panel.judges) > 1 else None,
-            people=(round(walk.people[0] * scale), round(walk.people[1] * scale)),
+            people=(round(walk.human_questions[0] * scale), round(walk.human_questions[1] * scale)),
             judges_by_rule=HEURISTIC in panel.judges,
-            is_frozen=opened.asking.frozen,
-            max_cost_usd=opened.asking.max_cost_usd,
+            is_frozen=opened.execution.frozen,
+            max_cost_usd=opened.execution.max_cost_usd,
             in_flight=self.in_flight,
             seconds=_total_seconds(
                 answers,
                 models,
-                n_judged=round(walk.n_judged_anew * scale),
+                n_judged=round(walk.n_newly_judged * scale),
                 in_flight=self.in_flight,
             ),
             detectable=detectable_effects(
@@ -267,13 +277,15 @@ class _PlanBuilder:
         others = mean_length([n for found in self.walk.answers.values() for n in found.lengths])
         earlier = {} if self.learned is None else self.learned.texts
         known: dict[TextSource, TextLength | None] = {
-            "owned": mean_length(self.walk.answers[name].lengths),
+            _FROM_KNOWN_ANSWERS: mean_length(self.walk.answers[name].lengths),
             "run": earlier.get(name),
             "others": None
             if others is None
             else TextLength(others.likely, max(others.most, _ASSUMED_ANSWER.most)),
         }
         settings = self.walk.answers[name].settings
+        # The order is that of relevance: the variant itself, its last run, other variants, a
+        # constant.
         for source, length in known.items():
             if length is not None:
                 return _limited(length, settings), source
@@ -309,16 +321,16 @@ class _PlanBuilder:
 def _ledger(store: RunStore | None, begun: RunInfo | None) -> ProgressLedger:
     ledger = ProgressLedger()
     if store is not None and begun is not None:
-        for seen in store.progress(begun.id):
-            key = seen.key
-            ledger.note(key.variant, key.repeat, seen.place, is_done=seen.is_done)
+        for progress in store.progress(begun.id):
+            key = progress.key
+            ledger.note(key.variant, key.repeat, progress.place, is_done=progress.is_done)
     return ledger
 
 
 def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
     """One for each prompt under test; the same question of two variants is asked once."""
     suite, prices = opened.suite, price_table(opened.suite)
-    seen: defaultdict[str, set[str]] = defaultdict(set)
+    keys_of_model: defaultdict[str, set[str]] = defaultdict(set)
     found: dict[str, RequestCounter] = {}
     for variant in opened.variants:
         if variant.kind == "prompt":
@@ -326,10 +338,10 @@ def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
             way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
             found[variant.id] = RequestCounter(
                 way,
-                refresh=opened.asking.refresh is True,
+                refresh=opened.execution.refresh is True,
                 asks_once=opened.cache is not None,
                 n_exact=_N_EXACT,
-                seen=seen[way.name],
+                known_keys=keys_of_model[way.name],
             )
     return found
 
@@ -337,7 +349,7 @@ def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
 def _counting(opened: OpenSuite, judge: Judge) -> RequestCounter:
     return RequestCounter(
         judge.connection,
-        refresh=opened.asking.refresh is True,
+        refresh=opened.execution.refresh is True,
         asks_once=opened.cache is not None,
         n_exact=_N_EXACT,
     )
@@ -359,7 +371,7 @@ def _limited(length: TextLength, settings: VariantSettings) -> TextLength:
 
 
 _ASSUMED_LATENCY_S = 3.0
-"""How long a call takes where no owned reply says so, in seconds."""
+"""The assumed duration of a call where no cached reply has one, in seconds."""
 
 ASSUMED_LOCAL_LATENCY_S = 20.0
 """The same for a model on this machine."""
@@ -413,7 +425,7 @@ def _n_workers(opened: OpenSuite, in_flight: int | None) -> int:
     if settings.in_sequence:
         return 1
     wanted = in_flight or settings.max_concurrency
-    return wanted or max(DEFAULT_IN_FLIGHT, opened.jury.max_concurrency)
+    return wanted or max(DEFAULT_IN_FLIGHT, opened.judges.max_concurrency)
 
 
 def _total_seconds(
@@ -460,15 +472,15 @@ class _VectorCounter:
 
     def take(self, item: WorkItem, output: Output | None, *, n_again: int) -> None:
         """Count what the checks of one answer compare."""
-        seen: set[tuple[str, str]] = set()
+        compared_texts: set[tuple[str, str]] = set()
         for one in vector_comparisons(self._opened.plans, item.case, output or _PENDING_OUTPUT):
             counting = self._counting(one.embed.name, one.embed.connection)
             if one.reference is None or (output is not None and one.text is None):
                 continue
             counting.take(one.embed.request(one.reference), _NOTHING_BACK)
-            if (one.embed.name, str(one.text)) in seen:
+            if (one.embed.name, str(one.text)) in compared_texts:
                 continue  # several compare the same text of an answer
-            seen.add((one.embed.name, str(one.text)))
+            compared_texts.add((one.embed.name, str(one.text)))
             if output is None:
                 request = one.embed.request("")
                 unread = item.key.variant
@@ -480,7 +492,7 @@ class _VectorCounter:
         if name not in self.countings:
             self.countings[name] = RequestCounter(
                 connection,
-                refresh=self._opened.asking.refresh is True,
+                refresh=self._opened.execution.refresh is True,
                 asks_once=self._opened.cache is not None,
                 n_exact=_N_EXACT_VECTORS,
             )

@@ -73,7 +73,7 @@ async def rank(
         seed: Seed of the order in which cases are asked.
 
     Returns:
-        The sides in their places, with the doubt of each.
+        The sides in order, with a confidence interval for each rank.
 
     Raises:
         SettingsError: When there are fewer than two sides, or fewer places than are to be decided.
@@ -124,7 +124,7 @@ def rank_sync(
         seed: Seed of the order in which cases are asked.
 
     Returns:
-        The sides in their places, with the doubt of each.
+        The sides in order, with a confidence interval for each rank.
 
     Raises:
         SettingsError: When there are fewer than two sides, or fewer places than are to be decided.
@@ -132,16 +132,16 @@ def rank_sync(
         TemplateError: When the template does not fit the rubric.
         StoreError: When the cache cannot keep what was paid for.
     """
-    portal = SyncRunner()
+    sync_runner = SyncRunner()
     try:
-        return portal.run(
+        return sync_runner.run(
             rank(
                 judge, sides, rubric, pairs=pairs, max_comparisons=max_comparisons, top=top,
                 ties=ties, alpha=alpha, seed=seed,
             )
         )  # fmt: skip
     finally:
-        portal.close()
+        sync_runner.close()
 
 
 def rank_comparisons(
@@ -165,7 +165,7 @@ def rank_comparisons(
         a changes anything.
 
     Raises:
-        DatasetError: When a comparison is unsound or names no variants.
+        DatasetError: When a comparison is invalid or names no variants.
         SettingsError: When there are fewer places than are to be decided.
     """
     if isinstance(comparisons, Path | str):
@@ -275,7 +275,7 @@ PairChoice = Literal["round-robin", "adaptive"]
 """How pairs are chosen."""
 
 _ROUND = 8
-"""Matches an adaptive round has at least; the choice is made anew after each round."""
+"""Matches an adaptive round has at least; the pairs are chosen after each round."""
 
 # Without it the information about sides that have not met is singular.
 _FLOOR = 0.25
@@ -319,7 +319,7 @@ class AdaptiveSelector:
     """Asks where the order that matters is most uncertain, until the first places are decided.
 
     First every two sides meet once. Then, of the pairs of a side in one of the first places and
-    one below it that is not shown to be weaker, those meet whose difference the next match tells
+    one below it that is not shown to be weaker, those meet whose difference the next match shows
     most about: the largest p (1 - p) times the variance of the difference (the gain in the
     determinant of the information), counting in the matches of the same round. A round does not
     hang on how many calls are in flight, so the matches are the same on any machine.
@@ -338,6 +338,7 @@ class AdaptiveSelector:
         # A round has a fixed size: with as many as are in flight, the matches would depend on the
         # machine.
         size = min(max(_ROUND, len(self._contest.matches)), self._most - self._n_asked)
+        # Without a match there are no strengths to choose by.
         if not self._n_asked:
             pairs = list(self._open())[:size]
         else:
@@ -364,6 +365,7 @@ class AdaptiveSelector:
         shown = significant_order(known, (), labels, self._rules, is_adaptive=True)
         ratings = _ratings(known, labels)
         order = sorted(labels, key=lambda name: (-ratings[name], name))
+        # Pairs already decided bring nothing, however close their strengths are.
         wanted = {
             (min(up, down), max(up, down))
             for place, up in enumerate(order[: self._rules.top])
@@ -402,6 +404,7 @@ def _greedy(
 ) -> list[tuple[str, str]]:
     """The pairs of a round, each chosen as if the ones before it had been asked."""
     place = {name: k for k, name in enumerate(ratings)}
+    # The Fisher information of the Bradley-Terry model; its inverse is the covariance of strengths.
     information = np.eye(len(place)) * _FLOOR
     for (a, b), n in asked.items():
         x = _contrast(place, a, b)

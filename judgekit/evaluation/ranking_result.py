@@ -109,7 +109,7 @@ class RankedSide:
     """Comparisons it took part in that are decided."""
 
     is_unbeaten: bool
-    """Whether it won every comparison: how much stronger it is, nothing tells."""
+    """Whether it won every comparison, so that its strength has no upper bound."""
 
     is_winless: bool
     """Whether it lost every one."""
@@ -246,7 +246,7 @@ class RankingSummary:
 
     levels: tuple[tuple[str, ...], ...]
     """Sides that beat each other, if by way of others, where a group has several such levels:
-    between levels one side only has ever won, so that no strength can be told."""
+    between levels one side has won every time, so that no strength can be estimated."""
 
     ties: Ties
     """How ties were taken."""
@@ -312,7 +312,7 @@ class MatchResult(NamedTuple):
     """Whether the judge's two orders contradict each other."""
 
     choices: tuple[tuple[PresentationOrder, PreferenceSlot | float], ...] = ()
-    """What was chosen on the whole in each order, or where probabilities are averaged how far the
+    """The overall choice in each order, or where probabilities are averaged how far the
     first was preferred; empty where only the winner is known."""
 
     is_identical: bool = False
@@ -333,7 +333,7 @@ class MatchResult(NamedTuple):
 
     @property
     def has_both_orders(self) -> bool:
-        """Whether the choices of both orders are known, so that their place can be told apart."""
+        """Whether the choices of both orders are known, so that position bias can be measured."""
         return self.is_identical or {order for order, _ in self.choices} == {"ab", "ba"}
 
     def shown(self) -> list[tuple[str, str, tuple[float, float, float]]]:
@@ -344,7 +344,7 @@ class MatchResult(NamedTuple):
         found = []
         for order, (first, second) in (("ab", (self.a, self.b)), ("ba", (self.b, self.a))):
             # Several repeats or judges share one order: their mean is one observation.
-            own = [_outcome(choice) for said, choice in self.choices if said == order]
+            own = [_outcome(choice) for shown, choice in self.choices if shown == order]
             won, lost, tied = (fsum(column) / len(own) for column in zip(*own, strict=True))
             found.append((first, second, (won, lost, tied)))
         return found
@@ -352,8 +352,10 @@ class MatchResult(NamedTuple):
 
 def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
     """What a comparison says of two sides."""
+    # An output in error lost nothing: the pair is left out, as in a comparison of two.
     if found.error is not None:
         return None
+    # Only overall choices: criteria would count one judgment several times.
     whole = [each for each in found.preferences if each.criterion is None]
     choices = [(each.order, _choice(each, found.rule)) for each in whole]
     return canonical_match(
@@ -370,7 +372,7 @@ def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
 
 
 def canonical_match(meeting: MatchResult) -> MatchResult:
-    """The same meeting, told from the side that comes first in the alphabet."""
+    """The same match, from the side that comes first in the alphabet."""
     # One orientation for each pair, so that wins of both directions add up.
     if meeting.a <= meeting.b:
         return meeting
@@ -389,12 +391,12 @@ def sort_matches(meetings: Iterable[MatchResult]) -> list[MatchResult]:
     return sorted(meetings, key=lambda m: (m[:3], m.winner or "", str(m[4:])))
 
 
-def _choice(said: Preference, rule: ReconciliationRule) -> PreferenceSlot | float:
+def _choice(preference: Preference, rule: ReconciliationRule) -> PreferenceSlot | float:
     """What a preference counts as: a choice, or where they are averaged its probability."""
     # Under `consistent` only the choice decides; a probability would decide where the choice does
     # not.
-    is_known = rule == "average" and said.logprob_first is not None
-    return cast("float", said.logprob_first) if is_known else said.choice
+    is_known = rule == "average" and preference.logprob_first is not None
+    return cast("float", preference.logprob_first) if is_known else preference.choice
 
 
 def _outcome(choice: PreferenceSlot | float) -> tuple[float, float, float]:

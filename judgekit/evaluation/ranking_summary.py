@@ -61,10 +61,12 @@ def rank_matches(
 ) -> RankingSummary:
     """Rank sides by how they fared against each other."""
     rules, asked = rules or RankRules(), questioned or RankingProvenance()
-    given = sort_matches(meetings)
-    sides = sorted({*names, *(m.a for m in given), *(m.b for m in given)})
+    all_matches = sort_matches(meetings)
+    sides = sorted({*names, *(m.a for m in all_matches), *(m.b for m in all_matches)})
     rules.check(len(sides))
-    known, level = [m for m in given if m.winner is not None], 1 - rules.alpha
+    known, level = [m for m in all_matches if m.winner is not None], 1 - rules.alpha
+    # Each connected group has a fit of its own: strengths of groups that never met have no common
+    # zero.
     groups = _groups(sides, known)
     fits = [
         fit_strengths([m for m in known if m.a in group], group, ties=rules.ties, level=level)
@@ -75,13 +77,13 @@ def rank_matches(
     ranked = [
         side
         for number, group in enumerate(groups)
-        for side in _places(number, group, fits, given, shown)
+        for side in _places(number, group, fits, all_matches, shown)
     ]
     whole = fits[0] if len(groups) == 1 else None
     return RankingSummary(
         sides=tuple(ranked),
-        pairs=_pairs([side.name for side in ranked], given, fits, shown),
-        decision=decide_ranking(ranked, whole, shown, rules, given),
+        pairs=_pairs([side.name for side in ranked], all_matches, fits, shown),
+        decision=decide_ranking(ranked, whole, shown, rules, all_matches),
         groups=groups,
         levels=tuple(one for fit in fits if fit.is_separated for one in fit.levels),
         ties=rules.ties,
@@ -90,10 +92,10 @@ def rank_matches(
         position=None if whole is None else whole.position,
         position_reason=_SEVERAL if whole is None else whole.position_reason,
         flip_rate=_flip_rate(known, level),
-        n_cases=len({m.case_id or place for place, m in enumerate(given)}),
-        n_comparisons=len(given),
-        n_undecided=len(given) - len(known),
-        n_identical=sum(m.is_identical for m in given),
+        n_cases=len({m.case_id or place for place, m in enumerate(all_matches)}),
+        n_comparisons=len(all_matches),
+        n_undecided=len(all_matches) - len(known),
+        n_identical=sum(m.is_identical for m in all_matches),
         questioned=asked,
     )
 
@@ -115,7 +117,7 @@ def _places(
     number: int,
     group: Sequence[str],
     fits: Sequence[Strengths],
-    given: Sequence[MatchResult],
+    all_matches: Sequence[MatchResult],
     shown: SignificantOrder,
 ) -> list[RankedSide]:
     """The sides of a group with their places, the strongest first."""
@@ -126,9 +128,10 @@ def _places(
     order = sorted(group, key=lambda name: (-round(fit.rating(name), 9), name))
     found = []
     for name in order:
-        own = [m for m in given if name in (m.a, m.b)]
+        own = [m for m in all_matches if name in (m.a, m.b)]
         known = [m for m in own if m.winner is not None]
         points = [m.points if m.a == name else 1 - m.points for m in known]
+        # Bounds as if all undecided matches were lost, and won.
         n_open, won = len(own) - len(known), fsum(points)
         stronger = sum(shown.better(other, name) for other in group)
         weaker = sum(shown.better(name, other) for other in group)
@@ -137,6 +140,8 @@ def _places(
                 name=name,
                 group=number,
                 place=1 + sum(fit.rating(other) > fit.rating(name) + _SAME for other in group),
+                # The rank interval counts only sides that are shown to be better or worse (all
+                # pairs, Holm).
                 best=1 + stronger,
                 worst=len(group) - weaker,
                 strength=fit.strength(name),
@@ -175,12 +180,12 @@ def _win_rate(name: str, own: Sequence[MatchResult]) -> Estimate:
 
 def _pairs(
     names: Sequence[str],
-    given: Sequence[MatchResult],
+    all_matches: Sequence[MatchResult],
     fits: Sequence[Strengths],
     shown: SignificantOrder,
 ) -> tuple[PairFigures, ...]:
     """Every two sides, seen from the one in the better place."""
-    tallies, found = tally_pairs(given), []
+    tallies, found = tally_pairs(all_matches), []
     for a, b in combinations(names, 2):
         pair = (a, b) if a < b else (b, a)
         tally = tallies.get(pair) or PairTally()
@@ -237,7 +242,7 @@ def decide_ranking(
     fit: Strengths | None,
     shown: SignificantOrder,
     rules: RankRules,
-    given: Sequence[MatchResult],
+    all_matches: Sequence[MatchResult],
 ) -> RankDecision:
     """Whether each of the first places is shown to be better than all below it."""
     order = tuple(side.name for side in ranked[: rules.top])
@@ -260,7 +265,9 @@ def decide_ranking(
                     fit, side.name, rivals[0], rules.alpha / comb(len(ranked), 2)
                 ),
             )
-    if turned := _turned(order, ranked, rules, given):
+    # A ranking that undecided matches could reverse is not called decided, however small its
+    # p-values.
+    if turned := _turned(order, ranked, rules, all_matches):
         up, down = turned
         reason = f"the undecided comparisons could turn it between {up} and {down}"
         return RankDecision(is_decided=False, order=order, reason=reason, alpha=rules.alpha)
@@ -274,15 +281,15 @@ def _turned(
     order: Sequence[str],
     ranked: Sequence[RankedSide],
     rules: RankRules,
-    given: Sequence[MatchResult],
+    all_matches: Sequence[MatchResult],
 ) -> tuple[str, str] | None:
     """Two sides, one of them in the first places, that what failures left open could turn."""
-    if all(meeting.winner is not None for meeting in given):
+    if all(meeting.winner is not None for meeting in all_matches):
         return None
     sides = sorted(side.name for side in ranked)
     for place, up in enumerate(order, start=1):
         for down in ranked[place:]:
-            if not keeps_lead(given, sides, up, down.name, ties=rules.ties):
+            if not keeps_lead(all_matches, sides, up, down.name, ties=rules.ties):
                 return up, down.name
     return None
 
@@ -347,6 +354,7 @@ class MatchCollection:
                 hint="a ranking needs two names: give both outputs a `variant` of their own",
             )
         self.judges.add(comparison)
+        # By fingerprint: two rubrics of one name with other criteria are different questions.
         self.rubrics.setdefault(comparison.rubric_fingerprint, comparison.rubric)
         match = match_result_of(comparison, a, b)
         if match is not None:
@@ -413,13 +421,13 @@ def _add_row(collection: MatchCollection, row: FileRow) -> None:
     if faults:
         raise DatasetError(faults[0].message, hint=faults[0].remedy)
     # Public battle files have many other columns; unlike our own rows they are not checked.
-    kept = {name: fields[name] for name in PairWinnerRow.model_fields if name in fields}
+    row_fields = {name: fields[name] for name in PairWinnerRow.model_fields if name in fields}
     # JSON writers often number their cases.
-    if isinstance(kept.get("case_id"), int):
-        kept["case_id"] = str(kept["case_id"])
-    if isinstance(said := kept.get("winner"), str):
-        kept["winner"] = _WINNERS.get(said, said)
-    one = PairWinnerRow.model_validate(kept)
+    if isinstance(row_fields.get("case_id"), int):
+        row_fields["case_id"] = str(row_fields["case_id"])
+    if isinstance(winner := row_fields.get("winner"), str):
+        row_fields["winner"] = _WINNERS.get(winner, winner)
+    one = PairWinnerRow.model_validate(row_fields)
     if one.variant_a == one.variant_b:
         raise DatasetError(f"{one.variant_a} is compared with itself", hint="name two sides")
     sides = one.variant_a, one.variant_b

@@ -64,14 +64,14 @@ async def evaluate(
         cache: Folder of the reply cache of judges and prompts, a cache, or None for none.
         choice: Which part of the suite is run; None for all of it, or with `resume` for what the
             run chose when it was begun.
-        resume: The run to go on with: its id, the beginning of it, or `latest` for the last of
-            this suite. What is kept of it is not asked again.
-        session: How this sitting goes: time limit, fail fast, progress, stopping, retrying what
+        resume: The run to resume: its id, the beginning of it, or `latest` for the last of
+            this suite. Stored answers cause no further calls.
+        session: Limits and callbacks of this session: time, fail fast, progress, retrying what
             failed; each call needs its own.
-        max_cost_usd: The money the run may cost, in US dollars, earlier sittings of it included;
+        max_cost_usd: The money the run may cost, in US dollars, earlier sessions of it included;
             None for no limit.
-        frozen: Whether a reply that is not owned is an error.
-        refresh: Whether owned replies are asked anew.
+        frozen: Whether a reply that is not cached is an error.
+        refresh: Whether cached replies are fetched again.
         allow_scripts: Whether the suite's setup and teardown programs may be run.
         template_folders: Folders of templates that come before the suite's own.
         notes: Whatever should be remembered with a new run.
@@ -80,7 +80,7 @@ async def evaluate(
         The run; read it, sum it up with `summarize`, close it after use.
 
     Raises:
-        InputError: When a file, a name or a setting is unsound, the run to go on with is of a
+        InputError: When a file, a name or a setting is invalid, the run to resume is of a
             suite that has changed since, or the gate requires a calibration and none holds.
         StoreError: When the store cannot be used, or the run is running in another process.
 
@@ -90,30 +90,31 @@ async def evaluate(
         ...     with await jk.evaluate("judgekit.yaml", max_cost_usd=2.0) as run:
         ...         return jk.summarize(run).variants[0].pass_rate.value
     """
-    sitting = session or Session()
-    asking = ExecutionOptions(
+    current = session or Session()
+    execution = ExecutionOptions(
         cache=Path(cache) if isinstance(cache, str) else cache,
         template_folders=tuple(template_folders),
         frozen=frozen,
-        refresh=refresh_mode(refresh=refresh, retry_errors=sitting.retry_errors, frozen=frozen),
+        refresh=refresh_mode(refresh=refresh, retry_errors=current.retry_errors, frozen=frozen),
         max_cost_usd=max_cost_usd,
         allow_scripts=allow_scripts,
     )
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
-    kept = store if isinstance(store, RunStore) else RunStore(store)
-    owns = kept is not store
+    # A store that was passed in stays open: its owner may use it for other runs.
+    opened_store = store if isinstance(store, RunStore) else RunStore(store)
+    owns = opened_store is not store
     try:
-        begun = find_resumed_run(kept, resume, loaded)
-        opened = open_suite(loaded, choice or choice_of_run(begun), asking)
+        begun = find_resumed_run(opened_store, resume, loaded)
+        opened = open_suite(loaded, choice or choice_of_run(begun), execution)
         try:
-            ended = await _evaluate(opened, kept, begun, sitting, notes)
+            ended = await _evaluate(opened, opened_store, begun, current, notes)
         finally:
             await opened.aclose()
     except BaseException:
         if owns:
-            kept.close()
+            opened_store.close()
         raise
-    return Run(ended, kept, owns_store=owns)
+    return Run(ended, opened_store, owns_store=owns)
 
 
 def evaluate_sync(
@@ -138,11 +139,11 @@ def evaluate_sync(
         store: The store, the path of its SQLite file, or a database URL.
         cache: Folder of the reply cache, a cache, or None for none.
         choice: Which part of the suite is run.
-        resume: The run to go on with.
-        session: How this sitting goes.
+        resume: The run to resume.
+        session: Limits and callbacks of this session.
         max_cost_usd: The money the run may cost, in US dollars.
-        frozen: Whether a reply that is not owned is an error.
-        refresh: Whether owned replies are asked anew.
+        frozen: Whether a reply that is not cached is an error.
+        refresh: Whether cached replies are fetched again.
         allow_scripts: Whether the suite's setup and teardown programs may be run.
         template_folders: Folders of templates that come before the suite's own.
         notes: Whatever should be remembered with a new run.
@@ -151,12 +152,12 @@ def evaluate_sync(
         The run.
 
     Raises:
-        InputError: When a file, a name or a setting is unsound.
+        InputError: When a file, a name or a setting is invalid.
         StoreError: When the store cannot be used.
     """
-    portal = SyncRunner()
+    sync_runner = SyncRunner()
     try:
-        return portal.run(
+        return sync_runner.run(
             evaluate(
                 suite,
                 store=store,
@@ -173,7 +174,7 @@ def evaluate_sync(
             )
         )
     finally:
-        portal.close()
+        sync_runner.close()
 
 
 async def _evaluate(
@@ -230,7 +231,7 @@ class Run:
     def concluded(
         self, *, variant: str | None = None, case_id: str | None = None, tag: str | None = None
     ) -> Iterator[Outcome]:
-        """Answers with what they come to: verdict, value, whether they pass.
+        """Answers with their verdict, their value and whether they pass.
 
         Args:
             variant: Only this variant.
@@ -250,11 +251,11 @@ class Run:
         watch: Callable[[Outcome], None] | None = None,
         results: Iterable[CaseResult] | None = None,
     ) -> RunSummary:
-        """What the run comes to, worked out now.
+        """The figures of the run, computed now.
 
         Args:
             level: Confidence level of all intervals, in (0, 1).
-            watch: Told of each answer on the way, in the order of the cases.
+            watch: Called with each answer, in the order of the cases.
             results: All that was observed, in the order of the cases, where it is in memory; None
                 reads it from the store.
 
@@ -263,6 +264,7 @@ class Run:
         """
         tally = RunTally(self.info)
         own = without_calibration(self.info)
+        # Both are summed up in one pass: a run may be larger than memory.
         raw = None if own is self.info else RunTally(own)
         for result in self.results() if results is None else results:
             concluded = conclude_result(result, self.info)
@@ -272,7 +274,7 @@ class Run:
             if watch is not None:
                 watch(concluded)
         n_waiting = sum(1 for _ in self.store.queue(self.id))
-        replaced = self.store.spent_usd(self.id, is_owned=tally.is_owned, only_replaced=True)
+        replaced = self.store.spent_usd(self.id, is_owned=tally.is_free, only_replaced=True)
         found = tally.summary(n_waiting=n_waiting, replaced_usd=replaced, level=level)
         if raw is None:
             return found
@@ -352,18 +354,22 @@ def summarize_verdicts(
 ) -> RunSummary:
     """Sum up verdicts of one rubric that belong to no stored run."""
     known = list(verdicts)
-    said: list[Judgment | JudgeFailure] = []
+    judge_answers: list[Judgment | JudgeFailure] = []
     for verdict in known:
-        said += (*verdict.judgments, *verdict.failures)
+        judge_answers += (*verdict.judgments, *verdict.failures)
     run = RunInfo(
         id="verdicts",
         suite=rubric.name,
         started_at=datetime.now(UTC),
         status="complete",
         rubric=rubric,
-        panel=RunPanel(judges=tuple(dict.fromkeys(one.judge for one in said if one.judge))),
+        panel=RunPanel(
+            judges=tuple(dict.fromkeys(one.judge for one in judge_answers if one.judge))
+        ),
     )
     tally = RunTally(run)
+    # Calibrated verdicts carry the judge's own values, so that both can be reported without the
+    # maps.
     raw = None if all(verdict.uncalibrated is None for verdict in known) else RunTally(run)
     for outcome in verdict_outcomes(known):
         tally.take(outcome)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime  # noqa: TC003
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from judgekit.errors import JudgekitError, SettingsError
@@ -58,11 +60,14 @@ if TYPE_CHECKING:
 DEFAULT_IN_FLIGHT = 32
 """Cases in work at a time, where nothing else says."""
 
+_READ_AHEAD = 16
+"""Answers for which the cache is read with one query."""
+
 _FATAL = frozenset({"auth", "not_found", "quota"})
 """Kinds of a model's errors after which every further call would fail in the same way."""
 
 _MOST_FORGOTTEN = 500
-"""Answers that are forgotten in one transaction, so that readers and writers can go on."""
+"""Answers that are reset in one transaction, so that other readers and writers wait little."""
 
 
 def new_run(
@@ -81,6 +86,8 @@ def new_run(
         **_default_rubric_config(opened),
         **_similarity_config(opened),
     }
+    # The time makes ids sort by start, the name makes them readable, the token keeps two runs of
+    # the same second apart.
     slug = "".join(c if c.isalnum() else "-" for c in suite.name.lower()).strip("-")[:40]
     return RunInfo(
         id=f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-{token or secrets.token_hex(2)}",
@@ -95,7 +102,7 @@ def new_run(
         n_cases=cases.n_cases,
         rubric=opened.rubric,
         variants=opened.variant_records(),
-        panel=opened.jury.panel,
+        panel=opened.judges.panel,
         notes=notes,
         tags=suite.tags,
     )
@@ -104,12 +111,12 @@ def new_run(
 async def run_suite(
     opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, *, resumed: bool = False
 ) -> RunInfo:
-    """Run a suite, or go on with a run of it."""
+    """Run a suite, or resume a run of it."""
     if session.reason is not None:
         raise SettingsError("the session has ended already", hint="make a new one for each run")
     for variant, ids in opened.unmatched.items():
         session.note(unmatched_message(variant, ids))
-    allowed = opened.asking.allow_scripts
+    allowed = opened.execution.allow_scripts
     async with suite_hooks(opened.suite, allowed=allowed, note=session.note):
         if resumed:
             store.end(run.id, status="running", at=session.now())
@@ -119,6 +126,8 @@ async def run_suite(
         broken: str | None = None
         try:
             is_whole = await _RunLoop(opened, store, run, session).go(resumed=resumed)
+            # The status follows from what is stored, so that a resumed run ends like one that was
+            # never stopped.
             status = _final_status(store, run, session, is_whole=is_whole)
         except JudgekitError as error:
             broken = error.message
@@ -126,14 +135,14 @@ async def run_suite(
         finally:
             reason = broken or session.words()
             store.end(run.id, status=status, reason=reason, at=session.now())
-    if is_whole and not resumed:  # of an older run, what is kept was not asked for again
-        for told in unused_reply_messages(opened.jury.models):
-            session.note(told)
+    if is_whole and not resumed:  # a resumed run has used some replies before
+        for text in unused_reply_messages(opened.judges.models):
+            session.note(text)
     return store.run(run.id)
 
 
 class _RunLoop:
-    """The workers of one sitting, and what they share."""
+    """The workers of one session, and what they share."""
 
     def __init__(self, opened: OpenSuite, store: RunStore, run: RunInfo, session: Session) -> None:
         self._opened = opened
@@ -143,9 +152,10 @@ class _RunLoop:
         self._ledger = ProgressLedger()
         self._concludes = session.fail_fast or opened.suite.settings.fail_fast
         self._is_whole = False
+        self._waiting: deque[WorkChain] = deque()
 
     async def go(self, *, resumed: bool) -> bool:
-        """Have every answer; whether that came to its end."""
+        """Produce and judge every answer; whether all of them were taken up."""
         if resumed:
             self._look_back()
         limit = self._session.max_seconds
@@ -169,12 +179,14 @@ class _RunLoop:
     def _look_back(self) -> None:
         """Which answers earlier sessions began, and which of them are whole."""
         failed: list[ItemKey] = []
-        for seen in self._store.progress(self._run.id):
-            again = self._session.retry_errors and (seen.has_error or seen.n_failures > 0)
+        for progress in self._store.progress(self._run.id):
+            again = self._session.retry_errors and (progress.has_error or progress.n_failures > 0)
             if again:
-                failed.append(seen.key)
-            is_done = seen.is_done and not again
-            self._ledger.note(seen.key.variant, seen.key.repeat, seen.place, is_done=is_done)
+                failed.append(progress.key)
+            is_done = progress.is_done and not again
+            self._ledger.note(
+                progress.key.variant, progress.key.repeat, progress.place, is_done=is_done
+            )
         self._forget(failed)
         if self._opened.has_own_retries:
             for result in self._store.results(self._run.id):
@@ -200,7 +212,7 @@ class _RunLoop:
     async def _work(self, chains: Iterator[WorkChain], answering: AnswerWorker) -> None:
         async def worker() -> None:
             while not self._session.stop.is_set():
-                chain = next(chains, None)
+                chain = await self._next_chain(chains, answering)
                 if chain is None:
                     self._is_whole = True
                     return
@@ -215,6 +227,17 @@ class _RunLoop:
         except BaseExceptionGroup as problems:
             raise _first_error(problems) from None
 
+    async def _next_chain(
+        self, chains: Iterator[WorkChain], answering: AnswerWorker
+    ) -> WorkChain | None:
+        if not self._waiting:
+            self._waiting.extend(islice(chains, _READ_AHEAD))
+            # The later items of a chain depend on the earlier ones, and an item that was begun has
+            # its output in the store.
+            first = [chain[0] for chain in self._waiting]
+            await answering.read_ahead([one for one in first if not self._ledger.is_begun(one)])
+        return self._waiting.popleft() if self._waiting else None
+
     async def _settle(self, item: WorkItem, answering: AnswerWorker) -> None:
         """Have an answer; where it does not pass and may be tried again, have another."""
         result = await self._answer(item, answering)
@@ -227,6 +250,7 @@ class _RunLoop:
             self._session.end("fail_fast", f"{item.key.variant}, case {item.key.case_id}")
 
     async def _answer(self, item: WorkItem, answering: AnswerWorker) -> CaseResult:
+        # Most answers are new: the ledger in memory saves a query for each of them.
         known = self._store.result(self._run.id, item.key) if self._ledger.is_begun(item) else None
         if known is not None and known.is_done:
             return known
@@ -248,6 +272,8 @@ class _RunLoop:
         for failure in result.failures:
             if failure.kind == "budget":
                 self._session.end("budget", failure.message.partition("\n")[0])
+            # A wrong key or an empty account fails every call in the same way, at the price
+            # of a retry each.
             elif failure.kind in _FATAL:
                 self._session.end("model", failure.message)
         self._session.n_missed += any(f.kind == "frozen_miss" for f in result.failures)
@@ -261,16 +287,16 @@ class _RunLoop:
         if settings.in_sequence:
             return 1
         wanted = self._session.in_flight or settings.max_concurrency
-        return wanted or max(DEFAULT_IN_FLIGHT, self._opened.jury.max_concurrency)
+        return wanted or max(DEFAULT_IN_FLIGHT, self._opened.judges.max_concurrency)
 
 
 def _judging_config(opened: OpenSuite) -> JsonObject:
     """How the judges are asked, and the maps their values are calibrated by."""
-    asked = judging_of_suite(opened.jury)
-    noted: JsonObject = {} if asked is None else {JUDGING_KEY: asked.to_json()}
+    asked = judging_of_suite(opened.judges)
+    config: JsonObject = {} if asked is None else {JUDGING_KEY: asked.to_json()}
     if opened.suite.calibration is not None:
-        noted[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
-    return noted
+        config[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
+    return config
 
 
 def _similarity_config(opened: OpenSuite) -> JsonObject:
@@ -280,10 +306,10 @@ def _similarity_config(opened: OpenSuite) -> JsonObject:
 
 
 def _default_rubric_config(opened: OpenSuite) -> JsonObject:
-    """The rubrics that nobody named, and how many no judge is asked; else nothing is noted."""
+    """The rubrics taken by default, and how many rubrics no judge is asked; empty without any."""
     found, n_unasked = opened.plans.by_default, opened.plans.n_unasked
-    noted: JsonObject = {DEFAULT_RUBRICS_KEY: [*default_rubric_records(found)]} if found else {}
-    return {**noted, UNASKED_RUBRICS_KEY: n_unasked} if n_unasked else noted
+    config: JsonObject = {DEFAULT_RUBRICS_KEY: [*default_rubric_records(found)]} if found else {}
+    return {**config, UNASKED_RUBRICS_KEY: n_unasked} if n_unasked else config
 
 
 def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: bool) -> RunStatus:
@@ -306,7 +332,7 @@ _LATEST = "latest"
 
 
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
-    """The run of a suite that is to be gone on with."""
+    """The run of a suite that is to be resumed."""
     if name is None:
         return None
     return store.run(f"{_LATEST}:{suite.name}" if name == _LATEST else name)
@@ -338,7 +364,7 @@ def prepare_run(
         return fresh
     run = require_same_run(begun, fresh)
     if opened.budget is not None:
-        opened.budget.spend(store.spent_usd(run.id, is_owned=opened.is_owned))
+        opened.budget.spend(store.spent_usd(run.id, is_owned=opened.is_free))
     return run
 
 
@@ -350,16 +376,16 @@ _SETTLED = frozenset({"waiting", "complete", "incomplete"})
 def run_status(store: RunStore, run_id: str) -> RunStatus:
     """How a run stands by what is kept of it."""
     run = store.run(run_id)
-    for seen in _last_tries(store.progress(run_id), run):
-        if not seen.is_done or seen.error_kind == "model":
+    for progress in _last_tries(store.progress(run_id), run):
+        if not progress.is_done or progress.error_kind == "model":
             return "incomplete"
-        if seen.n_failures and not _is_recovered(store.result(run_id, seen.key), run.panel):
+        if progress.n_failures and not _is_recovered(store.result(run_id, progress.key), run.panel):
             return "incomplete"
     return "waiting" if next(iter(store.queue(run_id)), None) is not None else "complete"
 
 
 def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
-    """Bring a run's status up to date after people have judged, or taken a judgment back."""
+    """Update a run's status after human judgments were added or withdrawn."""
     run = store.run(run_id)
     if run.status not in _SETTLED:
         return run
@@ -373,11 +399,14 @@ def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
 def _last_tries(found: Iterable[AnswerProgress], run: RunInfo) -> Iterator[AnswerProgress]:
     """The answers that decide how a run stands: of several tries the last."""
     last: AnswerProgress | None = None
-    for seen in found:
-        is_other = last is None or (seen.place, seen.key.variant) != (last.place, last.key.variant)
+    for progress in found:
+        is_other = last is None or (progress.place, progress.key.variant) != (
+            last.place,
+            last.key.variant,
+        )
         if last is not None and (is_other or run.repeats != 1):
             yield last
-        last = seen
+        last = progress
     if last is not None:
         yield last
 
@@ -420,6 +449,7 @@ async def suite_hooks(
             await _run_setup(suite, setup)
         yield
     finally:
+        # The run is over: a failed teardown is reported and changes no result.
         if teardown:
             try:
                 await _run_hook(suite, teardown)

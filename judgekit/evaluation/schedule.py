@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _BEGUN, _DONE = 1, 2
 _SETTLED = -1
-"""The repeat under which it is noted that there will be no further one."""
+"""The repeat number that marks a case as settled: no further try will be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ WorkChain = tuple[WorkItem, ...]
 class ProgressLedger:
     """How far earlier sessions of a run have come, in one byte for each answer.
 
-    Answers are told apart by the places of their cases, which never change within a run.
+    Answers are identified by the places of their cases, which never change within a run.
     """
 
     def __init__(self) -> None:
@@ -63,6 +63,7 @@ class ProgressLedger:
 
     def note(self, variant: str, repeat: int, place: int, *, is_done: bool) -> None:
         """Note that an answer was begun."""
+        # A dictionary of keys would take a hundred bytes an answer; runs have millions.
         marks = self._marks[variant, repeat]
         if place >= len(marks):
             marks.extend(bytes(place + 1 - len(marks)))
@@ -119,6 +120,7 @@ class Schedule:
             if group.in_sequence
             for case_id in group.case_ids
         }
+        # Cases of a sequence may stand anywhere in the dataset; only those wait in memory.
         gathered: defaultdict[str, dict[str, tuple[int, Case]]] = defaultdict(dict)
         for place, case in enumerate(cases):
             group = group_of.get(case.id)
@@ -188,7 +190,7 @@ _WORDS = {
     "groups": "the groups of cases",
     "settings": "the settings",
 }
-"""What each part is called, in the order in which it is told of."""
+"""The name of each part in messages, in the order of the message."""
 
 _PACE_OF_SETTINGS = {"max_concurrency", "in_sequence", "fail_fast", "timeout_s"}
 _PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "transport"}
@@ -207,35 +209,37 @@ class ChosenCases:
 
 
 def read_chosen_cases(opened: OpenSuite) -> ChosenCases:
-    """Read every chosen case once, so that all are known to be sound before anything is asked."""
-    # What recorded outputs belong to no case is noted in `opened.unmatched`.
+    """Read every chosen case once, so that an invalid one is found before any call is made."""
+    # Recorded outputs that belong to no case are put into `opened.unmatched`.
+    # One pass does everything that needs all cases: datasets are read from disk and may be large.
     n_cases, digest, checks = 0, sha256(), opened.case_checks()
-    strangers = UnmatchedOutputs(opened.targets)
+    unmatched = UnmatchedOutputs(opened.targets)
     for case in opened.cases:
         n_cases += 1
-        strangers.discard(case.id)
+        unmatched.discard(case.id)
         opened.refuse_retries_of_repeats(case)
         name_text("case id", case.id)
         as_run = opened.case_as_run(case)
         checks.take(as_run)
         digest.update(_text(as_run))
+    # An empty run would pass every gate.
     if n_cases == 0:
         raise _nothing_chosen(opened)
     checks.close()
     if opened.suite.suites:
         check_case_groups(opened.suite.suites, (case.id for case in opened.cases.source))
-    if strangers.has_any:  # filters and limits leave out cases that are there
+    if unmatched.has_any:  # filters and limits leave out cases that are there
         for case in opened.cases.source:
-            strangers.discard(case.id)
-    opened.unmatched = strangers.left()
+            unmatched.discard(case.id)
+    opened.unmatched = unmatched.left()
     return ChosenCases(n_cases, digest.hexdigest())
 
 
 def run_identity(opened: OpenSuite, cases: ChosenCases) -> dict[str, str]:
-    """The parts of a run that have to stay what they are for it to be gone on with."""
+    """The fingerprints of the parts that must be unchanged for a run to be resumed."""
     # How fast it goes, where replies are kept, what models charge and which names the suite's files
     # have are no part of it; nor is what a command, a function, an endpoint or a file of recorded
-    # outputs answers, which is observed anew for each case.
+    # outputs answers, which is observed for each case.
     suite = opened.suite
     rubric = None if opened.rubric is None else opened.rubric.fingerprint
     settings = suite.settings.model_dump(mode="json", exclude=_PACE_OF_SETTINGS)
@@ -248,7 +252,7 @@ def run_identity(opened: OpenSuite, cases: ChosenCases) -> dict[str, str]:
         for variant in opened.variants
     ]
     judges = [judge.model_dump(mode="json", exclude=_PACE_OF_JUDGES) for judge in suite.judge]
-    panel = opened.jury.panel.model_dump(mode="json")
+    panel = opened.judges.panel.model_dump(mode="json")
     parts: dict[str, object] = {
         "cases": cases.fingerprint,
         "rubric": rubric,
@@ -273,9 +277,9 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
     before, now = _parts(begun), _parts(fresh)
     changed = [words for name, words in _WORDS.items() if before.get(name) != now.get(name)]
     raise SettingsError(
-        f"the run {begun.id} cannot go on, for the suite has changed since it was begun: "
+        f"the run {begun.id} cannot be resumed, because the suite has changed since it was begun: "
         + "; ".join(changed),
-        hint="begin a new run (without --resume): replies that are owned are not asked again",
+        hint="begin a new run (without --resume): cached replies cost nothing",
     )
 
 
@@ -347,5 +351,5 @@ def unused_reply_messages(judges: JudgePanel | None) -> Iterator[str]:
     n_asked_of_all = 1 if judges.panel.combine == "cascade" else len(judges.judges)
     for judge in judges.judges[:n_asked_of_all]:
         model = judge.connection.model
-        if isinstance(model, RecordedModel) and (told := model.unused_rows()) is not None:
-            yield told
+        if isinstance(model, RecordedModel) and (text := model.unused_rows()) is not None:
+            yield text

@@ -83,7 +83,7 @@ class ScoreDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreComparison:
-    """What two runs come to beside each other."""
+    """The comparison of the scores of two runs."""
 
     a: str
     """What the first side is called."""
@@ -177,6 +177,7 @@ def compare_side_scores(
     """Compare two sides, paired by case."""
     if not a.cases & b.cases:
         raise NotEnoughDataError("no case is answered by both sides")
+    # The mean value is the primary test; criteria, tags and strata explain it and decide nothing.
     value = _difference(a.values, b.values, alpha, VALUE_STEP)
     pass_rate = _difference(a.passed, b.passed, alpha, None)
     criteria = {
@@ -260,6 +261,8 @@ def _difference(
 
 def _resampled(d: list[float], level: float) -> BootstrapEstimate:
     """Of the differences in an order and with a sign of their own: turned round it is mirrored."""
+    # The bootstrap draws by position: sorting and a fixed sign make A against B the mirror image of
+    # B against A.
     there, back = sorted(d), sorted(-x for x in d)
     found = bootstrap(max(there, back), "mean", level=level, seed=_SEED)
     if there == back:
@@ -312,6 +315,7 @@ def _decision(
         return ComparisonDecision(
             winner=None, reason="no case has a score on both sides", p=None, alpha=alpha
         )
+    # Where no case differs there is no test, and p = 1 would look like one.
     if found.p is None:
         return ComparisonDecision(winner=None, reason="no case differs", p=None, alpha=alpha)
     difference, n = found.estimate.value, found.estimate.n

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.datasets import (
+    Suite,
     choose_cases,
     expand_variants,
     load_rubric,
@@ -25,26 +26,27 @@ from judgekit.datasets import (
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.evaluation.case_plans import CaseChecks, CasePlans, check_suite_specs
 from judgekit.evaluation.judges import (
+    ExecutionOptions,
     SuiteJudges,
     judging_of_suite,
     open_suite_judges,
     resolve_calibration,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import resolve_suite_model, suite_template_folders
+from judgekit.judge import JudgePanel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, connect, open_embeddings
 from judgekit.models.cache import DiskCache
-from judgekit.records import CalibrationInUse, Variant, VariantVersion
+from judgekit.records import CalibrationInUse, CaseSource, RunPanel, Variant, VariantVersion
 from judgekit.targets import GivenTarget, TargetPrompt, open_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judgekit.datasets import CaseSelection, Suite, TargetKind, VariantSettings
-    from judgekit.evaluation.judges import ExecutionOptions
+    from judgekit.datasets import CaseSelection, TargetKind, VariantSettings
+    from judgekit.judge import Judge
     from judgekit.models import Connection, Embeddings
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import Case, CaseResult, CaseSource, JsonObject, Output, Rubric
+    from judgekit.records import Case, CaseResult, JsonObject, Output, Rubric
     from judgekit.targets import Target
 
 
@@ -95,7 +97,7 @@ def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     """Whether the judgments of a suite will be calibrated, and by which maps."""
     suite = opened.suite
     path = None if suite.calibration is None else suite.resolve(suite.calibration)
-    return resolve_calibration(path, opened.rubric, judging_of_suite(opened.jury))
+    return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ class OpenSuite:
     choice: Choice
     """Which part of it is run."""
 
-    asking: ExecutionOptions
+    execution: ExecutionOptions
     """How it asks."""
 
     cases: CaseSelection
@@ -148,7 +150,7 @@ class OpenSuite:
     targets: dict[str, Target]
     """What answers, by variant."""
 
-    jury: SuiteJudges
+    judges: SuiteJudges
     """Who judges."""
 
     rubric: Rubric | None
@@ -216,10 +218,10 @@ class OpenSuite:
     def case_checks(self) -> CaseChecks:
         """What looks at the cases before anything is asked."""
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
-        return CaseChecks(self.plans, judges=self.jury.panel.judges, source=str(source))
+        return CaseChecks(self.plans, judges=self.judges.panel.judges, source=str(source))
 
-    def is_owned(self, variant: str, output: Output) -> bool:
-        """Whether an answer cost nothing in this run: it was recorded, or its reply was owned."""
+    def is_free(self, variant: str, output: Output) -> bool:
+        """Whether an answer cost nothing in this run: it was recorded, or its reply was cached."""
         return self._kinds[variant] == "outputs" or output.metadata.get("cached") is True
 
     def count_own_spending(self, variant: str, output: Output) -> bool:
@@ -247,10 +249,12 @@ class OpenSuite:
 
     async def aclose(self) -> None:
         """Close targets and judges in the running event loop, and the cache."""
+        # Each is closed although another fails to; the cache last, as connections still write to
+        # it.
         async with AsyncExitStack() as stack:
             if self.owns_cache and self.cache is not None:
                 stack.callback(self.cache.close)
-            stack.push_async_callback(self.jury.aclose)
+            stack.push_async_callback(self.judges.aclose)
             stack.push_async_callback(self.plans.aclose)
             for target in self.targets.values():
                 stack.push_async_callback(target.aclose)
@@ -263,45 +267,45 @@ class OpenSuite:
 def open_suite(
     suite: Suite | Path | str,
     choice: Choice,
-    asking: ExecutionOptions,
+    execution: ExecutionOptions,
     *,
     recorded: RecordedAnswers | None = None,
 ) -> OpenSuite:
     """Open everything a suite names; with `recorded` its cases and outputs were chosen already."""
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
+    # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = _chosen(expand_variants(loaded), choice.variants)
     _check_settings(loaded)
     cases = _chosen_cases(loaded, choice) if recorded is None else choose_cases(recorded.cases)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
+    # One budget and one price table for targets, judges and embeddings: the limit is for the
+    # run.
     prices = price_table(loaded)
-    budget = None if asking.max_cost_usd is None else Budget(asking.max_cost_usd, prices)
-    owns_cache = isinstance(asking.cache, Path)
-    cache = DiskCache(asking.cache) if isinstance(asking.cache, Path) else asking.cache
+    budget = None if execution.max_cost_usd is None else Budget(execution.max_cost_usd, prices)
+    owns_cache = isinstance(execution.cache, Path)
+    cache = DiskCache(execution.cache) if isinstance(execution.cache, Path) else execution.cache
     try:
-        jury = open_suite_judges(loaded, cache=cache, asking=asking, prices=prices, budget=budget)
-        means = _Means(loaded, asking, cache, prices, budget)
-        whole = rubric if rubric is not None else jury.implied_rubric(loaded.assertions)
+        judges = open_suite_judges(
+            loaded, cache=cache, execution=execution, prices=prices, budget=budget
+        )
+        means = _Means(loaded, execution, cache, prices, budget)
+        whole = rubric if rubric is not None else judges.implied_rubric(loaded.assertions)
         plans = CasePlans(
             loaded,
             rubric=whole,
-            is_judged=not jury.asks_nobody,
-            allow_scripts=asking.allow_scripts,
+            is_judged=not judges.asks_nobody,
+            allow_scripts=execution.allow_scripts,
             open_embeddings=means.embeddings,
         )
         check_suite_specs(plans)
         return OpenSuite(
             suite=loaded,
             choice=choice,
-            asking=asking,
+            execution=execution,
             cases=cases,
             variants=variants,
-            targets={
-                variant.id: means.target(variant)
-                if recorded is None
-                else GivenTarget(variant.id, recorded.outputs[variant.id])
-                for variant in variants
-            },
-            jury=jury,
+            targets={variant.id: means.target(variant, recorded) for variant in variants},
+            judges=judges,
             rubric=whole,
             plans=plans,
             budget=budget,
@@ -314,6 +318,48 @@ def open_suite(
         if owns_cache and cache is not None:
             cache.close()
         raise
+
+
+def open_recorded(
+    judge: Judge, rubric: Rubric, recorded: RecordedAnswers, variants: Sequence[VariantSettings]
+) -> OpenSuite:
+    """Outputs for one judge and one rubric, opened as a suite that no file describes."""
+    # What cases bring along (rubrics, assertions, plans) is left out: labels and earlier verdicts
+    # are about this rubric alone.
+    plain = {"rubric": None, "assertions": (), "evaluation": None}
+    whole = recorded.cases
+    source = CaseSource(
+        whole.name,
+        whole.version,
+        lambda: (case.model_copy(update=plain) for case in whole.read()),
+    )
+    suite = Suite(name="outputs", dataset="outputs.jsonl")
+    panel = RunPanel(judges=(judge.id,))
+    judges = SuiteJudges(
+        panel, JudgePanel([judge], panel), ((judge.id, judge.grader.repeats),), assertions=()
+    )
+    return OpenSuite(
+        suite=suite,
+        choice=Choice(),
+        execution=ExecutionOptions(cache=None),
+        cases=choose_cases(source),
+        variants=tuple(variants),
+        targets={name: GivenTarget(name, outputs) for name, outputs in recorded.outputs.items()},
+        judges=judges,
+        rubric=rubric,
+        plans=CasePlans(
+            suite,
+            rubric=rubric,
+            is_judged=True,
+            allow_scripts=False,
+            open_embeddings=lambda model, api_base: open_embeddings(model, api_base=api_base),
+        ),
+        budget=None,
+        cache=judge.connection.cache,
+        owns_cache=False,
+        prompts={},
+        recorded=recorded,
+    )
 
 
 def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
@@ -347,12 +393,14 @@ class _Means:
     """With what targets are opened."""
 
     suite: Suite
-    asking: ExecutionOptions
+    execution: ExecutionOptions
     cache: ReplyCache | None
     prices: PriceTable
     budget: Budget | None
 
-    def target(self, variant: VariantSettings) -> Target:
+    def target(self, variant: VariantSettings, recorded: RecordedAnswers | None) -> Target:
+        if recorded is not None:
+            return GivenTarget(variant.id, recorded.outputs[variant.id])
         return open_target(
             variant,
             self.suite,
@@ -374,15 +422,15 @@ class _Means:
             model,
             api_base=api_base,
             cache=self.cache,
-            frozen=self.asking.frozen,
-            refresh=self.asking.refresh is True,
+            frozen=self.execution.frozen,
+            refresh=self.execution.refresh is True,
             prices=self.prices,
             budget=self.budget,
         )
 
     @property
     def _template_folders(self) -> list[Path]:
-        return [*self.asking.template_folders, *suite_template_folders(self.suite)]
+        return [*self.execution.template_folders, *suite_template_folders(self.suite)]
 
     def _connection(self, variant: VariantSettings) -> Connection:
         return connect(
@@ -390,8 +438,8 @@ class _Means:
             api_base=variant.api_base,
             cache=self.cache,
             timeout_s=self._timeout_s(variant),
-            frozen=self.asking.frozen,
-            refresh=self.asking.refresh,
+            frozen=self.execution.frozen,
+            refresh=self.execution.refresh,
             prices=self.prices,
             budget=self.budget,
         )
@@ -431,7 +479,7 @@ _NOT_PART_OF_VERSION = {"id", "tags", "timeout_s"}
 
 def variant_versions(opened: OpenSuite) -> JsonObject:
     """Which version of each chosen variant an opened suite has."""
-    folders = (*opened.asking.template_folders, *suite_template_folders(opened.suite))
+    folders = (*opened.execution.template_folders, *suite_template_folders(opened.suite))
     return {v.id: version_mark(v, opened.suite, folders).to_json() for v in opened.variants}
 
 
@@ -484,7 +532,7 @@ _FROZEN_MESSAGE = "the frozen cache lacks replies"
 
 @dataclass(slots=True)
 class Session:
-    """One sitting of a run: what it is told, and what came of it. Each run needs its own."""
+    """One session of a run: its limits, its callbacks and how it ended. Each run needs its own."""
 
     max_seconds: float | None = None
     """How long it may take; what is in flight then is finished."""
@@ -496,13 +544,13 @@ class Session:
     """Cases in work at a time; None takes the suite's own."""
 
     retry_errors: bool = False
-    """Whether what failed in an earlier session is asked again."""
+    """Whether failures of an earlier session are retried."""
 
     watch: Callable[[CaseResult], None] = field(default=lambda _: None)
-    """Told of each answer when it is there."""
+    """Called with each answer when it is complete."""
 
     note: Callable[[str], None] = field(default=lambda _: None)
-    """Told what a person should know."""
+    """Called with each message for the user."""
 
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     """Once set, nothing new is begun; what was begun is finished."""
@@ -534,7 +582,7 @@ class Session:
         self.stop.set()
 
     def words(self) -> str | None:
-        """Why the run is not complete, in words; None where this sitting knows of no reason."""
+        """Why the run is not complete, in words; None where this session has no reason."""
         if self.reason is None:
             return _FROZEN_MESSAGE if self.n_missed else None
         return _STOP_MESSAGES[self.reason] + (f": {self.detail}" if self.detail else "")

@@ -50,29 +50,29 @@ if TYPE_CHECKING:
 
 
 def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
-    """What was said of a stored pair comes to."""
-    # Concluded from what was said, by the code that asked: a new rule needs no new question.
-    seen = prepare_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
+    """The comparison that follows from the stored answers about a pair."""
+    # Concluded from the stored choices by the code that judges pairs: a new rule needs no call.
+    blind = prepare_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
     sides = (("a", pair.a), ("b", pair.b))
     errors = [f"output {side}: {output.error}" for side, output in sides if output.error]
     labels = draw_labels(pair.case.id, info.label_seed) if info.draw_labels else SLOT_LABELS
-    said = _in_question_order([*pair.preferences, *pair.failures], info)
+    choices = _in_question_order([*pair.preferences, *pair.failures], info)
     return conclude_comparison(
         info.rubric,
-        [each for each in said if isinstance(each, Preference)],
-        [each for each in said if isinstance(each, PreferenceFailure)],
+        [each for each in choices if isinstance(each, Preference)],
+        [each for each in choices if isinstance(each, PreferenceFailure)],
         rule=info.rule,
         case_id=pair.case.id,
-        variants=seen.variants,
+        variants=blind.variants,
         labels=labels,
-        scrubbed=seen.scrubbed,
-        is_identical=seen.is_identical and not errors,
+        scrubbed=blind.scrubbed,
+        is_identical=blind.is_identical and not errors,
         error="; ".join(errors) or None,
     )
 
 
 def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> ComparisonInfo:
-    """A comparison as another rule concludes it: what was said is the same, and nobody is asked."""
+    """A comparison as another rule concludes it, from the same choices and without a call."""
     if rule is None:
         return info
     check_pair_rule(rule)
@@ -82,7 +82,7 @@ def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> Comparis
 def stored_pairs(
     store: StoredComparisons, info: ComparisonInfo
 ) -> Iterator[tuple[ComparedPair, Comparison]]:
-    """The pairs of a stored comparison with what they come to."""
+    """The pairs of a stored comparison with their results."""
     for pair in store.compared(info.id):
         if pair.is_done:
             yield pair, conclude_pair(pair, info)
@@ -118,7 +118,7 @@ def summarize_comparison(
     rule: ReconciliationRule | None = None,
     watch: Callable[[Comparison], None] | None = None,
 ) -> ComparisonSummary:
-    """What a stored comparison comes to: wins, intervals, the decision.
+    """The result of a stored comparison: wins, intervals, the decision.
 
     Args:
         store: Where it is kept.
@@ -126,7 +126,7 @@ def summarize_comparison(
         alpha: The error a decision may have, in (0, 1); None takes the comparison's own.
         rule: Who wins where the orders differ: `consistent` (nobody) or `average` (who is preferred
             by more than half of both); None takes the comparison's own.
-        watch: Told of each pair's comparison on the way, in order.
+        watch: Called with each pair's comparison, in order.
 
     Returns:
         The figures. A comparison that was to stop as soon as it is decided is decided by the
@@ -136,8 +136,8 @@ def summarize_comparison(
         UnknownNameError: When there is no such comparison.
         SettingsError: When there is no such rule.
     """
-    kept = store.comparison(comparison) if isinstance(comparison, str) else comparison
-    info = with_rule(kept, rule)
+    stored = store.comparison(comparison) if isinstance(comparison, str) else comparison
+    info = with_rule(stored, rule)
     error = info.alpha if alpha is None else alpha
     tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=error)
     stopping = stopping_rule_of(info)
@@ -149,7 +149,7 @@ def summarize_comparison(
 
 
 if TYPE_CHECKING:
-    Said = Preference | PreferenceFailure
+    PairOutcome = Preference | PreferenceFailure
 
 COMPARISON_ID_PREFIX = "cmp-"
 """What the id of every comparison begins with."""
@@ -194,7 +194,7 @@ def new_comparison(
     now: datetime,
 ) -> ComparisonInfo:
     """What a comparison sets out to do."""
-    asking = _judge_settings(Panel.of(judge))
+    judge_settings = _judge_settings(Panel.of(judge))
     stopping: JsonObject = {
         "alpha": terms.alpha,
         "until_decided": terms.until_decided,
@@ -205,12 +205,12 @@ def new_comparison(
         "a": survey.digests[0],
         "b": survey.digests[1],
         "rubric": rubric.fingerprint,
-        "judge": fingerprint([asking, list(pairing.names)]),
+        "judge": fingerprint([judge_settings, list(pairing.names)]),
         "chosen": fingerprint(pairing.chosen),
         "stopping": fingerprint(stopping),
     }
     fields = {
-        **asking,
+        **judge_settings,
         **stopping,
         "id": f"{COMPARISON_ID_PREFIX}{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}",
         "a": _compared_side(pairing.a),
@@ -234,9 +234,9 @@ def require_same_comparison(begun: ComparisonInfo, fresh: ComparisonInfo) -> Com
     if not changed:
         return begun
     raise SettingsError(
-        f"the comparison {begun.id} cannot go on, for something has changed since: "
+        f"the comparison {begun.id} cannot be resumed, because something has changed since: "
         + "; ".join(changed),
-        hint="begin a new one (without --resume): replies that are owned are not asked again",
+        hint="begin a new one (without --resume): cached replies cost nothing",
     )
 
 
@@ -252,43 +252,44 @@ class ComparisonRecorder:
         self._waiting: list[ComparedPair] = []
 
     def flush(self) -> None:
-        """Keep what was said and is not kept yet."""
+        """Store the answers that are not stored yet."""
         if self._waiting:
             pairs, self._waiting = self._waiting, []
             self._store.add_pairs(self.info.id, pairs)
 
     def look_back(self) -> float:
-        """Read what earlier sittings were told; failures are asked again."""
+        """Read the answers of earlier sessions; failures are retried."""
         paid = 0.0
         for pair in self._store.compared(self.info.id):
             self._known[pair.place] = pair.preferences
-            said: list[Said] = [*pair.preferences, *pair.failures]
+            choices: list[PairOutcome] = [*pair.preferences, *pair.failures]
             # What was paid before counts against the same budget.
-            paid += sum(each.cost_usd or 0.0 for each in said)
+            paid += sum(each.cost_usd or 0.0 for each in choices)
         return paid
 
     async def compare(self, place: int, pair: OutputPair) -> Comparison:
-        """Ask about a pair what is not known; it is on disk when it is told."""
-        # Pairs that come together are kept in one transaction. What was said of a pair that is
-        # called off is kept by `flush`.
+        """Ask the open questions about a pair; the answers are on disk when they are reported."""
+        # Pairs that finish together are stored in one transaction; `flush` stores the choices about
+        # a pair that was cancelled.
         info, comparer = self.info, self._panel.comparers[0]
-        said: list[Said] = list(self._known.pop(place, ()))
-        n_known, is_done = len(said), False
+        choices: list[PairOutcome] = list(self._known.pop(place, ()))
+        n_known, is_done = len(choices), False
         try:
             answers = self._panel.observe(
-                pair.case, pair.a, pair.b, info.rubric, names=info.names, said=tuple(said)
+                pair.case, pair.a, pair.b, info.rubric, names=info.names, said=tuple(choices)
             )
-            async with aclosing(answers) as told:
-                async for found in told:
-                    said += found
+            async with aclosing(answers) as stream:
+                async for found in stream:
+                    choices += found
             is_done = True
         finally:
-            self._waiting.append(_compared_pair(place, pair, said[n_known:], is_done=is_done))
+            self._waiting.append(_compared_pair(place, pair, choices[n_known:], is_done=is_done))
+        # Pairs that finish in the same turn of the loop share one transaction.
         await asyncio.sleep(0)
         self.flush()
-        seen = comparer.blind_pair(pair.a, pair.b, info.names)
-        ordered = _in_question_order(said, info)
-        return comparer.conclude(pair.case, pair.a, pair.b, seen, info.rubric, ordered)
+        blind = comparer.blind_pair(pair.a, pair.b, info.names)
+        ordered = _in_question_order(choices, info)
+        return comparer.conclude(pair.case, pair.a, pair.b, blind, info.rubric, ordered)
 
 
 class SideComparer:
@@ -321,6 +322,7 @@ class SideComparer:
 
     async def ask(self) -> AsyncGenerator[Comparison, None]:
         """Ask about all pairs, in order, until a difference is shown where that is wanted."""
+        # A comparison of two sides is a single round of all its pairs.
         rounds = iter([self._pairing.pairs()])
         async with aclosing(self._loop.run(lambda: next(rounds, None))) as judged:
             async for one in judged:
@@ -361,9 +363,9 @@ def _summary_of(
 
 
 def _compared_pair(
-    place: int, pair: OutputPair, said: Iterable[Said], *, is_done: bool
+    place: int, pair: OutputPair, choices: Iterable[PairOutcome], *, is_done: bool
 ) -> ComparedPair:
-    answers = list(said)
+    answers = list(choices)
     return ComparedPair(
         place=place,
         case=pair.case,
@@ -380,16 +382,16 @@ def _compared_side(side: Side) -> ComparedSide:
     return side.about or ComparedSide(label=side.label)
 
 
-def _in_question_order(said: Iterable[Said], info: ComparisonInfo) -> list[Said]:
+def _in_question_order(choices: Iterable[PairOutcome], info: ComparisonInfo) -> list[PairOutcome]:
     """Answers in the order of their questions, whenever they came."""
     places = {criterion.name: place for place, criterion in enumerate(info.rubric.criteria)}
     judges = {member.judge: place for place, member in enumerate(info.panel)}
 
-    def place(one: Said) -> tuple[int, str, int, int]:
+    def place(one: PairOutcome) -> tuple[int, str, int, int]:
         judge = judges.get(one.judge, len(judges))
         return judge, one.order, one.repeat, places.get(cast("str", one.criterion), len(places))
 
-    return sorted(said, key=place)
+    return sorted(choices, key=place)
 
 
 def _judge_settings(panel: Panel) -> JsonObject:
@@ -435,9 +437,9 @@ async def analyse_pairs(
     pairs: Sequence[tuple[ComparedPair, Comparison]],
     *,
     template_folders: Sequence[Path] = (),
-    told: Callable[[ComparisonAnalysis | AnalysisFailure], None] = lambda _: None,
+    on_analysis: Callable[[ComparisonAnalysis | AnalysisFailure], None] = lambda _: None,
 ) -> list[AnalysisFailure]:
-    """Ask about pairs, several at a time; each answer is on disk before the next is told."""
+    """Analyse pairs, several at a time; each analysis is on disk before the next is reported."""
     analyst = Analyst(judge.comparer, AnalysisTemplate(folders=template_folders))
     # The model limits calls itself; this only bounds the tasks that wait.
     slots = asyncio.Semaphore(max(_IN_FLIGHT, judge.connection.max_concurrency))
@@ -445,13 +447,13 @@ async def analyse_pairs(
 
     async def one(pair: ComparedPair, found: Comparison) -> None:
         async with slots:
-            said = await analyst.analyse(pair.case, (pair.a, pair.b), info.rubric, found)
-        if isinstance(said, ComparisonAnalysis):
-            store.add_analysis(info.id, pair.place, said)
-        elif said is not None:
-            failures.append(said)
-        if said is not None:
-            told(said)
+            choices = await analyst.analyse(pair.case, (pair.a, pair.b), info.rubric, found)
+        if isinstance(choices, ComparisonAnalysis):
+            store.add_analysis(info.id, pair.place, choices)
+        elif choices is not None:
+            failures.append(choices)
+        if choices is not None:
+            on_analysis(choices)
 
     try:
         async with asyncio.TaskGroup() as group:

@@ -50,7 +50,7 @@ class PairEvidence(NamedTuple):
     """How sure it is that two sides differ."""
 
     p: float
-    """Two-sided p of equal strengths; nan where nothing tells."""
+    """Two-sided p of equal strengths; nan without a decided match."""
 
     evidence: EvidenceKind
     """What it is from."""
@@ -90,6 +90,7 @@ class Strengths:
         low, high, se = (column[place] for column in (fitted.low, fitted.high, fitted.se))
         reason = None
         if (
+            # `not >` also catches nan, which no comparison would.
             not se > SLACK
         ):  # what rounding leaves is no error: an interval of no width says too much
             reason = "no variation, or one case only"
@@ -125,12 +126,16 @@ def fit_strengths(
     rows, clusters = _rows(meetings, names, known=known)
     fit = partial(_fitted, rows, len(names), clusters, level=level)
     reason = None if known else _UNKNOWN
+    # Davidson and Rao-Kupper estimate a tie parameter, which has no finite value where every match
+    # is a tie.
     if not any(row["wins_i"] or row["wins_j"] for row in rows) and ties != "half":
         # Only half wins still have strengths, all alike.
         found, reason = fit("half", position=False), "every choice is a tie"
     else:
         found = _with_position(fit, ties) if known else fit(ties, position=False)
         reason = _ONE_PLACE if known and found.position is None else reason
+    # A side that won every match has no finite strength (Ford 1957); sides are split into levels,
+    # and figures hold within one.
     found_levels = comparisons(rows, len(names), clusters).levels()
     levels = tuple(tuple(names[i] for i in one) for one in found_levels)
     return Strengths(tuple(names), found, levels, _position(found), reason)
@@ -159,6 +164,7 @@ def pair_evidence(
     for pair in combinations(strengths.names, 2):
         if pair not in found:
             wins, losses = case_leanings(tallies, pair)
+            # The exact test, not mid-p: the level is promised for any number of cases.
             p = sign_p_values(wins, losses)[0] if wins + losses else nan
             found[pair] = PairEvidence(p, "sign")
     return found
@@ -168,7 +174,7 @@ def always_valid_evidence(
     tallies: Mapping[SidePair, PairTally], names: Sequence[str]
 ) -> dict[tuple[str, str], PairEvidence]:
     """The same from the cases that each two sides met on alone, valid whenever one looks."""
-    # Whether a pair is asked about again may hang on anything seen before: the e-value of a pair
+    # Which pair is compared next may depend on everything seen before: the e-value of a pair
     # moves only with its own cases, and 1/e is a p at any time (Ramdas et al. 2023).
     found: dict[tuple[str, str], PairEvidence] = {}
     for pair in combinations(names, 2):
@@ -189,6 +195,8 @@ def _with_position(fit: Callable[..., Ranking], ties: Ties) -> Ranking:
         found = fit(ties, position=True)
     except NotEnoughDataError:
         return fit(ties, position=False)
+    # A position effect that grows without bound would take the strengths with it, so the fit is
+    # repeated without it.
     if found.position is None or abs(found.position.value) < _NO_END:
         return found
     return fit(ties, position=False)
@@ -292,6 +300,8 @@ def significant_order(
         for fit in found:
             own = [m for m in known if m.a in fit.names]
             pairs |= pair_evidence(own, tallies, fit, ties=rules.ties, level=1 - rules.alpha)
+    # All pairs count as tests, also those nobody looks at: the ranking as a whole keeps the error
+    # rate.
     p_values = adjust([one.p for one in pairs.values()], "holm").value
     adjusted = dict(zip(pairs, p_values, strict=True))
     below: dict[str, set[str]] = {side: set() for side in sides}
@@ -299,6 +309,7 @@ def significant_order(
         if p <= rules.alpha:
             up, down = pair if _first_leads(pair, pairs[pair], found, tallies) else pair[::-1]
             below[up].add(down)
+    # Warshall's transitive closure; a number of sides is small.
     for via in sides:
         for side in sides:
             if via in below[side]:
@@ -312,12 +323,14 @@ def fit_of_side(name: str, fits: Iterable[Strengths]) -> Strengths | None:
 
 
 def keeps_lead(
-    given: Sequence[MatchResult], sides: Sequence[str], up: str, down: str, *, ties: Ties
+    all_matches: Sequence[MatchResult], sides: Sequence[str], up: str, down: str, *, ties: Ties
 ) -> bool:
     """Whether a side stays above another if everything that is open had gone against it."""
+    # The least favourable completion of the undecided matches: a decision that survives it does not
+    # depend on them.
     worst = [
         m if m.winner is not None else m._replace(winner=_against(m, up, down), is_identical=False)
-        for m in given
+        for m in all_matches
     ]
     known = [m._replace(choices=(), is_identical=False) for m in worst if m.winner is not None]
     found = fit_strengths(known, sides, ties=ties, level=_ANY_LEVEL)

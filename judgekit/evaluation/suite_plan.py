@@ -49,7 +49,7 @@ class AnswersPlan:
     """Answers that are to be had, repeats included."""
 
     n_known: int
-    """Of them, those that are recorded or owned already, so that judges' questions are exact."""
+    """Of them, those that are recorded or cached, so that judges' questions are exact."""
 
     n_errors: int
     """Of those known, errors, which are not judged."""
@@ -84,7 +84,7 @@ class ModelPlan:
     """Questions, repeats included; equal ones count once."""
 
     n_owned: int
-    """Of them, replies that are owned already."""
+    """Of them, replies in the cache."""
 
     likely: CallLoad
     """What is likely asked."""
@@ -93,7 +93,7 @@ class ModelPlan:
     """What may be asked at most: long replies, every escalation, every answer tried again."""
 
     saved_usd: float
-    """What the owned replies cost when they were bought, as far as known."""
+    """What the cached replies cost when they were fetched, as far as known."""
 
     counted_by: str
     """How the tokens were counted."""
@@ -102,7 +102,7 @@ class ModelPlan:
     """How long a call typically takes, in seconds."""
 
     n_latencies: int
-    """How many owned replies say so; 0 where it is assumed."""
+    """How many cached replies this rests on; 0 where it is assumed."""
 
     max_concurrency: int
     """Calls in flight at most."""
@@ -176,7 +176,7 @@ class SuitePlan:
     """Answers in all: cases by variants by repeats."""
 
     n_done: int
-    """Of them, those that the run that is gone on with has already."""
+    """Of them, those that the resumed run has already."""
 
     n_retries: int
     """Answers that may come on top where those that do not pass are tried again."""
@@ -188,10 +188,10 @@ class SuitePlan:
     """Per model under test and judge that is a model."""
 
     combine: PanelCombination | None
-    """How several judges come to one value; None for one judge or none."""
+    """How the values of several judges are combined; None for one judge or none."""
 
     people: tuple[int, int]
-    """Questions for a person: at least, and at most."""
+    """Questions for a reviewer: at least, and at most."""
 
     judges_by_rule: bool
     """Whether assertions judge."""
@@ -241,7 +241,7 @@ class SuitePlan:
 
     @property
     def saved_usd(self) -> float:
-        """What the owned replies cost when they were bought, as far as known, in US dollars."""
+        """What the cached replies cost when they were fetched, as far as known, in US dollars."""
         return fsum(model.saved_usd for model in self.models)
 
     @property
@@ -354,6 +354,8 @@ class _VariantObservations:
             self.durations_s.append(output.duration_ms / 1000)
         if output.usage is not None and output.usage.cost_usd is not None:
             self.costs.append(output.usage.cost_usd)
+        # Errors have a duration and a cost, but their text says nothing about the length of
+        # answers.
         if output.error is None:
             self.lengths.append(text_tokens(output))
         if concluded.passed is not None:
@@ -364,6 +366,8 @@ class _VariantObservations:
 
 def text_tokens(output: Output) -> float:
     """How long an output is that a judge reads, in tokens."""
+    # A tokenizer for each answer would take longer than the rest of the plan; four characters a
+    # token is the usual ratio for English.
     return len(judged_text(output)) / _CHARACTERS_PER_TOKEN
 
 
@@ -376,29 +380,32 @@ def earlier_run_statistics(
     store: RunStore, suite: str, *, most_answers: int = _MOST_ANSWERS
 ) -> EarlierRunStatistics | None:
     """What the latest run of a suite says of its variants."""
+    # A run that was stopped at its start has no answers; a few earlier ones are tried.
     for run in store.runs(suite=suite, limit=_MOST_RUNS):
-        seen: defaultdict[str, _VariantObservations] = defaultdict(_VariantObservations)
+        by_variant: defaultdict[str, _VariantObservations] = defaultdict(_VariantObservations)
         n_answers = 0
         for result in islice(store.results(run.id), most_answers):
-            seen[result.variant].take(conclude_result(result, run))
+            by_variant[result.variant].take(conclude_result(result, run))
             n_answers += 1
         if n_answers:
-            return _statistics_of(run.id, n_answers, seen)
+            return _statistics_of(run.id, n_answers, by_variant)
     return None
 
 
 def _statistics_of(
-    run_id: str, n_answers: int, seen: dict[str, _VariantObservations]
+    run_id: str, n_answers: int, by_variant: dict[str, _VariantObservations]
 ) -> EarlierRunStatistics:
-    known = {name: mean_length(one.lengths) for name, one in seen.items()}
+    known = {name: mean_length(one.lengths) for name, one in by_variant.items()}
     return EarlierRunStatistics(
         run_id=run_id,
         n_answers=n_answers,
         texts={name: length for name, length in known.items() if length is not None},
-        latency_s={n: median(one.durations_s) for n, one in seen.items() if one.durations_s},
-        cost_usd={n: fsum(one.costs) / len(one.costs) for n, one in seen.items() if one.costs},
-        discordant=_widest([_discordant(a, b) for a, b in combinations(seen.values(), 2)]),
-        sd=_widest([_sd(a, b) for a, b in combinations(seen.values(), 2)]),
+        latency_s={n: median(one.durations_s) for n, one in by_variant.items() if one.durations_s},
+        cost_usd={
+            n: fsum(one.costs) / len(one.costs) for n, one in by_variant.items() if one.costs
+        },
+        discordant=_widest([_discordant(a, b) for a, b in combinations(by_variant.values(), 2)]),
+        sd=_widest([_sd(a, b) for a, b in combinations(by_variant.values(), 2)]),
     )
 
 

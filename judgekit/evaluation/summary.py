@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFigures:
-    """What a group of answers of one variant comes to: all of them, a tag's or a stratum's."""
+    """The figures of a group of answers of one variant: all, a tag's or a stratum's."""
 
     n_cases: int
     """Cases."""
@@ -82,7 +82,7 @@ class RunCost:
     """For the vectors that checks and scorers compared."""
 
     saved_usd: float
-    """What owned replies cost when they were bought."""
+    """What cached replies cost when they were fetched."""
 
     recorded_usd: float = 0.0
     """What recorded answers cost when they were made, as far as their file says."""
@@ -101,7 +101,7 @@ class RunCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantFigures(GroupFigures):
-    """What one variant comes to."""
+    """The figures of one variant."""
 
     variant: str
     """Name of the variant."""
@@ -189,7 +189,7 @@ class VariantDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What a run comes to."""
+    """The figures of a run."""
 
     run: RunInfo
     """The run."""
@@ -201,7 +201,7 @@ class RunSummary:
     """Every pair of variants, for value and pass rate."""
 
     n_waiting: int = 0
-    """Questions that wait for a person."""
+    """Questions that wait for a reviewer."""
 
     replaced_usd: float = 0.0
     """What was paid for answers and judgments that others took the place of since, beside what
@@ -308,6 +308,7 @@ class RunTally:
         self._replies = _ReplyTally()
         self._recorded = _of_kinds(run, "outputs")
         own = _of_kinds(run, "command", "python", "http")
+        # Every variant of the run has a row, also one without an answer yet.
         self._tallies = {
             v.id: _VariantTally(is_recorded=v.id in self._recorded, spends_itself=v.id in own)
             for v in run.variants
@@ -317,20 +318,24 @@ class RunTally:
         """Count one answer."""
         result = concluded.result
         own = result.case.evaluation
+        # A single case with tries makes repeats mean tries: the two cannot be mixed within a run
+        # (`refuse_retries_of_repeats`).
         self._has_tries = self._has_tries or (own is not None and own.retries > 0)
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
         self._replies.take(result)
 
-    def is_owned(self, variant: str, output: Output) -> bool:
-        """Whether an answer cost nothing in the run: it was recorded, or its reply was owned."""
+    def is_free(self, variant: str, output: Output) -> bool:
+        """Whether an answer cost nothing in the run: it was recorded, or its reply was cached."""
         return variant in self._recorded or output.metadata.get("cached") is True
 
     def summary(
         self, *, n_waiting: int = 0, replaced_usd: float = 0.0, level: float = 0.95
     ) -> RunSummary:
-        """What all that was counted comes to."""
+        """The figures of everything that was counted."""
         tallies = self._tallies
         if self._has_tries:
+            # Earlier tries were paid for, so that costs stay whole, and only figures of quality are
+            # those of the last try.
             tallies = {name: tally.of_last_tries() for name, tally in tallies.items()}
         return RunSummary(
             run=self._run,
@@ -349,7 +354,7 @@ class RunTally:
 
 @dataclass(slots=True)
 class _ReplyTally:
-    """What judges' replies come to, whichever variant they are about."""
+    """The usage of all judges' replies, whichever variant they are about."""
 
     spent: JudgeUsage = field(default_factory=JudgeUsage)
     models: dict[str, None] = field(default_factory=dict)
@@ -402,8 +407,8 @@ class _VariantTally:
         if result.case.stratum is not None:
             self.strata.setdefault(result.case.stratum, OutcomeGroup()).take(concluded)
         for check in result.checks:
-            held = None if check.passed is None else float(check.passed)
-            self.assertions.setdefault(check.type, ValueColumn()).add(result, held)
+            passed = None if check.passed is None else float(check.passed)
+            self.assertions.setdefault(check.type, ValueColumn()).add(result, passed)
         for name, score in scores_by_name(concluded).items():
             self.scores.setdefault(name, ValueColumn()).add(result, score)
         for failure in result.failures:
@@ -437,25 +442,29 @@ class _VariantTally:
             self.errors.setdefault(output.error_kind or "error", ValueColumn()).add(result, 1.0)
         if output.duration_ms is not None:
             self.latency_ms.append(output.duration_ms)
+        # A command or an endpoint spends money that only it knows; what it does not report is
+        # named, not counted as zero.
         is_unpriced = output.usage is None or output.usage.cost_usd is None
         self.n_unreported += self.spends_itself and is_unpriced
         if output.usage is not None:
             self.tokens["input"] += output.usage.input_tokens
             self.tokens["output"] += output.usage.output_tokens
             cost = output.usage.cost_usd or 0.0
+            # Recorded outputs cost their price when they were made, not in this run.
             if self.is_recorded:
                 self.usd["recorded"] += cost
             else:
-                is_owned = output.metadata.get("cached") is True
-                self.usd["saved" if is_owned else "targets"] += cost
-                is_known = is_owned or self.spends_itself or not is_unpriced
+                is_free = output.metadata.get("cached") is True
+                self.usd["saved" if is_free else "targets"] += cost
+                is_known = is_free or self.spends_itself or not is_unpriced
                 self.has_all_prices = self.has_all_prices and is_known
 
     def _take_judges(self, result: CaseResult) -> None:
-        said: list[Judgment | JudgeFailure] = [*result.judgments, *result.failures]
-        for one in said:
+        judge_answers: list[Judgment | JudgeFailure] = [*result.judgments, *result.failures]
+        for one in judge_answers:
             if one.cached:
                 self.usd["saved"] += one.price_usd or 0.0
+            # An answer without a call (a refused budget, an assertion) has no price to miss.
             elif one.n_calls:
                 self.usd["judges"] += one.cost_usd or 0.0
                 self.has_all_prices = self.has_all_prices and one.cost_usd is not None
@@ -516,6 +525,8 @@ def _group(group: OutcomeGroup, level: float) -> GroupFigures:
 
 def _percentiles(values: array[float]) -> dict[str, float]:
     """The smallest value that so large a share of the values does not exceed."""
+    # The nearest-rank percentile is an observed latency; interpolation would name one that never
+    # happened.
     ordered = sorted(values)
     n = len(ordered)
     return {
@@ -525,6 +536,8 @@ def _percentiles(values: array[float]) -> dict[str, float]:
 
 def _differences(tallies: dict[str, _VariantTally], level: float) -> tuple[VariantDifference, ...]:
     found: list[VariantDifference] = []
+    # Holm is applied within a measure: value and pass rate are two questions, and pairs of variants
+    # are the tests of each.
     for measure in ("value", "pass_rate"):
         pairs = [
             _difference(measure, first, second, tallies, level)
@@ -543,11 +556,15 @@ def _difference(
     groups = [tallies[name].whole for name in (first, second)]
     columns = [group.passed if measure == "pass_rate" else group.value for group in groups]
     sides = [column.case_means() for column in columns]
+    # Only cases that both answered are compared: pairing takes the difficulty of the cases out of
+    # the difference.
     places = sorted(sides[0].keys() & sides[1].keys())
     if not places:
         return None
     a, b = ([side[place] for place in places] for side in sides)
     estimate: PairedDifference | PairedProportions
+    # With repeats a case has a share of passes, for which the method for paired proportions is not
+    # defined.
     if measure == "pass_rate" and all(value in (0.0, 1.0) for value in (*a, *b)):
         estimate = pass_rate_difference(a, b, level=level)
     else:
@@ -568,6 +585,8 @@ def _detectable(differences: Sequence[float]) -> float | None:
     n = len(differences)
     centre = math.fsum(differences) / n
     spread = math.fsum((d - centre) ** 2 for d in differences)
+    # Without any spread every difference looks detectable, which is a statement about this sample
+    # only.
     if n == 1 or spread == 0:
         return None
     return mde_paired(n, math.sqrt(spread / (n - 1))).value

@@ -20,6 +20,7 @@ from judgekit.evaluation.check_runner import (
     is_pending_score,
 )
 from judgekit.records import CaseResult, JudgeFailure, Judgment, Observation, Output
+from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.schedule import WorkItem
     from judgekit.evaluation.session import OpenSuite
-    from judgekit.records import AssertionResult, FailureKind, HumanItem, Rubric, Score
+    from judgekit.judge import PendingGrading
+    from judgekit.records import (
+        AssertionResult,
+        FailureKind,
+        HumanItem,
+        ItemKey,
+        Rubric,
+        Score,
+    )
     from judgekit.store import RunStore
 
 UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
@@ -50,8 +59,8 @@ class PartialAnswer:
     ran_at: datetime | None = None
     """When."""
 
-    said: list[Judgment | JudgeFailure] = field(default_factory=list)
-    """What judges said."""
+    judge_answers: list[Judgment | JudgeFailure] = field(default_factory=list)
+    """The answers of the judges."""
 
     checks: tuple[AssertionResult, ...] = ()
     """What assertions found."""
@@ -62,6 +71,9 @@ class PartialAnswer:
     withheld: list[JudgeFailure] = field(default_factory=list)
     """Questions that were not asked, so that the answer is not whole."""
 
+    begun: Sequence[PendingGrading] = ()
+    """The models' questions, where they were rendered to look into the cache."""
+
     is_done: bool = False
     """Whether everything was asked."""
 
@@ -70,12 +82,12 @@ class PartialAnswer:
         """Where an earlier session left an answer."""
         if known is None:
             return cls(item)
-        said: list[Judgment | JudgeFailure] = [*known.judgments, *known.failures]
-        return cls(item, known.output, known.ran_at, said, known.checks, known.scores)
+        judge_answers: list[Judgment | JudgeFailure] = [*known.judgments, *known.failures]
+        return cls(item, known.output, known.ran_at, judge_answers, known.checks, known.scores)
 
     def result(self, run_id: str) -> CaseResult:
         """What is known as a record."""
-        said = [*self.said, *self.withheld]
+        judge_answers = [*self.judge_answers, *self.withheld]
         key = self.item.key
         # Every part was checked when it was made.
         return CaseResult.model_construct(
@@ -85,13 +97,27 @@ class PartialAnswer:
             variant=key.variant,
             repeat=key.repeat,
             output=self.output or Output(error="it was not asked", error_kind="cancelled"),
-            judgments=tuple([one for one in said if isinstance(one, Judgment)]),
-            failures=tuple([one for one in said if isinstance(one, JudgeFailure)]),
+            judgments=tuple([one for one in judge_answers if isinstance(one, Judgment)]),
+            failures=tuple([one for one in judge_answers if isinstance(one, JudgeFailure)]),
             checks=self.checks,
             scores=self.scores,
             is_done=self.is_done,
             ran_at=self.ran_at,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadAhead:
+    """An output that was read before its turn came."""
+
+    output: Output
+    begun: tuple[PendingGrading, ...] | None = None
+
+
+def _named(output: Output, key: ItemKey) -> Output:
+    if (output.case_id, output.variant) == (key.case_id, key.variant):
+        return output
+    return output.model_copy(update={"case_id": key.case_id, "variant": key.variant})
 
 
 class AnswerWorker:
@@ -110,15 +136,41 @@ class AnswerWorker:
         self._run_id = run_id
         self._now = now
         self._measuring = CheckRunner(opened.plans)
+        self._ahead: dict[ItemKey, _ReadAhead] = {}
+
+    async def read_ahead(self, items: Sequence[WorkItem]) -> None:
+        """Read the recorded outputs of items, and what the cache holds of their judgments."""
+        read: list[tuple[WorkItem, Output, Rubric]] = []
+        for item in items:
+            target = self._opened.targets[item.key.variant]
+            # Only what costs nothing is read ahead: a stopped run must not have called a model.
+            if not isinstance(target, GivenTarget | RecordedTarget):
+                continue
+            output = await target.answer(item.case, repeat=item.key.repeat)
+            named = _named(output, item.key)
+            rubric = None if named.error is not None else self._opened.rubric_of(item.case)
+            self._ahead[item.key] = _ReadAhead(named)
+            if rubric is not None:
+                read.append((item, named, rubric))
+        gradings = self._opened.judges.begin(
+            [(item.case, named, rubric) for item, named, rubric in read]
+        )
+        for (item, named, _), begun in zip(read, gradings, strict=True):
+            self._ahead[item.key] = _ReadAhead(named, begun)
 
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
         """Have one answer, and everything that is to be known of it."""
         progressed = PartialAnswer.of(item, known)
         limit = self._limit_s(item)
+        # One deadline for the target and the judges together: the limit is for a case.
         deadline = None if limit is None else asyncio.get_running_loop().time() + limit
         try:
             if progressed.output is None:
-                await self._take_in(progressed, await self._output(item, deadline))
+                ahead = self._ahead.pop(item.key, None)
+                if ahead is None:
+                    output = _named(await self._output(item, deadline), item.key)
+                    ahead = _ReadAhead(output)
+                await self._take_in(progressed, ahead)
             else:
                 await self._check_again(progressed, progressed.output)
             if not progressed.is_done:
@@ -142,25 +194,33 @@ class AnswerWorker:
         except TimeoutError:
             return Output(error=self._too_long(item), error_kind="timeout")
 
-    async def _take_in(self, progressed: PartialAnswer, output: Output) -> None:
-        """Keep the output with what the checks find in it, all at once."""
-        item, key = progressed.item, progressed.item.key
-        named = output.model_copy(update={"case_id": key.case_id, "variant": key.variant})
+    async def _take_in(self, progressed: PartialAnswer, ahead: _ReadAhead) -> None:
+        """Store the output with the results of its checks and its cached judgments, all at once."""
+        item, named = progressed.item, ahead.output
         progressed.output, progressed.ran_at = named, self._now()
-        bought: FetchedVectors = {}
+        fetched: FetchedVectors = {}
         try:
-            found = await self._measuring.find(item.case, named, bought)
+            found = await self._measuring.find(item.case, named, fetched)
         except (
             _CANNOT_ASK_ERRORS
-        ) as error:  # what was produced stays, and is measured when the run goes on
-            progressed.scores = self._measuring.not_yet(str(error), bought, at=self._now())
+        ) as error:  # the output stays, and is measured when the run is resumed
+            progressed.scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             await self._keep_all(progressed)
             raise
         self._take_findings(progressed, named, found)
-        rubric = None if output.error is not None else self._opened.rubric_of(item.case)
+        rubric = None if named.error is not None else self._opened.rubric_of(item.case)
         if rubric is not None:
-            progressed.said += self._opened.jury.read_cached(item.case, named, rubric)
-        progressed.is_done = rubric is None or self._opened.jury.is_content(rubric, progressed.said)
+            if ahead.begun is None:
+                (begun,) = self._opened.judges.begin([(item.case, named, rubric)])
+            else:
+                begun = ahead.begun
+            progressed.begun = begun
+            for pending in begun:
+                for answers in pending.answers:
+                    progressed.judge_answers += answers or ()
+        progressed.is_done = rubric is None or self._opened.judges.is_content(
+            rubric, progressed.judge_answers
+        )
         await self._keep_all(progressed)
 
     def _take_findings(
@@ -172,11 +232,11 @@ class AnswerWorker:
         rubric = None if output.error is not None else self._opened.rubric_of(item.case)
         if rubric is None:
             return ()
-        said = self._opened.jury.by_rule(
-            item.case, output, rubric, said=progressed.said, checks=found.checks
+        judge_answers = self._opened.judges.by_rule(
+            item.case, output, rubric, judge_answers=progressed.judge_answers, checks=found.checks
         )
-        progressed.said += said
-        return said
+        progressed.judge_answers += judge_answers
+        return judge_answers
 
     async def _keep_all(self, progressed: PartialAnswer) -> None:
         item = progressed.item
@@ -190,7 +250,7 @@ class AnswerWorker:
                 at=progressed.ran_at or self._now(),
                 case=item.case,
                 output=progressed.output,
-                said=progressed.said.copy(),
+                said=progressed.judge_answers.copy(),
                 checks=progressed.checks,
                 scores=progressed.scores,
                 is_done=progressed.is_done,
@@ -198,7 +258,7 @@ class AnswerWorker:
         )
 
     async def _check_again(self, progressed: PartialAnswer, output: Output) -> None:
-        """Find what was not found yet, and what was forgotten to be found anew."""
+        """Run the checks that have no result yet, and those whose result was reset."""
         item, checks = progressed.item, progressed.checks
         if output.error is not None:
             return
@@ -209,25 +269,25 @@ class AnswerWorker:
             return
         if lacks or any(check.passed is None for check in checks):
             found = await self._found_again(progressed, output)
-        said = self._take_findings(progressed, output, found)
-        if said or lacks:
+        judge_answers = self._take_findings(progressed, output, found)
+        if judge_answers or lacks:
             await self._keeper.keep(
                 Observation(
                     key=item.key,
                     place=item.place,
                     at=self._now(),
-                    said=said,
+                    said=judge_answers,
                     checks=found.checks,
                     scores=found.scores,
                 )
             )
 
     async def _found_again(self, progressed: PartialAnswer, output: Output) -> CheckResults:
-        item, bought = progressed.item, FetchedVectors()
+        item, fetched = progressed.item, FetchedVectors()
         try:
-            return await self._measuring.find(item.case, output, bought)
+            return await self._measuring.find(item.case, output, fetched)
         except _CANNOT_ASK_ERRORS as error:
-            scores = self._measuring.not_yet(str(error), bought, at=self._now())
+            scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             if scores:  # something was paid all the same
                 await self._keeper.keep(
                     Observation(key=item.key, place=item.place, at=self._now(), scores=scores)
@@ -246,28 +306,34 @@ class AnswerWorker:
         except TimeoutError:
             await self._give_up(progressed, rubric)
         if not progressed.withheld:
-            wanted = self._opened.jury.wanted_of_people(
-                self._run_id, item.key, rubric, progressed.said, at=self._now()
+            wanted = self._opened.judges.human_questions(
+                self._run_id, item.key, rubric, progressed.judge_answers, at=self._now()
             )
             if wanted:
-                await self._keeper.ask_person(wanted)
+                await self._keeper.queue_human_items(wanted)
 
     async def _ask_models(self, progressed: PartialAnswer, output: Output, rubric: Rubric) -> None:
         """Ask, and have each answer kept while others are still out, so that a kill loses few."""
-        item, jury = progressed.item, self._opened.jury
-        answers = jury.observe(item.case, output, rubric, said=progressed.said.copy())
+        item, judges = progressed.item, self._opened.judges
+        answers = judges.observe(
+            item.case,
+            output,
+            rubric,
+            judge_answers=progressed.judge_answers.copy(),
+            begun=progressed.begun,
+        )
         keeping: list[asyncio.Future[None]] = []
         try:
             async with aclosing(answers):
                 async for found in answers:
-                    kept = [one for one in found if not _is_unasked(one)]
+                    usable = [one for one in found if not _is_unasked(one)]
                     progressed.withheld += [
                         one for one in found if isinstance(one, JudgeFailure) and _is_unasked(one)
                     ]
-                    progressed.said += kept
-                    if kept:
-                        progressed.is_done = jury.is_content(rubric, progressed.said)
-                        keeping.append(self._put(item, kept, is_done=progressed.is_done))
+                    progressed.judge_answers += usable
+                    if usable:
+                        progressed.is_done = judges.is_content(rubric, progressed.judge_answers)
+                        keeping.append(self._put(item, usable, is_done=progressed.is_done))
             for one in keeping:
                 await one
         finally:
@@ -276,7 +342,7 @@ class AnswerWorker:
 
     async def _give_up(self, progressed: PartialAnswer, rubric: Rubric) -> None:
         key = progressed.item.key
-        heard = [*progressed.said, *progressed.withheld]
+        answered = [*progressed.judge_answers, *progressed.withheld]
         failures = [
             JudgeFailure(
                 criterion=criterion,
@@ -287,10 +353,10 @@ class AnswerWorker:
                 repeat=repeat,
                 judge=judge,
             )
-            for judge, criterion, repeat in self._opened.jury.unanswered(rubric, heard)
+            for judge, criterion, repeat in self._opened.judges.unanswered(rubric, answered)
         ]
-        progressed.said += failures
-        await self._keep(progressed.item, said=failures)
+        progressed.judge_answers += failures
+        await self._keep(progressed.item, judge_answers=failures)
 
     def _limit_s(self, item: WorkItem) -> float | None:
         """How long a case may take; one that allows the answer more than the suite does has it."""
@@ -307,15 +373,21 @@ class AnswerWorker:
         return f"the case took longer than {limit:g} s ({where})"
 
     async def _keep(
-        self, item: WorkItem, *, said: Sequence[Judgment | JudgeFailure] = (), is_done: bool = False
+        self,
+        item: WorkItem,
+        *,
+        judge_answers: Sequence[Judgment | JudgeFailure] = (),
+        is_done: bool = False,
     ) -> None:
-        await self._put(item, said, is_done=is_done)
+        await self._put(item, judge_answers, is_done=is_done)
 
     def _put(
-        self, item: WorkItem, said: Sequence[Judgment | JudgeFailure], *, is_done: bool
+        self, item: WorkItem, judge_answers: Sequence[Judgment | JudgeFailure], *, is_done: bool
     ) -> asyncio.Future[None]:
         return self._keeper.put(
-            Observation(key=item.key, place=item.place, at=self._now(), said=said, is_done=is_done)
+            Observation(
+                key=item.key, place=item.place, at=self._now(), said=judge_answers, is_done=is_done
+            )
         )
 
 
@@ -383,14 +455,16 @@ class ObservationWriter:
 
     def put(self, observed: Observation) -> asyncio.Future[None]:
         """Have one observation kept without waiting for it, so that the next one can come."""
+        # The future belongs to one observation, although they are committed together: a caller
+        # waits for its own only.
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((observed, done))
         if self._writing is None:
             self._writing = asyncio.create_task(self._write())
         return done
 
-    async def ask_person(self, items: Sequence[HumanItem]) -> None:
-        """Put questions in the queue for a person."""
+    async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
+        """Put questions in the queue for a reviewer."""
         await asyncio.get_running_loop().run_in_executor(
             self._thread, self._store.ask_person, self._run_id, items
         )
@@ -404,11 +478,12 @@ class ObservationWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write what still waits, also when the run was broken off."""
+        """Write what still waits, also when the run was interrupted."""
         try:
             while self._writing is not None:
                 await self._writing
         finally:
+            # The last transaction must be on disk before the run's status says that it ended.
             self._thread.shutdown(wait=True)
         if self._untold is not None and not isinstance(error, StoreError):
             raise self._untold
@@ -438,6 +513,8 @@ class ObservationWriter:
         commit = asyncio.get_running_loop().run_in_executor(
             self._thread, self._store.add, self._run_id, observed
         )
+        # `wait`, not `await commit`: a cancelled worker must not cancel a transaction that carries
+        # others' answers.
         await asyncio.wait({commit})
         return commit.exception()
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from judgekit.judge.judge import Judge
     from judgekit.judge.pairwise import Comparer, PreferenceOutcome
+    from judgekit.judge.pointwise import PendingGrading
     from judgekit.records import CalibratedJudge, Case, Output, Rubric, Verdict
 
 if TYPE_CHECKING:
@@ -87,7 +88,13 @@ class JudgePanel(_JudgeGroup):
         )
 
     async def observe(
-        self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[_JudgmentOutcome] = ()
+        self,
+        case: Case,
+        output: Output,
+        rubric: Rubric,
+        *,
+        said: Sequence[_JudgmentOutcome] = (),
+        begun: Sequence[PendingGrading] = (),
     ) -> AsyncGenerator[tuple[_JudgmentOutcome, ...], None]:
         """Grade one output and yield each answer as it arrives."""
         if output.error is not None:
@@ -95,10 +102,18 @@ class JudgePanel(_JudgeGroup):
         if self.panel.combine == "cascade":
             answers = self._one_by_one(case, output, rubric, said)
         else:
+            # What `begin` rendered is not rendered again.
+            rendered = {pending.grader.id: pending.questions for pending in begun}
             answers = merge_streams(
                 [
-                    j.observe(case, output, rubric, known=_answers_of(said, j.id))
-                    for j in self.judges
+                    judge.grader.observe(
+                        case,
+                        output,
+                        rubric,
+                        known=_answers_of(said, judge.id),
+                        questions=rendered.get(judge.id),
+                    )
+                    for judge in self.judges
                 ]
             )
         async with aclosing(answers):

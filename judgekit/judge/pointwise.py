@@ -28,7 +28,7 @@ from judgekit.judge.exchange import (
 )
 from judgekit.models import score_distribution
 from judgekit.prompts import judged_text, locate_evidence, steps_text
-from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies, parse_formatted_reply
+from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
 from judgekit.records import CalibratedJudge, CalibratedPanel, JudgeFailure, Judgment
 from judgekit.scoring import conclude
 
@@ -125,11 +125,14 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         rubric: Rubric,
         *,
         known: Collection[tuple[str, int]] = (),
+        questions: Sequence[JudgeQuestion] | None = None,
     ) -> AsyncGenerator[tuple[JudgmentOutcome, ...], None]:
         """Ask about one output what is not known yet, and yield each answer as it arrives."""
+        if questions is None:
+            questions = self.questions(case, output, rubric)
         jobs = [
             self.ask(question)
-            for question in self.questions(case, output, rubric)
+            for question in questions
             # A joint question of which only a part is known is asked whole, since it cannot be
             # split.
             if not all((c.name, question.repeat) in known for c in question.prompt.criteria)
@@ -155,6 +158,10 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 judged_text=question.shown,
             )
         else:
+            from judgekit.prompts.parsing import (  # noqa: PLC0415 - few templates need it
+                parse_formatted_reply,
+            )
+
             reading = parse_formatted_reply(
                 reply.text,
                 criteria[0],

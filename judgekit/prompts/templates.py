@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.errors import TemplateError, UnknownNameError
-from judgekit.prompts.parsing import PAIR_FORMATS, TEXT_FORMATS, PairReplyFormat, ReplyFormat
+from judgekit.prompts.parsing import PairReplyFormat, ReplyFormat
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from judgekit.records import PreferenceSlot
 
@@ -26,9 +26,6 @@ _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
 _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
            "shows")  # fmt: skip
 
-_REPLY_KINDS = ("json", *TEXT_FORMATS)
-_PAIR_KINDS = ("json", *PAIR_FORMATS)
-_WITH_CHOICES = tuple(name for name, form in PAIR_FORMATS.items() if form.has_choices)
 _SLOTS: tuple[PreferenceSlot, ...] = ("first", "second", "tie")
 
 # Folders of files that other templates include, and of the questions after a verdict.
@@ -112,7 +109,8 @@ def read_header(source: str, name: str) -> TemplateHeader:
 
     is_pair = one_of("judges", "output", "pair") == "pair"
     asks = one_of("asks", "criterion", "all", *(["overall"] if is_pair else []))
-    kind = one_of("reply", *(_PAIR_KINDS if is_pair else _REPLY_KINDS))
+    needs_choices = _reply_kinds(fields, is_pair=is_pair)
+    kind = one_of("reply", *needs_choices)
     if asks == "all" and kind != "json":
         raise TemplateError(f"template {name}: asks: all needs reply: json")
     has_rationale = one_of("rationale", "asked", "none") == "asked"
@@ -123,15 +121,15 @@ def read_header(source: str, name: str) -> TemplateHeader:
     )
     if is_pair:
         slots = _slots(fields.get("choices", ""), name)
-        if (kind in _WITH_CHOICES) != bool(slots):
-            verb = "needs" if kind in _WITH_CHOICES else "has no"
+        if needs_choices[kind] != bool(slots):
+            verb = "needs" if needs_choices[kind] else "has no"
             raise TemplateError(
                 f"template {name}: reply: {kind} {verb} choices:",
                 hint="choices: A=first B=second C=tie",
             )
         return replace(header, pair=PairReplyFormat(kind, slots, has_rationale))
     choices = _choices(fields.get("choices", ""), name)
-    if (kind == "choice") != bool(choices):
+    if needs_choices[kind] != bool(choices):
         raise TemplateError(f"template {name}: reply: choice and choices: go together")
     if kind == "json" and not has_rationale:
         raise TemplateError(f"template {name}: reply: json always asks for a rationale")
@@ -142,6 +140,18 @@ def read_header(source: str, name: str) -> TemplateHeader:
         binary_only=one_of("scales", "any", "binary") == "binary",
         shows_examples=one_of("shows", "item", "examples") == "examples",
     )
+
+
+def _reply_kinds(fields: Mapping[str, str], *, is_pair: bool) -> dict[str, bool]:
+    """The kinds of replies, each with whether the template has to name its choices."""
+    if fields.get("reply", "json") == "json":
+        return {"json": False}
+    # The patterns of text formats take long to compile, and few templates need them.
+    from judgekit.prompts.parsing import PAIR_FORMATS, TEXT_FORMATS  # noqa: PLC0415
+
+    if is_pair:
+        return {"json": False} | {name: form.has_choices for name, form in PAIR_FORMATS.items()}
+    return {"json": False} | {name: name == "choice" for name in TEXT_FORMATS}
 
 
 def _slots(text: str, name: str) -> dict[str, PreferenceSlot]:

@@ -38,7 +38,7 @@ NO_NEW_VERDICT = "not judged now"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionAnswer:
-    """What a judge said of one criterion of one output."""
+    """A judge's answer to one criterion of one output."""
 
     value: float | None
     """The value on [0, 1]; None where there is none."""
@@ -50,7 +50,7 @@ class CriterionAnswer:
     """The reason it gave there; where it failed, what happened."""
 
     own: float | None = None
-    """What all its answers, and all judges of a panel, come to, whatever maps make of it."""
+    """The combined value of all its answers and judges, without calibration maps."""
 
     n: int = 1
     """Usable answers."""
@@ -58,7 +58,7 @@ class CriterionAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedSide:
-    """What one output came to, judged once."""
+    """One output as one judge judged it."""
 
     passed: bool | None
     """Whether it passes; None where that is undecided."""
@@ -67,13 +67,13 @@ class JudgedSide:
     """Its value on [0, 1]."""
 
     criteria: Mapping[str, CriterionAnswer]
-    """What was said of each criterion."""
+    """The answer to each criterion."""
 
     failures: tuple[str, ...] = ()
     """Kinds of what the judge failed to say."""
 
     price_usd: float | None = 0.0
-    """What its replies cost when they were bought; None where that is not known."""
+    """What its replies cost when they were fetched; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +90,10 @@ class PairedVerdict:
     """Which time the variant answered."""
 
     old: JudgedSide
-    """What it came to."""
+    """The old judge's result."""
 
     new: JudgedSide
-    """What it comes to."""
+    """The new judge's result."""
 
     @property
     def has_flipped(self) -> bool:
@@ -121,7 +121,7 @@ class CriterionShift:
 
     kappa: Kappa | None
     """Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
-    the level nearest to what they come to. None where the scale has no levels, or differs, or is
+    the level nearest to their mean. None where the scale has no levels, or differs, or is
     that of a case's own rubric."""
 
     same_question: bool
@@ -185,7 +185,7 @@ class Rejudged:
     """What the new one fails to say."""
 
     old_price_usd: float | None
-    """What the old replies cost when they were bought; None where some price is not known."""
+    """What the old replies cost when they were fetched; None where some price is not known."""
 
     new_price_usd: float | None
     """What the new ones cost."""
@@ -201,12 +201,12 @@ class Rejudged:
 
 
 def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
-    """What one output came to, from its verdict."""
-    said: dict[str, Judgment | JudgeFailure] = {}
+    """The judged side of one output, from its verdict."""
+    first_answers: dict[str, Judgment | JudgeFailure] = {}
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
     for one in every:
         # The first judgment of a criterion is the one that is shown.
-        said.setdefault(one.criterion, one)
+        first_answers.setdefault(one.criterion, one)
     # Raw answers are compared: maps of the old judge say nothing of the new one.
     plain = verdict.uncalibrated
     own = {one.name: one.value for one in verdict.criteria} if plain is None else plain.criteria
@@ -215,7 +215,9 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
         value=value,
         criteria={
             one.name: replace(
-                _criterion_answer(one.value, said.get(one.name)), own=own.get(one.name), n=one.n
+                _criterion_answer(one.value, first_answers.get(one.name)),
+                own=own.get(one.name),
+                n=one.n,
             )
             for one in verdict.criteria
         },
@@ -225,7 +227,7 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
 
 
 def uncalibrated_side(verdict: Verdict) -> JudgedSide:
-    """What one output came to by the judge's own values, whatever maps made of them."""
+    """The same by the judge's own values, without calibration maps."""
     own = verdict.uncalibrated
     if own is None:
         return judged_side(verdict, passed=verdict.passed, value=verdict.value)
@@ -265,6 +267,8 @@ def compare_verdicts(
         n_cases=len({one.case_id for one in pairs}),
         left_out=dict(left_out or {}),
         n_undecided=len(pairs) - len(decided),
+        # Flips in both directions count: two judges with the same pass rate can disagree on every
+        # output.
         churn=_share([float(one.has_flipped) for one in decided], cases, level),
         kappa=_kappa(
             passed[0], passed[1], labels=(0.0, 1.0), cases=cases, level=level, weights=None
@@ -302,16 +306,18 @@ def _criteria(
     before = {} if old is None else {criterion.name: criterion for criterion in old.criteria}
     asked = {criterion.name: criterion for criterion in new.criteria}
     # Criteria of rubrics that cases bring along come after those of the run.
-    seen = dict.fromkeys(name for one in pairs for name in one.new.criteria)
+    named = dict.fromkeys(name for one in pairs for name in one.new.criteria)
     found: dict[str, PairedDifference] = {}
-    for name in {**asked, **seen}:
+    for name in {**asked, **named}:
         values = [
-            [said.value if (said := side.criteria.get(name)) else None for side in both]
+            [answer.value if (answer := side.criteria.get(name)) else None for side in both]
             for both in _sides(pairs)
         ]
         shift = _shift(values[0], values[1], pairs, level)
         if shift is not None:
             found[name] = shift
+    # The criteria are tests of one question, whether the judge moved: Holm keeps the error over all
+    # of them.
     adjusted = adjust([shift.p_value for shift in found.values()], "holm").known
     return {
         name: CriterionShift(
@@ -352,12 +358,12 @@ def _raw_kappa(
     return _kappa(sides[0], sides[1], labels=points, cases=cases, level=level, weights="quadratic")
 
 
-def _level(said: CriterionAnswer | None, scale: Scale) -> float | None:
-    """The score nearest to what the answers come to."""
-    if said is None or said.own is None:
+def _level(answer: CriterionAnswer | None, scale: Scale) -> float | None:
+    """The score nearest to the mean of the answers."""
+    if answer is None or answer.own is None:
         return None
     # Several answers average to values between the levels; kappa needs one of them.
-    return level_of(scale.min + said.own * (scale.max - scale.min), scale.points)
+    return level_of(scale.min + answer.own * (scale.max - scale.min), scale.points)
 
 
 def _kappa(
@@ -441,6 +447,7 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
                 hint="give a file that `judgekit grade -o` wrote",
             ) from error
         key = verdict.case_id, verdict.variant
+        # Verdicts are matched by case and variant; a second one would silently win.
         if key in found:
             raise DatasetError(
                 "a second verdict of one output", path=path, line=row.line, case_id=key[0]

@@ -114,11 +114,11 @@ def rejudge_sync(
         NotEnoughDataError: When no output has a verdict of both judges.
         StoreError: When something cannot be kept.
     """
-    portal = SyncRunner()
+    sync_runner = SyncRunner()
     try:
-        return portal.run(rejudge(run, judge, rubric=rubric, level=level))
+        return sync_runner.run(rejudge(run, judge, rubric=rubric, level=level))
     finally:
-        portal.close()
+        sync_runner.close()
 
 
 REJUDGMENT_KEY = "rejudged"
@@ -139,7 +139,7 @@ class RejudgeSession:
     """Outputs in work at a time."""
 
     watch: Callable[[CaseResult], None] = field(default=lambda _: None)
-    """Told of each output when it is judged."""
+    """Called with each output when it is judged."""
 
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     """Once set, nothing new is begun; what was begun is finished."""
@@ -182,12 +182,14 @@ def new_rejudgment(
     config: JsonObject = {k: v for k, v in old.config.items() if k not in _OF_THE_JUDGES}
     parts = config.get(PARTS_KEY)
     known = parts if isinstance(parts, dict) else {}
+    # The identity of a run includes its judges: a rejudgment is never resumed as the old run.
     config |= {
         "judge": [{"model": judge.connection.name, "template": judge.template.name}],
         PARTS_KEY: {**known, "judges": fingerprint([judge.id])},
         REJUDGMENT_KEY: {"run": old.id, "judges": list(old.panel.judges)},
     }
     config |= calibration_config(old, judge, by_rubric)
+    # A rejudgment of a rejudgment keeps one suffix.
     own = old.suite.removesuffix(_SUITE_SUFFIX)
     slug = "".join(c if c.isalnum() else "-" for c in own.lower()).strip("-")[:40]
     return RunInfo(
@@ -212,8 +214,9 @@ def new_rejudgment(
 
 def original_run(run: RunInfo, store: RunStore) -> RunInfo:
     """The run whose outputs a run judges again."""
-    while isinstance(noted := run.config.get(REJUDGMENT_KEY), dict):
-        run = store.run(str(noted["run"]))
+    # A rejudgment may itself have been rejudged; outputs are those of the first run.
+    while isinstance(origin := run.config.get(REJUDGMENT_KEY), dict):
+        run = store.run(str(origin["run"]))
     return run
 
 
@@ -222,11 +225,14 @@ async def rejudge_run(
 ) -> RunInfo:
     """Judge every output of a run again; no target is asked."""
     going = session or RejudgeSession()
+    # The judgments are a run of their own: the old one stays as it was, with its verdicts and its
+    # costs.
     store.begin(new)
     status: RunStatus = "interrupted"
     reason: str | None = None
     try:
         async with ObservationWriter(store, new.id) as keeper:
+            # Read page by page while others are judged, so that memory does not grow with the run.
             source = store.results(old.id)
             work = _RejudgeWorker(new, judge, keeper, going)
             await gather_in_order([work.take_from(source) for _ in range(max(1, going.in_flight))])
@@ -243,6 +249,8 @@ def paired_verdicts(
     old: RunInfo, new: RunInfo, store: RunStore, *, left_out: Counter[str] | None = None
 ) -> Iterator[PairedVerdict]:
     """The outputs that both runs have a verdict for."""
+    # Maps of one judge say nothing about another: unless both runs use the same, raw values are
+    # compared.
     then, now = on_common_scale(old, new)
     for result in store.results(old.id):
         again = store.result(new.id, result.key)
@@ -276,9 +284,9 @@ class _RejudgeWorker:
 
     async def take_from(self, source: Iterator[CaseResult]) -> None:
         while not self._session.stop.is_set() and (result := next(source, None)) is not None:
-            said = await self._said(result)
-            kept = [one for one in said if not _is_unasked(one)]
-            self.n_open += len(kept) < len(said)
+            judge_answers = await self._judge_answers(result)
+            to_store = [one for one in judge_answers if not _is_unasked(one)]
+            self.n_open += len(to_store) < len(judge_answers)
             await self._keeper.keep(
                 Observation(
                     key=result.key,
@@ -286,36 +294,39 @@ class _RejudgeWorker:
                     at=datetime.now(UTC),
                     case=result.case,
                     output=result.output,
-                    said=kept,
+                    said=to_store,
                     checks=result.checks,
                     scores=result.scores,
-                    is_done=len(kept) == len(said),
+                    is_done=len(to_store) == len(judge_answers),
                 )
             )
-            self._tell(result, said)
+            self._tell(result, judge_answers)
 
-    async def _said(self, result: CaseResult) -> list[Judgment | JudgeFailure]:
+    async def _judge_answers(self, result: CaseResult) -> list[Judgment | JudgeFailure]:
         """What the judge says; nothing where the case is evaluated without a judge."""
         own = result.case.rubric
         rubric = own if isinstance(own, Rubric) else cast("Rubric", self._run.rubric)
+        # A case whose plan needs no judge had none before, and gets none now.
         is_asked = conclude_result(result, self._run).verdict is not None
+        # An output in error is never shown to a judge; it is copied, so that both runs have the
+        # same answers.
         if result.output.error is not None or not is_asked:
             return []
-        said: list[Judgment | JudgeFailure] = []
+        judge_answers: list[Judgment | JudgeFailure] = []
         answers = self._judge.observe(result.case, result.output, rubric)
-        async with aclosing(answers) as told:
-            async for found in told:
-                said += found
-        return said
+        async with aclosing(answers) as stream:
+            async for found in stream:
+                judge_answers += found
+        return judge_answers
 
-    def _tell(self, result: CaseResult, said: list[Judgment | JudgeFailure]) -> None:
-        failures = tuple(one for one in said if isinstance(one, JudgeFailure))
+    def _tell(self, result: CaseResult, judge_answers: list[Judgment | JudgeFailure]) -> None:
+        failures = tuple(one for one in judge_answers if isinstance(one, JudgeFailure))
         if any(one.kind == "budget" for one in failures):
             self._session.end("stopped")
         elif any(one.kind in _FATAL for one in failures):
             self._session.end("incomplete")
         self._session.n_missed += any(one.kind == "frozen_miss" for one in failures)
-        judgments = tuple(one for one in said if isinstance(one, Judgment))
+        judgments = tuple(one for one in judge_answers if isinstance(one, Judgment))
         self._session.watch(
             result.model_copy(update={"judgments": judgments, "failures": failures})
         )
@@ -334,18 +345,18 @@ _OWN_VALUES = (
 def calibration_config(old: RunInfo, judge: Judge, rubric: Rubric) -> JsonObject:
     """What a run that judges again notes of how it asks, and of the old run's maps."""
     asked = judging_of_judge(judge)
-    noted: JsonObject = {JUDGING_KEY: asked.to_json()}
+    config: JsonObject = {JUDGING_KEY: asked.to_json()}
     use = old.calibration
     if use is not None and use.calibration is not None:
-        noted[CALIBRATION_KEY] = calibration_in_use(
+        config[CALIBRATION_KEY] = calibration_in_use(
             use.calibration, rubric, asked, path=use.path
         ).to_json()
-    return noted
+    return config
 
 
 def describe_calibration(old: RunInfo | None, new: RunInfo | None) -> str:
     """Whether the figures of the new judge are calibrated."""
-    # A calibration belongs to a model, a template, the way of asking and a criterion's words; no
+    # A calibration belongs to a model, a template, the settings and a criterion's words; no
     # other judge inherits it.
     sides = [None if run is None else run.calibration for run in (old, new)]
     return _calibration_message(sides[0], sides[1])
@@ -354,7 +365,7 @@ def describe_calibration(old: RunInfo | None, new: RunInfo | None) -> str:
 def _calibration_message(old: CalibrationInUse | None, new: CalibrationInUse | None) -> str:
     """Whether maps hold for the new judge, and whether they did for the old."""
     if new is None or (old is None and new.calibration is None):
-        return "uncalibrated: neither judge was compared with people (judgekit calibrate)"
+        return "uncalibrated: neither judge was compared with human labels (judgekit calibrate)"
     if new.state == "calibrated":
         return f"the calibration holds for this judge too: {new.words}"
     before = "the maps may have held before" if old is None else f"the old judge was {old.words}"

@@ -5,7 +5,7 @@ Checks of scalar arguments. scipy is imported on first use.
 
 from __future__ import annotations
 
-from math import erfc, isfinite, isnan, nan, sqrt
+from math import erfc, exp, isfinite, isnan, lgamma, log, log1p, nan, pi, sqrt
 from numbers import Integral, Real
 from operator import index
 from statistics import NormalDist
@@ -38,9 +38,7 @@ def t_quantile(level: float, df: float) -> float:
     check_level(level)
     if not df > 0:
         return nan
-    from scipy.special import stdtrit  # noqa: PLC0415 - half a second, only where it is needed
-
-    return float(stdtrit(df, (1 + level) / 2))
+    return _t_quantile(level, df)
 
 
 def normal_p_value(z: float) -> float:
@@ -110,3 +108,62 @@ def _require_number(name: str, value: object) -> float:
     if isinstance(value, Real) and isfinite(value):
         return float(value)
     raise ValueError(f"{name} is {value}; give a number")
+
+
+_MANY_DF = 1000
+_TINY = 1e-300
+_PRECISION = 1e-15
+
+
+def _t_quantile(level: float, df: float) -> float:
+    # Every report has a mean with its interval. scipy has this quantile too, but importing it takes
+    # longer than grading a thousand outputs from the cache; a test compares the two.
+    t = NormalDist().inv_cdf((1 + level) / 2)
+    if df > _MANY_DF:
+        # Abramowitz & Stegun 26.7.5; the next term is below 1e-12.
+        return (
+            t
+            + (
+                (t**3 + t) / 4
+                + (5 * t**5 + 16 * t**3 + 3 * t) / (96 * df)
+                + (3 * t**7 + 19 * t**5 + 17 * t**3 - 15 * t) / (384 * df**2)
+                + (79 * t**9 + 776 * t**7 + 1482 * t**5 - 1920 * t**3 - 945 * t) / (92160 * df**3)
+            )
+            / df
+        )
+    # The tail is convex and the normal quantile below the root: Newton's steps never overshoot.
+    half = lgamma((df + 1) / 2) - lgamma(df / 2) - log(pi * df) / 2
+    for _ in range(200):
+        density = exp(half - (df + 1) / 2 * log1p(t * t / df))
+        step = (_t_tail(t, df) - (1 - level)) / (2 * density)
+        t += step
+        if abs(step) <= _PRECISION * t:
+            break
+    return t
+
+
+def _t_tail(t: float, df: float) -> float:
+    """P(|T| >= t): the regularized incomplete beta function of df / (df + t²)."""
+    a, b, x = df / 2, 0.5, df / (df + t * t)
+    y = t * t / (df + t * t)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) - a * log1p(t * t / df) + b * log(y))
+    # The fraction converges fast only on this side of the mean of the beta distribution.
+    if x < (a + 1) / (a + b + 2):
+        return front * _beta_fraction(a, b, x) / a
+    return 1 - front * _beta_fraction(b, a, y) / b
+
+
+def _beta_fraction(a: float, b: float, x: float) -> float:
+    """The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method."""
+    c, d = 1.0, 1.0 / ((1 - (a + b) * x / (a + 1)) or _TINY)
+    value = d
+    for m in range(1, 1000):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d = 1.0 / ((1 + term * d) or _TINY)
+            c = (1 + term / c) or _TINY
+            value *= c * d
+        if abs(c * d - 1) < _PRECISION:
+            break
+    return value

@@ -31,7 +31,12 @@ from judgekit.store.engine import (
     open_engine,
     prepare_database_file,
 )
-from judgekit.store.schema import SCHEMA_VERSION, metadata, schema_versions
+from judgekit.store.schema import (
+    SCHEMA_VERSION,
+    declare_postgresql_indexes,
+    metadata,
+    schema_versions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -200,6 +205,8 @@ def migrate_database(connection: Connection, location: DatabaseLocation) -> None
         connection.execute(text("SELECT pg_advisory_xact_lock(7310320463178329443)"))
     found = schema_version(connection, location.name)
     if found is None:
+        if location.file is None:
+            declare_postgresql_indexes()
         metadata.create_all(connection, checkfirst=False)
         _record_version(connection, SCHEMA_VERSION)
         return

@@ -76,17 +76,27 @@ def insert_new(connection: Connection, table: Table, rows: Iterable[RowValues]) 
     rows = list(rows)
     if not rows:
         return 0
-    return connection.execute(_insert_statement(table, connection.dialect.name), rows).rowcount
+    if connection.dialect.name == "postgresql":
+        return connection.execute(_postgresql_insert(table), rows).rowcount
+    # SQLite's module takes the values as they are. SQLAlchemy would go through each of them, which
+    # takes as long as the insert itself.
+    columns = tuple(column.name for column in table.columns if column.name in rows[0])
+    values = [tuple(map(row.__getitem__, columns)) for row in rows]
+    return connection.exec_driver_sql(_sqlite_insert(table, columns), values).rowcount
 
 
 @cache
-def _insert_statement(table: Table, dialect: str) -> Insert:
-    if dialect == "postgresql":
-        from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - only with such a database
+def _sqlite_insert(table: Table, columns: tuple[str, ...]) -> str:
+    # `columns` are in the order of the table, as SQLAlchemy writes them.
+    statement = sqlite.insert(table).values({name: bindparam(name) for name in columns})
+    return str(statement.on_conflict_do_nothing().compile(dialect=sqlite.dialect()))
 
-        statement: Insert = postgresql.insert(table).on_conflict_do_nothing()
-    else:
-        statement = sqlite.insert(table).on_conflict_do_nothing()
+
+@cache
+def _postgresql_insert(table: Table) -> Insert:
+    from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - only with such a database
+
+    statement: Insert = postgresql.insert(table).on_conflict_do_nothing()
     return statement.execution_options(preserve_rowcount=True)
 
 

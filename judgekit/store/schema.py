@@ -57,14 +57,24 @@ def _foreign_key(table: str, names: tuple[str, ...]) -> ForeignKeyConstraint:
 
 def _unique_current(table: Table, *columns: str) -> None:
     """One observation is current; those that it replaced stay, and say since when."""
-    is_current = table.c.superseded_at.is_(None)
-    Index(
+    index = Index(
         f"current_{table.name}",
         *(table.c[name] for name in columns),
         unique=True,
-        sqlite_where=is_current,
-        postgresql_where=is_current,
+        sqlite_where=table.c.superseded_at.is_(None),
     )
+    _CURRENT_INDEXES.append(index)
+
+
+_CURRENT_INDEXES: list[Index] = []
+
+
+def declare_postgresql_indexes() -> None:
+    """Tell PostgreSQL, too, that its unique indexes are of current observations only."""
+    # `postgresql_where=` would import that dialect, of 20 modules, into every command.
+    for index in _CURRENT_INDEXES:
+        options = index.dialect_options
+        options["postgresql"]["where"] = options["sqlite"]["where"]
 
 
 schema_versions = Table(

@@ -84,7 +84,7 @@ def test_a_changed_suite_is_refused_and_says_what_changed(tmp_path: Path) -> Non
     lay_suite(tmp_path)
     run_of(tmp_path).close()
     lay_suite(tmp_path, assertions=[{"type": "contains", "value": "x"}])
-    with pytest.raises(SettingsError, match="for the suite has changed since"):
+    with pytest.raises(SettingsError, match="because the suite has changed since"):
         run_of(tmp_path, resume="latest")
 
 

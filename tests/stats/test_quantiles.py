@@ -4,6 +4,7 @@ import math
 
 import pytest
 from hypothesis import given, strategies as st
+from scipy.special import stdtrit
 
 from judgekit.stats.quantiles import (
     normal_p_value,
@@ -53,3 +54,9 @@ def test_an_even_split_or_nothing_decisive_is_no_evidence() -> None:
 def test_negative_counts_are_refused() -> None:
     with pytest.raises(ValueError, match="not negative"):
         sign_p_values(-1, 2)
+
+
+@pytest.mark.parametrize("df", [0.5, 1, 2, 3, 7.3, 20, 300, 999, 1001, 1e6])
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.9, 0.95, 0.999])
+def test_the_t_quantile_is_that_of_scipy(level: float, df: float) -> None:
+    assert t_quantile(level, df) == pytest.approx(stdtrit(df, (1 + level) / 2), rel=1e-10)

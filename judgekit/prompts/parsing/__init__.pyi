@@ -8,13 +8,15 @@ from .fields import (
     ReplyFormat as ReplyFormat,
     fold_name as fold_name,
 )
+from .json_replies import (
+    parse_criterion_replies as parse_criterion_replies,
+    parse_preferences as parse_preferences,
+)
 from .quotation import (
     locate_evidence as locate_evidence,
 )
 from .resolve import (
     is_cut_off as is_cut_off,
-    parse_criterion_replies as parse_criterion_replies,
-    parse_preferences as parse_preferences,
     parse_reply as parse_reply,
     require_text as require_text,
 )

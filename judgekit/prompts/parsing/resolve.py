@@ -44,7 +44,7 @@ from judgekit.prompts.parsing.nodes import (
     quote_value,
     read_score,
 )
-from judgekit.prompts.parsing.quotation import is_json_like, judged_texts
+from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.scanner import scan_reply
 from judgekit.prompts.parsing.strict import (
@@ -52,8 +52,6 @@ from judgekit.prompts.parsing.strict import (
     LOWEST_SIDE_SCORE,
     CriterionReply,
     PreferenceReply,
-    parse_strict_preferences,
-    parse_strict_reply,
 )
 
 if TYPE_CHECKING:
@@ -123,37 +121,25 @@ def parse_reply(
     return scores
 
 
-def parse_criterion_replies(
+def resolve_criteria(
     text: str | None,
     criteria: Sequence[Criterion],
-    *,
-    finish_reason: str | None = "stop",
-    judged_text: str | Sequence[str] | None = None,
+    finish_reason: str | None,
+    judged_text: str | Sequence[str] | None,
 ) -> dict[str, CriterionReply]:
-    """What a judge's reply states on each criterion: score, rationale, evidence, confidence."""
-    # The fast path cannot tell a quoted verdict from the judge's own, so it is closed where the
-    # judged text could contain one.
-    if text is not None and finish_reason in {"stop", None} and not is_json_like(judged_text):
-        quick = parse_strict_reply(text, criteria)
-        if quick is not None:
-            return quick
+    """What a judge's reply in any layout states on each criterion."""
     names = expected_criteria(criteria)
     found = _parse_tolerantly(text, names, finish_reason, judged_text)
     return {name: _criterion_reply(mark, raw, names) for name, (mark, raw) in found.items()}
 
 
-def parse_preferences(
+def resolve_preferences(
     text: str | None,
     questions: Sequence[str],
-    *,
-    finish_reason: str | None = "stop",
-    judged_text: Sequence[str] = (),
+    finish_reason: str | None,
+    judged_text: Sequence[str],
 ) -> dict[str, PreferenceReply]:
-    """What a judge's JSON reply prefers, for each question."""
-    if text is not None and finish_reason in {"stop", None} and not is_json_like(judged_text):
-        quick = parse_strict_preferences(text, questions)
-        if quick is not None:
-            return quick
+    """What a judge's reply in any layout prefers, for each question."""
     names = expected_choices(questions)
     found = _parse_tolerantly(text, names, finish_reason, judged_text)
     return {

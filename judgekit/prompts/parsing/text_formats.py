@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import without_fences
 from judgekit.prompts.parsing.fields import expected_criteria
+from judgekit.prompts.parsing.json_replies import parse_criterion_replies
 from judgekit.prompts.parsing.nodes import ascii_digits, quote_value
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.resolve import (
     is_cut_off,
-    parse_criterion_replies,
     raise_if_too_many,
     raise_unless_readable,
     require_text,

@@ -71,7 +71,7 @@ def test_a_label_that_names_nobody_is_the_given_annotators(kept: RunStore, tmp_p
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"case_id": "refund", "raw": 2}, r":1: case 'refund': it does not say who said it"),
+        ({"case_id": "refund", "raw": 2}, r":1: case 'refund': it has no annotator"),
         (label(raw=7), r":1: case 'refund': 7 is not a score of 'accuracy'\n  a score is one of"),
         (label(score=7), r":1: case 'refund': the field `score` is not known; did you mean `raw`"),
         ({"case_id": "refund"}, "the field `raw` is missing"),

@@ -136,6 +136,6 @@ async def test_who_does_not_wait_has_it_kept_all_the_same() -> None:
 async def test_people_are_asked_by_the_same_thread() -> None:
     shelf = Shelf()
     async with keeper(shelf) as kept:
-        await kept.ask_person([])
+        await kept.queue_human_items([])
         await kept.keep(seen(1))
     assert (shelf.asked, shelf.batches) == ([], [[1]])

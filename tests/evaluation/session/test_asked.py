@@ -85,7 +85,7 @@ def test_a_run_notes_how_its_judges_are_asked(tmp_path: Path) -> None:
     (tmp_path / "replies.jsonl").write_text("", encoding="utf-8")
     path = lay_suite(tmp_path, judge=[judge, "human"], rubric="rubric.yaml")
     opened = open_suite(path, Choice(), ExecutionOptions(cache=None))
-    asked = judging_of_suite(opened.jury)
+    asked = judging_of_suite(opened.judges)
     run = new_run(opened, now=AT)
     assert asked is not None
     assert judging_of_run(run) == asked

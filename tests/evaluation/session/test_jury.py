@@ -29,7 +29,7 @@ def jury(*judges: Any, **suite: Any) -> SuiteJudges:
     fields = {"name": "s", "cases": [make_case()], "rubric": needed, "judge": list(judges)}
     loaded = Suite.model_validate(fields | suite).in_folder(Path("/nowhere"))
     asking = ExecutionOptions(cache=None)
-    return open_suite_judges(loaded, cache=None, asking=asking, prices=PriceTable(), budget=None)
+    return open_suite_judges(loaded, cache=None, execution=asking, prices=PriceTable(), budget=None)
 
 
 def names(judges: SuiteJudges) -> tuple[str, ...]:
@@ -73,16 +73,20 @@ def check(*, passed: bool) -> AssertionResult:
 def test_assertions_judge_once_what_they_stand_for() -> None:
     rules = jury("heuristic", MODEL, **ASSERTIONS)
     arguments: dict[str, Any] = {"checks": [check(passed=True)]}
-    (found,) = rules.by_rule(make_case(), make_output(), RUBRIC, said=(), **arguments)
+    (found,) = rules.by_rule(make_case(), make_output(), RUBRIC, judge_answers=(), **arguments)
     assert (found.criterion, found.judge) == ("good", "heuristic")
-    again = rules.by_rule(make_case(), make_output(), RUBRIC, said=[found], **arguments)
+    again = rules.by_rule(make_case(), make_output(), RUBRIC, judge_answers=[found], **arguments)
     assert again == ()
-    assert jury(MODEL).by_rule(make_case(), make_output(), RUBRIC, said=(), **arguments) == ()
+    assert (
+        jury(MODEL).by_rule(make_case(), make_output(), RUBRIC, judge_answers=(), **arguments) == ()
+    )
 
 
 async def test_a_jury_without_models_has_nothing_to_observe() -> None:
     people = jury("human")
-    assert [one async for one in people.observe(make_case(), make_output(), RUBRIC, said=())] == []
+    assert [
+        one async for one in people.observe(make_case(), make_output(), RUBRIC, judge_answers=())
+    ] == []
     await people.aclose()
 
 
@@ -113,7 +117,7 @@ def test_in_a_cascade_only_the_next_judge_is_still_out() -> None:
 
 
 def wanted(judges: SuiteJudges, *said: Any) -> list[str]:
-    items = judges.wanted_of_people("r", KEY, RUBRIC, said, at=AT)
+    items = judges.human_questions("r", KEY, RUBRIC, said, at=AT)
     return [item.criterion for item in items]
 
 

@@ -101,7 +101,7 @@ def test_only_what_a_program_spent_by_itself_is_counted(tmp_path: Path) -> None:
     assert not suite.count_own_spending("v2", Output(text="a"))
     assert not suite.count_own_spending("v2", PAID)
     assert suite.count_own_spending("v2", PAID)
-    assert (suite.is_owned("v1", PAID), suite.is_owned("v2", PAID)) == (True, False)
+    assert (suite.is_free("v1", PAID), suite.is_free("v2", PAID)) == (True, False)
 
 
 def test_the_models_of_judges_and_prompts_have_the_suites_prices(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Streams outputs through one judge for callers that keep no run: calibration, rejudging.
+"""Streams outputs through one judge, so that the benches time a judge and its cache alone.
 
-A suite, and the outputs that `judgekit grade` is given, are run by `runner`.
+The product runs outputs with `judgekit.evaluation.runner`, which stores them as well.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output, Rubric, Verdict
 
 _AT_ONCE = 16
-"""Outputs for which the cache is looked into at once. What is owned is graded without waiting for
+"""Outputs for which the cache is looked into at once. What is cached is graded without waiting for
 anything, so after as many the caller's own tasks get their turn."""
 
 
