@@ -98,7 +98,7 @@ def verdict_line(verdict: Verdict) -> str:
 
 
 def _apart(verdict: Verdict) -> set[str]:
-    """The fields that are written by themselves, or have nothing to say."""
+    """The fields that are written by themselves, or are empty."""
     return _VERDICT_LISTS | {name for name in _SPARE if getattr(verdict, name) is None}
 
 
