@@ -105,7 +105,7 @@ def plan_command(options: PlanOptions, *, paths: tuple[Path, ...]) -> None:
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
     if _is_run(paths, options):
         _refuse(options, _GRADING_ONLY, "a grading of outputs, and this is a suite")
-        setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=None))
+        setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=()))
         sys.exit(show_suite_plan(setup, options, files))
     _refuse(options, _SUITE_ONLY, "a suite, and these are outputs")
     if len(options.variant) > 1:

@@ -102,7 +102,7 @@ def test_an_edited_criterion_is_told_and_its_map_not_applied(laid: Bench) -> Non
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ((), "uncalibrated: the judge was not held against people"),
+        ((), "uncalibrated: the judge has not been compared with human labels"),
         (("--calibration", MAPS, "--repeats", 2), "stale: repeats were 1, are 2"),
     ],
 )

@@ -100,4 +100,4 @@ def test_a_report_never_replaces_what_is_graded(bench: Bench) -> None:
     Path("outputs.jsonl").rename("outputs.json")
     ran = bench.run("grade", "outputs.json", "-o", "outputs.json", "-o", "a.md")
     assert ran.code == 2
-    assert "would overwrite outputs.json" in ran.err
+    assert "would overwrite the graded file outputs.json" in ran.err

@@ -44,7 +44,7 @@ def test_a_run_says_who_judged_and_what_it_cost() -> None:
     assert found.splitlines() == [
         "run: r1 (complete)",
         "judge: j",
-        "calibration: uncalibrated: the judge was not held against people's labels",
+        "calibration: uncalibrated: the judge has not been compared with human labels",
         "calls: 2 replies, $0.50 spent",
         "cost: v: $1.50 ($1.00 answers, $0.50 judges)",
     ]
