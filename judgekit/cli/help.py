@@ -41,8 +41,8 @@ COMMAND_GROUPS = {
     ),
     "Output": (
         "output", "analysis", "write_map", "write_anyway", "form", "as_json", "fail_under",
-        "fail_on", "min_kappa", "require_stand_in", "store", "notes", "no_progress", "quiet",
-        "verbose",
+        "fail_on", "min_kappa", "require_stand_in", "store", "no_store", "notes", "no_progress",
+        "quiet", "verbose",
     ),
 }  # fmt: skip
 """The groups of long help texts, each with the parameters it shows, in this order."""
