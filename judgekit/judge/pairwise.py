@@ -28,7 +28,7 @@ from judgekit.prompts import (
     pairwise_text,
     scrub,
 )
-from judgekit.prompts.parsing import PreferenceReply, parse_formatted_preference, parse_preferences
+from judgekit.prompts.parsing import PreferenceReply, parse_preferences
 from judgekit.records import Comparison, Preference, PreferenceFailure, ScrubbedPassage
 from judgekit.scoring import conclude_comparison
 
@@ -194,6 +194,10 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
     ) -> Mapping[str | None, PreferenceReply]:
         reply_format = self.template.reply
         if reply_format.kind != "json":
+            from judgekit.prompts.parsing import (  # noqa: PLC0415 - few templates need it
+                parse_formatted_preference,
+            )
+
             reading = parse_formatted_preference(
                 reply.text,
                 reply_format,

@@ -31,8 +31,13 @@ JsonObject = dict[str, JsonValue]
 class Record(BaseModel):
     """A frozen record; unknown fields are errors, so that a misspelt one cannot pass unseen."""
 
+    # Validators are built at first use: no command needs those of all records.
     model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=False, ser_json_inf_nan="null"
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=False,
+        ser_json_inf_nan="null",
+        defer_build=True,
     )
 
     def to_json(self) -> JsonObject:
