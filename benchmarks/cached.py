@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import diskcache
 from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from judgekit.prompts.schema import criterion_schema
 
 from benchmarks.figures import Figure, compared, limited, report
 from benchmarks.material import MODEL, FillingModel, answers, one_criterion, reply_text
@@ -26,7 +25,7 @@ from benchmarks.pool import grade_answers
 from benchmarks.timing import Stopwatch, Took, alternated
 from judgekit.datasets import load_rubric
 from judgekit.judge import Judge
-from judgekit.prompts.messages import criteria_data
+from judgekit.prompts.messages import criteria_data, criterion_schema
 from judgekit.report import verdict_line
 from judgekit.resources import shipped_file
 from tests.servers.openai_like import OpenAILikeServer

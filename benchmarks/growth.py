@@ -161,7 +161,7 @@ def _preference(text: str, judged: str | None) -> None:
 
 
 def _form(kind: str, text: str, judged: str | None) -> None:
-    reply_format = ReplyFormat(kind, WORDS if kind == "choice" else {})  # type: ignore[arg-type]  # one of the five
+    reply_format = ReplyFormat(kind, WORDS if kind == "choice" else {})
     parse_formatted_reply(text, ONE[0], reply_format=reply_format, judged_text=judged)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, limited, report
 from judgekit.evaluation import Session, evaluate_sync
-from judgekit.evaluation.runner import READING_IN_FLIGHT
+from judgekit.evaluation.runner import DEFAULT_IN_FLIGHT
 
 if TYPE_CHECKING:
     from judgekit.records import CaseResult
@@ -64,7 +64,7 @@ class Pace:
         del result
         self.n += 1
         # The first answers are told of when all that were begun with them are worked out.
-        if self.n >= READING_IN_FLIGHT and (self.n - READING_IN_FLIGHT) % _BATCH == 0:
+        if self.n >= DEFAULT_IN_FLIGHT and (self.n - DEFAULT_IN_FLIGHT) % _BATCH == 0:
             self.cpu_s.append(time.process_time())
             self.wall_s.append(time.perf_counter())
 
