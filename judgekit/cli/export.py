@@ -156,7 +156,7 @@ EXPORT_FORMATS = {
     + ".",
 )
 @click.option("--variant", multiple=True, help="Only this variant; may be repeated.")
-@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag; may be repeated.")
+@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag.")
 @click.option("--failed", is_flag=True, help="Only answers that failed or have no verdict.")
 @rule_option("For a comparison: apply this rule instead of its own; makes no call.")
 @store_option

@@ -192,7 +192,7 @@ def _blind_evidence(
             continue
         if info.status in {"running", "interrupted", "stopped"}:
             raise ApprovalRefusedError(
-                f"the last comparison of {variant} with {baseline} is not whole: {info.id} "
+                f"the last comparison of {variant} with {baseline} is not complete: {info.id} "
                 f"({info.status})",
                 hint=f"resume it: judgekit compare … --resume {info.id}",
             )

@@ -325,7 +325,7 @@ def _keeps_lead(whole: WinFigures, leader: BetterSide) -> bool:
 
 
 def _why_better(whole: WinFigures, leaning: tuple[int, int]) -> str:
-    what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that lean to a side"
+    what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that favour a side"
     return f"{max(leaning)} of {sum(leaning)} {what}"
 
 
@@ -357,7 +357,7 @@ def _n_to_decide(whole: WinFigures, leaning: tuple[int, int], alpha: float) -> i
     # Half a win and half a loss are added, so that three wins of three do not promise that the
     # fourth is one too.
     for_a, for_b = leaning
-    # Power refers to cases that lean to a side; the share of even ones is assumed to stay as it is.
+    # Power refers to cases that favour a side; the share of even ones is assumed to stay as it is.
     decided = for_a + for_b
     if for_a == for_b:
         return None

@@ -389,7 +389,7 @@ def _judgment(
 ) -> Judgment:
     result = store.result(run.id, item.key)
     if result is None:
-        raise StoreError(f"the answer to case {item.key.case_id!r} that was asked about is gone")
+        raise StoreError(f"the answer to case {item.key.case_id!r} no longer exists")
     criterion = criterion_of_item(item, result, run)
     label = placed.label
     if label.raw is None:

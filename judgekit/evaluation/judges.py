@@ -443,7 +443,7 @@ def resolve_calibration(
         return UNCALIBRATED
     found = find_calibrations(path)
     if rubric is None or asked is None:
-        words = "uncalibrated: nobody judges by a rubric, so that no map applies"
+        words = "uncalibrated: no judge uses a rubric, so no map applies"
         return CalibrationInUse(state="uncalibrated", words=words)
     uses = [calibration_in_use(one, rubric, asked, path=str(file)) for file, one in found]
     # A folder may hold maps of many judges: the best match applies, and of several stale ones the

@@ -462,7 +462,7 @@ async def _run_setup(suite: Suite, command: tuple[str, ...]) -> None:
         await _run_hook(suite, command)
     except ProcessFailedError as error:
         raise SettingsError(
-            f"the setup of suite {suite.name!r} failed, so that nothing was asked: "
+            f"the setup of suite {suite.name!r} failed, so no call was made: "
             f"{_failure_message(error)}"
         ) from error
 

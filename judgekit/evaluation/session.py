@@ -202,8 +202,8 @@ class OpenSuite:
         """Refuse a case that would be both repeated and tried again."""
         if self.suite.settings.repeats > 1 and self.retries_of(case):
             raise SettingsError(
-                f"the case {case.id!r} is to be tried again when it fails, and every case is to "
-                "be repeated: the last try would stand beside repeats that were not tried again",
+                f"the case {case.id!r} is to be retried if it fails, and every case is to be "
+                "repeated: retries would hide how repeats vary",
                 hint="leave out `repeats`, or the case's `retries`",
             )
 

@@ -158,7 +158,7 @@ _WORDS = {
     "a": "the first side's outputs or cases",
     "b": "the second side's outputs or cases",
     "rubric": "the rubric",
-    "judge": "the judge or how it is asked and reconciled",
+    "judge": "the judge or its settings",
     "chosen": "what is chosen of the pairs",
     "stopping": "when it stops",
 }

@@ -189,7 +189,8 @@ def _check_panel(ids: Sequence[str], panel: RunPanel) -> None:
         raise SettingsError(f"the panel does not name the judge {strange[0]}")
     if panel.combine == "cascade" and panel.escalate_below is None:
         raise SettingsError(
-            "a cascade needs escalate_below", hint="the confidence below which the next is asked"
+            "a cascade needs escalate_below",
+            hint="the confidence below which the next judge is called",
         )
 
 

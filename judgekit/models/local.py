@@ -150,7 +150,7 @@ def start_xllamacpp(
     except (RuntimeError, ValueError, OSError) as error:
         raise SettingsError(
             f"llama.cpp cannot load {weights.path}: {error}",
-            hint=f"set {WEIGHTS_VARIABLE} to a whole .gguf file of a chat model",
+            hint=f"set {WEIGHTS_VARIABLE} to a complete .gguf file of a chat model",
         ) from error
     return server
 

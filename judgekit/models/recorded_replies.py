@@ -338,7 +338,7 @@ class _RowCoverage:
             for name, values in found.items()
         ]
         were = f"row{'' if len(rows) == 1 else 's'} {'was' if n_left == 1 else 'were'}"
-        return f"{n_left:,} of {len(rows):,} {were} not asked for: {'; '.join(parts)}"
+        return f"{n_left:,} of {len(rows):,} {were} not used: {'; '.join(parts)}"
 
     def _why(self, key: _Key, line: int) -> tuple[str, str | int | None] | None:
         """The first field of a row with a value that no request had; else its line.

@@ -123,7 +123,7 @@ def test_a_comparison_that_was_broken_off_is_no_evidence(compared: Bench) -> Non
     store.close()
     ran = compared.run("approve", BETTER, "--baseline", WORSE, *WHY)
     assert ran.code == 4
-    assert "is not whole" in ran.err
+    assert "is not complete" in ran.err
     assert "--resume cmp-" in ran.err
 
 

@@ -108,7 +108,7 @@ def test_a_comparison_is_gone_on_with_by_the_rule_it_was_begun_by(bench: Bench) 
     compare(bench)
     ran = compare(bench, "--resume", "--rule", "average")
     assert ran.code == 2
-    assert "the judge or how it is asked and reconciled" in ran.err
+    assert "the judge or its settings" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_a_comparison_of_other_outputs_cannot_be_gone_on_with(sides: Bench) -> N
         sides.write("old.jsonl", *(output(c, text=f"{SHORT} {c}") for c in EIGHT))
         ran = compare(sides, server, "--resume", "--no-scrub")
     assert ran.code == 2
-    assert "the second side's outputs or cases; the judge or how it is asked" in ran.err
+    assert "the second side's outputs or cases; the judge or its settings" in ran.err
 
 
 def test_until_decided_comes_out_the_same_when_it_is_shown_later(sides: Bench) -> None:

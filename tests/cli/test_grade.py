@@ -109,10 +109,10 @@ def test_recorded_replies_that_nobody_asked_for_are_told_once(bench: Bench) -> N
     judge = ("--judge", "recorded:replies.jsonl")
     ran = bench.run("grade", "outputs.jsonl", *RUBRIC, *judge)
     assert ran.code == 0
-    told = "replies.jsonl: 8 of 12 rows were not asked for: repeats 1, 2\n"
-    assert ran.err.count(told) == ran.err.count("not asked for") == 1
+    told = "replies.jsonl: 8 of 12 rows were not used: repeats 1, 2\n"
+    assert ran.err.count(told) == ran.err.count("not used") == 1
     whole = bench.run("grade", "outputs.jsonl", *RUBRIC, *judge, "--repeats", "3")
-    assert "not asked for" not in whole.err
+    assert "not used" not in whole.err
 
 
 def test_outputs_without_what_was_asked_are_graded_alone_and_that_is_said(bench: Bench) -> None:

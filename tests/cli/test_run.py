@@ -252,7 +252,7 @@ def test_a_setup_that_fails_begins_no_run(run: Run, tmp_path: Path) -> None:
     lay_suite(tmp_path, n=1, settings=settings)
     ran = run("run", "--allow-scripts")
     assert (ran.code, kept(tmp_path)) == (2, [])
-    assert "so that nothing was asked" in ran.err
+    assert "so no call was made" in ran.err
 
 
 def test_a_judge_can_be_given_on_the_command_line(run: Run, tmp_path: Path) -> None:

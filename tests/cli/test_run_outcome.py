@@ -95,8 +95,8 @@ def test_recorded_replies_that_nobody_asked_for_are_told_when_the_run_is_whole(
     )
     ran = run("run", "-q")
     assert ran.code == 0
-    assert ran.err.count("replies.jsonl: 1 of 3 rows was not asked for: case 'c9'\n") == 1
-    assert "not asked for" not in run("run", "--resume", "-q").err
+    assert ran.err.count("replies.jsonl: 1 of 3 rows was not used: case 'c9'\n") == 1
+    assert "not used" not in run("run", "--resume", "-q").err
 
 
 def test_no_cost_reported_is_not_nothing_spent(run: Run, tmp_path: Path) -> None:

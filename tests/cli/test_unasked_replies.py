@@ -42,20 +42,20 @@ def recorded(bench: Bench) -> Bench:
 def test_recorded_replies_that_a_comparison_had_no_question_for_are_said(recorded: Bench) -> None:
     ran = recorded.run("compare", "x.jsonl", "y.jsonl", *ASK, "--no-progress")
     assert ran.code == 0
-    assert "said.jsonl: 32 of 48 rows were not asked for: variants 'x vs z', 'y vs z'" in ran.err
+    assert "said.jsonl: 32 of 48 rows were not used: variants 'x vs z', 'y vs z'" in ran.err
 
 
 def test_where_every_row_was_asked_for_nothing_is_said(recorded: Bench) -> None:
     recorded.write("said.jsonl", *said("x vs y", CASES))
     ran = recorded.run("compare", "x.jsonl", "y.jsonl", *ASK, "--no-progress")
-    assert "not asked for" not in ran.err
+    assert "not used" not in ran.err
 
 
 def test_replies_left_over_by_stopping_early_are_no_remark(recorded: Bench) -> None:
     what = ("--until-decided", "--max-cases", "3", "--no-progress")
     ran = recorded.run("compare", "x.jsonl", "y.jsonl", *ASK, *what)
     assert ran.code == 4
-    assert "not asked for" not in ran.err
+    assert "not used" not in ran.err
 
 
 def test_a_comparison_that_is_gone_on_with_asks_only_what_is_missing_and_says_no_more(
@@ -68,7 +68,7 @@ def test_a_comparison_that_is_gone_on_with_asks_only_what_is_missing_and_says_no
     recorded.write("said.jsonl", *rows)
     ran = recorded.run(*what, "--resume")
     assert ran.code == 0
-    assert "not asked for" not in ran.err
+    assert "not used" not in ran.err
 
 
 def test_a_ranking_says_it_for_each_judge_of_a_panel(recorded: Bench) -> None:
@@ -77,12 +77,12 @@ def test_a_ranking_says_it_for_each_judge_of_a_panel(recorded: Bench) -> None:
         "rank", "x.jsonl", "y.jsonl", *ASK, "--judge", "recorded:more.jsonl", "--no-progress"
     )
     assert ran.code == 0
-    assert "said.jsonl: 32 of 48 rows were not asked for" in ran.err
-    assert "more.jsonl: 2 of 18 rows were not asked for: repeat 1" in ran.err
+    assert "said.jsonl: 32 of 48 rows were not used" in ran.err
+    assert "more.jsonl: 2 of 18 rows were not used: repeat 1" in ran.err
 
 
 def test_a_ranking_that_may_not_ask_all_says_nothing_of_the_rest(recorded: Bench) -> None:
     sides = ("x.jsonl", "y.jsonl", "z.jsonl")
     ran = recorded.run("rank", *sides, *ASK, "--max-comparisons", "6", "--no-progress")
     assert ran.code == 4
-    assert "not asked for" not in ran.err
+    assert "not used" not in ran.err

@@ -275,7 +275,7 @@ async def test_rows_that_nobody_asked_for_are_told_by_what_nobody_asked(tmp_path
     )
     told = await asked_of(path, {"case_id": "c1", "variant": "v", "criterion": "k"})
     assert told == (
-        f"{path}: 10 of 14 rows were not asked for: repeats 1, 2 (2 rows); order 'ab' (1 row); "
+        f"{path}: 10 of 14 rows were not used: repeats 1, 2 (2 rows); order 'ab' (1 row); "
         "cases 'c2', 'c3', 'c4' and 2 more (5 rows); variant 'w' (1 row); criterion 'other' "
         "(1 row)"
     )
@@ -284,9 +284,9 @@ async def test_rows_that_nobody_asked_for_are_told_by_what_nobody_asked(tmp_path
 async def test_of_one_kind_of_row_nobody_asked_for_no_number_is_said_twice(tmp_path: Path) -> None:
     path = replies(tmp_path, *({"case_id": "c", "repeat": n, "text": "x"} for n in range(3)))
     told = await asked_of(path, {"case_id": "c", "criterion": "k"})
-    assert told == f"{path}: 2 of 3 rows were not asked for: repeats 1, 2"
+    assert told == f"{path}: 2 of 3 rows were not used: repeats 1, 2"
     told = await asked_of(path, {"case_id": "c"}, {"case_id": "c", "repeat": 2})
-    assert told == f"{path}: 1 of 3 rows was not asked for: repeat 1"
+    assert told == f"{path}: 1 of 3 rows was not used: repeat 1"
 
 
 async def test_a_row_of_known_values_that_nobody_combines_is_told_by_its_line(
@@ -294,7 +294,7 @@ async def test_a_row_of_known_values_that_nobody_combines_is_told_by_its_line(
 ) -> None:
     both = [{"case_id": c, "criterion": "k", "variant": v} for c in "ab" for v in "vw"]
     path = replies(tmp_path, *({**row, "text": "x"} for row in both))
-    assert await asked_of(path, *both[:3]) == f"{path}: 1 of 4 rows was not asked for: line 4"
+    assert await asked_of(path, *both[:3]) == f"{path}: 1 of 4 rows was not used: line 4"
 
 
 async def test_nothing_is_told_where_all_was_asked_for_or_nothing(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def verify_cache(cache: ReplyCache) -> VerifyReport:
         if entry is None:
             continue  # forgotten by another process meanwhile
         if entry.rejected:
-            damaged.append((key, "a reply that may not be served stands in its place"))
+            damaged.append((key, "a reply that may not be served replaced it"))
         elif entry.request is None:
             damaged.append((key, "the reply is intact, but its request is lost or altered"))
         else:

@@ -112,7 +112,7 @@ def decode_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
 def decode_request(text: str, key: str) -> JsonObject:
     """The request in a request row; its fingerprint must be the key."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != key:
-        raise DamagedEntryError(f"the request under {key[:12]} is not the one that was asked")
+        raise DamagedEntryError(f"the request under {key[:12]} does not match its key")
     parts: JsonObject = json.loads(text)
     return parts
 

@@ -247,7 +247,7 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
         if wrong:
             raise StoreError(
                 f"the cache in {folder} did not keep its settings: {', '.join(wrong)}",
-                hint="another program changes them; give judgekit a folder of its own",
+                hint="another program changes them; give judgekit a separate folder",
             )
 
     def _fetch_all(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:

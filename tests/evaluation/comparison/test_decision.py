@@ -55,7 +55,7 @@ def test_of_cases_that_were_answered_several_times_the_cases_are_named() -> None
     found = summed(pairs)
     assert (found.whole.wins, found.whole.losses) == (19, 11)
     assert found.decision.winner == "a"
-    assert found.decision.reason == "9 of 10 cases that lean to a side"
+    assert found.decision.reason == "9 of 10 cases that favour a side"
     open_ones = summed(pairs[:9]).decision
     assert open_ones.reason.startswith("3 cases that lean to A and 0 to B may be chance")
 

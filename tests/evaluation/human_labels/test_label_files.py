@@ -128,7 +128,7 @@ def test_labels_of_what_nobody_was_asked_about_are_counted(kept: RunStore, tmp_p
 def test_a_question_whose_answer_is_gone_is_named(kept: RunStore, tmp_path: Path) -> None:
     begun(kept, part(key("a"), case=make_case(id="a")))
     kept.ask_person("run-1", [question(of=key("a"))])
-    with pytest.raises(StoreError, match="case 'a' that was asked about is gone"):
+    with pytest.raises(StoreError, match="case 'a' no longer exists"):
         take(kept, tmp_path, label(case_id="a"))
 
 

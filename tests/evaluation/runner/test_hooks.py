@@ -72,6 +72,6 @@ async def test_programs_that_nobody_allowed_are_not_run(tmp_path: Path, name: st
 
 async def test_a_program_that_says_nothing_has_failed_all_the_same(tmp_path: Path) -> None:
     own = suite(tmp_path, setup=python("raise SystemExit(3)"))
-    with pytest.raises(SettingsError, match="nothing was asked: it ended with exit code 3"):
+    with pytest.raises(SettingsError, match="no call was made: it ended with exit code 3"):
         async with suite_hooks(own, allowed=True, note=pytest.fail):
             pytest.fail("nothing may be asked")

@@ -88,7 +88,5 @@ def test_a_case_with_tries_of_its_own_cannot_be_repeated(bench: MakeBench) -> No
         '{"id": "c0", "input": 1, "evaluation": {"strategy": "exact_match", "retries": 1}}\n',
         encoding="utf-8",
     )
-    with pytest.raises(
-        SettingsError, match=r"'c0' is to be tried again .* and every case is to be"
-    ):
+    with pytest.raises(SettingsError, match=r"'c0' is to be retried .* and every case is to be"):
         new_run(small.open(), now=NOW)

@@ -119,7 +119,7 @@ def test_a_request_must_have_the_fingerprint_it_is_kept_under() -> None:
     request = make_request()
     text = canonical_json(request.key_parts)
     assert decode_request(text, request.key) == request.key_parts
-    with pytest.raises(DamagedEntryError, match="not the one"):
+    with pytest.raises(DamagedEntryError, match="does not match its key"):
         decode_request(text.replace("right", "wrong"), request.key)
 
 
