@@ -19,11 +19,7 @@ class EmbeddingUsage(Record):
     """The embedding calls of a check or a scorer, and their cost."""
 
     n_calls: Count = 0
-    """Calls made in this run."""
-
     n_owned: Count = 0
-    """Replies taken from the cache."""
-
     input_tokens: Count = 0
     """Tokens sent, as far as known."""
 
@@ -52,8 +48,6 @@ class AssertionResult(Record):
     """Whether it holds; None where it could not be evaluated (see `error`)."""
 
     actual: JsonValue = None
-    """The value found in the output."""
-
     message: Name
     """Why it passed or failed, worded so that a reader can act on it."""
 
@@ -64,8 +58,6 @@ class AssertionResult(Record):
     """The degree to which it holds, on [0, 1], where there is one (a group, a similarity)."""
 
     weight: Weight = 1.0
-    """Its weight in its group."""
-
     error: str | None = None
     """Why it could not be evaluated; also when the assertion is negated."""
 
@@ -102,11 +94,7 @@ class Score(Record):
     """How it was measured, where there is more than one way."""
 
     message: str = ""
-    """The result in words."""
-
     error: str | None = None
-    """Why there is no value."""
-
     asked: EmbeddingUsage | None = None
     """Its embedding calls; calls shared by several are counted with the first."""
 
@@ -125,4 +113,3 @@ class ScoreBreakdown(Record):
     """Weighted mean of the scores that have a value; None where none has."""
 
     scores: tuple[Score, ...]
-    """Each score, in the order asked for."""

@@ -32,10 +32,7 @@ class CalibrationFigure(Record):
     """Lower end of the interval; None where there is none."""
 
     high: Finite | None = None
-    """Upper end of the interval; None where there is none."""
-
     level: Fraction
-    """Confidence level of the interval."""
 
 
 class CalibratedJudge(Record):
@@ -73,8 +70,6 @@ class CalibratedPanel(Record):
     """The judges, in the order they are asked."""
 
     combine: Name = "mean"
-    """How they are combined."""
-
     weights: tuple[Finite, ...] = ()
     """Their weights, where they are combined by weight."""
 
@@ -99,8 +94,6 @@ class CalibrationMap(Record):
     """The criterion as it was asked; the map is bound to its question, guide and scale."""
 
     method: MapMethod
-    """How it was fitted."""
-
     points: Annotated[tuple[tuple[Fraction, Fraction], ...], Field(min_length=1)]
     """Pairs of judge value and human value on [0, 1]; linear between them, constant beyond."""
 
@@ -135,16 +128,11 @@ class CalibrationMap(Record):
     """Agreement of judge and human labels beyond chance, with quadratic weights."""
 
     n_labels: Count
-    """Labels."""
-
     n_items: Count
     """Outputs with a label and a judgment."""
 
     n_cases: Count
-    """Cases they belong to."""
-
     n_annotators: Count
-    """Annotators."""
 
     @model_validator(mode="after")
     def _never_falls(self) -> Self:
@@ -183,8 +171,6 @@ class Calibration(Record):
     """The rubric at the time of labelling."""
 
     asked: CalibratedPanel
-    """The judges and their settings."""
-
     maps: Annotated[tuple[CalibrationMap, ...], Field(min_length=1)]
     """A map for each criterion with enough labels, in the rubric's order."""
 
@@ -192,22 +178,11 @@ class Calibration(Record):
     """Criteria without a map, and why."""
 
     n_labels: Count
-    """Labels of all criteria."""
-
     annotators: tuple[Name, ...]
-    """Their names."""
-
     kappa: CalibrationFigure
-    """Agreement over all criteria, with quadratic weights."""
-
     label_set: Name
-    """Fingerprint of the labels."""
-
     fitted_at: AwareDatetime
-    """When the maps were fitted (UTC)."""
-
     judgekit: Name
-    """The version that fitted them."""
 
     def map_of(self, criterion: Criterion) -> CalibrationMap | None:
         """The map of just this criterion.
@@ -232,8 +207,6 @@ class CalibrationInUse(Record):
     """Whether judgments are calibrated, and by which maps."""
 
     state: CalibrationState
-    """The state."""
-
     words: Name
     """The state in a line: `calibrated on 120 labels, kappa 0.71 [0.60, 0.81]`."""
 

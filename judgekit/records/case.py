@@ -31,8 +31,6 @@ class CaseEvaluation(Record):
     """How one case is evaluated, where the case sets it (S4.2)."""
 
     strategy: EvaluationStrategy
-    """The strategy."""
-
     weights: dict[str, Weight] = Field(default_factory=dict)
     """For `hybrid`: the weight of each strategy, by its name."""
 
@@ -68,11 +66,7 @@ class Case(Record):
     """Material for the answer (a document, a policy), shown to the judge with the input."""
 
     name: str | None = None
-    """A title for readers."""
-
     description: str | None = None
-    """What the case tests."""
-
     tags: tuple[str, ...] = ()
     """Groups that are also reported separately."""
 
@@ -83,14 +77,8 @@ class Case(Record):
     """Only active cases are run."""
 
     agent: str | None = None
-    """The agent under test."""
-
     skill: str | None = None
-    """The skill under test."""
-
     prompt_version: str | None = None
-    """The version of the prompt under test."""
-
     assertions: tuple[JsonObject, ...] = ()
     """Deterministic checks of this case, as written in the file."""
 
@@ -104,11 +92,7 @@ class Case(Record):
     """Further fields of the file (difficulty, priority, author, created_at)."""
 
     def to_json(self) -> JsonObject:
-        """The case as plain JSON types; an input of null is written.
-
-        Returns:
-            A dict of JSON types, without the optional fields that are None.
-        """
+        """The case as plain JSON types; an input of null is written."""
         whole = super().to_json()
         whole.setdefault("input", None)
         return whole
@@ -119,11 +103,7 @@ class CaseSource:
     """Cases in file order, which can be iterated any number of times."""
 
     name: str
-    """Name of the dataset."""
-
     version: str
-    """The version its owner gives it."""
-
     read: Callable[[], Iterator[Case]] = field(repr=False)
     """Iterates from the first case; rows of JSONL, CSV and Parquet are read one at a time."""
 
@@ -140,16 +120,9 @@ class Dataset(Record):
     """Versioned cases."""
 
     name: Name
-    """Name of the dataset."""
-
     version: str = "1"
-    """The version its owner gives it."""
-
     cases: tuple[Case, ...]
-    """The cases, in file order."""
-
     description: str | None = None
-    """What the dataset covers."""
 
     def to_json(self) -> JsonObject:
         """The dataset as plain JSON types.

@@ -36,42 +36,29 @@ class ScrubbedPassage(Record):
     """A passage by which an output named its maker; it was not shown to the judge."""
 
     side: Literal["a", "b"]
-    """The output that contained it."""
-
     text: Name
-    """The passage."""
-
     start: Count
     """Its start in the output's unchanged text, in characters."""
 
     end: Count
-    """Its end."""
 
 
 class PairAnswer(Record):
     """A question about two outputs in one order, with its calls and cost."""
 
     order: PresentationOrder
-    """Which output was shown first."""
-
     criterion: Name | None = None
     """Name of the criterion; None for the overall preference."""
 
     case_id: str | None = None
-    """The case that was answered."""
-
     variant_first: str | None = None
     """The variant that was shown first; the judge did not know."""
 
     variant_second: str | None = None
-    """The variant that was shown second."""
-
     repeat: Count = 0
     """Number of the repeat in this order, from 0."""
 
     judge: str = ""
-    """The judge: model and template, or the annotator's name."""
-
     cached: bool = False
     """Whether every reply came from the cache, so that nothing was paid in this run."""
 
@@ -82,36 +69,25 @@ class PairAnswer(Record):
     """What the replies cost when they were fetched, in US dollars; None when unknown."""
 
     usage: Usage | None = None
-    """Tokens of the replies."""
-
     n_calls: Count = 0
     """Number of replies, unparseable ones included."""
 
     reply_key: str | None = None
-    """The cache key of the last reply."""
 
 
 class Preference(PairAnswer):
     """One judge's choice between two outputs in one order; none is without a rationale."""
 
     choice: PreferenceSlot
-    """The chosen slot."""
-
     rationale: Name
-    """Why; never empty."""
-
     evidence_first: tuple[Evidence, ...] = ()
     """Quotes from the output shown first; positions refer to the text the judge saw."""
 
     evidence_second: tuple[Evidence, ...] = ()
-    """Quotes from the output shown second."""
-
     confidence: Fraction | None = None
     """Confidence from log-probabilities where available, else as stated."""
 
     stated_confidence: Fraction | None = None
-    """The confidence the judge stated."""
-
     logprob_first: Fraction | None = None
     """Probability of choosing the first, a tie counting half, from log-probabilities."""
 
@@ -119,17 +95,9 @@ class Preference(PairAnswer):
     """Score of the output shown first, from 1 to 10, where the judge gave one."""
 
     raw_second: Finite | None = None
-    """Score of the output shown second."""
-
     source: JudgmentSource = "llm"
-    """Who judged."""
-
     model: str | None = None
-    """The model that answered, as the provider names it."""
-
     duration_ms: Finite | None = None
-    """Duration of the call when the reply was fetched, in milliseconds."""
-
     dropped_parameters: tuple[str, ...] = ()
     """Parameters that were not sent because the model rejects them."""
 
@@ -142,50 +110,31 @@ class PreferenceFailure(PairAnswer):
     """A judge gave no usable preference in one order; counted, shown, never a tie."""
 
     kind: FailureKind
-    """Why."""
-
     message: str
-    """What happened and how to fix it."""
-
     reason: str | None = None
     """For an unparseable reply, what was wrong with it."""
 
     reply: str | None = None
-    """The last raw reply."""
 
 
 class CriterionComparison(Record):
-    """The result of the preferences on one criterion, both orders reconciled."""
+    """The result of the preferences on one criterion, both orders reconciled.
+
+    The fields mean what those of a `Comparison` mean.
+    """
 
     name: Name
-    """Name of the criterion."""
-
     winner: Winner | None
-    """Which output is better; None where a failed order leaves it open."""
-
     consistent: bool | None
-    """Whether both orders agree; a tie that is not consistent is no true tie."""
-
     probability: Fraction | None
-    """Share of preferences for output a over both orders, a tie counting half."""
-
     probability_low: Fraction
-    """The probability if every failure had preferred b."""
-
     probability_high: Fraction
-    """The probability if every failure had preferred a."""
-
     raw_a: Finite | None = None
-    """Mean score of output a, from 1 to 10, over the orders and repeats that gave one."""
-
     raw_b: Finite | None = None
-    """Mean score of output b."""
-
     n: Count = 0
     """Usable preferences, both orders."""
 
     n_failed: Count = 0
-    """Failures, both orders."""
 
     def to_json(self) -> JsonObject:
         """The comparison as plain JSON types; unknown values are null."""
@@ -225,16 +174,9 @@ class MemberComparison(Record):
     """The overall preference of one judge of a panel, both orders reconciled."""
 
     judge: Name
-    """Model and template."""
-
     winner: Winner | None
-    """Which output is better; None where a failed order leaves it open."""
-
     consistent: bool | None
-    """Whether both orders agree; a tie that is not consistent is no true tie."""
-
     probability: Fraction | None
-    """Share of preferences for output a over both orders, a tie counting half."""
 
     def to_json(self) -> JsonObject:
         """The preference as plain JSON types; unknown values are null."""
@@ -245,20 +187,10 @@ class Comparison(Record):
     """Two outputs for one case compared blind, in both orders."""
 
     case_id: str | None = None
-    """The case that was answered."""
-
     variant_a: str | None = None
-    """The variant of output a."""
-
     variant_b: str | None = None
-    """The variant of output b."""
-
     rubric: str
-    """Name of the rubric."""
-
     rubric_fingerprint: str
-    """Fingerprint of the rubric."""
-
     winner: Winner | None
     """Which output is better overall; None where failures leave it open."""
 
@@ -278,14 +210,10 @@ class Comparison(Record):
     """Mean score of output a, from 1 to 10, where the judge gave scores."""
 
     raw_b: Finite | None = None
-    """Mean score of output b."""
-
     raw_winner: Winner | None = None
     """The side with the higher mean score; None where there are no scores."""
 
     rule: ReconciliationRule = "consistent"
-    """The rule for orders that disagree."""
-
     criteria: CriterionComparisons = CriterionComparisons()
     """Per criterion, in the rubric's order; criteria that were not asked are left out."""
 
@@ -299,8 +227,6 @@ class Comparison(Record):
     """The judge's preferences, in the order asked; for a panel judge by judge."""
 
     failures: tuple[PreferenceFailure, ...] = ()
-    """Its failures."""
-
     is_identical: bool = False
     """Whether both outputs are the same text, so that the judge was not called."""
 
@@ -314,11 +240,7 @@ class Comparison(Record):
     """Why nothing was judged: an output is itself an error."""
 
     def to_json(self) -> JsonObject:
-        """The comparison as plain JSON types; unknown values are null.
-
-        Returns:
-            A dict of JSON types.
-        """
+        """The comparison as plain JSON types; unknown values are null."""
         whole: JsonObject = self.model_dump(mode="json", exclude={"preferences", "failures"})
         whole["preferences"] = [preference.to_json() for preference in self.preferences]
         whole["failures"] = [failure.to_json() for failure in self.failures]

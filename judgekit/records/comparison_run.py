@@ -29,43 +29,25 @@ class VariantVersion(Record):
     """Fingerprint of the prompt with all includes; None where no prompt is named."""
 
     prompt: str | None = None
-    """The prompt's file or name, as written."""
-
     model: str | None = None
-    """The model the prompt is sent to."""
-
     outputs: str | None = None
-    """The file of recorded outputs, as written."""
 
 
 class ComparedSide(Record):
     """One of the two sides; no judge sees this name."""
 
     label: Name
-    """Its name on the command line."""
-
     variant: str | None = None
-    """Its variant."""
-
     run_id: str | None = None
-    """The stored run that holds its outputs."""
-
     file: str | None = None
-    """The file that holds its outputs."""
-
     version: VariantVersion | None = None
-    """The version of the variant."""
 
 
 class PanelMember(Record):
     """One judge of a panel and its settings."""
 
     judge: Name
-    """Model and template."""
-
     parameters: JsonObject = Field(default_factory=dict)
-    """Sampling parameters of its requests."""
-
     repeats: Annotated[int, Field(ge=1)] = 1
     """How often each question is asked in each order."""
 
@@ -77,17 +59,9 @@ class ComparisonInfo(Record):
     """Name of the comparison; sorts by its start."""
 
     a: ComparedSide
-    """The first side."""
-
     b: ComparedSide
-    """The second."""
-
     suite: str | None = None
-    """Name of the suite, where the sides belong to one."""
-
     rubric: Rubric
-    """The rubric at that time."""
-
     judge: Name
     """Model and template of the judge; for a panel its rule and those of all members."""
 
@@ -101,8 +75,6 @@ class ComparisonInfo(Record):
     """The judges of a panel, in the order given; empty for a single judge."""
 
     rule: ReconciliationRule = "consistent"
-    """The rule for orders that disagree."""
-
     scrub: bool = True
     """Whether passages that reveal the maker were removed before the judge saw an output."""
 
@@ -110,8 +82,6 @@ class ComparisonInfo(Record):
     """Whether the slots had random labels besides `first` and `second`."""
 
     label_seed: int = 0
-    """Seed of the labels."""
-
     names: tuple[str, ...] = ()
     """Further names that would reveal a side, besides those of the variants."""
 
@@ -119,8 +89,6 @@ class ComparisonInfo(Record):
     """The selection of pairs: tags, limit, sample and its seed."""
 
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    """Significance level of the decision."""
-
     until_decided: bool = False
     """Whether it was to stop as soon as a difference is shown."""
 
@@ -128,28 +96,17 @@ class ComparisonInfo(Record):
     """The most cases a sequential comparison looks at; None for all."""
 
     n_pairs: Count = 0
-    """Number of pairs to compare."""
-
     left_out: JsonObject = Field(default_factory=dict)
-    """Outputs that could not be paired."""
-
     parts: dict[str, str] = Field(default_factory=dict)
     """Fingerprints of what must be unchanged for the comparison to be resumed."""
 
     started_at: AwareDatetime
-    """When it was first started (UTC)."""
-
     finished_at: AwareDatetime | None = None
     """When it last ended (UTC); None while it runs or after a kill."""
 
     status: ComparisonStatus = "running"
-    """How it ended."""
-
     reason: str | None = None
-    """Why it is not complete."""
-
     triggered_by: str | None = None
-    """Who or what started it."""
 
 
 class ComparedPair(Record):
@@ -159,8 +116,6 @@ class ComparedPair(Record):
     """Its index among the pairs, from 0."""
 
     case: Case
-    """The case at that time."""
-
     repeat: Count = 0
     """Number of the repeat of the sides' answers, from 0."""
 
@@ -168,8 +123,6 @@ class ComparedPair(Record):
     """The first side's output; never altered."""
 
     b: Output
-    """The second's."""
-
     preferences: tuple[Preference, ...] = ()
     """The judge's preferences, both orders."""
 
@@ -180,11 +133,7 @@ class ComparedPair(Record):
     """Whether every question has been asked."""
 
     def to_json(self) -> JsonObject:
-        """The pair as plain JSON types; a case's input of null is written.
-
-        Returns:
-            A dict of JSON types, without the optional fields that are None.
-        """
+        """The pair as plain JSON types; a case's input of null is written."""
         return {**super().to_json(), "case": self.case.to_json()}
 
 
@@ -192,30 +141,17 @@ class AnalysisPoint(Record):
     """A strength or a weakness, tied to a passage."""
 
     text: Name
-    """What it is."""
-
     quote: str = ""
-    """The passage that supports it."""
-
     found: bool = False
-    """Whether its output contains the passage."""
 
 
 class AnalysisSuggestion(Record):
     """A change that would make the losing version better."""
 
     area: Name
-    """The part to change."""
-
     before: str
-    """The present text."""
-
     after: Name
-    """The proposed text."""
-
     reasoning: Name
-    """Why."""
-
     found: bool = False
     """Whether the losing output contains `before`, apart from white space."""
 
@@ -224,8 +160,6 @@ class ComparisonAnalysis(Record):
     """Why one output lost and what would improve it; asked after the verdict."""
 
     case_id: Name
-    """The case."""
-
     winner: Literal["a", "b"]
     """The better side; there is no analysis of a tie."""
 
@@ -236,35 +170,19 @@ class ComparisonAnalysis(Record):
     """What the loser got wrong, with quotes from its output."""
 
     suggestions: tuple[AnalysisSuggestion, ...] = ()
-    """What to change in the loser."""
-
     judge: Name
-    """The judge: model and template."""
-
     cached: bool = False
-    """Whether the reply came from the cache."""
-
     cost_usd: Finite | None = None
-    """Paid in this run, in US dollars; None when unknown."""
-
     reply_key: str | None = None
-    """The cache key of the reply."""
 
 
 class AnalysisFailure(Record):
     """The judge gave no usable analysis of a pair."""
 
     case_id: Name
-    """The case."""
-
     kind: str
-    """Why."""
-
     message: str
-    """What happened and how to fix it."""
-
     cost_usd: Finite | None = None
-    """Paid for it nevertheless, in US dollars."""
 
 
 class Approval(Record):
@@ -274,11 +192,7 @@ class Approval(Record):
     """Name of the approval; sorts by its time."""
 
     at: AwareDatetime
-    """When (UTC)."""
-
     variant: Name
-    """The approved variant."""
-
     baseline: Name
     """The variant it is better than."""
 
@@ -286,14 +200,8 @@ class Approval(Record):
     """The approved version; the approval holds for no other."""
 
     by: Name
-    """Who approves."""
-
     because: Name
-    """Why."""
-
     suite: str | None = None
-    """The suite, where there is one."""
-
     kind: Literal["blind", "scores"]
     """The kind of evidence: a blind comparison, or the scores of stored runs."""
 
@@ -301,16 +209,8 @@ class Approval(Record):
     """Ids of the comparison, or of the runs."""
 
     rubric: str
-    """Name of the rubric of the evidence."""
-
     rubric_fingerprint: str
-    """Its fingerprint."""
-
     alpha: Annotated[float, Field(gt=0, lt=1)]
-    """Significance level."""
-
     p: Fraction
-    """The p-value of the improvement."""
-
     shown: Name
     """The result in words, at the time of the approval."""

@@ -28,8 +28,6 @@ class Evidence(Record):
     """A passage the judge quotes from the output."""
 
     quote: Name
-    """The passage as the judge quoted it."""
-
     match: Literal["exact", "normalized"] | None = None
     """How it was found in the output: verbatim, or after normalizing white space and Unicode;
     None where it was not found."""
@@ -38,7 +36,6 @@ class Evidence(Record):
     """Its start in the output's text, in characters."""
 
     end: Count | None = None
-    """Its end."""
 
     @property
     def found(self) -> bool:
@@ -50,8 +47,6 @@ class Judgment(Record):
     """One judge's score of one criterion of one output; no judgment is without a rationale."""
 
     criterion: Name
-    """Name of the criterion."""
-
     raw: Finite
     """The score on the criterion's own scale."""
 
@@ -59,8 +54,6 @@ class Judgment(Record):
     """The score on [0, 1]."""
 
     rationale: Name
-    """Why; never empty."""
-
     evidence: tuple[Evidence, ...] = ()
     """Quotes from the output, each marked found or not."""
 
@@ -68,8 +61,6 @@ class Judgment(Record):
     """The first available of `repeat_confidence`, `logprob_confidence` and `stated_confidence`."""
 
     stated_confidence: Fraction | None = None
-    """The confidence the judge stated."""
-
     logprob_confidence: Fraction | None = None
     """The probability of the given score among the scores of the scale, from log-probabilities."""
 
@@ -83,22 +74,16 @@ class Judgment(Record):
     """Agreement of repeats: 1 minus the spread of their values, where there are repeats."""
 
     source: JudgmentSource = "llm"
-    """Who judged."""
-
     judge: str = ""
-    """The judge: model and template, or the annotator's name."""
+    """Model and template, or the annotator's name."""
 
     model: str | None = None
     """The model that answered, as the provider names it."""
 
     case_id: str | None = None
-    """The case that was answered."""
-
     variant: str | None = None
-    """The variant that answered."""
-
     repeat: Count = 0
-    """Number of the repeat, from 0."""
+    """Which of the answers to the same question, from 0."""
 
     cached: bool = False
     """Whether the reply came from the cache, so that nothing was paid in this run."""
@@ -110,13 +95,11 @@ class Judgment(Record):
     """What the reply cost when it was fetched, in US dollars; None when unknown."""
 
     usage: Usage | None = None
-    """Tokens of the reply, retries included."""
-
     n_calls: Count = 1
     """Number of replies, unparseable ones included."""
 
     duration_ms: Finite | None = None
-    """Duration of the call when the reply was fetched, in milliseconds."""
+    """Duration of the call when the reply was fetched."""
 
     reply_key: str | None = None
     """The cache key of the reply the score was read from."""
@@ -130,60 +113,34 @@ class Judgment(Record):
 
 
 class JudgeFailure(Record):
-    """A judge gave no usable answer; counted, shown, left out of means, never 0."""
+    """A judge gave no usable answer; counted, shown, left out of means, never 0.
+
+    The fields that a `Judgment` has as well mean the same here.
+    """
 
     criterion: Name
-    """Name of the criterion."""
-
     kind: FailureKind
-    """Why."""
-
     message: str
-    """What happened and how to fix it."""
-
     reason: str | None = None
     """For an unparseable reply, what was wrong with it."""
 
     case_id: str | None = None
-    """The case that was answered."""
-
     variant: str | None = None
-    """The variant that answered."""
-
     repeat: Count = 0
-    """Number of the repeat, from 0."""
-
     judge: str = ""
-    """Which judge."""
-
     reply: str | None = None
-    """The last raw reply."""
-
     cached: bool = False
-    """Whether every reply came from the cache."""
-
     cost_usd: Finite | None = None
-    """Paid in this run, in US dollars; None when unknown."""
-
     price_usd: Finite | None = None
-    """What the replies cost when they were fetched; None when unknown."""
-
     usage: Usage | None = None
-    """Tokens of the replies."""
-
     n_calls: Annotated[int, Field(ge=0)] = 0
-    """Number of replies."""
-
     reply_key: str | None = None
-    """The cache key of the last reply."""
 
 
 class CriterionVerdict(Record):
     """The result of the judgments of one criterion."""
 
     name: Name
-    """Name of the criterion."""
-
     value: Fraction | None
     """Mean value over repeats; None where no judgment is usable."""
 
@@ -191,23 +148,12 @@ class CriterionVerdict(Record):
     """Whether it reaches its threshold; None where it has no value."""
 
     weight: float
-    """Its weight in the rubric."""
-
     required: bool
-    """Whether the output fails when it fails."""
-
     n: Count
-    """Usable judgments."""
-
     n_failed: Count
-    """Judge failures."""
 
     def to_json(self) -> JsonObject:
-        """The verdict as plain JSON types; unknown values are null.
-
-        Returns:
-            A dict of JSON types.
-        """
+        """The verdict as plain JSON types; unknown values are null."""
         return self.model_dump(mode="json")
 
 
@@ -221,24 +167,15 @@ class UncalibratedVerdict(Record):
     """Whether the output would pass; None where missing judgments could decide it either way."""
 
     criteria: dict[Name, Fraction | None]
-    """The uncalibrated value for each criterion."""
 
 
 class Verdict(Record):
     """What the rubric concludes for one output."""
 
     case_id: str | None
-    """The case that was answered."""
-
     variant: str | None
-    """The variant that answered."""
-
     rubric: str
-    """Name of the rubric."""
-
     rubric_fingerprint: str
-    """Fingerprint of the rubric."""
-
     passed: bool | None
     """Whether the output passes; None where missing judgments could decide it either way."""
 
@@ -258,11 +195,7 @@ class Verdict(Record):
     """Per criterion, in the rubric's order."""
 
     judgments: tuple[Judgment, ...]
-    """The judgments."""
-
     failures: tuple[JudgeFailure, ...] = ()
-    """The failures."""
-
     error: str | None = None
     """Why nothing was judged: the output itself is an error."""
 
@@ -280,11 +213,7 @@ class Verdict(Record):
         return "raw" if self.uncalibrated is None else "calibrated"
 
     def to_json(self) -> JsonObject:
-        """The verdict as plain JSON types; unknown values are null.
-
-        Returns:
-            A dict of JSON types.
-        """
+        """The verdict as plain JSON types; unknown values are null."""
         whole: JsonObject = self.model_dump(mode="json", exclude={"judgments", "failures"})
         whole["judgments"] = [judgment.to_json() for judgment in self.judgments]
         whole["failures"] = [failure.to_json() for failure in self.failures]
@@ -299,8 +228,6 @@ class Label(Record):
     """A human judgment of one output, or of two."""
 
     case_id: Name
-    """The case."""
-
     variant: Name | None = None
     """The variant; may be left out where there is only one."""
 
@@ -321,11 +248,7 @@ class Label(Record):
     """Of two outputs the better one: `a`, `b`, `tie`, or the name of its variant."""
 
     rationale: Name | None = None
-    """Why."""
-
     confidence: Fraction | None = None
-    """The annotator's confidence."""
-
     metadata: JsonObject | None = None
     """Further fields of the item; groups can be formed by them."""
 

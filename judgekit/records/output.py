@@ -83,8 +83,6 @@ class TraceEvent(Record):
     """
 
     name: str | None = None
-    """The tool, node or agent it concerns."""
-
     content: JsonValue = None
     """The text, the arguments or the returned value."""
 
@@ -93,20 +91,12 @@ class Output(Record):
     """What one variant produced for one case; never altered."""
 
     text: str | None = None
-    """The text that was produced."""
-
     data: JsonValue = None
     """The structured result, instead of a text or in addition to it."""
 
     trace: tuple[TraceEvent, ...] = ()
-    """The runtime events, oldest first."""
-
     usage: Usage | None = None
-    """Tokens and cost of producing it."""
-
     duration_ms: Finite | None = None
-    """Time to produce it, in milliseconds."""
-
     error: str | None = None
     """Why there is no output; an output with an error is not judged."""
 
@@ -120,8 +110,6 @@ class Output(Record):
     """The version that produced it, where the output came from a file."""
 
     run_id: str | None = None
-    """The agent run it came from."""
-
     metadata: JsonObject = Field(default_factory=dict)
     """Further fields of the file."""
 
@@ -145,7 +133,4 @@ class Variant(Record):
     """The provider each node used (S1.1)."""
 
     tags: tuple[str, ...] = ()
-    """Groups of variants."""
-
     prompt_version: str | None = None
-    """The version of the prompt it used."""

@@ -42,24 +42,17 @@ class Level(Record):
     """One described point of a scale."""
 
     value: Finite
-    """The raw score it stands for."""
-
     name: str | None = None
     """A word for it ("excellent")."""
 
     description: str | None = None
-    """What an output at this level looks like."""
 
 
 class Scale(Record):
     """The possible raw scores of a criterion; greater is better."""
 
     min: Finite
-    """The worst raw score."""
-
     max: Finite
-    """The best raw score."""
-
     integer: bool = False
     """Whether only whole numbers are scores."""
 
@@ -152,20 +145,12 @@ class Example(Record):
     """A scored output, shown to a judge as an example."""
 
     output: Name
-    """What was produced, as a judge sees it."""
-
     raw: Finite
     """The human score, on the criterion's scale."""
 
     input: str | None = None
-    """The input."""
-
     reference: str | None = None
-    """A good answer, where one was known."""
-
     rationale: str | None = None
-    """The reason for the score."""
-
     case_id: Name | None = None
     """The case it comes from; not shown to the judge."""
 
@@ -177,8 +162,6 @@ class Criterion(Record):
     """Short name; unique in its rubric."""
 
     question: Name
-    """What the judge has to decide."""
-
     scale: Annotated[Scale, BeforeValidator(_scale)]
     """The scores it may get: a mapping, a list of levels, or a shipped scale's name."""
 
@@ -233,8 +216,6 @@ class Rubric(Record):
     """Ordered criteria and the value from which an output passes."""
 
     name: Name
-    """Name of the rubric."""
-
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
     """The criteria, in the order they are asked and shown."""
 
@@ -242,14 +223,10 @@ class Rubric(Record):
     """The overall value on [0, 1] from which an output passes."""
 
     description: str | None = None
-    """What the rubric is for."""
-
     version: int | str = 1
     """The version its owner gives it; judgekit identifies rubrics by their fingerprint."""
 
     active: bool = True
-    """Whether it is in use."""
-
     metadata: JsonObject = Field(default_factory=dict)
     """Further fields of its file (source, author)."""
 

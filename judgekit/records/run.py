@@ -25,36 +25,21 @@ class ItemKey(NamedTuple):
     """Identifies one answer of a run."""
 
     case_id: str
-    """The case."""
-
     variant: str
-    """The variant."""
-
     repeat: int = 0
-    """Number of the repeat, from 0."""
 
 
 class HumanItem(Record):
     """One criterion of one output in the queue for human judgment (S0.13)."""
 
     run_id: Name
-    """The run."""
-
     key: ItemKey
-    """The answer to judge."""
-
     criterion: Name
-    """Name of the criterion."""
-
     judge: Name = "human"
     """The human member of the panel that the answer is for."""
 
     repeat: Count = 0
-    """Number of the judge's repeat, from 0."""
-
     asked_at: AwareDatetime
-    """When it was queued (UTC)."""
-
     answered_at: AwareDatetime | None = None
     """When it was answered (UTC); None while it waits."""
 
@@ -91,23 +76,13 @@ class RunInfo(Record):
     """Name of the run; sorts by its start."""
 
     suite: Name
-    """Name of the suite."""
-
     suite_version: str = "1"
-    """The version its owner gives it."""
-
     started_at: AwareDatetime
-    """When it was first started (UTC)."""
-
     finished_at: AwareDatetime | None = None
     """When it last ended (UTC); None while it runs or after a kill."""
 
     status: RunStatus = "running"
-    """How it ended."""
-
     reason: str | None = None
-    """Why it is not complete."""
-
     config: JsonObject = Field(default_factory=dict)
     """The suite as it was run, with the options given; never a key or a password."""
 
@@ -115,34 +90,15 @@ class RunInfo(Record):
     """Fingerprint of `config`; the same suite run again has the same."""
 
     folder: str | None = None
-    """The folder the suite's paths are relative to."""
-
     dataset: str | None = None
-    """Name of the dataset."""
-
     dataset_version: str | None = None
-    """The version its owner gives it."""
-
     n_cases: Count | None = None
-    """Number of selected cases."""
-
     rubric: Rubric | None = None
-    """The suite's rubric at that time."""
-
     variants: tuple[Variant, ...] = ()
-    """The versions under test, in the suite's order."""
-
     panel: RunPanel = RunPanel()
-    """The judges."""
-
     triggered_by: str | None = None
-    """Who or what started it."""
-
     notes: str | None = None
-    """Notes of its owner."""
-
     tags: tuple[str, ...] = ()
-    """Groups of runs."""
 
     @cached_property
     def calibration(self) -> CalibrationInUse | None:
@@ -165,29 +121,17 @@ class Observation:
     """Something to store about an answer: its output, judgments, checks, or that it is complete."""
 
     key: ItemKey
-    """The answer it belongs to."""
-
     place: int
-    """Index of the case in the dataset, from 0."""
-
     at: datetime
-    """When it was observed (UTC)."""
-
     case: Case | None = None
     """The case; given with the first observation of an answer."""
 
     output: Output | None = None
-    """The variant's output."""
-
     said: Sequence[Judgment | JudgeFailure] = ()
     """Judgments and failures of the judges."""
 
     checks: Sequence[AssertionResult] = ()
-    """Results of the assertions."""
-
     scores: Sequence[Score] = ()
-    """Scores of the scorers."""
-
     is_done: bool = False
     """Whether the answer is complete: every judge has been asked."""
 
@@ -196,23 +140,13 @@ class CaseResult(Record):
     """Everything observed for one answer of a variant to a case."""
 
     run_id: Name
-    """The run."""
-
     place: Count
     """Index of the case in the dataset, from 0."""
 
     case: Case
-    """The case at that time."""
-
     variant: Name
-    """The variant."""
-
     repeat: Count = 0
-    """Number of the repeat, from 0."""
-
     output: Output
-    """Its output; never altered."""
-
     judgments: tuple[Judgment, ...] = ()
     """The judgments; the last one for each criterion, judge and repeat."""
 
@@ -223,8 +157,6 @@ class CaseResult(Record):
     """Results of the assertions, in the suite's order."""
 
     scores: tuple[Score, ...] = ()
-    """Scores of the scorers."""
-
     is_done: bool = False
     """Whether every judge has been asked."""
 
@@ -243,10 +175,5 @@ class CaseResult(Record):
         return ItemKey(self.case.id, self.variant, self.repeat)
 
     def to_json(self) -> JsonObject:
-        """The result as plain JSON types; a case's input of null is written.
-
-        Returns:
-            A dict of JSON types, without the optional fields that are None.
-        """
-        # `to_json` leaves out what is None; a case whose input is null must keep it.
+        """The result as plain JSON types; a case's input of null is written."""
         return {**super().to_json(), "case": self.case.to_json()}
