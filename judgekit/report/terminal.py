@@ -5,6 +5,7 @@ Pages are made in `html`, from the same documents.
 
 from __future__ import annotations
 
+import re
 from functools import singledispatch
 from typing import TYPE_CHECKING, Literal
 
@@ -23,9 +24,10 @@ from judgekit.report.document import (
     Tone,
 )
 from judgekit.report.message import printable, safe_text
+from judgekit.report.numbers import DASH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table as RichTable
@@ -48,7 +50,12 @@ TONE_STYLES: dict[Tone, str] = {
 _LABEL_WIDTH = 26
 _INDENT_STEP = 2
 _MIN_TEXT_WIDTH = 20
-_BOUNDLESS = 100_000
+# Fewer characters of a text that is cut do not say which one it is.
+_MIN_CUT_WIDTH = 12
+# A time or two words are rather shown on one line.
+_SHORT_WIDTH = 16
+# A space on both sides of a cell, and one between two columns.
+_GAP = 3
 
 
 def print_document(console: Console, document: Document, *, verbose: bool = False) -> None:
@@ -124,20 +131,25 @@ def _print_notes(block: Notes, console: Console, *, verbose: bool) -> None:  # n
 
 @_print_block.register(Lines)
 def _print_lines(block: Lines, console: Console, *, verbose: bool) -> None:  # noqa: ARG001
-    from rich.table import Table as Grid  # noqa: PLC0415 - a tenth of a second, only when printing
-
     _print_title(console, block.title)
-    style = "" if block.title else "dim"
-    margin = 2 if block.title else 0
-    # `fold`, not an ellipsis: ids and paths have to stay whole to be copied.
-    grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-    grid.add_column(style=style, overflow="fold", max_width=_LABEL_WIDTH + margin)
-    grid.add_column(style=style, overflow="fold")
-    for label, text in block.rows:
-        grid.add_row(_text(" " * margin) + _text(label), _text(text))
     if not block.title:
         console.print()
-    console.print(grid)
+    style, margin = ("", 2) if block.title else ("dim", 0)
+    rows = [(_text(label, style), _text(text, style)) for label, text in block.rows]
+    console.print(_label_grid(rows, margin=margin))
+
+
+def _label_grid(rows: Iterable[tuple[Text, Text]], *, margin: int) -> RichTable:
+    from rich.table import Table as Grid  # noqa: PLC0415 - a tenth of a second, only when printing
+
+    # `fold`, not an ellipsis: ids and paths have to stay whole to be copied.
+    grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    grid.add_column(overflow="fold", max_width=_LABEL_WIDTH + margin)
+    grid.add_column(overflow="fold")
+    for label, text in rows:
+        label.pad_left(margin)
+        grid.add_row(label, text)
+    return grid
 
 
 @_print_block.register(Passage)
@@ -188,93 +200,139 @@ def _print_details(block: Details, console: Console, *, verbose: bool) -> None:
 @_print_block.register(Table)
 def _print_table(block: Table, console: Console, *, verbose: bool) -> None:  # noqa: ARG001
     _print_title(console, block.title)
-    for part in _fitting(block, console):
+    for part in _fitting(block, console.width):
         console.print(part)
     for note in block.notes:
         console.print(HangingText(_text(note, "dim"), margin=2))
 
 
-def _fitting(block: Table, console: Console) -> Iterator[RenderableType]:
-    """The fullest form of a table that fits the console."""
-    # rich cuts what does not fit, and so would drop the last columns without a word.
+def _fitting(block: Table, width: int) -> Iterator[RenderableType]:
+    """The fullest form of a table that fits a width; a list where no table does."""
     columns = block.columns
     places = [place for place, column in enumerate(columns) if column.kind != "bar"]
     needed = [place for place in places if not columns[place].may_drop]
     staying = [place for place in needed if not columns[place].may_move]
     forms = ((False, places), (False, needed), (True, needed), (False, staying), (True, staying))
     for shortened, chosen in forms:
-        table = _rich_table(block, chosen, shortened=shortened)
-        if _width(table, console) <= console.width:
-            break
-    yield table
-    if chosen is staying and len(staying) < len(needed):
-        yield _rich_table(_moved(block, needed), range(3), shortened=shortened)
+        heads = [columns[place] for place in chosen]
+        rows = [[_cell(row[place], shortened=shortened) for place in chosen] for row in block.rows]
+        if widths := _column_widths(heads, rows, width):
+            yield _rich_table(heads, rows, widths, block.rules_after)
+            if chosen is staying and len(staying) < len(needed):
+                yield from _fitting(_moved(block), width)
+            return
+    for row in block.rows:
+        yield from _row_list([columns[place] for place in needed], [row[n] for n in needed])
 
 
-def _width(table: RichTable, console: Console) -> int:
-    from rich.measure import Measurement  # noqa: PLC0415
+def _row_list(columns: Sequence[Column], row: Sequence[str | Cell]) -> Iterator[RenderableType]:
+    """A row with a line for each cell, below its first one; ids stay whole to be copied."""
+    first, *others = (_cell(cell) for cell in row)
+    first.stylize("bold")
+    yield HangingText(first, margin=1)
+    labels = [_text(column.name, "dim") for column in columns[1:]]
+    pairs = zip(labels, others, strict=True)
+    yield _label_grid([pair for pair in pairs if pair[1].plain not in {"", DASH}], margin=3)
 
-    boundless = console.options.update_width(_BOUNDLESS)
-    # Columns of text wrap, so that the numbers and the longest words decide whether a table fits.
-    return Measurement.get(console, boundless, table).minimum
 
-
-def _moved(block: Table, places: Sequence[int]) -> Table:
+def _moved(block: Table) -> Table:
     """The columns that found no room, a row for each cell."""
-    moving = [place for place in places if block.columns[place].may_move]
     rows = [
-        (block.columns[place].name if number == 0 else "", row[0], row[place])
-        for place in moving
+        (column.name if number == 0 else "", row[0], row[place])
+        for place, column in enumerate(block.columns)
+        if column.may_move
         for number, row in enumerate(block.rows)
     ]
     heads = (Column("", "text"), Column("", "text", max_width=30), Column(""))
     return Table(heads, tuple(rows))
 
 
-def _rich_table(block: Table, places: Sequence[int], *, shortened: bool) -> RichTable:
+def _column_widths(
+    columns: Sequence[Column], rows: Sequence[Sequence[Text]], width: int
+) -> list[int] | None:
+    """How wide each column is; None where a word, a number or an id would have to be cut."""
+    from rich.cells import cell_len  # noqa: PLC0415 - a tenth of a second, only when printing
+
+    least, most = [], []
+    for place, column in enumerate(columns):
+        texts = [printable(column.name), *(row[place].plain for row in rows)]
+        longest = max(map(cell_len, texts))
+        whole = min(longest, column.max_width or longest)
+        words = " ".join(texts).split()
+        least_of_kind = {
+            "text": min(
+                whole, max(cell_len(part) for word in words for part in _BREAK.split(word))
+            ),
+            "ellipsis": min(whole, _MIN_CUT_WIDTH),
+        }
+        least.append(least_of_kind.get(column.kind, longest))
+        most.append(max(whole, least[-1]))
+    free = width - sum(least) - _GAP * len(columns) + 1
+    if free < 0:
+        return None
+    # The narrowest first, so that one long text does not make all the others wrap.
+    wishing = [place for place in range(len(columns)) if most[place] > least[place]]
+    for n_before, place in enumerate(sorted(wishing, key=most.__getitem__)):
+        share = free if most[place] <= _SHORT_WIDTH else free // (len(wishing) - n_before)
+        more = min(most[place] - least[place], share)
+        least[place] += more
+        free -= more
+    return least
+
+
+# An id wraps after a separator before a letter: a date and a version number stay whole.
+_BREAK = re.compile(r"(?<=\w[-_/@,=])(?=[A-Za-z])")
+
+
+def _wrapped(text: Text, width: int) -> Text:
+    """A text with a line break wherever its next word, or part of an id, does not fit."""
+    from rich.cells import cell_len  # noqa: PLC0415 - a tenth of a second, only when printing
+
+    lines = [text.plain[: len(text.plain) - len(text.plain.lstrip())]]
+    for word in re.findall(r"\S+\s?", text.plain):
+        for part in [word] if cell_len(word.rstrip()) <= width else _BREAK.split(word):
+            if lines[-1].strip() and cell_len(lines[-1]) + cell_len(part.rstrip()) > width:
+                lines.append("")
+            lines[-1] += part
+    wrapped = text.blank_copy("\n".join(line.rstrip() for line in lines))
+    wrapped.overflow = "fold"
+    return wrapped
+
+
+def _rich_table(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Text]],
+    widths: Sequence[int],
+    rules_after: frozenset[int],
+) -> RichTable:
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.table import Table as RichTable  # noqa: PLC0415
 
     # A table of moved columns has no names: an empty head would be a line of nothing.
-    has_heads = any(block.columns[place].name for place in places)
     table = RichTable(
         header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False,
-        show_header=has_heads,
+        show_header=any(column.name for column in columns),
     )  # fmt: skip
-    chosen = [block.columns[place] for place in places]
-    rows = [
-        [_cell(row[place], block.columns[place], shortened=shortened) for place in places]
-        for row in block.rows
-    ]
-    for number, column in enumerate(chosen):
-        _add_column(table, column, [row[number] for row in rows])
-    for number, cells in enumerate(rows):
-        table.add_row(*cells, end_section=number in block.rules_after)
+    for column, width in zip(columns, widths, strict=True):
+        justify: Literal["left", "right"] = "right" if column.kind == "number" else "left"
+        is_cut = column.kind == "ellipsis"
+        overflow: Literal["ellipsis", "fold"] = "ellipsis" if is_cut else "fold"
+        head = _text(column.name)
+        table.add_column(head, justify=justify, no_wrap=is_cut, overflow=overflow, width=width)
+    for number, row in enumerate(rows):
+        cells = [
+            _wrapped(text, width) if column.kind == "text" else text
+            for column, text, width in zip(columns, row, widths, strict=True)
+        ]
+        table.add_row(*cells, end_section=number in rules_after)
     return table
 
 
-def _add_column(table: RichTable, column: Column, cells: Sequence[Text]) -> None:
-    name = _text(column.name)
-    if column.kind in {"number", "id"}:
-        # Without a least width rich would rather cut a number than wrap a text.
-        width = max(cell.cell_len for cell in (name, *cells))
-        justify: Literal["left", "right"] = "right" if column.kind == "number" else "left"
-        table.add_column(name, justify=justify, no_wrap=True, min_width=width)
-    else:
-        overflow = "ellipsis" if column.kind == "ellipsis" else "fold"
-        table.add_column(name, overflow=overflow, max_width=column.max_width)  # type: ignore[arg-type]  # a literal
-
-
-def _cell(cell: str | Cell, column: Column, *, shortened: bool) -> Text:
+def _cell(cell: str | Cell, *, shortened: bool = False) -> Text:
     if isinstance(cell, str):
-        text, style = cell, ""
-    else:
-        text = cell.text if cell.short is None or not shortened else cell.short
-        style = TONE_STYLES[cell.tone or "neutral"]
-    shown = _text(text, style)
-    if column.kind == "ellipsis":
-        shown.no_wrap, shown.overflow = True, "ellipsis"
-    return shown
+        return _text(cell)
+    text = cell.text if cell.short is None or not shortened else cell.short
+    return _text(text, TONE_STYLES[cell.tone or "neutral"])
 
 
 def _print_title(console: Console, title: str, note: str = "") -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from judgekit.evaluation import conclude_result
 from judgekit.records import CaseResult, Output
 from judgekit.report import (
@@ -13,13 +11,11 @@ from judgekit.report import (
     print_document,
     runs_table,
 )
+from judgekit.report.document import Column, Table
 from judgekit.store import StoredJudgment
 from tests.factories import make_case, make_output
 from tests.report.drawing import drawn, plain_console
 from tests.store.observing import key, make_run, said
-
-if TYPE_CHECKING:
-    from judgekit.report.document import Table
 
 
 def cells(table: Table) -> list[list[str]]:
@@ -68,3 +64,25 @@ def test_judgments_show_judge_score_and_reason() -> None:
     assert cells(judgments_table([StoredJudgment("run-1", key(repeat=1), one)])) == [
         ["run-1", "refund", "v1 #2", "human", "4", "0.75", "Fine [red]then[/red]."]
     ]
+
+
+LONG_RUN = "20261123T023800Z-support-replies-regression-nightly-ebbe"
+LONG_VARIANT = "claude-sonnet-4-5-prompt-v12-temperature-0"
+
+
+def lines_of(table: Table, width: int) -> list[str]:
+    console = plain_console(width)
+    print_document(console, Document("", Conclusion(""), (table,), dict))
+    return [line.strip() for line in drawn(console).splitlines()]
+
+
+def test_rows_with_long_ids_are_a_list_of_whole_ids() -> None:
+    lines = lines_of(runs_table([make_run(LONG_RUN, LONG_VARIANT)]), 80)
+    assert LONG_RUN in lines
+    assert f"variants  {LONG_VARIANT}" in lines
+
+
+def test_an_id_in_a_table_wraps_after_a_separator() -> None:
+    columns = (Column("variant", "text", max_width=30), Column("value"))
+    lines = lines_of(Table(columns, ((LONG_VARIANT, "0.75"),)), 80)
+    assert lines[-2:] == ["claude-sonnet-4-5-prompt-v12-     0.75", "temperature-0"]
