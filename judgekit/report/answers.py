@@ -23,6 +23,7 @@ from judgekit.report.document import (
     not_empty,
 )
 from judgekit.report.message import FOLDED_CHARACTERS
+from judgekit.report.numbers import format_decimal
 from judgekit.report.run import ANSWER_WORDS, answer_headline
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _check_entries(check: AssertionResult, depth: int = 0) -> list[Entry]:
 
 
 def _score_text(score: Score) -> str:
-    parts = [score.name, numbers.DASH if score.value is None else f"{score.value:.2f}"]
+    parts = [score.name, format_decimal(score.value)]
     if score.raw is not None and (score.unit is not None or score.raw != score.value):
         parts.append(f"{score.raw:g} {score.unit or ''}".rstrip())
     reason = message.one_line(score.error or score.message)
@@ -223,27 +224,23 @@ def _verdict_entries(verdict: Verdict) -> Entries:
     own = verdict.uncalibrated
     entries = []
     for criterion in verdict.criteria:
-        parts = [criterion.name, _value(criterion.value), f"weight {criterion.weight:g}"]
+        parts = [criterion.name, format_decimal(criterion.value), f"weight {criterion.weight:g}"]
         parts += ["required"] if criterion.required else []
         parts += [f"{criterion.n_failed:,} failed"] if criterion.n_failed else []
         if own is not None:
-            parts.append(f"judge's own {_value(own.criteria[criterion.name])}")
+            parts.append(f"judge's own {format_decimal(own.criteria[criterion.name])}")
         badge, tone = _PASS_WORDS[criterion.passed], _PASS_TONES[criterion.passed]
         entries.append(Entry(", ".join(parts), badge=badge, tone=tone))
-    parts = [verdict.rubric, _value(verdict.value)]
+    parts = [verdict.rubric, format_decimal(verdict.value)]
     lines: tuple[str, ...] = ()
     if verdict.value_low != verdict.value_high:
         low, high = verdict.value_low, verdict.value_high
         parts.append(f"{low:.2f} to {high:.2f}, depending on what is missing")
     if own is not None:
-        parts.append(f"judge's own {_value(own.value)} {_PASS_WORDS[own.passed]}")
+        parts.append(f"judge's own {format_decimal(own.value)} {_PASS_WORDS[own.passed]}")
         lines = ("calibrated values decide where there is a map",)
     badge, tone = _PASS_WORDS[verdict.passed], _PASS_TONES[verdict.passed]
     return Entries((*entries, Entry(", ".join(parts), lines, badge, tone)), "verdict")
-
-
-def _value(value: float | None) -> str:
-    return numbers.DASH if value is None else f"{value:.2f}"
 
 
 def _earlier_text(one: SupersededObservation) -> str:

@@ -21,6 +21,7 @@ from judgekit.report.document import (
     Section,
     Table,
     Tone,
+    failure_lines,
     not_empty,
 )
 
@@ -180,7 +181,7 @@ def self_test_document(found: SelfTest) -> Document:
         rows.append((
             "none" if judge not in verdicts else judge,
             Cell(words, _VERDICT_TONES.get(own)),
-            numbers.DASH if size is None else f"{size:+.2f}",
+            numbers.format_decimal(size, "+.2f"),
             _others(others),
         ))  # fmt: skip
     columns = (
@@ -249,8 +250,6 @@ _COUNT_WORDS = {
     "at the best value already": "{} at the best value already",
 }
 
-_LONGEST_NOTE = 300
-
 
 def audit_conclusion(audit: Audit) -> str:
     """The result of an audit in one line."""
@@ -283,11 +282,7 @@ def audit_notes(audit: Audit) -> list[tuple[str, str]]:
     ]
     if any(probe.effects or probe.parts for probe in audit.probes):
         rows.append(("sizes", _margins(audit)))
-    for kind, n in audit.failures.items():
-        words = message.FAILURE_WORDS.get(kind, kind)
-        rows.append(("failed", f"{numbers.format_count(n, 'answer')}: {words}"))
-        rows.append(("", message.one_line(audit.failure_messages[kind], _LONGEST_NOTE)))
-    return rows
+    return rows + failure_lines(audit.failures, audit.failure_messages, "answer")
 
 
 def format_effect(effect: Effect) -> str:

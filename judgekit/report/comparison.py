@@ -20,6 +20,8 @@ from judgekit.report.document import (
     LabelledText,
     Lines,
     Table,
+    count_lines,
+    failure_lines,
     mean_cell,
     not_empty,
     rate_cell,
@@ -170,36 +172,24 @@ def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
         lines.append(("bounds", f"A's share would be {low} to {high} % depending on the {pairs}"))
     if summary.n_scrubbed is None:
         lines.append(("names", "model names were left in the outputs (--no-scrub)"))
-    elif summary.n_scrubbed:
-        passages = numbers.format_count(summary.n_scrubbed, "passage")
-        lines.append(("names", f"{passages} that named the model hidden from the judge"))
-    if summary.n_identical:
-        pairs = numbers.format_count(summary.n_identical, "pair")
-        lines.append(("same", f"{pairs} identical: counted as ties without a call"))
-    if summary.n_errors:
-        pairs = numbers.format_count(summary.n_errors, "pair")
-        lines.append(("errors", f"{pairs} with an output that records an error; not judged"))
+    hidden = "that named the model hidden from the judge"
+    lines += count_lines("names", summary.n_scrubbed or 0, "passage", hidden)
+    lines += count_lines(
+        "same", summary.n_identical, "pair", "identical: counted as ties without a call"
+    )
+    lines += count_lines(
+        "errors", summary.n_errors, "pair", "with an output that records an error; not judged"
+    )
     out = summary.left_out
     for n, what, cases in (
         (out.n_only_a, "only in A", out.only_a),
         (out.n_only_b, "only in B", out.only_b),
         (out.n_other_input, "with different inputs", out.other_input),
     ):
-        if n:
-            some = ", ".join(message.printable(case, 40) for case in cases)
-            dots = ", …" if n > len(cases) else ""
-            lines.append(("left out", f"{numbers.format_count(n, 'case')} {what}: {some}{dots}"))
+        some = ", ".join(message.printable(case, 40) for case in cases)
+        dots = ", …" if n > len(cases) else ""
+        lines += count_lines("left out", n, "case", f"{what}: {some}{dots}")
     return lines + failure_lines(summary.failures, summary.failure_messages)
-
-
-def failure_lines(failures: Mapping[str, int], messages: Mapping[str, str]) -> list[LabelledText]:
-    """The failures of the judges by kind, each with the message of its first one."""
-    lines = []
-    for kind, n in failures.items():
-        questions = numbers.format_count(n, "question")
-        lines.append(("failed", f"{questions}: {message.FAILURE_WORDS.get(kind, kind)}"))
-        lines.append(("", message.one_line(messages[kind], 300)))
-    return lines
 
 
 def _wins_tables(summary: ComparisonSummary) -> tuple[Table, Block | None]:
@@ -227,7 +217,7 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
             name,
             *(f"{n:,}" for n in counts),
             rate_cell(figures.rate),
-            numbers.DASH if p is None else format_p_value(p),
+            format_p_value(p),
         ))  # fmt: skip
     heads = ("", "A wins", "ties", "flips", "B wins", "A's share, 95 %", "p")
     return Table(text_columns(*heads), tuple(cells), title)
@@ -293,15 +283,13 @@ def _second_opinions(found: ScoreDifference, alpha: float) -> list[LabelledText]
 
 
 def _missing_lines(compared: ScoreComparison) -> list[LabelledText]:
-    pairs = ((compared.n_only_a, "A"), (compared.n_only_b, "B"))
-    lines = [
-        ("left out", f"{numbers.format_count(n, 'case')} only in {side}") for n, side in pairs if n
-    ]
     # A missing value is no 0: such cases are left out, and the bounds show what they could do.
-    if compared.n_unscored:
-        n_unscored = numbers.format_count(compared.n_unscored, "case")
-        sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"
-        lines.append(("left out", f"{n_unscored} with a missing value ({sides})"))
+    sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"
+    lines = [
+        *count_lines("left out", compared.n_only_a, "case", "only in A"),
+        *count_lines("left out", compared.n_only_b, "case", "only in B"),
+        *count_lines("left out", compared.n_unscored, "case", f"with a missing value ({sides})"),
+    ]
     if compared.bounds is not None and compared.value is not None:
         low, high = compared.bounds
         lines.append(
@@ -320,13 +308,11 @@ def _score_cells(found: ScoreDifference) -> list[str | Cell]:
     # Several measures are tested at once: the adjusted p is the one to act on.
     p = found.p if found.p_adjusted is None else found.p_adjusted
     return [
-        f"{found.estimate.n:,}",
-        f"{found.a:.3f}",
-        f"{found.b:.3f}",
+        *(f"{found.estimate.n:,}", f"{found.a:.3f}", f"{found.b:.3f}"),
         mean_cell(found.estimate, 3),
-        numbers.DASH if p is None else format_p_value(p),
-        numbers.DASH if found.effect_size is None else f"{found.effect_size:+.2f}",
-        numbers.DASH if found.detectable is None else f"{found.detectable:.3f}",
+        format_p_value(p),
+        numbers.format_decimal(found.effect_size, "+.2f"),
+        numbers.format_decimal(found.detectable, ".3f"),
     ]
 
 
@@ -352,7 +338,7 @@ def _first_position_share(position: PositionBias) -> str:
     """How often the answer shown first is preferred: `51 % of the time [8, 94]`."""
     # The bias is counted from one half, and a reader looks for a share.
     share, low, high = (
-        numbers.DASH if isnan(x) else f"{(0.5 + x) * 100:.0f}"
+        numbers.format_decimal((0.5 + x) * 100, ".0f")
         for x in (position.value, position.low, position.high)
     )
     return f"{share} % of the time [{low}, {high}]"
@@ -361,7 +347,7 @@ def _first_position_share(position: PositionBias) -> str:
 def panel_lines(panel: PanelFigures) -> list[LabelledText]:
     """How far the judges agree, and which of them are unreliable."""
     # Agreement is also high where one winner is frequent: alpha corrects for that chance.
-    agreed = numbers.DASH if isnan(panel.agreed) else f"{panel.agreed * 100:.0f} %"
+    agreed = numbers.format_share(panel.agreed)
     alpha = panel.alpha
     beyond = (
         "" if alpha is None or isnan(alpha.value) else f" ({numbers.format_mean(alpha)} by alpha)"
@@ -395,7 +381,7 @@ def panel_table(panel: PanelFigures, *, wins: bool = True) -> Table:
 def _position_points(position: PositionBias) -> str:
     """Points from one half, where there is no bias: `+4 [-8, +16]`."""
     value, low, high = (
-        numbers.DASH if isnan(share) else f"{share * 100:+.0f}"
+        numbers.format_decimal(share * 100, "+.0f")
         for share in (position.value, position.low, position.high)
     )
     return f"{value} [{low}, {high}]"

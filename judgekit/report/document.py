@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from judgekit.report import numbers
+from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from judgekit.stats.estimate import Estimate
 
@@ -28,6 +28,8 @@ A bar is a drawing that repeats figures of its row: only pages show it.
 Point = tuple[float, float]
 LabelledText = tuple[str, str]
 """A label and its text, a line of `Lines`."""
+
+_LONGEST_MESSAGE = 300
 
 MIN_SEGMENT_CASES = 10
 """With fewer cases, a terminal shows strata and tags only with -v: their intervals say nothing."""
@@ -248,18 +250,34 @@ def rate_cell(estimate: Estimate) -> Cell:
     return Cell(numbers.format_rate(estimate), estimate=estimate)
 
 
-def mean_cell(estimate: Estimate, digits: int = 2) -> Cell:
+def mean_cell(estimate: Estimate | None, digits: int = 2) -> Cell:
     """A mean with its interval, which a narrow table leaves out."""
-    return Cell(
-        numbers.format_mean(estimate, digits),
-        estimate=estimate,
-        short=numbers.format_value(estimate, digits),
-    )
+    if estimate is None:
+        return Cell(numbers.DASH)
+    short = numbers.format_decimal(estimate.value, f".{digits}f")
+    return Cell(numbers.format_mean(estimate, digits), estimate=estimate, short=short)
 
 
 def difference_cell(estimate: Estimate) -> Cell:
     """A difference with its interval."""
     return Cell(numbers.format_difference(estimate), estimate=estimate)
+
+
+def count_lines(label: str, n: int, noun: str, rest: str) -> list[LabelledText]:
+    """A line about some things; none where there are none of them."""
+    return [(label, f"{numbers.format_count(n, noun)} {rest}")] if n else []
+
+
+def failure_lines(
+    failures: Mapping[str, int], messages: Mapping[str, str], noun: str = "question"
+) -> list[LabelledText]:
+    """The failures of the judges by kind, each with the message of its first one."""
+    lines = []
+    for kind, n in failures.items():
+        words = message.FAILURE_WORDS.get(kind, kind)
+        lines.append(("failed", f"{numbers.format_count(n, noun)}: {words}"))
+        lines.append(("", message.one_line(messages[kind], _LONGEST_MESSAGE)))
+    return lines
 
 
 def not_empty(blocks: Iterable[Block | None]) -> tuple[Block, ...]:

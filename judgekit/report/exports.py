@@ -211,30 +211,23 @@ def _list_text(records: Sequence[Record]) -> str:
     return f"[{','.join(map(record_text, records))}]"
 
 
+def _fields(record: object, *names: str) -> Row:
+    return {name: getattr(record, name) for name in names}
+
+
 def _judgment_row(judgment: Judgment) -> Row:
+    quotes = [piece.quote for piece in judgment.evidence]
     return {
-        "criterion": judgment.criterion,
-        "raw": judgment.raw,
-        "value": judgment.value,
-        "rationale": judgment.rationale,
-        "evidence": json.dumps([piece.quote for piece in judgment.evidence], ensure_ascii=False),
+        **_fields(judgment, "criterion", "raw", "value", "rationale", "confidence", "expected_raw"),
+        **_fields(judgment, "source", "judge", "model", "cached", "cost_usd"),
+        "evidence": json.dumps(quotes, ensure_ascii=False),
         "evidence_found": sum(piece.found for piece in judgment.evidence),
-        "confidence": judgment.confidence,
-        "expected_raw": judgment.expected_raw,
-        "source": judgment.source,
-        "judge": judgment.judge,
-        "model": judgment.model,
-        "cached": judgment.cached,
-        "cost_usd": judgment.cost_usd,
     }
 
 
 def _failure_row(failure: JudgeFailure) -> Row:
     return {
-        "criterion": failure.criterion,
-        "judge": failure.judge,
-        "cached": failure.cached,
-        "cost_usd": failure.cost_usd,
+        **_fields(failure, "criterion", "judge", "cached", "cost_usd"),
         "failure_kind": failure.kind,
         "failure_message": failure.message,
     }
@@ -244,16 +237,12 @@ def _answer_row(result: CaseResult) -> Row:
     output, found = result.output, [check.passed for check in result.checks]
     usage = output.usage
     return {
-        "run_id": result.run_id,
-        "place": result.place,
+        **_fields(result, "run_id", "place", "variant", "repeat", "is_done"),
         "case_id": result.case.id,
-        "variant": result.variant,
-        "repeat": result.repeat,
         "output_text": output.text,
         "output_error": output.error,
         "output_error_kind": output.error_kind,
-        "input_tokens": None if usage is None else usage.input_tokens,
-        "output_tokens": None if usage is None else usage.output_tokens,
+        **({} if usage is None else _fields(usage, "input_tokens", "output_tokens")),
         "output_cost_usd": None if usage is None else usage.cost_usd,
         "duration_ms": output.duration_ms,
         "checks_passed": found.count(True),
@@ -262,7 +251,6 @@ def _answer_row(result: CaseResult) -> Row:
         "checks_cost_usd": _checks_usd(result.asked),
         "tags": json.dumps(result.case.tags, ensure_ascii=False),
         "stratum": result.case.stratum,
-        "is_done": result.is_done,
         "ran_at": None if result.ran_at is None else result.ran_at.isoformat(),
     }
 

@@ -106,7 +106,7 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
             _variant(result.variant, result.repeat),
             output.run_id or numbers.DASH,
             "error" if output.error is not None else ANSWER_WORDS[answer.passed][0],
-            numbers.DASH if answer.value is None else f"{answer.value:.2f}",
+            numbers.format_decimal(answer.value),
             message.printable(output.error or judged_text(output), _TEXT_LENGTH),
         ])  # fmt: skip
     heads = ["run", "case", "variant", "agent run", "verdict", "value", "output"]

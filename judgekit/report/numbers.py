@@ -47,11 +47,6 @@ def format_rate_difference(estimate: Estimate) -> str:
     return _with_interval(estimate, 0, sign="+", times=100, unit=" %")
 
 
-def format_value(estimate: Estimate, digits: int = 2) -> str:
-    """A mean without its interval, for narrow columns."""
-    return DASH if isnan(estimate.value) else f"{estimate.value:.{digits}f}"
-
-
 def format_usd(amount: float | None, *, unknown: bool = False) -> str:
     """An amount of money: `$0.42`, `$0.0031`, `at least $0.42`, `price unknown`."""
     # An unknown price is never shown as $0: it would look like a free run.
@@ -178,19 +173,21 @@ def nan_to_null(value: object) -> object:
     return None if isinstance(value, float) and isnan(value) else value
 
 
-def format_p_value(p: float) -> str:
-    """A p-value: `0.021`, `< 0.001`."""
+def format_p_value(p: float | None) -> str:
+    """A p-value: `0.021`, `< 0.001`; a dash where there is none."""
+    if p is None:
+        return DASH
     return f"< {_SMALLEST_P:g}" if p < _SMALLEST_P else f"{p:.3f}"
 
 
 def format_share(share: float) -> str:
     """A share without an interval: `62 %`."""
-    return DASH if isnan(share) else f"{share * 100:.0f} %"
+    return format_decimal(share, ".0%").replace("%", " %")
 
 
-def format_decimal(number: float) -> str:
-    """A number of two digits, or a dash."""
-    return DASH if isnan(number) else f"{number:.2f}"
+def format_decimal(number: float | None, form: str = ".2f") -> str:
+    """A number of two digits, or a dash where there is none."""
+    return DASH if number is None or isnan(number) else f"{number:{form}}"
 
 
 _KIB = 1024

@@ -7,7 +7,7 @@ from math import exp, isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import message, numbers
-from judgekit.report.comparison import failure_lines, panel_lines, panel_table, rule_lines
+from judgekit.report.comparison import panel_lines, panel_table, rule_lines
 from judgekit.report.document import (
     Block,
     Cell,
@@ -18,6 +18,8 @@ from judgekit.report.document import (
     Lines,
     Table,
     Tone,
+    count_lines,
+    failure_lines,
     mean_cell,
     not_empty,
 )
@@ -146,21 +148,17 @@ def _missing_lines(summary: RankingSummary) -> list[LabelledText]:
             low, high = (f"{bound * 100:.0f}" for bound in side.bounds)
             name = message.printable(side.name, 40)
             lines.append(("bounds", f"{low} to {high} % wins of {name}, depending on these"))
-    if summary.n_identical:
-        n = numbers.format_count(summary.n_identical, "comparison")
-        lines.append(("same", f"{n} of identical texts: counted as ties without a call"))
-    if judging.n_errors:
-        n = numbers.format_count(judging.n_errors, "comparison")
-        lines.append(("errors", f"{n} with an output that records an error; not judged"))
+    same = "of identical texts: counted as ties without a call"
+    lines += count_lines("same", summary.n_identical, "comparison", same)
+    errors = "with an output that records an error; not judged"
+    lines += count_lines("errors", judging.n_errors, "comparison", errors)
     out = judging.left_out
     for n_cases, what, cases in (
         (out.n_only_a + out.n_only_b, "missing for some variants", (*out.only_a, *out.only_b)[:3]),
         (out.n_other_input, "with different inputs", out.other_input),
     ):
-        if n_cases:
-            some = ", ".join(message.printable(case, 40) for case in cases)
-            n = numbers.format_count(n_cases, "case")
-            lines.append(("left out", f"{n} {what}: {some}"))
+        some = ", ".join(message.printable(case, 40) for case in cases)
+        lines += count_lines("left out", n_cases, "case", f"{what}: {some}")
     return lines + failure_lines(judging.failures, judging.failure_messages)
 
 
@@ -171,9 +169,8 @@ def _strengths(summary: RankingSummary) -> Table:
     for number, side in enumerate(summary.sides):
         below = summary.sides[number + 1 : number + 2]
         pair = pairs.get((side.name, below[0].name)) if below else None
-        p = None if pair is None else pair.p_adjusted
-        shown = numbers.DASH if p is None else format_p_value(p)
-        rows.append((f"{side.place}", side.name, *_cells(side), shown))
+        p = format_p_value(None if pair is None else pair.p_adjusted)
+        rows.append((f"{side.place}", side.name, *_cells(side), p))
         if below and below[0].group != side.group:
             ends.add(number)
     heads = (f"strength, {level:g} %", "Elo", "wins", "rank", "p to next")
@@ -223,4 +220,4 @@ def _joined(groups: Iterable[Iterable[str]]) -> str:
 
 
 def _percent(log_odds: float) -> str:
-    return numbers.DASH if isnan(log_odds) else f"{100 / (1 + exp(-log_odds)):.0f}"
+    return numbers.format_decimal(100 / (1 + exp(-log_odds)), ".0f")

@@ -16,15 +16,16 @@ from judgekit.report.document import (
     Lines,
     Table,
     Tone,
+    count_lines,
     not_empty,
     text_columns,
 )
-from judgekit.report.numbers import format_p_value
+from judgekit.report.numbers import format_decimal, format_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.rejudgment import CriterionShift, JudgedSide, PairedVerdict, Rejudged
+    from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.paired import PairedDifference
 
@@ -97,9 +98,7 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
         ("left out", f"{numbers.format_count(n, 'output')}: {why}")
         for why, n in found.left_out.items()
     ]
-    if found.n_undecided:
-        undecided = numbers.format_count(found.n_undecided, "output")
-        lines.append(("undecided", f"{undecided} by one of the judges"))
+    lines += count_lines("undecided", found.n_undecided, "output", "by one of the judges")
     # With another rubric the two judges did not answer the same questions.
     if not found.same_rubric:
         lines.append(("rubric", "differs from before: not all changes come from the judge"))
@@ -113,7 +112,7 @@ def _table(criteria: Mapping[str, CriterionShift]) -> Table:
         (
             name + ("" if found.same_question else " (other wording)"),
             _shift(found.shift),
-            numbers.DASH if found.p_adjusted is None else format_p_value(found.p_adjusted),
+            format_p_value(found.p_adjusted),
             _kappa(found.kappa),
         )
         for name, found in criteria.items()
@@ -123,11 +122,8 @@ def _table(criteria: Mapping[str, CriterionShift]) -> Table:
 
 def _flip(one: PairedVerdict) -> Entry:
     """A changed decision; the criterion that moved most explains it, by both rationales."""
-    headline = ", ".join(
-        part
-        for part in (one.case_id, one.variant, f"{_value(one.old)} to {_value(one.new)}")
-        if part
-    )
+    values = " to ".join(format_decimal(side.value) for side in (one.old, one.new))
+    headline = ", ".join(part for part in (one.case_id, one.variant, values) if part)
     badge = f"{_PASS_WORDS[one.old.passed]} to {_PASS_WORDS[one.new.passed]}"
     tone = _PASS_TONES[one.new.passed]
     name = _most_moved(one)
@@ -136,7 +132,7 @@ def _flip(one: PairedVerdict) -> Entry:
     lines = []
     for when, side in (("before", one.old), ("now", one.new)):
         answer = side.criteria[name]
-        score = numbers.DASH if answer.raw is None else f"{answer.raw:g}"
+        score = format_decimal(answer.raw, "g")
         score += f" (first of {answer.n:,})" if answer.n > 1 else ""
         lines.append(f"{name} {when} {score}: {answer.rationale or 'no reason'}")
     return Entry(headline, tuple(lines), badge, tone)
@@ -151,10 +147,6 @@ def _most_moved(one: PairedVerdict) -> str | None:
         return -1.0 if sides[0] is None or sides[1] is None else abs(sides[0] - sides[1])
 
     return max(names, key=moved, default=None)
-
-
-def _value(side: JudgedSide) -> str:
-    return numbers.DASH if side.value is None else f"{side.value:.2f}"
 
 
 def _shift(found: PairedDifference | None) -> str:

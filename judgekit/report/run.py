@@ -181,17 +181,14 @@ def _conclusion(summary: RunSummary, gate: GateResult | None) -> Conclusion:
 def _variant_table(variants: Sequence[VariantFigures]) -> Table:
     """A row for each variant; in a narrow terminal the criteria move below it."""
     names = list(dict.fromkeys(name for variant in variants for name in variant.criteria))
-    rows = tuple(
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             variant.variant or numbers.DASH,
             format_pass_count(variant),
             rate_cell(variant.pass_rate),
             # The value decides, so that it never stands without its interval; criteria may.
             replace(mean_cell(variant.value), short=None),
-            *(
-                mean_cell(variant.criteria[name]) if name in variant.criteria else numbers.DASH
-                for name in names
-            ),
+            *(mean_cell(variant.criteria.get(name)) for name in names),
         )
         for variant in variants
     )
@@ -215,9 +212,9 @@ def _differences(differences: Sequence[VariantDifference]) -> Table | Details:
             f"{one.second} - {one.first}",
             words.get(one.measure, one.measure),
             difference_cell(one.estimate),
-            numbers.DASH if p is None else format_p_value(p),
+            format_p_value(p),
             f"{one.estimate.n:,}",
-            f"{one.detectable:.2f}" if is_possible else numbers.DASH,
+            numbers.format_decimal(one.detectable if is_possible else None),
         ))  # fmt: skip
     columns = (
         Column("variants", "text", max_width=30),
@@ -282,8 +279,8 @@ def answer_headline(answer: Outcome) -> str:
     if answer.value is not None:
         parts.append(f"{answer.value:.2f}")
     if verdict is not None and verdict.uncalibrated is not None:
-        own = verdict.uncalibrated.value
-        parts.append(f"calibrated, judge's own {numbers.DASH if own is None else f'{own:.2f}'}")
+        own = numbers.format_decimal(verdict.uncalibrated.value)
+        parts.append(f"calibrated, judge's own {own}")
     return ", ".join(part for part in parts if part)
 
 

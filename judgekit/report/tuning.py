@@ -15,6 +15,7 @@ from judgekit.report.document import (
     Lines,
     Table,
     Tone,
+    failure_lines,
     mean_cell,
     not_empty,
     text_columns,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         TuningDecision,
     )
 
-_LONGEST_NOTE = 300
 _MOST_TRIED = 4
 _NONE = "no candidate is significantly better:"
 
@@ -77,20 +77,16 @@ def tuning_notes(found: Tuning) -> list[LabelledText]:
     """Everything beside the held-out figures."""
     lines = [] if found.contrast is None else _contrast(found.contrast)
     lines += [
-        ("tried", f"{_tried(found)}"),
+        ("tried", _tried(found)),
         ("labels", f"{found.n_labels:,} used{_unused(found)}"),
         (
             "sampled",
             f"with seed {found.seed}; {found.level * 100:g} % intervals, clustered by case",
         ),
-        ("judge", f"{message.printable(found.judge)}"),
-        ("calls", f"{numbers.format_spending(found.spent)}"),
+        ("judge", message.printable(found.judge)),
+        ("calls", numbers.format_spending(found.spent)),
     ]
-    for kind, n in found.failures.items():
-        words = message.FAILURE_WORDS.get(kind, kind)
-        lines.append(("failed", f"{numbers.format_count(n, 'question')}: {words}"))
-        lines.append(("", f"{message.one_line(found.failure_messages[kind], _LONGEST_NOTE)}"))
-    return lines
+    return lines + failure_lines(found.failures, found.failure_messages)
 
 
 def _data(found: Tuning) -> dict[str, object]:
@@ -102,16 +98,9 @@ def _data(found: Tuning) -> dict[str, object]:
 
 def tuning_plan_line(plan: TunePlan) -> str:
     """What a tuning would ask and cost, in one line."""
-    cached = (
-        f", {numbers.format_count(plan.n_owned, 'reply', 'replies')} cached already"
-        if plan.n_owned
-        else ""
-    )
-    price = (
-        f"about {numbers.format_usd(plan.price_usd)}"
-        if plan.price_usd
-        else numbers.format_usd(plan.price_usd)
-    )
+    replies = numbers.format_count(plan.n_owned, "reply", "replies")
+    cached = f", {replies} cached already" if plan.n_owned else ""
+    price = f"{'about ' if plan.price_usd else ''}{numbers.format_usd(plan.price_usd)}"
     cases = f"{plan.n_training:,} training cases, {plan.n_held_out:,} held-out cases"
     calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {message.printable(plan.model)}{cached}"  # noqa: E501
     return f"{plan.n_candidates:,} candidates, {cases}: {calls}; {price}"
@@ -140,7 +129,7 @@ def _rows(row: tuple[HeldOutAgreement, ...]) -> list[tuple[str | Cell, ...]]:
 def _contrast(found: HeldOutContrast) -> list[LabelledText]:
     distance = found.distance
     p = "undefined" if isnan(distance.p_value) else format_p_value(distance.p_value)
-    shown = f"{_signed(distance.value)} [{_signed(distance.low)}, {_signed(distance.high)}]"
+    shown = "{} [{}, {}]".format(*map(_signed, (distance.value, distance.low, distance.high)))
     lines = [
         ("change", f"{shown} in squared distance (below 0 is closer), p {p}, {distance.p_method}")
     ]
@@ -153,7 +142,7 @@ def _contrast(found: HeldOutContrast) -> list[LabelledText]:
 
 
 def _signed(x: float) -> str:
-    return numbers.DASH if isnan(x) else f"{x:+.3f}"
+    return numbers.format_decimal(x, "+.3f")
 
 
 def _tried(found: Tuning) -> str:

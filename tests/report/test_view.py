@@ -39,14 +39,12 @@ def test_a_mean_has_two_digits_and_its_interval() -> None:
 
 def test_a_mean_without_an_interval_has_no_bracket() -> None:
     assert numbers.format_mean(estimate(0.5)) == "0.50"
-    assert numbers.format_value(estimate(0.5)) == "0.50"
 
 
 def test_what_is_undefined_is_a_dash_and_never_zero() -> None:
     said = (
         numbers.format_rate,
         numbers.format_mean,
-        numbers.format_value,
         numbers.format_difference,
         numbers.format_rate_difference,
     )
