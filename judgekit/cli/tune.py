@@ -30,7 +30,7 @@ from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
 from judgekit.records import Verdict
-from judgekit.report import Conclusion, Document, message, tuning
+from judgekit.report import Conclusion, Document, message, tuning_document, tuning_plan_line
 from judgekit.tuning import TuneOptions, plan_tuning, prepare_tuning, run_tuning
 
 if TYPE_CHECKING:
@@ -119,13 +119,13 @@ def tune_command(options: TuneCommandOptions, *, labels: Path) -> None:
         # Always: the number of calls grows with candidates times examples, which surprises.
         plan = plan_tuning(prepared, refresh=setup.refresh)
         if options.dry_run:
-            conclusion = Conclusion(tuning.tuning_plan_line(plan))
+            conclusion = Conclusion(tuning_plan_line(plan))
             show_document(
                 Document("Plan of a tuning", conclusion, (), lambda: asdict(plan)), options
             )
         else:
             if not options.quiet and not options.as_json:
-                console.note(tuning.tuning_plan_line(plan))
+                console.note(tuning_plan_line(plan))
             sys.exit(_run(prepared, options, files))
 
 
@@ -135,7 +135,7 @@ def _run(prepared: TuningSetup, options: TuneCommandOptions, files: OutputFiles)
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(f"stopped at once; {_again(prepared, 'interrupted')}")
         return EXIT_INTERRUPTED
-    show_document(tuning.tuning_document(result), options, files)
+    show_document(tuning_document(result), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
         _write(result, path, options)

@@ -24,6 +24,7 @@ from .comparison import (
     comparison_data as comparison_data,
     comparison_document as comparison_document,
     comparison_lines as comparison_lines,
+    ranking_document as ranking_document,
     score_comparison_document as score_comparison_document,
 )
 from .document import (
@@ -48,6 +49,11 @@ from .files import (
     REPORT_SUFFIXES as REPORT_SUFFIXES,
     document_data as document_data,
     write_document as write_document,
+)
+from .judge_changes import (
+    rejudgment_document as rejudgment_document,
+    tuning_document as tuning_document,
+    tuning_plan_line as tuning_plan_line,
 )
 from .listings import (
     answers_table as answers_table,
@@ -76,12 +82,6 @@ from .numbers import (
 from .plan import (
     judging_plan_document as judging_plan_document,
     suite_plan_document as suite_plan_document,
-)
-from .ranking import (
-    ranking_document as ranking_document,
-)
-from .rejudgment import (
-    rejudgment_document as rejudgment_document,
 )
 from .run import (
     RunAnswers as RunAnswers,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit.rejudgment.comparison import CriterionAnswer
 from judgekit.report import document_data, print_document, rejudgment_document
-from judgekit.report.rejudgment import rejudgment_conclusion, rejudgment_notes
+from judgekit.report.judge_changes import rejudgment_conclusion, rejudgment_notes
 from tests.factories import make_rubric
 from tests.rejudgment.twice import contrasted, side, twice
 from tests.report.drawing import drawn, plain_console

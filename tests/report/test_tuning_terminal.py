@@ -8,7 +8,7 @@ import pytest
 
 from judgekit.evaluation import JudgeUsage
 from judgekit.report import document_data
-from judgekit.report.tuning import (
+from judgekit.report.judge_changes import (
     tuning_conclusion,
     tuning_document,
     tuning_notes,

@@ -1,0 +1,301 @@
+"""Builds the documents of a changed judge: another model, or another wording of the rubric."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.report import message, numbers
+from judgekit.report.document import (
+    Cell,
+    Conclusion,
+    Details,
+    Document,
+    Entries,
+    Entry,
+    LabelledText,
+    Lines,
+    Table,
+    Tone,
+    count_lines,
+    failure_lines,
+    mean_cell,
+    not_empty,
+    text_columns,
+)
+from judgekit.report.numbers import format_decimal, format_p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged
+    from judgekit.stats.agreement import Kappa
+    from judgekit.stats.paired import PairedDifference
+    from judgekit.tuning import (
+        HeldOutAgreement,
+        HeldOutContrast,
+        HeldOutResult,
+        TunePlan,
+        Tuning,
+        TuningDecision,
+    )
+
+_MOST_FLIPS = 10
+_PASS_WORDS = {True: "pass", False: "fail", None: "undecided"}
+_PASS_TONES: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
+
+
+def rejudgment_document(found: Rejudged) -> Document:
+    """What changes with another judge: decisions, scores, money, and the decisions that flip."""
+    outputs = numbers.format_count(found.n, "output")
+    cases = numbers.format_count(found.n_cases, "case")
+    flips = tuple(map(_flip, found.flips))
+    n = len(flips)
+    old, new = (numbers.format_rate(x) for x in (found.old_pass_rate, found.new_pass_rate))
+    figures = (
+        ("churn", f"{numbers.format_rate(found.churn)} of verdicts change"),
+        ("kappa", f"{_kappa(found.kappa)} between the verdicts, beyond chance"),
+        ("passed", f"{old} before, {new} now"),
+        ("value", f"{_shift(found.value)} compared with before"),
+    )
+    part = f"{_MOST_FLIPS} of {n}; all with -v" if n > _MOST_FLIPS else ""
+    return Document(
+        title=f"{message.printable(found.rubric)}: {outputs} of {cases}",
+        # A change is neither good nor bad: nothing here says which of the judges is right.
+        conclusion=Conclusion(
+            rejudgment_conclusion(found),
+            "inconclusive" if found.n == found.n_undecided else "neutral",
+        ),
+        blocks=not_empty([
+            Lines(figures),
+            _shift_table(found.criteria),
+            Entries(flips[:_MOST_FLIPS], "Changed decisions", part),
+            Details("Further changed decisions", not_empty([Entries(flips[_MOST_FLIPS:])])),
+            Lines(tuple(rejudgment_notes(found))),
+        ]),
+        data=lambda: asdict(found),
+    )  # fmt: skip
+
+
+def rejudgment_conclusion(found: Rejudged) -> str:
+    """What changes, in one line."""
+    n = found.n - found.n_undecided
+    if not n:
+        return "no output has a verdict of both judges"
+    up = sum(one.new.passed is True for one in found.flips)
+    if not found.flips:
+        return f"none of {n:,} decisions changes"
+    verb = "changes" if len(found.flips) == 1 else "change"
+    return (
+        f"{len(found.flips):,} of {numbers.format_count(n, 'decision')} {verb}: "
+        f"{up:,} now pass, {len(found.flips) - up:,} now fail"
+    )
+
+
+def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
+    """Everything beside the figures."""
+    old, new = (numbers.format_usd(x) for x in (found.old_price_usd, found.new_price_usd))
+    lines = [
+        *(("before", message.printable(judge)) for judge in found.old_judges),
+        *(("now", message.printable(judge)) for judge in found.new_judges),
+        ("price", f"{old} before, {new} now"),
+        ("human labels", message.printable(found.calibration)),
+    ]
+    for name, kinds in (("before", found.old_failures), ("now", found.new_failures)):
+        for kind, n in kinds.items():
+            words = message.FAILURE_WORDS.get(kind, kind)
+            lines.append(("failed", f"{name}: {numbers.format_count(n, 'question')}: {words}"))
+    lines += [
+        ("left out", f"{numbers.format_count(n, 'output')}: {why}")
+        for why, n in found.left_out.items()
+    ]
+    lines += count_lines("undecided", found.n_undecided, "output", "by one of the judges")
+    # With another rubric the two judges did not answer the same questions.
+    if not found.same_rubric:
+        lines.append(("rubric", "differs from before: not all changes come from the judge"))
+    if found.run_id is not None:
+        lines.append(("stored", f"as {found.run_id}"))
+    return lines
+
+
+def _shift_table(criteria: Mapping[str, CriterionShift]) -> Table:
+    rows = tuple(
+        (
+            name + ("" if found.same_question else " (other wording)"),
+            _shift(found.shift),
+            format_p_value(found.p_adjusted),
+            _kappa(found.kappa),
+        )
+        for name, found in criteria.items()
+    )
+    return Table(text_columns("criterion", "now - before", "p", "weighted kappa"), rows)
+
+
+def _flip(one: PairedVerdict) -> Entry:
+    """A changed decision; the criterion that moved most explains it, by both rationales."""
+    values = " to ".join(format_decimal(side.value) for side in (one.old, one.new))
+    headline = ", ".join(part for part in (one.case_id, one.variant, values) if part)
+    badge = f"{_PASS_WORDS[one.old.passed]} to {_PASS_WORDS[one.new.passed]}"
+    tone = _PASS_TONES[one.new.passed]
+    name = _most_moved(one)
+    if name is None:
+        return Entry(headline, badge=badge, tone=tone)
+    lines = []
+    for when, side in (("before", one.old), ("now", one.new)):
+        answer = side.criteria[name]
+        score = format_decimal(answer.raw, "g")
+        score += f" (first of {answer.n:,})" if answer.n > 1 else ""
+        lines.append(f"{name} {when} {score}: {answer.rationale or 'no reason'}")
+    return Entry(headline, tuple(lines), badge, tone)
+
+
+def _most_moved(one: PairedVerdict) -> str | None:
+    names = [name for name in one.old.criteria if name in one.new.criteria]
+
+    def moved(name: str) -> float:
+        # Without a value of both judges a criterion explains nothing, and comes last.
+        sides = one.old.criteria[name].value, one.new.criteria[name].value
+        return -1.0 if sides[0] is None or sides[1] is None else abs(sides[0] - sides[1])
+
+    return max(names, key=moved, default=None)
+
+
+def _shift(found: PairedDifference | None) -> str:
+    return numbers.DASH if found is None else numbers.format_difference(found)
+
+
+def _kappa(found: Kappa | None) -> str:
+    return numbers.DASH if found is None else numbers.format_mean(found)
+
+
+_MOST_TRIED = 4
+_NONE = "no candidate is significantly better:"
+
+_DECISION_WORDS: dict[TuningDecision, str] = {
+    "better": "use '{chosen}': it is closer to human labels on held-out cases",
+    "not_shown": f"{_NONE} '{{chosen}}' was best on training cases, but held-out cases are inconclusive",  # noqa: E501
+    "worse": f"{_NONE} '{{chosen}}' was best on training cases, but worse on held-out cases",
+    "open": f"{_NONE} '{{chosen}}' would be, if not for the judge's failures",
+    "none_better": f"{_NONE} none beat the current rubric on training cases",
+    "incomplete": "no decision: too few answers",
+}
+
+
+_DECISION_TONES: dict[TuningDecision, Tone] = {
+    "better": "better",
+    "worse": "worse",
+    "none_better": "neutral",
+}
+"""Decisions that are neither of these are open."""
+
+
+def tuning_document(found: Tuning) -> Document:
+    """A tuning: whether the new wording is better on held-out cases, and by how much."""
+    training = len(found.training_cases)
+    cases = numbers.format_count(len(found.held_out_cases), "held-out case")
+    table = None
+    if found.present_held_out is not None:
+        table = _held_out_table(found.present_held_out, found.chosen_held_out)
+    return Document(
+        title=f"Tuning of {message.printable(found.rubric)}: {training:,} training cases, {cases}",
+        conclusion=Conclusion(
+            tuning_conclusion(found), _DECISION_TONES.get(found.decision, "inconclusive")
+        ),
+        blocks=not_empty([table, Lines(tuple(tuning_notes(found)))]),
+        data=lambda: _tuning_data(found),
+    )
+
+
+def tuning_conclusion(found: Tuning) -> str:
+    """The decision in one line."""
+    return _DECISION_WORDS[found.decision].format(chosen=message.printable(found.chosen or ""))
+
+
+def tuning_notes(found: Tuning) -> list[LabelledText]:
+    """Everything beside the held-out figures."""
+    lines = [] if found.contrast is None else _contrast_lines(found.contrast)
+    lines += [
+        ("tried", _tried(found)),
+        ("labels", f"{found.n_labels:,} used{_unused(found)}"),
+        (
+            "sampled",
+            f"with seed {found.seed}; {found.level * 100:g} % intervals, clustered by case",
+        ),
+        ("judge", message.printable(found.judge)),
+        ("calls", numbers.format_spending(found.spent)),
+    ]
+    return lines + failure_lines(found.failures, found.failure_messages)
+
+
+def _tuning_data(found: Tuning) -> dict[str, object]:
+    """The result under the keys of its JSON."""
+    whole = asdict(replace(found, tuned=None))
+    whole["tuned"] = None if found.tuned is None else found.tuned.to_json()
+    return {"conclusion": tuning_conclusion(found), **whole}
+
+
+def tuning_plan_line(plan: TunePlan) -> str:
+    """What a tuning would ask and cost, in one line."""
+    replies = numbers.format_count(plan.n_owned, "reply", "replies")
+    cached = f", {replies} cached already" if plan.n_owned else ""
+    price = f"{'about ' if plan.price_usd else ''}{numbers.format_usd(plan.price_usd)}"
+    cases = f"{plan.n_training:,} training cases, {plan.n_held_out:,} held-out cases"
+    calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {message.printable(plan.model)}{cached}"  # noqa: E501
+    return f"{plan.n_candidates:,} candidates, {cases}: {calls}; {price}"
+
+
+def _held_out_table(present: HeldOutResult, chosen: HeldOutResult | None) -> Table:
+    sides = [present] if chosen is None else [present, chosen]
+    rows = zip(*((side.overall, *side.criteria) for side in sides), strict=True)
+    cells = [cells for row in rows for cells in _held_out_rows(row)]
+    return Table(text_columns("on held-out cases", *(side.name for side in sides)), tuple(cells))
+
+
+def _held_out_rows(row: tuple[HeldOutAgreement, ...]) -> list[tuple[str | Cell, ...]]:
+    name = f"{row[0].name}: " if row[0].name else ""
+    rows: list[tuple[str | Cell, ...]] = [
+        (f"{name}distance from human labels", *(mean_cell(one.distance) for one in row))
+    ]
+    if not all(isnan(one.kappa.value) for one in row):
+        rows.append((f"{name}kappa", *(mean_cell(one.kappa) for one in row)))
+    if any(one.n_failed for one in row):
+        failed = (f"{one.n_failed:,} of {one.n_items:,}" for one in row)
+        rows.append((f"{name}failed", *failed))
+    return rows
+
+
+def _contrast_lines(found: HeldOutContrast) -> list[LabelledText]:
+    distance = found.distance
+    p = "undefined" if isnan(distance.p_value) else format_p_value(distance.p_value)
+    shown = "{} [{}, {}]".format(*map(_signed, (distance.value, distance.low, distance.high)))
+    lines = [
+        ("change", f"{shown} in squared distance (below 0 is closer), p {p}, {distance.p_method}")
+    ]
+    if not isnan(found.kappa.value):
+        lines.append(("", f"{numbers.format_difference(found.kappa)} in kappa"))
+    if distance.n_missing:
+        low, high = _signed(found.low), _signed(found.high)
+        lines.append(("", f"from {low} to {high}, depending on the failed answers"))
+    return lines
+
+
+def _signed(x: float) -> str:
+    return numbers.format_decimal(x, "+.3f")
+
+
+def _tried(found: Tuning) -> str:
+    ordered = sorted(found.tried, key=lambda one: (one.place is None, one.place or 0))
+    names = [message.printable(one.name) for one in ordered]
+    shown = ", ".join(names[:_MOST_TRIED])
+    more = f", and {len(names) - _MOST_TRIED:,} more" if len(names) > _MOST_TRIED else ""
+    best = ", best on training cases first" if any(one.place for one in ordered) else ""
+    return f"{numbers.format_count(len(names), 'candidate')}{best}: {shown}{more}"
+
+
+def _unused(found: Tuning) -> str:
+    parts = [f", {found.n_unused:,} unused (no score, or no such output)"] if found.n_unused else []
+    if found.n_examples:
+        cases = numbers.format_count(found.n_examples, "case")
+        parts.append(f", {cases} excluded: the rubric shows their outputs as examples")
+    return "".join(parts)
