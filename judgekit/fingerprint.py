@@ -20,17 +20,7 @@ def canonical_json(value: object) -> str:
     """The one JSON text of a value: keys sorted, no spaces, ASCII, no NaN.
 
     Two values have the same text exactly when they are the same JSON value; `1` and `1.0`
-    differ, and so do `true` and `1`.
-
-    Args:
-        value: JSON types only (dict with str keys, list or tuple, str, int, float, bool, None).
-
-    Returns:
-        ASCII text.
-
-    Raises:
-        ValueError: For NaN and infinities.
-        TypeError: For anything that is not JSON.
+    differ, and so do `true` and `1`. NaN and infinities are a ValueError.
 
     Example:
         >>> canonical_json({"b": 1, "a": [True, None]})

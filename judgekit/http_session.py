@@ -22,11 +22,7 @@ class HttpSession(NamedTuple):
     """The connections to one endpoint in one event loop."""
 
     client: aiohttp.ClientSession
-    """What sends requests."""
-
     errors: tuple[type[Exception], ...]
-    """What it raises when there is no answer."""
-
     scope: AsyncGenerator[None, None]
     """Open as long as the connections are."""
 

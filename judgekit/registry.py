@@ -24,8 +24,6 @@ class RegistryEntry:
     """A name and the object it stands for."""
 
     name: str
-    """The name used in suites and on the command line."""
-
     target: object
     """The object, or where to import it from: `package.module:attribute`."""
 
@@ -33,14 +31,7 @@ class RegistryEntry:
     """`judgekit`, or the package that declares it."""
 
     def load(self) -> object:
-        """The object the name stands for; its module is imported on first use.
-
-        Returns:
-            The object.
-
-        Raises:
-            InputError: It cannot be imported; names the error and the package.
-        """
+        """The object the name stands for; its module is imported on first use."""
         if not isinstance(self.target, str):
             return self.target
         module, _, attribute = self.target.partition(":")
@@ -88,50 +79,18 @@ class Registry(Mapping[str, RegistryEntry]):
         self._all: dict[str, RegistryEntry] | None = self._known if plugins is None else None
 
     def find(self, name: str) -> RegistryEntry:
-        """The entry of that name.
-
-        Args:
-            name: The name.
-
-        Returns:
-            The entry.
-
-        Raises:
-            UnknownNameError: There is no such name; similar ones are suggested.
-            InputError: Two packages declare one name.
-        """
+        """The entry of that name; for an unknown one the error suggests similar names."""
         entry = self._known.get(name) or self._everything().get(name)
         if entry is None:
             raise UnknownNameError(self.kind, name, self._everything())
         return entry
 
     def load(self, name: str) -> object:
-        """The object a name stands for.
-
-        Args:
-            name: The name.
-
-        Returns:
-            The object.
-
-        Raises:
-            UnknownNameError: There is no such name; similar ones are suggested.
-            InputError: It cannot be imported, or two packages declare one name.
-        """
+        """The object a name stands for."""
         return self.find(name).load()
 
     def plus(self, *entries: RegistryEntry) -> Registry:
-        """A registry with further entries.
-
-        Args:
-            entries: The entries to add.
-
-        Returns:
-            A new registry.
-
-        Raises:
-            InputError: Two entries have one name.
-        """
+        """A registry with further entries."""
         known = (*self._known.values(), *entries)
         return Registry(self.kind, known, plugins=self._plugins)
 
@@ -153,14 +112,7 @@ class Registry(Mapping[str, RegistryEntry]):
 
 
 def declared_entries(group: str) -> tuple[RegistryEntry, ...]:
-    """The entries that installed packages declare under an entry-point group.
-
-    Args:
-        group: The group, such as `judgekit.assertions`.
-
-    Returns:
-        One entry for each name, each with the package it comes from; nothing is imported.
-    """
+    """The entries that installed packages declare under an entry-point group; none is imported."""
     # Sorted: the order of installation must not decide what a user sees.
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
 

@@ -4,9 +4,6 @@ from .analysis import (
 from .concurrency import (
     SyncRunner as SyncRunner,
 )
-from .confidence import (
-    with_repeat_confidence as with_repeat_confidence,
-)
 from .exchange import (
     JudgeQuestion as JudgeQuestion,
     gather_in_order as gather_in_order,
@@ -40,4 +37,5 @@ from .pointwise import (
     Grader as Grader,
     PendingGrading as PendingGrading,
     portable_judge_name as portable_judge_name,
+    with_repeat_confidence as with_repeat_confidence,
 )

@@ -121,7 +121,6 @@ def _stop(
     thread: threading.Thread,
     last: Callable[[], Coroutine[object, object, object]] | None = None,
 ) -> None:
-    """Stop a loop from any thread, its own included."""
     if not thread.is_alive():  # after a fork, the thread is the parent's
         return
     if thread is threading.current_thread():

@@ -20,7 +20,6 @@ from typing import (
     ClassVar,
     Generic,
     NamedTuple,
-    Protocol,
     TypeVar,
     cast,
     get_args,
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from judgekit.models import CachedModel
     from judgekit.models.request import Model, ModelReply
     from judgekit.prompts import JudgePrompt, PairTemplate, PromptTemplate
+    from judgekit.prompts.parsing import CriterionReply, PreferenceReply
     from judgekit.records import JsonObject
 
     ReadReply = Callable[[ModelReply], "R"]
@@ -75,17 +75,11 @@ class Spending:
     """Calls, tokens and money of all replies to the same question."""
 
     n_calls: int = 0
-    """Replies, cached ones included."""
-
     cached: bool = False
-    """Whether every reply came from the cache."""
-
     cost_usd: float | None = None
     """What was paid now; 0 when cached, None when unknown."""
 
     price_usd: float | None = None
-    """What the replies cost when they were fetched; None when unknown."""
-
     usage: Usage | None = None
 
 
@@ -94,11 +88,7 @@ class JudgeAnswer(Generic[R]):
     """The result of a question: the parsed reply, or the error why there is none."""
 
     readings: R | None
-    """The parsed reply; None when no reply was usable."""
-
     error: JudgeError | None
-    """Why nothing is usable."""
-
     reply: ModelReply | None
     spending: Spending
 
@@ -309,21 +299,9 @@ class JudgeQuestion(NamedTuple):
 _NAME, _REQUEST = attrgetter("name"), attrgetter("request")
 
 
-class Reading(Protocol):
-    """What a parsed reply says about one criterion, or about two outputs overall."""
+ReadingT = TypeVar("ReadingT", bound="CriterionReply | PreferenceReply")
+"""What a parsed reply says about one criterion, or about two outputs overall."""
 
-    @property
-    def rationale(self) -> str | None:
-        """The judge's reason, where it gave one."""
-        ...
-
-    @property
-    def cannot_assess(self) -> bool:
-        """Whether the judge says that it cannot answer."""
-        ...
-
-
-ReadingT = TypeVar("ReadingT", bound=Reading)
 OutcomeT = TypeVar("OutcomeT")
 
 
@@ -332,34 +310,18 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     """Asks one model with one template; `Grader` and `Comparer` say what about."""
 
     _answer: ClassVar[str]
-    """What an answer is called in the note of a retry."""
-
     _declined: ClassVar[str]
-    """What a judge says that cannot answer."""
-
     _failure: ClassVar[type[Any]]
-    """The record of a question without a usable answer."""
-
     model: Model
     model_name: str
     """The model as requests name it: provider and name."""
 
     template: PromptTemplate | PairTemplate
     parameters: JsonObject
-    """Sampling parameters of every request; JSON."""
-
     api_base: str | None = None
-    """The endpoint, where it is not the provider's own."""
-
     repeats: int = 1
-    """How often each question is asked."""
-
     max_reasks: int = 2
-    """How often a question is repeated whose reply cannot be parsed."""
-
     flags: tuple[str, ...] = ()
-    """Flags of every judgment or preference of this judge."""
-
     cache: CachedModel | None = None
     """The model again, where it has a cache: cached replies are read without waiting."""
 
@@ -416,6 +378,19 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             answer = JudgeAnswer(readings, None, reply, total_spending([reply]))
             yield self.outcomes(answer, question)
 
+    async def complete(
+        self, questions: Sequence[JudgeQuestion], known: Sequence[list[OutcomeT] | None]
+    ) -> list[list[OutcomeT]]:
+        """The outcomes of each question: the known ones, and those that are fetched now."""
+        all_outcomes, places, jobs = list(known), [], []
+        for place, outcomes in enumerate(known):
+            if outcomes is None:
+                places.append(place)
+                jobs.append(self.ask(questions[place]))
+        for place, outcomes in zip(places, await gather_in_order(jobs), strict=True):
+            all_outcomes[place] = outcomes
+        return cast("list[list[OutcomeT]]", all_outcomes)
+
     async def ask(self, question: JudgeQuestion) -> list[OutcomeT]:
         """Ask one question: a judgment, preference or failure for each thing it asks about."""
         answer = await ask_judge(
@@ -430,11 +405,13 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     def read(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
         """What a reply says about each thing that was asked; every answer has a rationale."""
         readings = self._parse(reply, question)
+        header = self.template.header
+        asks_rationale = (header.pair or header.reply).asks_rationale
         for name, reading in readings.items():
             if (
                 not reading.cannot_assess
                 and rationale_text(reading.rationale, reply.text) is None
-                and self._asks_rationale
+                and asks_rationale
             ):
                 # The wording is part of the repeated request and with it of its cache key: it must
                 # not change.
@@ -474,13 +451,17 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             if reading is None or reply is None or reading.cannot_assess:
                 outcomes.append(self._failed(fields, answer, reading))
             else:
-                outcomes.append(self._observed(index, fields, reading, reply, question))
+                rationale = rationale_text(reading.rationale, reply.text)
+                fields |= {
+                    "rationale": rationale or absent_rationale(reply.text),
+                    "stated_confidence": reading.confidence,
+                    "model": reply.model,
+                    "duration_ms": reply.duration_ms,
+                    "dropped_parameters": reply.dropped_parameters,
+                }
+                flags = () if rationale else ("no_rationale",)
+                outcomes.append(self._observed(index, fields, reading, reply, question, flags))
         return outcomes
-
-    @property
-    @abstractmethod
-    def _asks_rationale(self) -> bool:
-        """Whether the template asks for a reason."""
 
     @abstractmethod
     def _parse(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
@@ -495,6 +476,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         reading: ReadingT,
         reply: ModelReply,
         question: JudgeQuestion,
+        more_flags: Sequence[str],
     ) -> OutcomeT:
         """The record of what was read about the thing asked at a position."""
 

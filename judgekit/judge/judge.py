@@ -18,7 +18,6 @@ from judgekit.records import ReconciliationRule
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
-    from types import TracebackType
 
     from judgekit.datasets import JudgeMode, Suite, SuiteJudge
     from judgekit.judge.pointwise import PendingGrading
@@ -296,20 +295,7 @@ class Judge(PairJudge):
         return self._grader.observe(case, output, rubric, known=known)
 
     def grade_sync(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
-        """`grade`, for callers that are not asynchronous; works inside a running loop too.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced.
-            rubric: How it is judged.
-
-        Returns:
-            The verdict.
-
-        Raises:
-            TemplateError: When the template does not fit the output or the rubric.
-            StoreError: When the cache cannot store what was paid for.
-        """
+        """`grade`, for callers that are not asynchronous; works inside a running loop too."""
         return self._sync_runner.run(self.grade(case, output, rubric))
 
     def requests(self, case: Case, output: Output, rubric: Rubric) -> list[ModelRequest]:
@@ -339,23 +325,13 @@ class Judge(PairJudge):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.aclose()
         self.close()
 

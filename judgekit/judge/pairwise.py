@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from judgekit.judge.exchange import (
     Asker,
     JudgeQuestion,
-    absent_rationale,
     gather_in_order,
-    rationale_text,
     replace_surrogates,
     stream_results,
 )
@@ -73,15 +71,9 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
 
     template: PairTemplate
     scrubs: bool = True
-    """Whether what names an output's maker is taken out before the judge sees it."""
-
     draws_labels: bool = False
-    """Whether the two places get drawn labels beside `first` and `second`."""
-
     seed: int = 0
     rule: ReconciliationRule = "consistent"
-    """Who wins where the orders differ."""
-
     asks_overall: bool = True
     """Whether it asks which is better overall, beside the criteria. Recorded replies may hold
     answers to the criteria only; the overall winner then follows from them."""
@@ -120,9 +112,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         """Ask everything about two outputs."""
         questions = self.questions(case, pair, rubric)
         cached = list(self.cached_outcomes(questions))
-        jobs = [self.ask(q) for q, known in zip(questions, cached, strict=True) if known is None]
-        fetched = iter(await gather_in_order(jobs))
-        return list(chain.from_iterable(next(fetched) if one is None else one for one in cached))
+        return list(chain.from_iterable(await self.complete(questions, cached)))
 
     async def observe(
         self,
@@ -185,10 +175,6 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             error="; ".join(errors) or None,
         )
 
-    @property
-    def _asks_rationale(self) -> bool:
-        return self.template.reply.asks_rationale
-
     def _parse(
         self, reply: ModelReply, question: JudgeQuestion
     ) -> Mapping[str | None, PreferenceReply]:
@@ -222,6 +208,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         reading: PreferenceReply,
         reply: ModelReply,
         question: JudgeQuestion,
+        more_flags: Sequence[str],
     ) -> Preference:
         quotes = reading.evidence_first, reading.evidence_second
         first, second = (
@@ -236,24 +223,16 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             flags.append("evidence_not_found")
         if reading.scores_disagree:
             flags.append("scores_disagree")
-        rationale = rationale_text(reading.rationale, reply.text)
-        if rationale is None:
-            flags.append("no_rationale")
         return Preference(
             **fields,
             choice=reading.choice,
-            rationale=rationale or absent_rationale(reply.text),
             evidence_first=first,
             evidence_second=second,
             confidence=reading.confidence if sure is None else sure,
-            stated_confidence=reading.confidence,
             logprob_first=None if chances is None else chances.first,
             raw_first=reading.raw_first,
             raw_second=reading.raw_second,
-            model=reply.model,
-            duration_ms=reply.duration_ms,
-            dropped_parameters=reply.dropped_parameters,
-            flags=tuple(flags),
+            flags=(*flags, *more_flags),
         )
 
     def _distribution(
@@ -323,22 +302,7 @@ class PairJudge:
         *,
         names: Iterable[str] = (),
     ) -> Comparison:
-        """`compare`, for callers that are not asynchronous; works inside a running loop too.
-
-        Args:
-            case: As for `compare`.
-            output_a: As for `compare`.
-            output_b: As for `compare`.
-            rubric: As for `compare`.
-            names: As for `compare`.
-
-        Returns:
-            The comparison.
-
-        Raises:
-            TemplateError: When a template does not fit the rubric.
-            StoreError: When a cache cannot store what was paid for.
-        """
+        """`compare`, for callers that are not asynchronous; works inside a running loop too."""
         return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 
 
@@ -347,8 +311,6 @@ class BlindPair:
     """Two outputs as a judge sees them."""
 
     texts: tuple[str, str]
-    """The texts of a and b, scrubbed where the judge asks for that."""
-
     variants: tuple[str | None, str | None]
     """Their variants; no judge sees these names."""
 

@@ -10,23 +10,19 @@ from typing import TYPE_CHECKING, Self
 
 from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
-from judgekit.judge.confidence import with_repeat_confidence
 from judgekit.judge.exchange import merge_streams
 from judgekit.judge.pairwise import PairJudge
+from judgekit.judge.pointwise import with_repeat_confidence
 from judgekit.records import CalibratedPanel, JudgeFailure, Judgment, RunPanel
-from judgekit.scoring import conclude, is_confident
+from judgekit.scoring import is_confident
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
-    from types import TracebackType
 
     from judgekit.judge.judge import Judge
     from judgekit.judge.pairwise import Comparer, PreferenceOutcome
-    from judgekit.judge.pointwise import PendingGrading
-    from judgekit.records import CalibratedJudge, Case, Output, Rubric, Verdict
-
-if TYPE_CHECKING:
-    _JudgmentOutcome = Judgment | JudgeFailure
+    from judgekit.judge.pointwise import JudgmentOutcome, PendingGrading
+    from judgekit.records import CalibratedJudge, Case, Output, Rubric
 
 
 class _JudgeGroup:
@@ -62,40 +58,15 @@ class JudgePanel(_JudgeGroup):
         # In the order of the settings: a cascade begins with the first one named.
         self.judges = tuple(sorted(judges, key=lambda judge: self.panel.judges.index(judge.id)))
 
-    @property
-    def id(self) -> str:
-        """The rule and the judges."""
-        return f"{self.panel.combine} of {', '.join(judge.id for judge in self.judges)}"
-
-    async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
-        """Grade one output."""
-        outcomes: list[_JudgmentOutcome] = []
-        async with aclosing(self.observe(case, output, rubric)) as answers:
-            async for answer in answers:
-                outcomes += answer
-        judgments, failures = self._in_order(outcomes, rubric)
-        # Written into the verdict, since a calibration holds for this panel only.
-        each = [one for judge in self.judges for one in judge.grader.configuration.judges]
-        return conclude(
-            rubric,
-            judgments,
-            failures,
-            panel=self.panel,
-            case_id=case.id,
-            variant=output.variant,
-            error=output.error,
-            asked=panel_configuration(each, self.panel),
-        )
-
     async def observe(
         self,
         case: Case,
         output: Output,
         rubric: Rubric,
         *,
-        said: Sequence[_JudgmentOutcome] = (),
+        said: Sequence[JudgmentOutcome] = (),
         begun: Sequence[PendingGrading] = (),
-    ) -> AsyncGenerator[tuple[_JudgmentOutcome, ...], None]:
+    ) -> AsyncGenerator[tuple[JudgmentOutcome, ...], None]:
         """Grade one output and yield each answer as it arrives."""
         if output.error is not None:
             return
@@ -121,8 +92,8 @@ class JudgePanel(_JudgeGroup):
                 yield found
 
     async def _one_by_one(
-        self, case: Case, output: Output, rubric: Rubric, earlier: Sequence[_JudgmentOutcome]
-    ) -> AsyncGenerator[tuple[_JudgmentOutcome, ...], None]:
+        self, case: Case, output: Output, rubric: Rubric, earlier: Sequence[JudgmentOutcome]
+    ) -> AsyncGenerator[tuple[JudgmentOutcome, ...], None]:
         outcomes, open_criteria = [*earlier], rubric
         for judge in self.judges:
             known = _answers_of(earlier, judge.id)
@@ -139,23 +110,8 @@ class JudgePanel(_JudgeGroup):
                 return
             open_criteria = select_criteria(rubric, unsure)
 
-    def _in_order(
-        self, outcomes: Sequence[_JudgmentOutcome], rubric: Rubric
-    ) -> tuple[list[Judgment], list[JudgeFailure]]:
-        """Judge by judge, each repeat by repeat and in the rubric's order."""
-        # Answers arrive in any order; the same answers must always give the same verdict.
-        places = {criterion.name: place for place, criterion in enumerate(rubric.criteria)}
-        judgments: list[Judgment] = []
-        failures: list[JudgeFailure] = []
-        for judge in self.judges:
-            own = [one for one in outcomes if one.judge == judge.id]
-            own.sort(key=lambda one: (one.repeat, places[one.criterion]))
-            judgments += with_repeat_confidence([one for one in own if isinstance(one, Judgment)])
-            failures += [one for one in own if isinstance(one, JudgeFailure)]
-        return judgments, failures
 
-
-def is_sure_of(criterion: str, outcomes: Sequence[_JudgmentOutcome], panel: RunPanel) -> bool:
+def is_sure_of(criterion: str, outcomes: Sequence[JudgmentOutcome], panel: RunPanel) -> bool:
     """Whether a judge of a cascade is confident enough of a criterion, over all its repeats."""
     own = [one for one in outcomes if one.criterion == criterion]
     judgments = with_repeat_confidence([one for one in own if isinstance(one, Judgment)])
@@ -210,7 +166,7 @@ def panel_configuration(
     )
 
 
-def _answers_of(outcomes: Sequence[_JudgmentOutcome], judge: str) -> set[tuple[str, int]]:
+def _answers_of(outcomes: Sequence[JudgmentOutcome], judge: str) -> set[tuple[str, int]]:
     return {(one.criterion, one.repeat) for one in outcomes if one.judge == judge}
 
 
@@ -313,12 +269,7 @@ class Panel(PairJudge, _JudgeGroup):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         async with AsyncExitStack() as stack:
             for judge in self.judges:
                 stack.push_async_exit(judge)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
+from math import fsum
 from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -16,13 +18,9 @@ from pydantic import JsonValue, TypeAdapter
 
 from judgekit.errors import SettingsError
 from judgekit.fingerprint import Frozen, canonical_json
-from judgekit.judge.confidence import with_repeat_confidence
 from judgekit.judge.exchange import (
     Asker,
     JudgeQuestion,
-    absent_rationale,
-    gather_in_order,
-    rationale_text,
     replace_surrogates,
     stream_results,
 )
@@ -59,7 +57,6 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
 
     template: PromptTemplate
     configuration: CalibratedPanel = field(init=False, repr=False)
-    """How the judge is asked: what a calibration is bound to."""
 
     def __post_init__(self) -> None:
         # `super()` does not work in a dataclass with slots, which is a second class.
@@ -98,7 +95,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
-            questions += [self.question(prompt, shown, subject, about) for prompt in prompts]
+            as_question = partial(self.question, shown=shown, subject=subject, about=about)
+            questions += map(as_question, prompts)
         return questions
 
     def begin(
@@ -141,10 +139,6 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             async for outcomes in answers:
                 yield tuple(outcomes)
 
-    @property
-    def _asks_rationale(self) -> bool:
-        return self.template.header.reply.asks_rationale
-
     def _parse(
         self, reply: ModelReply, question: JudgeQuestion
     ) -> Mapping[str | None, CriterionReply]:
@@ -180,6 +174,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         reading: CriterionReply,
         reply: ModelReply,
         question: JudgeQuestion,
+        more_flags: Sequence[str],
     ) -> Judgment:
         scale, raw = question.prompt.criteria[index].scale, cast("float", reading.raw)
         # Most quotes are ASCII and hold no surrogate.
@@ -197,24 +192,16 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         if None in map(_MATCH, evidence):
             # Flagged and stored: the score may be right although the quote is not.
             flags.append("evidence_not_found")
-        rationale = rationale_text(reading.rationale, reply.text)
-        if rationale is None:
-            flags.append("no_rationale")
         return Judgment(
             **fields,
             raw=raw,
             value=scale.value_of(raw),
-            rationale=rationale or absent_rationale(reply.text),
             evidence=evidence,
             confidence=reading.confidence if sure is None else sure,
-            stated_confidence=reading.confidence,
             logprob_confidence=sure,
             expected_raw=None if chances is None else chances.expected_raw,
             logprob_mass=None if chances is None else chances.mass,
-            model=reply.model,
-            duration_ms=reply.duration_ms,
-            dropped_parameters=reply.dropped_parameters,
-            flags=tuple(flags),
+            flags=(*flags, *more_flags),
         )
 
 
@@ -240,15 +227,7 @@ class PendingGrading:
 
     async def finish(self) -> Verdict:
         """Ask the open questions, and conclude."""
-        answers = list(self.answers)
-        jobs, places = [], []
-        for place, known in enumerate(answers):
-            if known is None:
-                places.append(place)
-                jobs.append(self.grader.ask(self.questions[place]))
-        for place, outcomes in zip(places, await gather_in_order(jobs), strict=True):
-            answers[place] = outcomes
-        return self._conclude(answers)
+        return self._conclude(await self.grader.complete(self.questions, self.answers))
 
     def _conclude(self, answers: Iterable[list[JudgmentOutcome] | None]) -> Verdict:
         judgments: list[Judgment] = []
@@ -267,6 +246,35 @@ class PendingGrading:
             error=self.output.error,
             asked=self.grader.configuration,
         )
+
+
+_ENOUGH_REPEATS = 2
+
+
+def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...]:
+    """The judgments, each with how well the repeats of its criterion agree."""
+    # The agreement of repeats with values v_1 … v_n on [0, 1] is `1 - 2 * sd`, where `sd` is their
+    # standard deviation about the mean: 1 when all are the same, 0 when half are worst and half
+    # best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
+    if len(judgments) < _ENOUGH_REPEATS:
+        return tuple(judgments)
+    # Repeats of different criteria say nothing about each other.
+    by_criterion: dict[str, list[float]] = {}
+    for judgment in judgments:
+        by_criterion.setdefault(judgment.criterion, []).append(judgment.value)
+    return tuple(
+        _with_agreement(judgment, by_criterion[judgment.criterion]) for judgment in judgments
+    )
+
+
+def _with_agreement(judgment: Judgment, values: list[float]) -> Judgment:
+    if len(values) < _ENOUGH_REPEATS:
+        return judgment
+    mean = fsum(values) / len(values)
+    spread = (fsum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
+    agreement = max(0.0, 1.0 - 2.0 * spread)
+    # Repeats are trusted before token probabilities, and those before what the judge states.
+    return judgment.model_copy(update={"repeat_confidence": agreement, "confidence": agreement})
 
 
 def portable_judge_name(judge: str) -> str:

@@ -142,7 +142,6 @@ def _is_encodable(text: str) -> bool:
 
 
 def _is_storable(value: object) -> bool:
-    """Whether every number in a value can be stored."""
     if type(value) in _PLAIN:
         return True
     if isinstance(value, float):
@@ -160,7 +159,6 @@ def _is_storable(value: object) -> bool:
 
 
 def _member_values(value: object) -> dict[str, object]:
-    """The values inside a value, by the name that leads to them."""
     if isinstance(value, BaseModel):
         extra = value.__pydantic_extra__
         return {**vars(value), **extra} if extra else vars(value)
@@ -172,7 +170,6 @@ def _member_values(value: object) -> dict[str, object]:
 
 
 def _describe_unstorable(value: object, where: str) -> str:
-    """Names the first number that cannot be stored."""
     for name, member in _member_values(value).items():
         if not _is_storable(member):
             return _describe_unstorable(member, f"{where}.{name}")

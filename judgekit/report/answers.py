@@ -56,15 +56,7 @@ def case_document(
     notes: Sequence[str] = (),
     data: Callable[[], object],
 ) -> Document:
-    """A case with its answers.
-
-    Args:
-        case: What was answered.
-        answers: Every answer to it that is shown.
-        earlier: For each answer, the observations that others replaced; may be empty.
-        notes: Sentences below everything else.
-        data: Makes its JSON.
-    """
+    """A case with its answers, and for each the observations that later ones replaced."""
     facts = [case.name, case.stratum, *(f"#{tag}" for tag in case.tags)]
     facts += [f"agent {case.agent}" if case.agent else None]
     facts += [f"skill {case.skill}" if case.skill else None]
@@ -88,7 +80,6 @@ def case_document(
 
 
 def _conclusion(answers: Sequence[Outcome]) -> Conclusion:
-    """Whether each answer passes; coloured where all of them agree."""
     words = {True: "passes", False: "fails", None: "is undecided"}
     texts = []
     for answer in answers:
@@ -137,7 +128,6 @@ def _output_blocks(answer: Outcome) -> list[Block]:
 
 
 def _about(answer: Outcome) -> str:
-    """When it was answered, how long that took and what it cost."""
     result, output = answer.result, answer.result.output
     facts = [] if result.ran_at is None else [f"{result.ran_at:%Y-%m-%d %H:%M} UTC"]
     if output.duration_ms is not None:
@@ -153,7 +143,6 @@ def _about(answer: Outcome) -> str:
 
 
 def _check_entries(check: AssertionResult, depth: int = 0) -> list[Entry]:
-    """An assertion, and below it those that it combines."""
     word = "error" if check.passed is None else "holds" if check.passed else "fails"
     text = f"{check.type}: {message.one_line(check.error or check.message)}"
     text += _price(check.asked)
@@ -179,7 +168,6 @@ def _score_text(score: Score) -> str:
 
 
 def _price(usage: EmbeddingUsage | None) -> str:
-    """The price of the vectors that a check compared."""
     if usage is None:
         return ""
     return f", {numbers.format_usd(usage.cost_usd)}" if usage.n_calls else ", from the cache"
@@ -220,7 +208,6 @@ def _judge_cost(judgment: Judgment | JudgeFailure) -> str:
 
 
 def _verdict_entries(verdict: Verdict) -> Entries:
-    """The criteria, and below them the verdict that they result in."""
     own = verdict.uncalibrated
     entries = []
     for criterion in verdict.criteria:

@@ -304,7 +304,6 @@ def skipped_probes(audit: Audit) -> dict[str, list[str]]:
 
 
 def _effect_kind_summary(probe: ProbeResult) -> str:
-    """The number of kinds of attacks, and of each verdict on them."""
     verdicts = [part.verdict for part in probe.parts]
     words = [f"{verdicts.count(verdict)} {name}" for verdict, name in _EFFECT_VERDICT_WORDS.items()]
     counts = ", ".join(text for text in words if not text.startswith("0 "))
@@ -342,7 +341,6 @@ def probe_notes(probe: ProbeResult) -> list[str]:
 
 
 def _margins(audit: Audit) -> str:
-    """The smallest material effects, by their unit."""
     measured = [one for probe in audit.probes for one in (*probe.effects, *probe.parts)]
     effects = [one for one in measured if one.verdict is not None]
     values = sorted({one.margin for one in effects if one.scale == "value"})

@@ -80,7 +80,6 @@ _STAND_IN_TONES: dict[StandInAnswer, Tone] = {"yes": "pass", "no": "fail", "open
 
 
 def _conclusion(report: CalibrationReport) -> Conclusion:
-    """Whether the judge can replace a human annotator."""
     found = report.stand_in
     question, tone = "Can this judge replace a human annotator?", _STAND_IN_TONES[found.answer]
     if len(report.criteria) > 1:  # the reason names the answer of each
@@ -156,7 +155,6 @@ def _ccc(found: Estimate) -> Cell:
 
 
 def _annotator_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
-    """Humans with one another, and the judge with the same humans."""
     rows = tuple(
         (part.name, f"{humans.n_annotators:,}", mean_cell(humans.alpha), *_exactly(part))
         for part in parts
@@ -179,7 +177,6 @@ def _exactly(part: CriterionCalibration) -> tuple[str | Cell, ...]:
 
 
 def _pass_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
-    """How far judge and humans agree on what passes."""
     rows = []
     for part in parts:
         found = part.pass_fail
@@ -199,7 +196,6 @@ def _pass_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
 
 
 def _order_table(parts: Sequence[CriterionCalibration]) -> Table:
-    """How often a judge of two outputs is right in each order."""
     rows = []
     for part in parts:
         found = part.orders
@@ -260,7 +256,6 @@ def _correction_notes(name: str, found: CorrectedFigure) -> Iterable[str]:
 
 
 def _correctness_words(report: CalibrationReport) -> str:
-    """When the judge counts as right, in words."""
     if report.kind == "pairwise":
         return "right: the judge names the winner that humans name"
     return _RIGHT[report.options.right]
@@ -269,7 +264,6 @@ def _correctness_words(report: CalibrationReport) -> str:
 def _segment_tables(
     parts: Sequence[CriterionCalibration], right: str
 ) -> tuple[Block | None, list[Block]]:
-    """The segments of the last part, and those of all others."""
     tables = [_segment_table(part, right, is_only=len(parts) == 1) for part in parts]
     last = tables[-1]
     n_more = len(last.rows) - _MOST_ROWS
@@ -301,7 +295,6 @@ def _segment_table(part: CriterionCalibration, right: str, *, is_only: bool) -> 
 
 
 def _annotator_table(part: CriterionCalibration) -> Table:
-    """Each annotator and the judge."""
     rows = tuple(
         (
             each.name,
@@ -317,7 +310,6 @@ def _annotator_table(part: CriterionCalibration) -> Table:
 
 
 def _confusion_tables(report: CalibrationReport) -> list[Block]:
-    """Human labels by judge scores."""
     tables: list[Block] = []
     for part in report.criteria.values() or [report.overall]:
         found = part.confusion
@@ -338,7 +330,6 @@ _WORST, _FEW = 3, 4
 
 
 def _overview_lines(report: CalibrationReport) -> Lines:
-    """Who judged, and how labels and judgments came together."""
     joined = report.joined
     rows = [("judge", message.printable(judge)) for judge in report.judges]
     rows += [("from", _origin(report))] if report.origin else []
@@ -394,7 +385,6 @@ def _confidence_lines(parts: Sequence[CriterionCalibration]) -> Lines:
 
 
 def _criterion_confidence_lines(part: CriterionCalibration) -> list[str]:
-    """What the judge's confidence is worth, what needs no review, what more labels would bring."""
     lines = []
     found = part.trust
     if found is None:
@@ -452,7 +442,6 @@ def _review(found: Review) -> str:
 
 
 def _name_once(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The name of a part before its first line only."""
     found: list[tuple[str, str]] = []
     last = ""
     for name, text in rows:
@@ -462,7 +451,6 @@ def _name_once(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _substitution_lines(parts: Sequence[CriterionCalibration]) -> Lines | None:
-    """Whether the judge can replace an annotator, part by part."""
     if len(parts) < 2:  # noqa: PLR2004 - the conclusion says it of a single one
         return None
     rows = tuple(
@@ -503,7 +491,6 @@ def _score(score: float, names: Mapping[float, str]) -> str:
 
 
 def _next_label_lines(report: CalibrationReport) -> Lines:
-    """The items that a label would help most with."""
     rows = []
     for each in report.suggestions:
         where = f"{each.case_id} {each.variant or ''}".strip()

@@ -84,5 +84,4 @@ def _lines(one: CalibrationMap) -> list[str]:
 
 
 def _file_name_part(text: str) -> str:
-    """A text as a part of a file's name."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-.")[:_LONGEST] or "judge"

@@ -198,7 +198,6 @@ def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
 
 
 def _wins_tables(summary: ComparisonSummary) -> tuple[Table, Block | None]:
-    """Who won overall and on each criterion, and the same by stratum and tag."""
     segments = {
         **{f"stratum {name}": figures for name, figures in summary.strata.items()},
         **{f"tag {name}": figures for name, figures in summary.tags.items()},
@@ -259,7 +258,6 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
 
 
 def _test_lines(compared: ScoreComparison) -> list[LabelledText]:
-    """The test behind the decision, and other tests of the same cases."""
     lines = []
     leading = compared.value or compared.pass_rate
     if leading is not None and leading.p is not None:
@@ -557,7 +555,6 @@ def _strength_cells(side: RankedSide) -> list[str | Cell]:
 
 
 def _matrix(summary: RankingSummary) -> Table:
-    """Who won how often against whom."""
     shares = {}
     for pair in summary.pairs:
         if not isnan(pair.share):

@@ -87,10 +87,7 @@ class Table:
     rows: tuple[tuple[str | Cell, ...], ...]
     title: str = ""
     notes: tuple[str, ...] = ()
-    """How to read it; shown below."""
-
     rules_after: frozenset[int] = frozenset()
-    """Rows that end a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +127,7 @@ class Entry:
     headline: str
     lines: tuple[str, ...] = ()
     badge: str = ""
-    """One word before the headline: pass, fail."""
-
     tone: Tone = "neutral"
-    """The colour of the badge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +160,6 @@ class Series:
 
     points: tuple[Point, ...]
     kind: Literal["dots", "line", "rule"] = "dots"
-    """A rule is a dashed line."""
-
     name: str = ""
     """What the key calls it; empty for no entry."""
 
@@ -201,7 +193,6 @@ class Section:
     blocks: tuple[Block, ...]
     intro: str = ""
     tone: Tone = "neutral"
-    """The colour of the sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,6 @@ def verdict_line(verdict: Verdict) -> str:
 
 
 def _apart(verdict: Verdict) -> set[str]:
-    """The fields that are written by themselves, or are empty."""
     return _VERDICT_LISTS | {name for name in _SPARE if getattr(verdict, name) is None}
 
 
@@ -262,7 +261,6 @@ def _checks_usd(asked: Sequence[EmbeddingUsage]) -> float | None:
 
 
 def _safe_rows(results: Iterable[CaseResult]) -> Iterator[Row]:
-    """Rows whose texts any file can hold."""
     for result in results:
         for row in case_result_rows(result):
             yield {k: words_text(v) if isinstance(v, str) else v for k, v in row.items()}

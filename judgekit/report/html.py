@@ -116,8 +116,6 @@ class PlotDrawing:
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     key: tuple[tuple[int, int, str], ...]
-    """Colour, height and name of each entry."""
-
     width: int = _WIDTH
     height: int = _HEIGHT
     left: int = _LEFT
@@ -168,7 +166,6 @@ def _key(series: tuple[Series, ...]) -> tuple[tuple[int, int, str], ...]:
 
 
 def _place(point: Point, x: Axis, y: Axis) -> Point:
-    """Where a point lies on the picture; what is outside an axis lies at its end."""
     # The y axis of SVG points down, that of a plot up.
     right = min(1.0, max(0.0, (point[0] - x.low) / (x.high - x.low)))
     up = min(1.0, max(0.0, (point[1] - y.low) / (y.high - y.low)))
@@ -191,8 +188,6 @@ class BarDrawing:
 
     at: float
     span: tuple[float, float] | None
-    """The interval, where it has one."""
-
     width: int = _BAR_WIDTH
     height: int = _BAR_HEIGHT
 

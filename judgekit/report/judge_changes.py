@@ -133,7 +133,6 @@ def _shift_table(criteria: Mapping[str, CriterionShift]) -> Table:
 
 
 def _flip(one: PairedVerdict) -> Entry:
-    """A changed decision; the criterion that moved most explains it, by both rationales."""
     values = " to ".join(format_decimal(side.value) for side in (one.old, one.new))
     headline = ", ".join(part for part in (one.case_id, one.variant, values) if part)
     badge = f"{_PASS_WORDS[one.old.passed]} to {_PASS_WORDS[one.new.passed]}"
@@ -229,7 +228,6 @@ def tuning_notes(found: Tuning) -> list[LabelledText]:
 
 
 def _tuning_data(found: Tuning) -> dict[str, object]:
-    """The result under the keys of its JSON."""
     whole = asdict(replace(found, tuned=None))
     whole["tuned"] = None if found.tuned is None else found.tuned.to_json()
     return {"conclusion": tuning_conclusion(found), **whole}

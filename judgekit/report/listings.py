@@ -218,11 +218,7 @@ def pairs_document(
 ) -> Document:
     """The pairs of one case: both outputs, all preferences, and why one lost.
 
-    Args:
-        info: The comparison.
-        pairs: The pairs of one case, one for each repeat.
-        analyses: Analyses of losing outputs, by the place of the pair.
-        data: Makes its JSON.
+    `analyses` has the analyses of losing outputs by the place of the pair.
     """
     labels = {"a": info.a.label, "b": info.b.label}
     results, blocks = [], []

@@ -106,7 +106,6 @@ def _tone(plan: SuitePlan) -> Tone:
 
 
 def _label_once(rows: Sequence[LabelledText]) -> tuple[LabelledText, ...]:
-    """Each label before its first line only."""
     labels = ["", *(label for label, _ in rows)]
     return tuple(
         ("" if label == before else label, text)
@@ -127,7 +126,6 @@ def _plan_data(plan: SuitePlan) -> dict[str, object]:
 
 
 def _models_table(plan: SuitePlan) -> Table:
-    """Two rows for each model: what is likely, and the upper bound."""
     rows: list[tuple[str, ...]] = []
     ends = []
     for model in plan.models:
@@ -162,7 +160,6 @@ _ROLES = {"answers": "answers", "judge": "judge", "checks": "similarity"}
 
 
 def _headline(plan: SuitePlan) -> str:
-    """What would be run, on one line."""
     n_cases = numbers.format_count(plan.cases.n_chosen, "case")
     parts = [n_cases, numbers.format_count(len(plan.answers), "variant")]
     if plan.repeats > 1:
@@ -174,7 +171,6 @@ def _headline(plan: SuitePlan) -> str:
 
 
 def _scope_lines(plan: SuitePlan) -> list[str]:
-    """Which cases are not run, and how many were counted."""
     cases = plan.cases
     reasons = [
         (cases.n_filtered, "filtered"),
@@ -202,7 +198,6 @@ def _model_role(model: ModelPlan) -> str:
 
 
 def _plan_lines(plan: SuitePlan) -> list[LabelledText]:
-    """Everything below the table."""
     return [
         *_answer_lines(plan),
         *_judging_lines(plan),
@@ -213,7 +208,6 @@ def _plan_lines(plan: SuitePlan) -> list[LabelledText]:
 
 
 def _answer_lines(plan: SuitePlan) -> list[LabelledText]:
-    """The variants, those of a kind on one line."""
     lines = []
     for kind, words in _KINDS.items():
         of_kind = [one for one in plan.answers if one.kind == kind]
@@ -343,7 +337,6 @@ _WHOLE_POINTS = 10
 
 
 def _assumptions(plan: SuitePlan) -> list[str]:
-    """Assumptions behind the figures."""
     lines = [_spreads(plan.detectable), *_latencies(plan), *_lengths(plan)]
     if plan.earlier is not None:
         answers = numbers.format_count(plan.earlier.n_answers, "answer")
@@ -373,7 +366,6 @@ def _detectable_text(effect: DetectableEffect) -> str:
 
 
 def _spreads(effects: Sequence[DetectableEffect]) -> str:
-    """How much cases differ, which decides the differences that can be detected."""
     words = {
         "pass_rate": lambda spread: f"{spread * 100:.0f} % of the cases differ in passing",
         "value": lambda spread: f"differences in value have sd {spread:.2f}",

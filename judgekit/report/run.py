@@ -120,15 +120,7 @@ def run_document(
     is_stored: bool = True,
     data: Callable[[], object] | None = None,
 ) -> Document:
-    """A run: the pass rate of each variant, their differences, and the gate.
-
-    Args:
-        summary: Its figures.
-        gate: What its suite demands, and whether it is met.
-        answers: Blocks of `RunAnswers`.
-        is_stored: Whether the run can be found by its id.
-        data: Makes its JSON; None for `run_json`.
-    """
+    """A run: the pass rate of each variant, their differences, `answers` of it, and the gate."""
     n = numbers.format_count(summary.run.n_cases or 0, "case")
     return Document(
         title=f"{message.printable(summary.run.suite)}: {n}{_pass_rule(summary.run)}",
@@ -155,7 +147,6 @@ def _pass_rule(run: RunInfo) -> str:
 
 
 def _conclusion(summary: RunSummary, gate: GateResult | None) -> Conclusion:
-    """The gate's result where there is a gate, and how many answers pass."""
     lead, tone = ("", None) if gate is None else _GATE_CONCLUSIONS[gate.held]
     if not summary.variants:
         return Conclusion(f"{lead}No answers.", tone or "inconclusive")
@@ -179,7 +170,6 @@ def _conclusion(summary: RunSummary, gate: GateResult | None) -> Conclusion:
 
 
 def _variant_table(variants: Sequence[VariantFigures]) -> Table:
-    """A row for each variant; in a narrow terminal the criteria move below it."""
     names = list(dict.fromkeys(name for variant in variants for name in variant.criteria))
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
@@ -201,7 +191,6 @@ def _variant_table(variants: Sequence[VariantFigures]) -> Table:
 
 
 def _differences(differences: Sequence[VariantDifference]) -> Table | Details:
-    """A row for each pair of variants and measure, the second variant less the first."""
     words = {"value": "value", "pass_rate": "pass rate"}
     rows: list[tuple[str | Cell, ...]] = []
     for one in differences:
@@ -438,7 +427,6 @@ def undecided_reason(summary: RunSummary) -> str:
 
 
 def _partial_lines(summary: RunSummary) -> list[LabelledText]:
-    """How many cases of an unfinished run its figures cover."""
     n_cases, lines = summary.run.n_cases, []
     # The first cases of a file need not be typical of all of them.
     for variant in summary.variants:

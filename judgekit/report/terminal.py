@@ -236,7 +236,6 @@ def _row_list(columns: Sequence[Column], row: Sequence[str | Cell]) -> Iterator[
 
 
 def _moved(block: Table) -> Table:
-    """The columns that found no room, a row for each cell."""
     rows = [
         (column.name if number == 0 else "", row[0], row[place])
         for place, column in enumerate(block.columns)

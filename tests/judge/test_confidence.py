@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.judge import with_repeat_confidence
-from judgekit.judge.confidence import reported_confidence
 from tests.factories import make_judgment
 
 VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=6)
@@ -51,11 +50,9 @@ def test_each_criterion_agrees_with_its_own_repeats_only() -> None:
     assert found[1].repeat_confidence == found[2].repeat_confidence == 0.0
 
 
-def test_repeats_are_trusted_before_probabilities_and_those_before_words() -> None:
-    assert reported_confidence(0.1, 0.2, 0.3) == 0.1
-    assert reported_confidence(None, 0.2, 0.3) == 0.2
-    assert reported_confidence(None, None, 0.0) == 0.0
-    assert reported_confidence(None, None) is None
+def test_repeats_are_trusted_before_probabilities_and_words() -> None:
+    sure = make_judgment(confidence=0.2, logprob_confidence=0.2, stated_confidence=0.3)
+    assert [j.confidence for j in with_repeat_confidence([sure, sure])] == [1.0, 1.0]
 
 
 def test_every_confidence_is_kept_beside_the_reported_one() -> None:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.judge import JudgePanel, select_criteria
+from judgekit.judge import (
+    JudgePanel,
+    panel_configuration,
+    select_criteria,
+    with_repeat_confidence,
+)
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.records import JudgeFailure, Judgment, RunPanel
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from judgekit.judge import Judge
+    from judgekit.records import Case, Output, Rubric, Verdict
 
 CASE, OUTPUT, RUBRIC = make_case(), make_output(), make_rubric("accuracy", "style")
 CASCADE = RunPanel(combine="cascade", escalate_below=0.7)
@@ -37,6 +43,30 @@ def asked(model: ScriptedModel) -> list[tuple[str | None, int]]:
 
 async def told(stream: AsyncIterator[Any]) -> list[Any]:
     return [found async for answers in stream for found in answers]
+
+
+async def panel_verdict(panel: JudgePanel, case: Case, output: Output, rubric: Rubric) -> Verdict:
+    """The verdict of a panel's answers, judge by judge, whenever they came."""
+    found = await told(panel.observe(case, output, rubric))
+    ids = [judge.id for judge in panel.judges]
+    found.sort(key=lambda one: (ids.index(one.judge), one.repeat, one.criterion))
+    return conclude(
+        rubric,
+        [j for name in ids for j in with_repeat_confidence(of(found, Judgment, name))],
+        [f for name in ids for f in of(found, JudgeFailure, name)],
+        panel=panel.panel,
+        case_id=case.id,
+        variant=output.variant,
+        error=output.error,
+        asked=panel_configuration(
+            [one for judge in panel.judges for one in judge.grader.configuration.judges],
+            panel.panel,
+        ),
+    )
+
+
+def of(found: list[Any], kind: type[Any], judge: str) -> list[Any]:
+    return [one for one in found if isinstance(one, kind) and one.judge == judge]
 
 
 class Held:
@@ -109,7 +139,7 @@ async def test_streamed_or_not_a_judge_says_the_same() -> None:
 
 async def test_a_panel_of_one_says_what_the_judge_says() -> None:
     one, _ = judge("a", repeats=2)
-    assert await JudgePanel([one]).grade(CASE, OUTPUT, RUBRIC) == await one.grade(
+    assert await panel_verdict(JudgePanel([one]), CASE, OUTPUT, RUBRIC) == await one.grade(
         CASE, OUTPUT, RUBRIC
     )
 
@@ -117,15 +147,14 @@ async def test_a_panel_of_one_says_what_the_judge_says() -> None:
 async def test_all_judges_of_a_panel_are_asked_and_combined() -> None:
     judges = [judge(name, reply(score))[0] for name, score in (("a", 5), ("b", 4), ("c", 1))]
     panel = JudgePanel(judges, RunPanel(combine="median"))
-    verdict = await panel.grade(CASE, OUTPUT, RUBRIC)
+    verdict = await panel_verdict(panel, CASE, OUTPUT, RUBRIC)
     assert verdict.value == 0.75
     assert [j.judge for j in verdict.judgments] == [one.id for one in judges for _ in range(2)]
-    assert panel.id == f"median of {', '.join(one.id for one in judges)}"
 
 
 async def test_a_judge_that_fails_leaves_the_others_votes_standing() -> None:
     panel = JudgePanel([judge("a", reply(5))[0], judge("b", "no verdict")[0]])
-    verdict = await panel.grade(CASE, OUTPUT, RUBRIC)
+    verdict = await panel_verdict(panel, CASE, OUTPUT, RUBRIC)
     assert (verdict.value, verdict.value_low, verdict.value_high) == (1.0, 0.5, 1.0)
     assert [c.n_failed for c in verdict.criteria] == [1, 1]
     assert verdict.passed is None
@@ -133,7 +162,7 @@ async def test_a_judge_that_fails_leaves_the_others_votes_standing() -> None:
 
 async def test_a_cascade_asks_the_next_judge_only_what_the_last_was_not_sure_of() -> None:
     (cheap, first), (strong, second) = judge("a", ACCURATE), judge("b", reply(4))
-    verdict = await JudgePanel([cheap, strong], CASCADE).grade(CASE, OUTPUT, RUBRIC)
+    verdict = await panel_verdict(JudgePanel([cheap, strong], CASCADE), CASE, OUTPUT, RUBRIC)
     assert asked(first) == [("accuracy", 0), ("style", 0)]
     assert asked(second) == [("style", 0)]
     assert [c.value for c in verdict.criteria] == [1.0, 0.75]
@@ -142,13 +171,15 @@ async def test_a_cascade_asks_the_next_judge_only_what_the_last_was_not_sure_of(
 @pytest.mark.parametrize("doubtful", [reply(5, confidence=None), "no verdict", reply(None)])
 async def test_a_failure_or_an_unsaid_confidence_escalates(doubtful: str) -> None:
     (cheap, _), (strong, model) = judge("a", ACCURATE | {"style": doubtful}), judge("b")
-    await JudgePanel([cheap, strong], CASCADE).grade(CASE, OUTPUT, RUBRIC)
+    await panel_verdict(JudgePanel([cheap, strong], CASCADE), CASE, OUTPUT, RUBRIC)
     assert asked(model) == [("style", 0)]
 
 
 async def test_where_no_judge_is_sure_the_last_one_decides() -> None:
     doubtful = [judge(name, reply(score, confidence=0.1)) for name, score in (("a", 5), ("b", 3))]
-    verdict = await JudgePanel([one for one, _ in doubtful], CASCADE).grade(CASE, OUTPUT, RUBRIC)
+    verdict = await panel_verdict(
+        JudgePanel([one for one, _ in doubtful], CASCADE), CASE, OUTPUT, RUBRIC
+    )
     assert [len(model.requests) for _, model in doubtful] == [2, 2]
     assert verdict.value == 0.5
 
@@ -158,7 +189,7 @@ async def test_repeats_that_disagree_escalate_though_the_judge_is_sure_of_each()
         return reply(5 if request.subject.repeat else 1, confidence=1.0)
 
     (cheap, _), (strong, model) = judge("a", wavering, repeats=2), judge("b")
-    verdict = await JudgePanel([cheap, strong], CASCADE).grade(CASE, OUTPUT, RUBRIC)
+    verdict = await panel_verdict(JudgePanel([cheap, strong], CASCADE), CASE, OUTPUT, RUBRIC)
     assert len(model.requests) == 2
     assert verdict.value == 0.75
 
@@ -168,7 +199,7 @@ async def test_escalated_questions_are_those_of_the_whole_rubric() -> None:
     strong = make_judge(model, cache=cache)
     await strong.grade(CASE, OUTPUT, RUBRIC)
     panel = JudgePanel([judge("a", ACCURATE)[0], strong], CASCADE)
-    verdict = await panel.grade(CASE, OUTPUT, RUBRIC)
+    verdict = await panel_verdict(panel, CASE, OUTPUT, RUBRIC)
     assert len(model.requests) == 2
     assert [j.cached for j in verdict.judgments if j.judge == strong.id] == [True]
 
@@ -176,7 +207,7 @@ async def test_escalated_questions_are_those_of_the_whole_rubric() -> None:
 async def test_a_joint_judge_is_asked_the_unsure_criteria_alone() -> None:
     joint, model = judge("b", json.dumps({"style": answer(4)}), mode="joint")
     panel = JudgePanel([judge("a", ACCURATE)[0], joint], CASCADE)
-    await panel.grade(CASE, OUTPUT, RUBRIC)
+    await panel_verdict(panel, CASE, OUTPUT, RUBRIC)
     assert "accuracy" not in str(model.requests[0].messages)
 
 
@@ -200,7 +231,7 @@ async def test_an_interrupted_panel_goes_on_where_it_stopped(panel: RunPanel) ->
 async def test_the_panels_own_order_decides_who_is_asked_first() -> None:
     (cheap, _), (strong, model) = judge("a", reply(4)), judge("b", reply(5))
     panel = CASCADE.model_copy(update={"judges": (strong.id, cheap.id)})
-    verdict = await JudgePanel([cheap, strong], panel).grade(CASE, OUTPUT, RUBRIC)
+    verdict = await panel_verdict(JudgePanel([cheap, strong], panel), CASE, OUTPUT, RUBRIC)
     assert len(model.requests) == 2
     assert {j.judge for j in verdict.judgments} == {strong.id}
 
@@ -208,7 +239,9 @@ async def test_the_panels_own_order_decides_who_is_asked_first() -> None:
 @pytest.mark.parametrize("panel", [RunPanel(), CASCADE])
 async def test_an_output_with_an_error_is_not_judged(panel: RunPanel) -> None:
     one, model = judge("a")
-    verdict = await JudgePanel([one], panel).grade(CASE, make_output(None, error="late"), RUBRIC)
+    verdict = await panel_verdict(
+        JudgePanel([one], panel), CASE, make_output(None, error="late"), RUBRIC
+    )
     assert (verdict.error, verdict.passed, model.requests) == ("late", None, [])
 
 
@@ -229,7 +262,7 @@ async def test_an_error_that_no_case_survives_ends_the_panel() -> None:
     held = Held()
     panel = JudgePanel([make_judge(held), judge("a", StoreError("full"))[0]])
     with pytest.raises(StoreError, match="full"):
-        await panel.grade(CASE, OUTPUT, RUBRIC)
+        await panel_verdict(panel, CASE, OUTPUT, RUBRIC)
     assert held.n_called_off == 2
 
 
@@ -256,14 +289,14 @@ def test_a_rubric_narrowed_has_a_fingerprint_of_its_own() -> None:
 
 async def test_closing_a_panel_closes_its_judges(tmp_path: Any) -> None:
     panel = JudgePanel([judge("a", cache=tmp_path)[0], judge("b")[0]])
-    await panel.grade(CASE, OUTPUT, RUBRIC)
+    await panel_verdict(panel, CASE, OUTPUT, RUBRIC)
     await panel.aclose()
     panel.close()
 
 
 async def test_what_is_kept_concludes_as_the_panel_did() -> None:
     panel = JudgePanel([judge("a", ACCURATE)[0], judge("b", reply(1))[0]], CASCADE)
-    verdict = await panel.grade(CASE, OUTPUT, RUBRIC)
+    verdict = await panel_verdict(panel, CASE, OUTPUT, RUBRIC)
     found = await told(panel.observe(CASE, OUTPUT, RUBRIC))
     kept = [f for f in found if isinstance(f, Judgment)]
     failed = [f for f in found if isinstance(f, JudgeFailure)]
