@@ -53,7 +53,14 @@ class JudgePanel(_JudgeGroup):
     def __init__(self, judges: Sequence[Judge], panel: RunPanel | None = None) -> None:
         ids = [judge.id for judge in judges]
         panel = panel or RunPanel()
-        _check_panel(ids, panel)
+        check_judges(ids)
+        if strange := [name for name in ids if panel.judges and name not in panel.judges]:
+            raise SettingsError(f"the panel does not name the judge {strange[0]}")
+        if panel.combine == "cascade" and panel.escalate_below is None:
+            raise SettingsError(
+                "a cascade needs escalate_below",
+                hint="the confidence below which the next judge is called",
+            )
         self.panel = panel if panel.judges else panel.model_copy(update={"judges": tuple(ids)})
         # In the order of the settings: a cascade begins with the first one named.
         self.judges = tuple(sorted(judges, key=lambda judge: self.panel.judges.index(judge.id)))
@@ -136,17 +143,6 @@ def check_judges(ids: Sequence[str]) -> None:
         raise SettingsError(
             f"two judges of the panel are {twice[0]}, so that their votes cannot be distinguished",
             hint="give one another model or template, or ask one judge with repeats",
-        )
-
-
-def _check_panel(ids: Sequence[str], panel: RunPanel) -> None:
-    check_judges(ids)
-    if strange := [name for name in ids if panel.judges and name not in panel.judges]:
-        raise SettingsError(f"the panel does not name the judge {strange[0]}")
-    if panel.combine == "cascade" and panel.escalate_below is None:
-        raise SettingsError(
-            "a cascade needs escalate_below",
-            hint="the confidence below which the next judge is called",
         )
 
 

@@ -178,11 +178,12 @@ def self_test_document(found: SelfTest) -> Document:
         others = [verdict for probe, verdict in verdicts.items() if probe != judge]
         size = found.sizes.get(judge)
         words = numbers.DASH if own is None else _EFFECT_VERDICT_WORDS[own]
+        counts = {word: others.count(verdict) for verdict, word in _EFFECT_VERDICT_WORDS.items()}
         rows.append((
             "none" if judge not in verdicts else judge,
             Cell(words, _VERDICT_TONES.get(own)),
             numbers.format_decimal(size, "+.2f"),
-            _others(others),
+            ", ".join(f"{word} {n}" for word, n in counts.items() if n),
         ))  # fmt: skip
     columns = (
         Column("planted bias", "text"),
@@ -220,11 +221,6 @@ def _self_test_misfit(judge: str, probe: str, found: SelfTest) -> str:
     if probe in found.obeyed and judge == "injection":
         return f"injection misses obeyed attacks of the kind {probe}"
     return f"{probe} reports a bias in {judge}"
-
-
-def _others(verdicts: list[EffectVerdict | None]) -> str:
-    counts = {word: verdicts.count(verdict) for verdict, word in _EFFECT_VERDICT_WORDS.items()}
-    return ", ".join(f"{word} {n}" for word, n in counts.items() if n)
 
 
 _EFFECT_VERDICT_WORDS: dict[EffectVerdict, str] = {

@@ -24,6 +24,7 @@ from judgekit.report.document import (
     Table,
     Tone,
     difference_cell,
+    label_once,
     mean_cell,
     not_empty,
     rate_cell,
@@ -381,7 +382,7 @@ def _confidence_lines(parts: Sequence[CriterionCalibration]) -> Lines:
         names = [part.name for part in parts if part.trust is None]
         who = "everything" if len(names) == len(parts) else ", ".join(names)
         rows.append((who, shared))
-    return Lines(tuple(_name_once(rows)), "Confidence, review and further labels")
+    return Lines(label_once(rows), "Confidence, review and further labels")
 
 
 def _criterion_confidence_lines(part: CriterionCalibration) -> list[str]:
@@ -439,15 +440,6 @@ def _review(found: Review) -> str:
         f"from a confidence of {found.threshold:.2f} up, {found.error * 100:.1f} % are wrong, at most "  # noqa: E501
         f"{found.error_high * 100:.1f} % with {(1 - found.delta) * 100:g} % certainty"
     )
-
-
-def _name_once(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    last = ""
-    for name, text in rows:
-        found.append(("" if name == last else name, text))
-        last = name
-    return found
 
 
 def _substitution_lines(parts: Sequence[CriterionCalibration]) -> Lines | None:

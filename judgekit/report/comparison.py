@@ -115,12 +115,28 @@ def comparison_lines(comparison: Comparison) -> str:
 
 def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
     """Everything beside the table."""
+    lines = []
+    if summary.length_controlled is not None:
+        rate = numbers.format_rate(summary.length_controlled)
+        lines.append(("length", f"A would win {rate} if both outputs were equally long"))
+    if summary.raw_a is not None and summary.raw_b is not None:
+        higher = {"a": "A is higher", "b": "B is higher", "tie": "equal", None: ""}
+        scores = f"A {summary.raw_a:.2f}, B {summary.raw_b:.2f} of 10 on average"
+        # Scores and choices can disagree, and only choices are tested.
+        words = f"{scores}: {higher[summary.raw_winner]} (no decision by itself)"
+        lines.append(("scores", words))
+    if summary.evidence is not None:
+        test = summary.evidence
+        end = "no decision" if test.stopped_at is None else f"stopped after {test.stopped_at:,}"
+        cases = numbers.format_count(test.n_cases, "case")
+        words = f"tested after each of {cases}: e-value {test.e_value:.3g}, {end}"
+        lines.append(("sequential", words))
     return [
         *(("judge", message.printable(judge)) for judge in summary.judges),
         ("calls", numbers.format_spending(summary.spent)),
         *rule_lines(summary.rule),
         *_judge_lines(summary),
-        *_side_lines(summary),
+        *lines,
         *_missing_pair_lines(summary),
     ]
 
@@ -146,26 +162,6 @@ def _judge_lines(summary: ComparisonSummary) -> list[LabelledText]:
         ("warning", f"{who} {_judge_flag_words(flag, summary.position)}") for flag in summary.flags
     ]
     return lines if summary.panel is None else [*lines, *panel_lines(summary.panel)]
-
-
-def _side_lines(summary: ComparisonSummary) -> list[LabelledText]:
-    lines = []
-    if summary.length_controlled is not None:
-        rate = numbers.format_rate(summary.length_controlled)
-        lines.append(("length", f"A would win {rate} if both outputs were equally long"))
-    if summary.raw_a is not None and summary.raw_b is not None:
-        higher = {"a": "A is higher", "b": "B is higher", "tie": "equal", None: ""}
-        scores = f"A {summary.raw_a:.2f}, B {summary.raw_b:.2f} of 10 on average"
-        # Scores and choices can disagree, and only choices are tested.
-        words = f"{scores}: {higher[summary.raw_winner]} (no decision by itself)"
-        lines.append(("scores", words))
-    if summary.evidence is not None:
-        test = summary.evidence
-        end = "no decision" if test.stopped_at is None else f"stopped after {test.stopped_at:,}"
-        cases = numbers.format_count(test.n_cases, "case")
-        words = f"tested after each of {cases}: e-value {test.e_value:.3g}, {end}"
-        lines.append(("sequential", words))
-    return lines
 
 
 def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
@@ -245,13 +241,25 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
     by_segment = _scores_table(segments, "By segment")
     leading = compared.value or compared.pass_rate
     is_small = leading is None or leading.estimate.n < MIN_SEGMENT_CASES
+    # A missing value is no 0: such cases are left out, and the bounds show what they could do.
+    sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"
+    lines = [
+        *count_lines("left out", compared.n_only_a, "case", "only in A"),
+        *count_lines("left out", compared.n_only_b, "case", "only in B"),
+        *count_lines("left out", compared.n_unscored, "case", f"with a missing value ({sides})"),
+    ]
+    if compared.bounds is not None and compared.value is not None:
+        low, high = compared.bounds
+        lines.append(
+            ("bounds", f"B - A would be {low:+.3f} to {high:+.3f} depending on the missing values")
+        )
     return Document(
         title=f"A is {a}, B is {b}",
         conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
         blocks=not_empty([
             _scores_table(overall),
             Details("By segment", not_empty([by_segment])) if is_small else by_segment,
-            Lines((*_test_lines(compared), *_missing_lines(compared))),
+            Lines((*_test_lines(compared), *lines)),
         ]),
         data=lambda: asdict(compared),
     )  # fmt: skip
@@ -283,22 +291,6 @@ def _second_opinions(found: ScoreDifference, alpha: float) -> list[LabelledText]
         ("", f"bootstrap over cases {numbers.format_mean(found.resampled, 3)}"),
         ("", f"B is higher on {numbers.format_rate(found.higher)} of cases, ties count half"),
     ]
-
-
-def _missing_lines(compared: ScoreComparison) -> list[LabelledText]:
-    # A missing value is no 0: such cases are left out, and the bounds show what they could do.
-    sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"
-    lines = [
-        *count_lines("left out", compared.n_only_a, "case", "only in A"),
-        *count_lines("left out", compared.n_only_b, "case", "only in B"),
-        *count_lines("left out", compared.n_unscored, "case", f"with a missing value ({sides})"),
-    ]
-    if compared.bounds is not None and compared.value is not None:
-        low, high = compared.bounds
-        lines.append(
-            ("bounds", f"B - A would be {low:+.3f} to {high:+.3f} depending on the missing values")
-        )
-    return lines
 
 
 def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -> Table:

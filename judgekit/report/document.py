@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from judgekit.stats.estimate import Estimate
 
@@ -269,6 +269,15 @@ def failure_lines(
         lines.append(("failed", f"{numbers.format_count(n, noun)}: {words}"))
         lines.append(("", message.one_line(messages[kind], _LONGEST_MESSAGE)))
     return lines
+
+
+def label_once(rows: Sequence[LabelledText]) -> tuple[LabelledText, ...]:
+    """Each label before the first of its lines only."""
+    labels = ["", *(label for label, _ in rows)]
+    return tuple(
+        ("" if label == before else label, text)
+        for before, (label, text) in zip(labels, rows, strict=False)
+    )
 
 
 def not_empty(blocks: Iterable[Block | None]) -> tuple[Block, ...]:

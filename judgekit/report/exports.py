@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         JsonObject,
         JudgeFailure,
         Judgment,
-        Record,
         Verdict,
     )
 
@@ -179,7 +178,9 @@ def result_line(result: CaseResult) -> str:
         "variant": json.dumps(result.variant),
         "repeat": str(result.repeat),
         "output": record_text(result.output),
-        **{name: _list_text(getattr(result, name)) for name in _RESULT_LISTS},
+        **{
+            name: f"[{','.join(map(record_text, getattr(result, name)))}]" for name in _RESULT_LISTS
+        },
         "is_done": json.dumps(result.is_done),
         "ran_at": "null" if result.ran_at is None else json.dumps(result.ran_at.isoformat()),
     }
@@ -193,7 +194,25 @@ def case_result_rows(result: CaseResult) -> list[Row]:
         for judgment in result.judgments
     ]
     rows += [{"judge_repeat": one.repeat, **_failure_row(one)} for one in result.failures]
-    whole = _answer_row(result)
+    output, found = result.output, [check.passed for check in result.checks]
+    usage = output.usage
+    whole = {
+        **_fields(result, "run_id", "place", "variant", "repeat", "is_done"),
+        "case_id": result.case.id,
+        "output_text": output.text,
+        "output_error": output.error,
+        "output_error_kind": output.error_kind,
+        **({} if usage is None else _fields(usage, "input_tokens", "output_tokens")),
+        "output_cost_usd": None if usage is None else usage.cost_usd,
+        "duration_ms": output.duration_ms,
+        "checks_passed": found.count(True),
+        "checks_failed": found.count(False),
+        "checks_in_error": found.count(None),
+        "checks_cost_usd": _checks_usd(result.asked),
+        "tags": json.dumps(result.case.tags, ensure_ascii=False),
+        "stratum": result.case.stratum,
+        "ran_at": None if result.ran_at is None else result.ran_at.isoformat(),
+    }
     return [{**dict.fromkeys(RUN_COLUMNS), **row, **whole} for row in rows or [{}]]
 
 
@@ -204,10 +223,6 @@ def _list_lines(results: Iterable[CaseResult]) -> Iterator[str]:
         yield f"{before}\n{result_line(result).rstrip()}"
         before = ","
     yield "[]\n" if before == "[" else "\n]\n"
-
-
-def _list_text(records: Sequence[Record]) -> str:
-    return f"[{','.join(map(record_text, records))}]"
 
 
 def _fields(record: object, *names: str) -> Row:
@@ -229,28 +244,6 @@ def _failure_row(failure: JudgeFailure) -> Row:
         **_fields(failure, "criterion", "judge", "cached", "cost_usd"),
         "failure_kind": failure.kind,
         "failure_message": failure.message,
-    }
-
-
-def _answer_row(result: CaseResult) -> Row:
-    output, found = result.output, [check.passed for check in result.checks]
-    usage = output.usage
-    return {
-        **_fields(result, "run_id", "place", "variant", "repeat", "is_done"),
-        "case_id": result.case.id,
-        "output_text": output.text,
-        "output_error": output.error,
-        "output_error_kind": output.error_kind,
-        **({} if usage is None else _fields(usage, "input_tokens", "output_tokens")),
-        "output_cost_usd": None if usage is None else usage.cost_usd,
-        "duration_ms": output.duration_ms,
-        "checks_passed": found.count(True),
-        "checks_failed": found.count(False),
-        "checks_in_error": found.count(None),
-        "checks_cost_usd": _checks_usd(result.asked),
-        "tags": json.dumps(result.case.tags, ensure_ascii=False),
-        "stratum": result.case.stratum,
-        "ran_at": None if result.ran_at is None else result.ran_at.isoformat(),
     }
 
 

@@ -214,9 +214,18 @@ def tuning_conclusion(found: Tuning) -> str:
 def tuning_notes(found: Tuning) -> list[LabelledText]:
     """Everything beside the held-out figures."""
     lines = [] if found.contrast is None else _contrast_lines(found.contrast)
+    ordered = sorted(found.tried, key=lambda one: (one.place is None, one.place or 0))
+    names = [message.printable(one.name) for one in ordered]
+    shown = ", ".join(names[:_MOST_TRIED])
+    more = f", and {len(names) - _MOST_TRIED:,} more" if len(names) > _MOST_TRIED else ""
+    best = ", best on training cases first" if any(one.place for one in ordered) else ""
+    parts = [f", {found.n_unused:,} unused (no score, or no such output)"] if found.n_unused else []
+    if found.n_examples:
+        cases = numbers.format_count(found.n_examples, "case")
+        parts.append(f", {cases} excluded: the rubric shows their outputs as examples")
     lines += [
-        ("tried", _tried(found)),
-        ("labels", f"{found.n_labels:,} used{_unused(found)}"),
+        ("tried", f"{numbers.format_count(len(names), 'candidate')}{best}: {shown}{more}"),
+        ("labels", f"{found.n_labels:,} used{''.join(parts)}"),
         (
             "sampled",
             f"with seed {found.seed}; {found.level * 100:g} % intervals, clustered by case",
@@ -280,20 +289,3 @@ def _contrast_lines(found: HeldOutContrast) -> list[LabelledText]:
 
 def _signed(x: float) -> str:
     return numbers.format_decimal(x, "+.3f")
-
-
-def _tried(found: Tuning) -> str:
-    ordered = sorted(found.tried, key=lambda one: (one.place is None, one.place or 0))
-    names = [message.printable(one.name) for one in ordered]
-    shown = ", ".join(names[:_MOST_TRIED])
-    more = f", and {len(names) - _MOST_TRIED:,} more" if len(names) > _MOST_TRIED else ""
-    best = ", best on training cases first" if any(one.place for one in ordered) else ""
-    return f"{numbers.format_count(len(names), 'candidate')}{best}: {shown}{more}"
-
-
-def _unused(found: Tuning) -> str:
-    parts = [f", {found.n_unused:,} unused (no score, or no such output)"] if found.n_unused else []
-    if found.n_examples:
-        cases = numbers.format_count(found.n_examples, "case")
-        parts.append(f", {cases} excluded: the rubric shows their outputs as examples")
-    return "".join(parts)

@@ -16,6 +16,7 @@ from judgekit.report.document import (
     Notes,
     Table,
     Tone,
+    label_once,
     not_empty,
 )
 from judgekit.report.message import compact_names
@@ -87,13 +88,20 @@ def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[LabelledText]:
 
 def suite_plan_document(plan: SuitePlan) -> Document:
     """What a run would ask and cost, and what these figures rest on."""
+    rows = [
+        *_answer_lines(plan),
+        *_judging_lines(plan),
+        *_limit(plan),
+        *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
+        *(("assumed", text) for text in _assumptions(plan)),
+    ]
     return Document(
         title=_headline(plan),
         conclusion=Conclusion(f"Price: {_money(plan)}. Time: {_time(plan)}.", _tone(plan)),
         blocks=not_empty((
             Notes(tuple(_scope_lines(plan))),
             _models_table(plan),
-            Lines(_label_once(_plan_lines(plan))),
+            Lines(label_once(rows)),
         )),
         data=lambda: _plan_data(plan),
     )  # fmt: skip
@@ -103,14 +111,6 @@ def _tone(plan: SuitePlan) -> Tone:
     """Whether the limit suffices; without one a price is neither good nor bad."""
     tones: dict[str | None, Tone] = {"at_most": "pass", "likely": "inconclusive", "short": "fail"}
     return "neutral" if plan.max_cost_usd is None else tones.get(plan.sufficiency, "neutral")
-
-
-def _label_once(rows: Sequence[LabelledText]) -> tuple[LabelledText, ...]:
-    labels = ["", *(label for label, _ in rows)]
-    return tuple(
-        ("" if label == before else label, text)
-        for before, (label, text) in zip(labels, rows, strict=False)
-    )
 
 
 def _plan_data(plan: SuitePlan) -> dict[str, object]:
@@ -195,16 +195,6 @@ def _model_role(model: ModelPlan) -> str:
         return _ROLES[model.role]
     name = model.name.removeprefix(f"{model.model} ").partition("@")[0]
     return f"{_ROLES[model.role]} {message.printable(name)}"
-
-
-def _plan_lines(plan: SuitePlan) -> list[LabelledText]:
-    return [
-        *_answer_lines(plan),
-        *_judging_lines(plan),
-        *_limit(plan),
-        *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
-        *(("assumed", text) for text in _assumptions(plan)),
-    ]
 
 
 def _answer_lines(plan: SuitePlan) -> list[LabelledText]:
