@@ -25,7 +25,7 @@ from judgekit.datasets import JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.models import RecordedModel
 from judgekit.models.cache import explain_request, find_cache_key
-from judgekit.report import cache, cache as cache_tables, message, numbers
+from judgekit.report import message, numbers, print_key_differences, request_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -117,7 +117,7 @@ def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
         return
     console = streams.stdout()
     state = "is cached" if found.is_hit else "is not served"
-    summary = cache_tables.request_summary(cache.request_parts(key))
+    summary = request_summary(cache.request_parts(key))
     console.print(f"{key[:12]} {state}: {summary}", markup=False, soft_wrap=True)
     if found.n_rejected:
         rejected = numbers.format_count(found.n_rejected, "reply", "replies")
@@ -128,7 +128,7 @@ def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
     console.print(
         f"  nearest of {found.n_compared:,}: {found.nearest[:12]}, which differs in", markup=False
     )
-    cache_tables.print_key_differences(console, found.differences)
+    print_key_differences(console, found.differences)
 
 
 def _print_misses(console: Console, found: MissReport) -> None:
@@ -170,7 +170,7 @@ def _print_group(console: Console, group: MissGroup) -> None:
     named = message.printable(", ".join(cases[:_SHOWN_CASES]))
     noun = "case" if len(cases) == 1 else "cases"
     console.print(f"  {noun} {named}{more}", markup=False, style="dim", soft_wrap=True)
-    cache.print_key_differences(console, group.example.differences)
+    print_key_differences(console, group.example.differences)
 
 
 def _misses_json(found: MissReport) -> dict[str, object]:

@@ -7,10 +7,6 @@ from .audit import (
     audit_plan_document as audit_plan_document,
     self_test_document as self_test_document,
 )
-from .cache import (
-    cache_entries_document as cache_entries_document,
-    cache_stats_document as cache_stats_document,
-)
 from .calibration import (
     calibration_document as calibration_document,
 )
@@ -59,6 +55,8 @@ from .listings import (
     answers_table as answers_table,
     approval_json as approval_json,
     approvals_table as approvals_table,
+    cache_entries_document as cache_entries_document,
+    cache_stats_document as cache_stats_document,
     cases_table as cases_table,
     comparison_setup as comparison_setup,
     comparisons_table as comparisons_table,
@@ -66,6 +64,8 @@ from .listings import (
     listing_document as listing_document,
     listing_table as listing_table,
     pairs_document as pairs_document,
+    print_key_differences as print_key_differences,
+    request_summary as request_summary,
     runs_table as runs_table,
 )
 from .message import (

@@ -22,6 +22,7 @@ from judgekit.report.document import (
     Table,
     Tone,
     failure_lines,
+    fields_of,
     not_empty,
 )
 
@@ -149,25 +150,16 @@ def audit_plan_document(plan: AuditPlan) -> Document:
 
 
 def _plan_data(plan: AuditPlan) -> object:
-    return {
-        "model": plan.model,
-        "n_questions": plan.n_questions,
-        "n_owned": plan.n_owned,
-        "n_calls": plan.n_calls,
-        "price_usd": plan.price_usd,
-        "probes": [
-            {
-                "name": one.probe.name,
-                "question": one.probe.question,
-                "skipped": one.trials.skipped,
-                "n_questions": one.n_questions,
-                "n_owned": one.n_owned,
-                "n_calls": one.n_calls,
-                "price_usd": one.price_usd,
-            }
-            for one in plan.probes
-        ],
-    }
+    counts = ("n_questions", "n_owned", "n_calls", "price_usd")
+    probes = [
+        {
+            **fields_of(one.probe, "name", "question"),
+            "skipped": one.trials.skipped,
+            **fields_of(one, *counts),
+        }
+        for one in plan.probes
+    ]
+    return {"model": plan.model, **fields_of(plan, *counts), "probes": probes}
 
 
 def self_test_document(found: SelfTest) -> Document:

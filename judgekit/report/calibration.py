@@ -1,18 +1,17 @@
-"""Builds the document of a calibration: agreement, correction, confidence, disagreements.
-
-Its plots are in `calibration_plots`.
-"""
+"""Builds the document of a calibration: agreement, correction, confidence, disagreements, plots."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING
 
+from judgekit.calibration import mean_rating
 from judgekit.report import message, numbers
-from judgekit.report.calibration_plots import calibration_plots
 from judgekit.report.document import (
     MIN_SEGMENT_CASES,
+    Axis,
     Block,
     Cell,
     Conclusion,
@@ -21,6 +20,9 @@ from judgekit.report.document import (
     Entries,
     Entry,
     Lines,
+    Plot,
+    Section,
+    Series,
     Table,
     Tone,
     difference_cell,
@@ -28,22 +30,26 @@ from judgekit.report.document import (
     mean_cell,
     not_empty,
     rate_cell,
+    table_of,
     text_columns,
 )
 from judgekit.report.numbers import format_decimal, format_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from judgekit.calibration import (
+        AlignedItems,
         CalibrationReport,
-        CorrectedFigure,
         CriterionCalibration,
         Disagreement,
+        Reliability,
         Review,
         StandInAnswer,
         Steadiness,
+        Trust,
     )
+    from judgekit.report.document import Point
     from judgekit.stats.estimate import Estimate
 
 
@@ -53,11 +59,12 @@ def calibration_document(report: CalibrationReport) -> Document:
     own = [part for part in parts if part.name != _ALL_CRITERIA]
     is_pairwise = report.kind == "pairwise"
     choices = _PREFERENCE_WORDS if is_pairwise else None
-    segments, more_segments = _segment_tables(parts, _correctness_words(report))
+    right = _RIGHT["pairwise" if is_pairwise else report.options.right]
+    segments, more_segments = _segment_tables(parts, right)
     blocks: list[Block | None] = [
         _overview_lines(report),
         _agreement_table(parts),
-        *calibration_plots(report, parts),
+        *_plots(report, parts),
         _annotator_agreement_table(parts),
         _order_table(parts) if is_pairwise else _pass_agreement_table(parts),
         _rank_agreement_table(parts),
@@ -74,7 +81,11 @@ def calibration_document(report: CalibrationReport) -> Document:
             ),
         ),
     ]
-    return Document(_title(report), _conclusion(report), not_empty(blocks), report.to_json)
+    what = report.rubric or ("comparisons" if is_pairwise else "scores")
+    labels = numbers.format_count(report.joined.n_joined, "label")
+    annotators = numbers.format_count(len(report.joined.annotators), "annotator")
+    title = f"Calibration of {message.printable(what)}: {labels} of {annotators}"
+    return Document(title, _conclusion(report), not_empty(blocks), report.to_json)
 
 
 _STAND_IN_TONES: dict[StandInAnswer, Tone] = {"yes": "pass", "no": "fail", "open": "inconclusive"}
@@ -98,13 +109,6 @@ def shown_criteria(report: CalibrationReport) -> list[CriterionCalibration]:
     return parts
 
 
-def _title(report: CalibrationReport) -> str:
-    joined = report.joined
-    what = report.rubric or ("comparisons" if report.kind == "pairwise" else "scores")
-    annotators = numbers.format_count(len(joined.annotators), "annotator")
-    return f"Calibration of {message.printable(what)}: {numbers.format_count(joined.n_joined, 'label')} of {annotators}"  # noqa: E501
-
-
 _PREFERENCE_WORDS = {1.0: "a", 0.5: "tie", 0.0: "b"}
 """What a choice between two outputs is called, by how far it prefers a."""
 
@@ -115,6 +119,7 @@ _ALL_CRITERIA, _WHOLE_OUTPUT = "all criteria", "whole"
 """Names of what sums up."""
 
 _RIGHT = {
+    "pairwise": "right: the judge names the winner that humans name",
     "pass": "right: the judge passes what humans pass",
     "exact": "right: the judge gives the human score",
     "within_one": "right: the judge is within one level of the human score",
@@ -137,9 +142,8 @@ def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
     notes = ["kappa: agreement beyond chance, weighted by distance; 1 is full, 0 is chance"]
     if any(isnan(part.agreement.kappa_quadratic.value) for part in parts):
         notes.append("c: concordance, where the scale has no levels")
-    silent = sum(part.n_judge_missing for part in parts[:1])
-    if silent:
-        items = numbers.format_count(silent, "labelled item")
+    if parts[0].n_judge_missing:
+        items = numbers.format_count(parts[0].n_judge_missing, "labelled item")
         notes.append(f"the judge gave no usable answer on {items}")
     columns = text_columns("", "n", _head("kappa", parts), "same score", "judge - human")
     return Table(columns, tuple(rows), "Judge and humans", tuple(notes))
@@ -197,16 +201,14 @@ def _pass_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
 
 
 def _order_table(parts: Sequence[CriterionCalibration]) -> Table:
-    rows = []
+    rows: list[tuple[str | Cell, ...]] = []
     for part in parts:
         found = part.orders
         if found is None:
             continue
-        rows.append((
-            part.name, rate_cell(found.accuracy_ab), rate_cell(found.accuracy_ba),
-            rate_cell(found.swap_accuracy), rate_cell(found.position_conflict),
-            format_share(found.first_shown.value),
-        ))  # fmt: skip
+        both = (found.swap_accuracy, found.position_conflict)
+        rates = map(rate_cell, (found.accuracy_ab, found.accuracy_ba, *both))
+        rows.append((part.name, *rates, format_share(found.first_shown.value)))
     heads = ("", "right, A first", "B first", "both (swap)", "contradicts", "first")
     notes = ("an unusable answer counts as wrong here",)
     return Table(text_columns(*heads), tuple(rows), "Two orders", notes)
@@ -217,15 +219,11 @@ def _rank_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
     rows: list[tuple[str | Cell, ...]] = []
     for part in parts:
         found = {grouping.kind: grouping for grouping in part.groupings}
-        if not {"case", "variant"} & found.keys():
-            continue
-        within: str | Cell = numbers.DASH
-        between: str | Cell = numbers.DASH
-        if "case" in found:
-            within = mean_cell(found["case"].within["spearman"])
-        if "variant" in found:
-            between = mean_cell(found["variant"].between["spearman"])
-        rows.append((part.name, mean_cell(part.agreement.spearman), within, between))
+        within = found["case"].within["spearman"] if "case" in found else None
+        between = found["variant"].between["spearman"] if "variant" in found else None
+        if within or between:
+            cells = map(mean_cell, (part.agreement.spearman, within, between))
+            rows.append((part.name, *cells))
     heads = ("", "all outputs", "within a case", "the variants")
     return Table(text_columns(*heads), tuple(rows), "Ranking (Spearman)")
 
@@ -238,28 +236,15 @@ def _correction_table(parts: Sequence[CriterionCalibration]) -> Table:
         found = part.corrected_rate or part.corrected_mean
         if not found.n_unlabelled:
             continue
-        saved = found.n_labels_saved
-        rows.append((
-            part.name, rate_cell(found.raw), rate_cell(found.corrected),
-            rate_cell(found.labels_only), numbers.DASH if isnan(saved) else f"{saved:,.0f}",
-        ))  # fmt: skip
-        notes += _correction_notes(part.name, found)
+        rates = map(rate_cell, (found.raw, found.corrected, found.labels_only))
+        rows.append((part.name, *rates, format_decimal(found.n_labels_saved, ",.0f")))
+        if isnan(found.corrected.value):
+            notes.append(f"{part.name}: not corrected: {found.corrected.reason}")
+        notes += found.warnings
     has_threshold = parts[0].threshold is not None
     title = "Pass rate over all judged outputs" if has_threshold else "How often A wins"
     heads = ("", "judge alone", "corrected", "labels alone", "labels saved")
     return Table(text_columns(*heads), tuple(rows), title, tuple(dict.fromkeys(notes)))
-
-
-def _correction_notes(name: str, found: CorrectedFigure) -> Iterable[str]:
-    if isnan(found.corrected.value):
-        yield f"{name}: not corrected: {found.corrected.reason}"
-    yield from found.warnings
-
-
-def _correctness_words(report: CalibrationReport) -> str:
-    if report.kind == "pairwise":
-        return "right: the judge names the winner that humans name"
-    return _RIGHT[report.options.right]
 
 
 def _segment_tables(
@@ -280,34 +265,32 @@ def _segment_tables(
 
 
 def _segment_table(part: CriterionCalibration, right: str, *, is_only: bool) -> Table:
-    rows = tuple(
-        (
-            f"{segment.kind} {segment.name}",
-            f"{segment.n:,}",
-            rate_cell(segment.right),
-            mean_cell(segment.kappa),
-            difference_cell(segment.bias),
-        )
-        for segment in part.segments
+    return table_of(
+        part.segments,
+        {
+            "": lambda one: f"{one.kind} {one.name}",
+            "n": lambda one: f"{one.n:,}",
+            "right": lambda one: rate_cell(one.right),
+            _head("kappa", [part]): lambda one: mean_cell(one.kappa),
+            "judge - human": lambda one: difference_cell(one.bias),
+        },
+        "By segment" if is_only else f"By segment: {part.name}",
+        (right,),
     )
-    title = "By segment" if is_only else f"By segment: {part.name}"
-    columns = text_columns("", "n", "right", _head("kappa", [part]), "judge - human")
-    return Table(columns, rows, title, (right,))
 
 
 def _annotator_table(part: CriterionCalibration) -> Table:
-    rows = tuple(
-        (
-            each.name,
-            f"{each.n:,}",
-            format_decimal(each.mean),
-            mean_cell(each.kappa),
-            difference_cell(each.bias),
-        )
-        for each in part.people.annotators
+    return table_of(
+        part.people.annotators,
+        {
+            "": lambda each: each.name,
+            "n": lambda each: f"{each.n:,}",
+            "mean": lambda each: format_decimal(each.mean),
+            _head("kappa", [part]): lambda each: mean_cell(each.kappa),
+            "judge - human": lambda each: difference_cell(each.bias),
+        },
+        "Each annotator and the judge",
     )
-    columns = text_columns("", "n", "mean", _head("kappa", [part]), "judge - human")
-    return Table(columns, rows, "Each annotator and the judge")
 
 
 def _confusion_tables(report: CalibrationReport) -> list[Block]:
@@ -490,3 +473,104 @@ def _next_label_lines(report: CalibrationReport) -> Lines:
         rows.append((message.printable(where, 40), message.printable(f"{about}{each.why}")))
     title = "Labels that would help most (selected, so not a random sample)"
     return Lines(tuple(rows), title)
+
+
+_LARGEST_DOT, _SMALLEST_DOT = 9.0, 2.0
+
+
+def _plots(report: CalibrationReport, parts: Sequence[CriterionCalibration]) -> list[Section]:
+    """The plots of each part that has its items at hand."""
+    found = []
+    for part in parts:
+        plots: list[Plot] = []
+        aligned = report.aligned.get(part.name)
+        if aligned is not None and report.kind == "pointwise":
+            plots += [_scatter_plot(aligned, part), _difference_plot(aligned, part)]
+        if part.trust is not None:
+            plots += [_reliability_plot(part.trust), _risk_plot(part.trust)]
+        if plots:
+            found.append(Section(part.name, tuple(plots)))
+    return found
+
+
+def _dots(points: list[Point]) -> Series:
+    """Points as dots, larger where several coincide."""
+    counts = Counter(points)
+    most = max(counts.values(), default=1)
+    sizes = tuple(_dot_size(((n - 1) / most) ** 0.5) for n in counts.values())
+    return Series(tuple(counts), sizes=sizes)
+
+
+def _dot_size(share: float) -> float:
+    return _SMALLEST_DOT + (_LARGEST_DOT - _SMALLEST_DOT) * share
+
+
+def _scatter_plot(aligned: AlignedItems, part: CriterionCalibration) -> Plot:
+    low, high = part.scale
+    pairs = [(round(mean_rating(i), 2), round(i.judge or 0.0, 2)) for i in aligned.both]
+    same = Series(((low, low), (high, high)), kind="rule", style=2)
+    x, y = Axis("human", low, high), Axis("judge", low, high)
+    words = (
+        "Each output by the mean human score and the judge's score; on the dashed line both agree."
+    )
+    return Plot(words, x, y, (same, _dots(pairs)))
+
+
+def _difference_plot(aligned: AlignedItems, part: CriterionCalibration) -> Plot:
+    """Bland and Altman's plot: differences against the mean of both."""
+    low, high = part.scale
+    span = high - low
+    pairs = []
+    for item in aligned.both:
+        human, judge = mean_rating(item), item.judge or 0.0
+        pairs.append((round((human + judge) / 2, 2), round(judge - human, 2)))
+    found = part.leniency
+    levels = [found.bias.value, found.loa_low, found.loa_high]
+    lines = [
+        Series(((low, at), (high, at)), kind="line" if place == 0 else "rule", style=1)
+        for place, at in enumerate(levels)
+        if not isnan(at)
+    ]
+    zero = Series(((low, 0.0), (high, 0.0)), kind="rule", style=2)
+    x, y = Axis("mean of both", low, high), Axis("judge - human", -span, span)
+    words = (
+        "Difference against the mean (Bland and Altman); the lines are the bias and the limits "
+        f"within which {found.bias.level * 100:g} % of differences would lie if they were normal."
+    )
+    return Plot(words, x, y, (zero, *lines, _dots(pairs)))
+
+
+def _reliability_plot(found: Trust) -> Plot:
+    calibrated = Series(((0, 0), (1, 1)), kind="rule", style=2)
+    marks = [calibrated, *_bins(found.before, "as given", 0)]
+    if found.after is not None:
+        marks += _bins(found.after, "recalibrated", 1)
+    x, y = Axis("confidence", 0, 1), Axis("share right", 0, 1)
+    words = "How often the judge is right at each confidence; on the dashed line it is calibrated."
+    return Plot(words, x, y, tuple(marks))
+
+
+def _bins(found: Reliability, name: str, style: int) -> list[Series]:
+    points = tuple((row.confidence, row.rate.value) for row in found.bins)
+    most = max((row.rate.n for row in found.bins), default=1)
+    sizes = tuple(_dot_size(row.rate.n / most) for row in found.bins)
+    whiskers = [
+        Series(
+            ((row.confidence, row.rate.low), (row.confidence, row.rate.high)), "line", style=style
+        )
+        for row in found.bins
+    ]
+    return [*whiskers, Series(points, name=name, style=style, sizes=sizes)]
+
+
+def _risk_plot(found: Trust) -> Plot:
+    top = max(0.05, *(risk for _, risk in found.risk)) * 1.1
+    marks = [Series(found.risk, kind="line")]
+    limit = found.review.max_error
+    marks.append(Series(((0, limit), (1, limit)), kind="rule", style=1))
+    x, y = (
+        Axis("share accepted without review, most confident first", 0, 1),
+        Axis("error", 0, round(top, 2)),
+    )
+    words = "Error among what is accepted without review; the dashed line is the allowed error."
+    return Plot(words, x, y, tuple(marks))

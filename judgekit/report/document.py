@@ -7,7 +7,7 @@ it. A builder never knows who renders, and a renderer never knows what was measu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from judgekit.report import message, numbers
 
@@ -26,6 +26,7 @@ A bar is a drawing that repeats figures of its row: only pages show it.
 """
 
 Point = tuple[float, float]
+T = TypeVar("T")
 LabelledText = tuple[str, str]
 """A label and its text, a line of `Lines`."""
 
@@ -236,6 +237,17 @@ def text_columns(*names: str) -> tuple[Column, ...]:
     return (Column(first, "text", max_width=26), *map(Column, others))
 
 
+def table_of(
+    items: Iterable[T],
+    columns: Mapping[str, Callable[[T], str | Cell]],
+    title: str = "",
+    notes: tuple[str, ...] = (),
+) -> Table:
+    """A row for each item; every head stands with what makes its cells."""
+    rows = tuple(tuple(cell(item) for cell in columns.values()) for item in items)
+    return Table(text_columns(*columns), rows, title, notes)
+
+
 def rate_cell(estimate: Estimate) -> Cell:
     """A rate with its interval."""
     return Cell(numbers.format_rate(estimate), estimate=estimate)
@@ -269,6 +281,11 @@ def failure_lines(
         lines.append(("failed", f"{numbers.format_count(n, noun)}: {words}"))
         lines.append(("", message.one_line(messages[kind], _LONGEST_MESSAGE)))
     return lines
+
+
+def fields_of(record: object, *names: str) -> dict[str, Any]:
+    """Some attributes of a record by their names."""
+    return {name: getattr(record, name) for name in names}
 
 
 def label_once(rows: Sequence[LabelledText]) -> tuple[LabelledText, ...]:

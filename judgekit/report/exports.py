@@ -15,6 +15,7 @@ from judgekit.atomic_write import atomic_writer, check_output_path
 from judgekit.errors import SettingsError
 from judgekit.formats import require_pyarrow, write_csv, write_parquet
 from judgekit.records import record_text, words_text
+from judgekit.report.document import fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -197,12 +198,12 @@ def case_result_rows(result: CaseResult) -> list[Row]:
     output, found = result.output, [check.passed for check in result.checks]
     usage = output.usage
     whole = {
-        **_fields(result, "run_id", "place", "variant", "repeat", "is_done"),
+        **fields_of(result, "run_id", "place", "variant", "repeat", "is_done"),
         "case_id": result.case.id,
         "output_text": output.text,
         "output_error": output.error,
         "output_error_kind": output.error_kind,
-        **({} if usage is None else _fields(usage, "input_tokens", "output_tokens")),
+        **({} if usage is None else fields_of(usage, "input_tokens", "output_tokens")),
         "output_cost_usd": None if usage is None else usage.cost_usd,
         "duration_ms": output.duration_ms,
         "checks_passed": found.count(True),
@@ -225,15 +226,13 @@ def _list_lines(results: Iterable[CaseResult]) -> Iterator[str]:
     yield "[]\n" if before == "[" else "\n]\n"
 
 
-def _fields(record: object, *names: str) -> Row:
-    return {name: getattr(record, name) for name in names}
-
-
 def _judgment_row(judgment: Judgment) -> Row:
     quotes = [piece.quote for piece in judgment.evidence]
     return {
-        **_fields(judgment, "criterion", "raw", "value", "rationale", "confidence", "expected_raw"),
-        **_fields(judgment, "source", "judge", "model", "cached", "cost_usd"),
+        **fields_of(
+            judgment, "criterion", "raw", "value", "rationale", "confidence", "expected_raw"
+        ),
+        **fields_of(judgment, "expected_raw", "source", "judge", "model", "cached", "cost_usd"),
         "evidence": json.dumps(quotes, ensure_ascii=False),
         "evidence_found": sum(piece.found for piece in judgment.evidence),
     }
@@ -241,7 +240,7 @@ def _judgment_row(judgment: Judgment) -> Row:
 
 def _failure_row(failure: JudgeFailure) -> Row:
     return {
-        **_fields(failure, "criterion", "judge", "cached", "cost_usd"),
+        **fields_of(failure, "criterion", "judge", "cached", "cost_usd"),
         "failure_kind": failure.kind,
         "failure_message": failure.message,
     }

@@ -16,6 +16,7 @@ from judgekit.report.document import (
     Notes,
     Table,
     Tone,
+    fields_of,
     label_once,
     not_empty,
 )
@@ -86,6 +87,9 @@ def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[LabelledText]:
     ]
 
 
+_DERIVED = ("is_scaled", "has_all_prices", "likely_usd", "most_usd", "saved_usd", "sufficiency")
+
+
 def suite_plan_document(plan: SuitePlan) -> Document:
     """What a run would ask and cost, and what these figures rest on."""
     rows = [
@@ -103,7 +107,7 @@ def suite_plan_document(plan: SuitePlan) -> Document:
             _models_table(plan),
             Lines(label_once(rows)),
         )),
-        data=lambda: _plan_data(plan),
+        data=lambda: {**asdict(plan), **fields_of(plan, *_DERIVED)},
     )  # fmt: skip
 
 
@@ -111,18 +115,6 @@ def _tone(plan: SuitePlan) -> Tone:
     """Whether the limit suffices; without one a price is neither good nor bad."""
     tones: dict[str | None, Tone] = {"at_most": "pass", "likely": "inconclusive", "short": "fail"}
     return "neutral" if plan.max_cost_usd is None else tones.get(plan.sufficiency, "neutral")
-
-
-def _plan_data(plan: SuitePlan) -> dict[str, object]:
-    return {
-        **asdict(plan),
-        "is_scaled": plan.is_scaled,
-        "has_all_prices": plan.has_all_prices,
-        "likely_usd": plan.likely_usd,
-        "most_usd": plan.most_usd,
-        "saved_usd": plan.saved_usd,
-        "sufficiency": plan.sufficiency,
-    }
 
 
 def _models_table(plan: SuitePlan) -> Table:

@@ -33,6 +33,7 @@ from judgekit.report.document import (
     Table,
     Tone,
     difference_cell,
+    fields_of,
     mean_cell,
     not_empty,
     rate_cell,
@@ -316,15 +317,10 @@ def grading_json(summary: RunSummary, verdicts: Sequence[Verdict]) -> dict[str, 
             for one in variants
         ]
 
-    figures = {
-        name: getattr(summary, name)
-        for name in (
-            "rubric", "pass_threshold", "judges", "models", "failures", "failure_messages",
-            "n_evidence", "n_evidence_found", "flags", "calibration_state", "calibration",
-        )
-    }  # fmt: skip
     whole = {
-        **figures,
+        **fields_of(summary, "rubric", "pass_threshold", "judges", "models"),
+        **fields_of(summary, "failures", "failure_messages", "n_evidence", "n_evidence_found"),
+        **fields_of(summary, "flags", "calibration_state", "calibration"),
         "spent": asdict(summary.spent),
         "variants": with_bounds(summary.variants),
         "uncalibrated": with_bounds(summary.uncalibrated),

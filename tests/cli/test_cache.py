@@ -11,8 +11,7 @@ import pytest
 
 from judgekit.judge import Judge
 from judgekit.models.cache import DiskCache
-from judgekit.report import format_file_size
-from judgekit.report.cache import request_summary
+from judgekit.report import format_file_size, request_summary
 from tests.cli.cache_folders import CACHE, MODEL, buy, edit, other_request, reject
 
 if TYPE_CHECKING:
