@@ -21,8 +21,6 @@ class EmbeddingUsage(Record):
     n_calls: Count = 0
     n_owned: Count = 0
     input_tokens: Count = 0
-    """Tokens sent, as far as known."""
-
     cost_usd: Finite | None = None
     """Cost of the calls in US dollars: 0 without calls, None when unknown."""
 
@@ -62,8 +60,6 @@ class AssertionResult(Record):
     """Why it could not be evaluated; also when the assertion is negated."""
 
     parts: tuple[AssertionResult, ...] = ()
-    """For a group, the results of its members."""
-
     asked: EmbeddingUsage | None = None
     """Its embedding calls; calls shared by several are counted with the first."""
 
@@ -85,14 +81,10 @@ class Score(Record):
     """The score on [0, 1]; None where it could not be measured (see `error`)."""
 
     raw: Finite | None = None
-    """The measured quantity, in `unit`."""
-
     unit: str | None = None
     """The unit of `raw`: `ms`, `usd`, `tokens`, …."""
 
     method: str | None = None
-    """How it was measured, where there is more than one way."""
-
     message: str = ""
     error: str | None = None
     asked: EmbeddingUsage | None = None

@@ -36,20 +36,15 @@ class CalibrationFigure(Record):
 
 
 class CalibratedJudge(Record):
-    """One judge and its settings."""
+    """One judge and its settings; None for a setting that is unknown."""
 
     judge: Name
     """Model and template, as every judgment names them (`openai/gpt-4.1-mini pointwise/…@1f3c…`);
     of recorded replies the file without its folder."""
 
     parameters: JsonObject | None = None
-    """Request parameters (temperature, …); None when unknown."""
-
     repeats: Annotated[int, Field(ge=1)] | None = None
-    """How often each question is asked; None when unknown."""
-
     asks_all: bool | None = None
-    """Whether one call asks all criteria; None when unknown."""
 
     @property
     def model(self) -> str:
@@ -67,14 +62,9 @@ class CalibratedPanel(Record):
     """The judges, and how their scores are combined."""
 
     judges: Annotated[tuple[CalibratedJudge, ...], Field(min_length=1)]
-    """The judges, in the order they are asked."""
-
     combine: Name = "mean"
     weights: tuple[Finite, ...] = ()
-    """Their weights, where they are combined by weight."""
-
     escalate_below: Fraction | None = None
-    """In a cascade, the confidence below which the next one is asked."""
 
     @property
     def is_known(self) -> bool:
@@ -88,7 +78,11 @@ class CalibratedPanel(Record):
 
 
 class CalibrationMap(Record):
-    """Maps a judge's value for one criterion to the mean human label."""
+    """Maps a judge's value for one criterion to the mean human label.
+
+    Figures `_after` are of maps that were fitted without the case (cross-validated); `passed_…`
+    are shares of the outputs.
+    """
 
     criterion: Criterion
     """The criterion as it was asked; the map is bound to its question, guide and scale."""
@@ -104,8 +98,6 @@ class CalibrationMap(Record):
     """Mean squared difference between judge and human labels, on [0, 1]."""
 
     error_after: CalibrationFigure
-    """The same after a map that was fitted without the case (cross-validated)."""
-
     improvement: CalibrationFigure
     """`error_before` minus `error_after`; the interval is clustered by case."""
 
@@ -113,24 +105,14 @@ class CalibrationMap(Record):
     """Share of outputs on which judge and human labels agree about passing."""
 
     accuracy_after: Fraction
-    """The same after the map, cross-validated."""
-
     passed_before: Fraction
-    """Share of outputs that the judge passes."""
-
     passed_after: Fraction
-    """Share that passes after the map, cross-validated."""
-
     passed_by_people: Fraction
-    """Share that passes by the human labels."""
-
     kappa: CalibrationFigure
     """Agreement of judge and human labels beyond chance, with quadratic weights."""
 
     n_labels: Count
     n_items: Count
-    """Outputs with a label and a judgment."""
-
     n_cases: Count
     n_annotators: Count
 
@@ -168,15 +150,11 @@ class Calibration(Record):
     """The maps of a judge and a rubric, and the labels they rest on; what a map file holds."""
 
     rubric: Rubric
-    """The rubric at the time of labelling."""
-
     asked: CalibratedPanel
     maps: Annotated[tuple[CalibrationMap, ...], Field(min_length=1)]
     """A map for each criterion with enough labels, in the rubric's order."""
 
     without: dict[Name, Name] = Field(default_factory=dict)
-    """Criteria without a map, and why."""
-
     n_labels: Count
     annotators: tuple[Name, ...]
     kappa: CalibrationFigure

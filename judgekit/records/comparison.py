@@ -44,7 +44,10 @@ class ScrubbedPassage(Record):
 
 
 class PairAnswer(Record):
-    """A question about two outputs in one order, with its calls and cost."""
+    """A question about two outputs in one order, with its calls and cost.
+
+    The fields that a `Judgment` has as well mean the same here.
+    """
 
     order: PresentationOrder
     criterion: Name | None = None
@@ -56,22 +59,12 @@ class PairAnswer(Record):
 
     variant_second: str | None = None
     repeat: Count = 0
-    """Number of the repeat in this order, from 0."""
-
     judge: str = ""
     cached: bool = False
-    """Whether every reply came from the cache, so that nothing was paid in this run."""
-
     cost_usd: Finite | None = None
-    """Paid in this run, in US dollars: 0 when cached, None when unknown."""
-
     price_usd: Finite | None = None
-    """What the replies cost when they were fetched, in US dollars; None when unknown."""
-
     usage: Usage | None = None
     n_calls: Count = 0
-    """Number of replies, unparseable ones included."""
-
     reply_key: str | None = None
 
 
@@ -99,8 +92,6 @@ class Preference(PairAnswer):
     model: str | None = None
     duration_ms: Finite | None = None
     dropped_parameters: tuple[str, ...] = ()
-    """Parameters that were not sent because the model rejects them."""
-
     flags: tuple[str, ...] = ()
     """Advisory marks (`evidence_not_found`, `scores_disagree`, `no_rationale`, `smoke_model`);
     none of them alters a choice."""
@@ -112,8 +103,6 @@ class PreferenceFailure(PairAnswer):
     kind: FailureKind
     message: str
     reason: str | None = None
-    """For an unparseable reply, what was wrong with it."""
-
     reply: str | None = None
 
 

@@ -49,15 +49,12 @@ class PanelMember(Record):
     judge: Name
     parameters: JsonObject = Field(default_factory=dict)
     repeats: Annotated[int, Field(ge=1)] = 1
-    """How often each question is asked in each order."""
 
 
 class ComparisonInfo(Record):
     """The settings of a comparison of two sides, and how it ended."""
 
     id: Name
-    """Name of the comparison; sorts by its start."""
-
     a: ComparedSide
     b: ComparedSide
     suite: str | None = None
@@ -90,8 +87,6 @@ class ComparisonInfo(Record):
 
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     until_decided: bool = False
-    """Whether it was to stop as soon as a difference is shown."""
-
     max_cases: Count | None = None
     """The most cases a sequential comparison looks at; None for all."""
 
@@ -120,17 +115,12 @@ class ComparedPair(Record):
     """Number of the repeat of the sides' answers, from 0."""
 
     a: Output
-    """The first side's output; never altered."""
-
     b: Output
     preferences: tuple[Preference, ...] = ()
-    """The judge's preferences, both orders."""
-
     failures: tuple[PreferenceFailure, ...] = ()
     """Its failures that no later answer replaced."""
 
     is_done: bool = False
-    """Whether every question has been asked."""
 
     def to_json(self) -> JsonObject:
         """The pair as plain JSON types; a case's input of null is written."""
@@ -161,14 +151,8 @@ class ComparisonAnalysis(Record):
 
     case_id: Name
     winner: Literal["a", "b"]
-    """The better side; there is no analysis of a tie."""
-
     strengths: tuple[AnalysisPoint, ...] = ()
-    """What the winner did better, with quotes from its output."""
-
     weaknesses: tuple[AnalysisPoint, ...] = ()
-    """What the loser got wrong, with quotes from its output."""
-
     suggestions: tuple[AnalysisSuggestion, ...] = ()
     judge: Name
     cached: bool = False
@@ -189,13 +173,9 @@ class Approval(Record):
     """The decision that a version may be used, with its evidence (S0.11)."""
 
     id: Name
-    """Name of the approval; sorts by its time."""
-
     at: AwareDatetime
     variant: Name
     baseline: Name
-    """The variant it is better than."""
-
     version: VariantVersion
     """The approved version; the approval holds for no other."""
 
@@ -203,8 +183,6 @@ class Approval(Record):
     because: Name
     suite: str | None = None
     kind: Literal["blind", "scores"]
-    """The kind of evidence: a blind comparison, or the scores of stored runs."""
-
     evidence: Annotated[tuple[Name, ...], Field(min_length=1)]
     """Ids of the comparison, or of the runs."""
 

@@ -192,13 +192,9 @@ class Verdict(Record):
     """Weighted mean over the required criteria; None where there are none, or one is missing."""
 
     criteria: tuple[CriterionVerdict, ...]
-    """Per criterion, in the rubric's order."""
-
     judgments: tuple[Judgment, ...]
     failures: tuple[JudgeFailure, ...] = ()
     error: str | None = None
-    """Why nothing was judged: the output itself is an error."""
-
     uncalibrated: UncalibratedVerdict | None = None
     """The result of the uncalibrated values, where calibration maps decide `passed` and `value`;
     None where the uncalibrated values decide."""

@@ -84,7 +84,6 @@ class TraceEvent(Record):
 
     name: str | None = None
     content: JsonValue = None
-    """The text, the arguments or the returned value."""
 
 
 class Output(Record):
@@ -127,10 +126,6 @@ class Variant(Record):
     """Name of the variant; never shown to a judge."""
 
     model_by_node: dict[str, str] = Field(default_factory=dict)
-    """The model each node used (S1.1)."""
-
     provider_by_node: dict[str, str] = Field(default_factory=dict)
-    """The provider each node used (S1.1)."""
-
     tags: tuple[str, ...] = ()
     prompt_version: str | None = None

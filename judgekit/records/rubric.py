@@ -43,8 +43,6 @@ class Level(Record):
 
     value: Finite
     name: str | None = None
-    """A word for it ("excellent")."""
-
     description: str | None = None
 
 
@@ -54,13 +52,10 @@ class Scale(Record):
     min: Finite
     max: Finite
     integer: bool = False
-    """Whether only whole numbers are scores."""
-
     levels: tuple[Level, ...] = ()
     """Described points, best first; scores between them need `between_levels`."""
 
     between_levels: bool = True
-    """Whether scores between the described levels are allowed."""
 
     @model_validator(mode="before")
     @classmethod
@@ -217,8 +212,6 @@ class Rubric(Record):
 
     name: Name
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
-    """The criteria, in the order they are asked and shown."""
-
     pass_threshold: Fraction = 0.7
     """The overall value on [0, 1] from which an output passes."""
 

@@ -36,12 +36,9 @@ class HumanItem(Record):
     key: ItemKey
     criterion: Name
     judge: Name = "human"
-    """The human member of the panel that the answer is for."""
-
     repeat: Count = 0
     asked_at: AwareDatetime
     answered_at: AwareDatetime | None = None
-    """When it was answered (UTC); None while it waits."""
 
 
 RunStatus = Literal["running", "complete", "incomplete", "interrupted", "stopped", "waiting"]
@@ -73,8 +70,6 @@ class RunInfo(Record):
     """The settings of a run and how it ended; the observations are stored separately."""
 
     id: Name
-    """Name of the run; sorts by its start."""
-
     suite: Name
     suite_version: str = "1"
     started_at: AwareDatetime
@@ -124,12 +119,8 @@ class Observation:
     place: int
     at: datetime
     case: Case | None = None
-    """The case; given with the first observation of an answer."""
-
     output: Output | None = None
     said: Sequence[Judgment | JudgeFailure] = ()
-    """Judgments and failures of the judges."""
-
     checks: Sequence[AssertionResult] = ()
     scores: Sequence[Score] = ()
     is_done: bool = False
@@ -158,8 +149,6 @@ class CaseResult(Record):
 
     scores: tuple[Score, ...] = ()
     is_done: bool = False
-    """Whether every judge has been asked."""
-
     ran_at: AwareDatetime | None = None
     """When the output was produced or read (UTC)."""
 
