@@ -136,7 +136,7 @@ def _about(answer: Outcome) -> str:
         facts.append(f"{output.usage.input_tokens:,} tokens in, {output.usage.output_tokens:,} out")
         facts.append(numbers.format_usd(output.usage.cost_usd))
     if output.run_id:
-        facts.append(f"agent run {message.printable(output.run_id)}")
+        facts.append(f"agent run {output.run_id}")
     if not result.is_done:
         facts.append("not fully judged")
     return " · ".join(facts)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from judgekit.bias_audit import REPEATS_COUNT
-from judgekit.report import message, numbers
+from judgekit.report import numbers
 from judgekit.report.document import (
     Cell,
     Column,
@@ -65,7 +65,7 @@ def audit_document(audit: Audit) -> Document:
     )
     has_figures = any(probe.effects or probe.parts for probe in made)
     return Document(
-        title=f"Audit of {message.printable(audit.rubric)}: {cases}, {outputs}",
+        title=f"Audit of {audit.rubric}: {cases}, {outputs}",
         conclusion=_conclusion(audit),
         blocks=not_empty([
             *map(_probe_section, made),
@@ -260,8 +260,8 @@ def audit_conclusion(audit: Audit) -> str:
 def audit_notes(audit: Audit) -> list[tuple[str, str]]:
     """Everything beside the effects."""
     rows = [
-        ("judge", message.printable(audit.judge)),
-        ("pairs", message.printable(audit.pair_judge)),
+        ("judge", audit.judge),
+        ("pairs", audit.pair_judge),
         ("calls", numbers.format_spending(audit.spent)),
         (
             "sampled",
@@ -287,7 +287,7 @@ def skipped_probes(audit: Audit) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for probe in audit.probes:
         if probe.status == "skipped":
-            found.setdefault(message.printable(probe.reason or ""), []).append(probe.name)
+            found.setdefault(probe.reason or "", []).append(probe.name)
     return found
 
 
@@ -309,12 +309,8 @@ def probe_notes(probe: ProbeResult) -> list[str]:
             )
             for name, value in probe.counts.items()
         ]
-        lines.append(message.printable("; ".join(short)))
-    lines += [
-        message.printable(f"{one.name}: {one.note}")
-        for one in probe.effects
-        if one.note is not None
-    ]
+        lines.append("; ".join(short))
+    lines += [f"{one.name}: {one.note}" for one in probe.effects if one.note is not None]
     wanted = [one.n_to_tell for one in probe.effects if one.n_to_tell is not None]
     if wanted:
         lines.append(f"about {numbers.format_count(max(wanted), 'case')} needed for a result")
@@ -336,7 +332,7 @@ def _margins(audit: Audit) -> str:
     rates: dict[float, list[str]] = {}
     for one in effects:
         if one.scale == "rate":
-            rates.setdefault(one.margin, []).append(message.printable(one.name))
+            rates.setdefault(one.margin, []).append(one.name)
     parts = [f"a shift of {margin:g} of the value" for margin in values]
     parts += [f"a choice {margin * 100:g} points from half" for margin in leans]
     parts += [f"{margin * 100:g} % ({'; '.join(names)})" for margin, names in rates.items()]

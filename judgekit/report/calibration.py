@@ -84,7 +84,7 @@ def calibration_document(report: CalibrationReport) -> Document:
     what = report.rubric or ("comparisons" if is_pairwise else "scores")
     labels = numbers.format_count(report.joined.n_joined, "label")
     annotators = numbers.format_count(len(report.joined.annotators), "annotator")
-    title = f"Calibration of {message.printable(what)}: {labels} of {annotators}"
+    title = f"Calibration of {what}: {labels} of {annotators}"
     return Document(title, _conclusion(report), not_empty(blocks), report.to_json)
 
 
@@ -315,8 +315,9 @@ _WORST, _FEW = 3, 4
 
 def _overview_lines(report: CalibrationReport) -> Lines:
     joined = report.joined
-    rows = [("judge", message.printable(judge)) for judge in report.judges]
-    rows += [("from", _origin(report))] if report.origin else []
+    rows = [("judge", judge) for judge in report.judges]
+    origin = ", ".join(f"{name} {value}" for name, value in report.origin.items())
+    rows += [("from", origin)] if origin else []
     labels = [f"{joined.n_joined:,} of {joined.n_labels:,} matched to judgments"]
     labels += [f"{joined.n_missing:,} without a score"] if joined.n_missing else []
     labels += [f"{joined.n_left_out:,} of other annotators"] if joined.n_left_out else []
@@ -343,10 +344,6 @@ def _overview_lines(report: CalibrationReport) -> Lines:
         )
     rows += [("assumed", note) for note in report.notes]
     return Lines(tuple(rows))
-
-
-def _origin(report: CalibrationReport) -> str:
-    return ", ".join(f"{name} {message.printable(str(v))}" for name, v in report.origin.items())
 
 
 def _named(what: str, some: Sequence[str], n: int) -> str:
@@ -470,7 +467,7 @@ def _next_label_lines(report: CalibrationReport) -> Lines:
     for each in report.suggestions:
         where = f"{each.case_id} {each.variant or ''}".strip()
         about = f"{each.criterion}: " if each.criterion else ""
-        rows.append((message.printable(where, 40), message.printable(f"{about}{each.why}")))
+        rows.append((message.printable(where, 40), f"{about}{each.why}"))
     title = "Labels that would help most (selected, so not a random sample)"
     return Lines(tuple(rows), title)
 

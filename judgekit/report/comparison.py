@@ -63,7 +63,7 @@ def comparison_document(summary: ComparisonSummary) -> Document:
         Lines(tuple(comparison_notes(summary))),
     ]
     return Document(
-        title=f"{message.printable(summary.rubric)}: A is {a}, B is {b}",
+        title=f"{summary.rubric}: A is {a}, B is {b}",
         conclusion=decision_conclusion(summary.decision, summary.a, summary.b),
         blocks=not_empty(blocks),
         data=lambda: comparison_data(summary),
@@ -74,7 +74,7 @@ def decision_conclusion(decision: ComparisonDecision, a: str, b: str) -> Conclus
     """Which side is better, or why that is undecided."""
     p = "" if decision.p is None else f", p {format_p_value(decision.p)}"
     if decision.winner is not None:
-        better = message.printable(a if decision.winner == "a" else b)
+        better = a if decision.winner == "a" else b
         return Conclusion(f"{better} is better: {decision.reason}{p}", "better")
     more = ""
     if decision.n_to_decide is not None:
@@ -132,7 +132,7 @@ def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
         words = f"tested after each of {cases}: e-value {test.e_value:.3g}, {end}"
         lines.append(("sequential", words))
     return [
-        *(("judge", message.printable(judge)) for judge in summary.judges),
+        *(("judge", judge) for judge in summary.judges),
         ("calls", numbers.format_spending(summary.spent)),
         *rule_lines(summary.rule),
         *_judge_lines(summary),
@@ -402,7 +402,7 @@ _TIES = {
 
 def ranking_document(summary: RankingSummary) -> Document:
     """A ranking: who is first, strengths with intervals, and who won against whom."""
-    rubric = message.printable(summary.questioned.rubric or "")
+    rubric = summary.questioned.rubric or ""
     counts = (
         f"{numbers.format_count(len(summary.sides), 'variant')}, "
         f"{numbers.format_count(summary.n_comparisons, 'comparison')} on "
@@ -427,20 +427,20 @@ def ranking_document(summary: RankingSummary) -> Document:
 def ranking_decision(decision: RankDecision) -> str:
     """Who is in the first places, or why that is undecided."""
     if decision.is_decided:
-        names = [message.printable(name) for name in decision.order]
+        names = decision.order
         who = f"{names[0]} is first" if len(names) == 1 else f"the order is {', '.join(names)}"
         return f"{who}: {decision.reason} (alpha {decision.alpha:g})"
     more = ""
     if decision.n_to_decide is not None:
         cases = numbers.format_count(decision.n_to_decide, "case")
         more = f"; about {cases} are needed to separate them"
-    return f"no decision: {message.printable(decision.reason)} (alpha {decision.alpha:g}){more}"
+    return f"no decision: {decision.reason} (alpha {decision.alpha:g}){more}"
 
 
 def ranking_notes(summary: RankingSummary) -> list[LabelledText]:
     """Everything beside the tables."""
     judging = summary.questioned
-    lines = [("judge", message.printable(judge)) for judge in judging.judges]
+    lines = [("judge", judge) for judge in judging.judges]
     # A ranking of preferences from a file has no judge, and so nothing was spent.
     if judging.spent is not None:
         lines.append(("calls", numbers.format_spending(judging.spent)))

@@ -1,7 +1,8 @@
 """The one form in which every result is reported: a title, a conclusion, and blocks below it.
 
 A builder module makes a `Document` of each result; `terminal`, `markdown`, `html` and `json` render
-it. A builder never knows who renders, and a renderer never knows what was measured.
+it. A builder never knows who renders, and a renderer never knows what was measured. Renderers also
+make foreign text safe.
 """
 
 from __future__ import annotations

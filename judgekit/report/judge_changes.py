@@ -61,7 +61,7 @@ def rejudgment_document(found: Rejudged) -> Document:
     )
     part = f"{_MOST_FLIPS} of {n}; all with -v" if n > _MOST_FLIPS else ""
     return Document(
-        title=f"{message.printable(found.rubric)}: {outputs} of {cases}",
+        title=f"{found.rubric}: {outputs} of {cases}",
         # A change is neither good nor bad: nothing here says which of the judges is right.
         conclusion=Conclusion(
             rejudgment_conclusion(found),
@@ -97,10 +97,10 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
     """Everything beside the figures."""
     old, new = (numbers.format_usd(x) for x in (found.old_price_usd, found.new_price_usd))
     lines = [
-        *(("before", message.printable(judge)) for judge in found.old_judges),
-        *(("now", message.printable(judge)) for judge in found.new_judges),
+        *(("before", judge) for judge in found.old_judges),
+        *(("now", judge) for judge in found.new_judges),
         ("price", f"{old} before, {new} now"),
-        ("human labels", message.printable(found.calibration)),
+        ("human labels", found.calibration),
     ]
     for name, kinds in (("before", found.old_failures), ("now", found.new_failures)):
         for kind, n in kinds.items():
@@ -197,7 +197,7 @@ def tuning_document(found: Tuning) -> Document:
     if found.present_held_out is not None:
         table = _held_out_table(found.present_held_out, found.chosen_held_out)
     return Document(
-        title=f"Tuning of {message.printable(found.rubric)}: {training:,} training cases, {cases}",
+        title=f"Tuning of {found.rubric}: {training:,} training cases, {cases}",
         conclusion=Conclusion(
             tuning_conclusion(found), _DECISION_TONES.get(found.decision, "inconclusive")
         ),
@@ -208,14 +208,14 @@ def tuning_document(found: Tuning) -> Document:
 
 def tuning_conclusion(found: Tuning) -> str:
     """The decision in one line."""
-    return _DECISION_WORDS[found.decision].format(chosen=message.printable(found.chosen or ""))
+    return _DECISION_WORDS[found.decision].format(chosen=found.chosen or "")
 
 
 def tuning_notes(found: Tuning) -> list[LabelledText]:
     """Everything beside the held-out figures."""
     lines = [] if found.contrast is None else _contrast_lines(found.contrast)
     ordered = sorted(found.tried, key=lambda one: (one.place is None, one.place or 0))
-    names = [message.printable(one.name) for one in ordered]
+    names = [one.name for one in ordered]
     shown = ", ".join(names[:_MOST_TRIED])
     more = f", and {len(names) - _MOST_TRIED:,} more" if len(names) > _MOST_TRIED else ""
     best = ", best on training cases first" if any(one.place for one in ordered) else ""
@@ -230,7 +230,7 @@ def tuning_notes(found: Tuning) -> list[LabelledText]:
             "sampled",
             f"with seed {found.seed}; {found.level * 100:g} % intervals, clustered by case",
         ),
-        ("judge", message.printable(found.judge)),
+        ("judge", found.judge),
         ("calls", numbers.format_spending(found.spent)),
     ]
     return lines + failure_lines(found.failures, found.failure_messages)
@@ -248,7 +248,8 @@ def tuning_plan_line(plan: TunePlan) -> str:
     cached = f", {replies} cached already" if plan.n_owned else ""
     price = f"{'about ' if plan.price_usd else ''}{numbers.format_usd(plan.price_usd)}"
     cases = f"{plan.n_training:,} training cases, {plan.n_held_out:,} held-out cases"
-    calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {message.printable(plan.model)}{cached}"  # noqa: E501
+    model = message.printable(plan.model)
+    calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {model}{cached}"
     return f"{plan.n_candidates:,} candidates, {cases}: {calls}; {price}"
 
 

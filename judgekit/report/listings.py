@@ -204,13 +204,13 @@ def comparison_setup(info: ComparisonInfo) -> Lines:
 
 
 def _side_text(side: ComparedSide) -> str:
-    parts = [message.printable(side.label)]
+    parts = [side.label]
     if side.run_id is not None:
         parts.append(f"run {side.run_id}")
     if side.version is not None:
         parts.append(f"version {side.version.fingerprint[:12]}")
         if side.version.model is not None:
-            parts.append(message.printable(side.version.model))
+            parts.append(side.version.model)
     return ", ".join(parts)
 
 
@@ -241,7 +241,7 @@ def pairs_document(
         )
         winner = labels.get(comparison.winner or "")
         words = "a tie" if comparison.winner == "tie" else "undecided"
-        result = f"{message.printable(winner)} is preferred" if winner else words
+        result = f"{winner} is preferred" if winner else words
         if comparison.consistent is False:
             result += " (the two orders conflict)"
         results.append(result)
@@ -387,7 +387,7 @@ def cache_entry_cells(entry: CacheEntry) -> tuple[str, str, str, str, str]:
         entry.key[:_KEY_DIGITS],
         entry.created_at[:16].replace("T", " "),
         numbers.format_usd(entry.reply.cost_usd),
-        message.printable(model),
+        model,
         request_summary(entry.request) + rejected,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation import TARGET_DIFFERENCE, GradePlan
-from judgekit.report import message, numbers
+from judgekit.report import numbers
 from judgekit.report.document import (
     Column,
     Conclusion,
@@ -124,7 +124,7 @@ def _models_table(plan: SuitePlan) -> Table:
         cached = f"{compact_number(model.n_owned)} of {compact_number(model.n_questions)}"
         time = compact_duration(model.seconds) if model.likely.calls else numbers.DASH
         rows.append((_model_role(model), cached, *_load_cells([model.likely]), time))
-        name = f"  {message.printable(model.model)}"
+        name = f"  {model.model}"
         rows.append((name, "at most", *_load_cells([model.most]), ""))
         ends.append(len(rows) - 1)
     if len(plan.models) > 1:
@@ -156,10 +156,7 @@ def _headline(plan: SuitePlan) -> str:
     parts = [n_cases, numbers.format_count(len(plan.answers), "variant")]
     if plan.repeats > 1:
         parts.append(f"{plan.repeats} repeats")
-    return (
-        f"{message.printable(plan.suite)}: {' by '.join(parts)}: "
-        f"{numbers.format_count(plan.n_answers, 'answer')}"
-    )
+    return f"{plan.suite}: {' by '.join(parts)}: {numbers.format_count(plan.n_answers, 'answer')}"
 
 
 def _scope_lines(plan: SuitePlan) -> list[str]:
@@ -186,7 +183,7 @@ def _model_role(model: ModelPlan) -> str:
     if model.role == "checks":
         return _ROLES[model.role]
     name = model.name.removeprefix(f"{model.model} ").partition("@")[0]
-    return f"{_ROLES[model.role]} {message.printable(name)}"
+    return f"{_ROLES[model.role]} {name}"
 
 
 def _answer_lines(plan: SuitePlan) -> list[LabelledText]:

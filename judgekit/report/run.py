@@ -124,7 +124,7 @@ def run_document(
     """A run: the pass rate of each variant, their differences, `answers` of it, and the gate."""
     n = numbers.format_count(summary.run.n_cases or 0, "case")
     return Document(
-        title=f"{message.printable(summary.run.suite)}: {n}{_pass_rule(summary.run)}",
+        title=f"{summary.run.suite}: {n}{_pass_rule(summary.run)}",
         conclusion=_conclusion(summary, gate),
         blocks=not_empty([
             _variant_table(summary.variants),
@@ -144,22 +144,19 @@ def _pass_rule(run: RunInfo) -> str:
         return ""
     if run.config.get("rubric") is None and run.panel.judges == (HEURISTIC,):
         return "; an answer passes when every assertion holds"
-    return f"; {message.printable(run.rubric.name)} passes from {run.rubric.pass_threshold:g}"
+    return f"; {run.rubric.name} passes from {run.rubric.pass_threshold:g}"
 
 
 def _conclusion(summary: RunSummary, gate: GateResult | None) -> Conclusion:
     lead, tone = ("", None) if gate is None else _GATE_CONCLUSIONS[gate.held]
     if not summary.variants:
         return Conclusion(f"{lead}No answers.", tone or "inconclusive")
-    texts = [
-        f"{message.printable(one.variant) or 'all'} passed {format_pass_count(one)}"
-        for one in summary.variants
-    ]
+    texts = [f"{one.variant or 'all'} passed {format_pass_count(one)}" for one in summary.variants]
     if len(texts) > _MOST_NAMED:
         # With an undefined rate a variant is neither the best nor the worst.
         rated = [one for one in summary.variants if not isnan(one.pass_rate.value)]
         rated.sort(key=lambda one: one.pass_rate.value)
-        ends = [f"{message.printable(v.variant)} {format_pass_count(v)}" for v in rated]
+        ends = [f"{v.variant} {format_pass_count(v)}" for v in rated]
         spread = f"; passed from {ends[0]} to {ends[-1]}" if ends else ""
         texts = [f"{len(texts)} variants{spread}"]
     # Without a gate nothing defines what is good enough: a pass rate alone is no verdict.
@@ -226,7 +223,7 @@ def answer_entry(answer: Outcome) -> Entry:
     if result.output.error is not None:
         lines.append(f"no output: {message.printable(result.output.error, _MESSAGE_LENGTH)}")
     lines += [
-        f"{message.printable(check.type)} {'error' if check.passed is None else 'fails'}: "
+        f"{check.type} {'error' if check.passed is None else 'fails'}: "
         f"{message.one_line(check.error or check.message, _MESSAGE_LENGTH)}"
         for check in result.checks
         if check.passed is not True
@@ -248,14 +245,13 @@ def _judgment_lines(result: CaseResult) -> list[str]:
         # The heuristic judge repeats the messages of the assertions, which are listed already.
         if judgment.source == "heuristic":
             continue
-        score = f"{message.printable(judgment.criterion)} {numbers.format_score(judgment)}"
+        score = f"{judgment.criterion} {numbers.format_score(judgment)}"
         lines.append(f"{score}: {message.printable(judgment.rationale, _MESSAGE_LENGTH)}")
         for piece in judgment.evidence[:1]:
             missing = "" if piece.found else " (not in the output)"
             lines.append(f"“{message.printable(piece.quote, _QUOTE_LENGTH)}”{missing}")
     return lines + [
-        f"{message.printable(one.criterion)}: {one.kind}: "
-        f"{message.one_line(one.message, _MESSAGE_LENGTH)}"
+        f"{one.criterion}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
         for one in result.failures
         if one.judge != HEURISTIC
     ]
@@ -265,7 +261,7 @@ def answer_headline(answer: Outcome) -> str:
     """Which answer it is: case, variant, repeat and value."""
     result, verdict = answer.result, answer.verdict
     repeat = f" #{result.repeat + 1}" if result.repeat else ""
-    parts = [message.printable(result.case.id), f"{message.printable(result.variant)}{repeat}"]
+    parts = [result.case.id, f"{result.variant}{repeat}"]
     if answer.value is not None:
         parts.append(f"{answer.value:.2f}")
     if verdict is not None and verdict.uncalibrated is not None:
@@ -335,13 +331,13 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     name = run.id if is_stored else "not stored"
     lines = [("run", f"{name} ({RUN_STATUS_WORDS[run.status]}{reason})"), *_partial_lines(summary)]
     if measure := run.config.get(SIMILARITY_KEY):
-        lines.append(("similarity", message.printable(str(measure))))
+        lines.append(("similarity", str(measure)))
     # A rubric that nobody named still decides what passes, so that it is reported.
     lines += [("rubric", words) for words in default_rubric_lines(default_rubrics_in(run.config))]
     if n_without_judge := run.config.get(UNASKED_RUBRICS_KEY):
         cases = numbers.format_count(int(str(n_without_judge)), "case")
         lines.append(("rubric", f"{cases} with a rubric not judged: no judge; add --judge MODEL"))
-    lines += [("judge", message.printable(judge)) for judge in run.panel.judges]
+    lines += [("judge", judge) for judge in run.panel.judges]
     if len(run.panel.judges) > 1:
         lines.append(("panel", run.panel.combine))
     if has_model_judges(run):
@@ -377,7 +373,7 @@ def default_rubric_lines(rubrics: Sequence[JsonObject]) -> list[str]:
     """Which shipped rubrics judge the cases that name none, and why."""
     reasons = {"profile": "the rubric of their profile"}
     return [
-        f"{message.printable(str(one['rubric']))} (shipped) for "
+        f"{one['rubric']} (shipped) for "
         f"{numbers.format_count(int(str(one['n_cases'])), 'case')} without a rubric: "
         f"{reasons.get(str(one['because']), 'it compares with their reference')}"
         for one in rubrics
@@ -387,13 +383,13 @@ def default_rubric_lines(rubrics: Sequence[JsonObject]) -> list[str]:
 def _calibration_lines(summary: RunSummary) -> list[LabelledText]:
     """Whether the judge is calibrated, and the results by its own values where maps decide."""
     words = summary.calibration
-    lines = [("calibration", message.printable(words))]
+    lines = [("calibration", words)]
     # The judge's own values show how much the maps change.
     if summary.uncalibrated:
         where = "" if words.startswith("calibrated") else " where there is a map"
         lines.append(("", f"calibrated values decide{where}; by the judge's own values:"))
     for variant in summary.uncalibrated:
-        name = message.printable(variant.variant) or "all"
+        name = variant.variant or "all"
         rate, value = numbers.format_rate(variant.pass_rate), numbers.format_mean(variant.value)
         lines.append(("", f"{name}: passed {rate}, value {value}"))
     return lines
@@ -433,14 +429,14 @@ def _partial_lines(summary: RunSummary) -> list[LabelledText]:
         if variant.n_unfinished:
             unfinished = numbers.format_count(variant.n_unfinished, "answer")
             words = f"{cases} started, {unfinished} not fully judged; the figures cover only these"
-        lines.append(("partial", f"{message.printable(variant.variant)}: {words}"))
+        lines.append(("partial", f"{variant.variant}: {words}"))
     return lines
 
 
 def _variant_lines(
     variant: VariantFigures, messages: dict[str, str], *, is_retried: bool
 ) -> list[LabelledText]:
-    name = message.printable(variant.variant) or "all"
+    name = variant.variant or "all"
     lines = [("cost", f"{name}: {_cost(variant)}")]
     # Undecided answers are left out of the rate: the bounds show how far they could move it.
     if n_open := variant.n_undecided + variant.n_errors:
@@ -473,7 +469,7 @@ def _scores_text(variant: VariantFigures) -> str:
         mean = "not measured" if isnan(e.value) else f"{e.value:.2f}"
         missing = numbers.format_count(e.n_missing, "answer")
         without = f" ({missing} without)" if e.n_missing else ""
-        parts.append(f"{message.printable(name)} {mean}{without}")
+        parts.append(f"{name} {mean}{without}")
     return ", ".join(parts)
 
 
@@ -514,7 +510,7 @@ def gate_lines(gate: GateResult) -> list[LabelledText]:
     lines = [("gate", _tier_text(one)) for one in gate.tiers]
     if gate.calibration is not None:
         met = "met" if gate.calibration.held == "passed" else "not met"
-        words = message.printable(gate.calibration.words)
+        words = gate.calibration.words
         lines.append(("gate", f"a calibration is required, {met}: {words}"))
     if gate.drops and all(one.baseline is None for one in gate.drops):
         allowed = f"a drop of {gate.drops[0].max_drop:g} allowed"
@@ -529,7 +525,7 @@ def gate_json(gate: GateResult | None) -> JsonObject | None:
 
 def _tier_text(one: TierGateResult) -> str:
     words = {"passed": "reaches", "failed": "is below", "inconclusive": "undecided for"}[one.held]
-    result = f"{message.printable(one.variant)}: {words} {one.tier}"
+    result = f"{one.variant}: {words} {one.tier}"
     if isnan(one.value.value):
         return f"{result}: no answer has a value, {one.least:g} required"
     value = f"value {one.value.value:.2f}"
@@ -545,7 +541,7 @@ def _tier_text(one: TierGateResult) -> str:
 
 
 def _drop_text(one: DropGateResult) -> str:
-    variant = f"{message.printable(one.variant)}: pass rate"
+    variant = f"{one.variant}: pass rate"
     allowed = f"a drop of {one.max_drop:g} allowed"
     if one.baseline is None:
         return f"{variant}: no earlier run of this suite has it, {allowed}"

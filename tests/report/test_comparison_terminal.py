@@ -8,10 +8,16 @@ import pytest
 
 from judgekit.evaluation import LeftOut
 from judgekit.evaluation.comparison_result import SequentialEvidence
-from judgekit.report import comparison_document, comparison_lines, document_data
+from judgekit.report import (
+    comparison_document,
+    comparison_lines,
+    document_data,
+    print_document,
+)
 from judgekit.report.comparison import comparison_notes, decision_conclusion
 from judgekit.report.numbers import format_p_value
 from tests.evaluation.pairs import compared, several, summed
+from tests.report.drawing import drawn, plain_console
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +40,9 @@ def test_no_decision_says_how_many_cases_it_would_take() -> None:
 
 
 def test_a_name_cannot_run_in_the_terminal() -> None:
-    line = decision_conclusion(summed(several(a=9)).decision, "\x1b[31mnew", "old").text
-    assert "\x1b" not in line
+    console = plain_console()
+    print_document(console, comparison_document(replace(summed(several(a=9)), a="\x1b[31mnew")))
+    assert r"\x1b[31mnew is better" in drawn(console)
 
 
 def test_the_notes_tell_what_is_missing() -> None:
