@@ -20,6 +20,7 @@ from judgekit.report.document import (
     Document,
     LabelledText,
     Lines,
+    T,
     Table,
     Tone,
     count_lines,
@@ -32,7 +33,7 @@ from judgekit.report.document import (
 from judgekit.report.numbers import format_p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from judgekit.evaluation import (
         ComparisonDecision,
@@ -55,10 +56,10 @@ _WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
 def comparison_document(summary: ComparisonSummary) -> Document:
     """A blind comparison: the decision, who won how often, and what limits the result."""
     a, b = (message.printable(name, 40) for name in (summary.a, summary.b))
-    overall, segments = _wins_tables(summary)
+    n_cases = summary.whole.rate.n
     blocks: list[Block | None] = [
-        overall,
-        segments,
+        _wins_table({"overall": summary.whole, **summary.criteria}),
+        _segment_block(summary.strata, summary.tags, _wins_table, n_cases=n_cases),
         None if summary.panel is None else panel_table(summary.panel),
         Lines(tuple(comparison_notes(summary))),
     ]
@@ -193,18 +194,19 @@ def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
     return lines + failure_lines(summary.failures, summary.failure_messages)
 
 
-def _wins_tables(summary: ComparisonSummary) -> tuple[Table, Block | None]:
-    segments = {
-        **{f"stratum {name}": figures for name, figures in summary.strata.items()},
-        **{f"tag {name}": figures for name, figures in summary.tags.items()},
-    }
-    by_segment = _wins_table(segments, "By segment")
+def _segment_block(
+    strata: Mapping[str, T],
+    tags: Mapping[str, T],
+    as_table: Callable[[Mapping[str, T], str], Table],
+    *,
+    n_cases: int,
+) -> Block:
+    """The same figures for each stratum and tag."""
+    segments = {f"stratum {name}": figures for name, figures in strata.items()}
+    segments |= {f"tag {name}": figures for name, figures in tags.items()}
+    table = as_table(segments, "By segment")
     # Of a few cases a segment has one or two: its interval covers nearly everything.
-    is_small = summary.whole.rate.n < MIN_SEGMENT_CASES
-    return (
-        _wins_table({"overall": summary.whole, **summary.criteria}),
-        Details("By segment", not_empty([by_segment])) if is_small else by_segment,
-    )
+    return Details("By segment", not_empty([table])) if n_cases < MIN_SEGMENT_CASES else table
 
 
 def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
@@ -234,13 +236,8 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
     """A comparison of stored scores: the decision, the differences, and how they were tested."""
     a, b = (message.printable(name, 40) for name in (compared.a, compared.b))
     overall = {"value": compared.value, "pass rate": compared.pass_rate, **compared.criteria}
-    segments = {
-        **{f"stratum {name}": found for name, found in compared.strata.items()},
-        **{f"tag {name}": found for name, found in compared.tags.items()},
-    }
-    by_segment = _scores_table(segments, "By segment")
     leading = compared.value or compared.pass_rate
-    is_small = leading is None or leading.estimate.n < MIN_SEGMENT_CASES
+    n_cases = 0 if leading is None else leading.estimate.n
     # A missing value is no 0: such cases are left out, and the bounds show what they could do.
     sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"
     lines = [
@@ -258,7 +255,7 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
         blocks=not_empty([
             _scores_table(overall),
-            Details("By segment", not_empty([by_segment])) if is_small else by_segment,
+            _segment_block(compared.strata, compared.tags, _scores_table, n_cases=n_cases),
             Lines((*_test_lines(compared), *lines)),
         ]),
         data=lambda: asdict(compared),
