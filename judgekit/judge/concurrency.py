@@ -64,11 +64,6 @@ class SyncRunner:
         if opened is not None:
             _stop(*opened, last)
 
-    @property
-    def started(self) -> bool:
-        """Whether there is a loop."""
-        return self._opened is not None
-
     def _running(self) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
         with self._lock:
             if self._opened is None or not self._opened[1].is_alive():

@@ -34,10 +34,10 @@ def portal_threads() -> set[threading.Thread]:
 
 
 def test_a_coroutine_runs_to_its_end_in_one_loop_of_its_own(portal: SyncRunner) -> None:
-    assert not portal.started
+    assert portal._opened is None
     assert portal.run(here()) == portal.run(here())
     assert portal.run(here())[1] == "judgekit-sync"
-    assert portal.started
+    assert portal._opened is not None
 
 
 async def test_a_running_loop_is_left_alone(portal: SyncRunner) -> None:
@@ -81,7 +81,7 @@ def test_a_closed_portal_begins_anew(portal: SyncRunner) -> None:
     first, _ = portal.run(here())
     portal.close()
     assert first.is_closed()
-    assert not portal.started
+    assert portal._opened is None
     assert portal.run(here())[0] is not first
 
 
