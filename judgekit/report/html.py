@@ -8,7 +8,6 @@ A page loads and runs nothing, and foreign text is only ever text in it.
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from math import isfinite, isnan
@@ -21,7 +20,7 @@ from markupsafe import Markup, escape
 from judgekit.report.message import message_lines, printable
 
 if TYPE_CHECKING:
-    from judgekit.report.document import Axis, Document, IntervalBar, Plot, Point, Series
+    from judgekit.report.document import Axis, Document, IntervalBar, Plot, Point
     from judgekit.stats.estimate import Estimate
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -95,74 +94,50 @@ _N_TICKS = 5
 _DOT = 2.5
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A number at an axis, and where it lies in pixels along it."""
-
-    at: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlotDrawing:
-    """A plot with every place in pixels."""
-
-    dots: tuple[tuple[int, float, float, float], ...]
-    """Colour, place and radius of each dot."""
-
-    lines: tuple[tuple[int, bool, str], ...]
-    """Colour, whether it is dashed, and the points of each line."""
-
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
-    key: tuple[tuple[int, int, str], ...]
-    width: int = _WIDTH
-    height: int = _HEIGHT
-    left: int = _LEFT
-    right: int = _WIDTH - _RIGHT
-    top: int = _TOP
-    bottom: int = _HEIGHT - _BOTTOM
-
-
-def draw_plot(figure: Plot) -> PlotDrawing:
-    """Place everything that a plot shows."""
-    dots: list[tuple[int, float, float, float]] = []
+def draw_plot(figure: Plot) -> dict[str, object]:
+    """Where everything that a plot shows lies in pixels, by the names that `svg.html.j2` uses."""
+    dots: list[tuple[float, ...]] = []
     lines: list[tuple[int, bool, str]] = []
     for series in figure.series:
+        sizes = series.sizes or (_DOT,) * len(series.points)
         # A statistic may be undefined at a point; SVG has no nan, and one would hide the series.
-        places = [_place(p, figure.x, figure.y) for p in series.points if all(map(isfinite, p))]
+        places = [
+            (*_place(point, figure.x, figure.y), size)
+            for point, size in zip(series.points, sizes, strict=True)
+            if all(map(isfinite, point))
+        ]
         if series.kind == "dots":
-            sizes = series.sizes or (_DOT,) * len(places)
-            dots += [
-                (series.style, left, top, size)
-                for (left, top), size in zip(places, sizes, strict=False)
-            ]
+            dots += [(series.style, *place) for place in places]
         elif len(places) > 1:
-            way = " ".join(f"{left:.1f},{top:.1f}" for left, top in places)
+            way = " ".join(f"{left:.1f},{top:.1f}" for left, top, _ in places)
             lines.append((series.style, series.kind == "rule", way))
-    return PlotDrawing(
-        dots=tuple(dots),
-        lines=tuple(lines),
-        x_ticks=_ticks(figure.x, _LEFT, _WIDTH - _RIGHT),
-        y_ticks=_ticks(figure.y, _HEIGHT - _BOTTOM, _TOP),
-        key=_key(figure.series),
-    )
+    named = [(series.style, series.name) for series in figure.series if series.name]
+    # One kind alone needs no key.
+    key = [(style, _TOP + 14 + n * 15, name) for n, (style, name) in enumerate(named)]
+    right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
+    return {
+        "dots": dots,
+        "lines": lines,
+        "x_ticks": _ticks(figure.x, _LEFT, right),
+        "y_ticks": _ticks(figure.y, bottom, _TOP),
+        "key": key if len(key) > 1 else [],
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "left": _LEFT,
+        "right": right,
+        "top": _TOP,
+        "bottom": bottom,
+    }
 
 
-def _ticks(axis: Axis, first: int, last: int) -> tuple[Tick, ...]:
+def _ticks(axis: Axis, first: int, last: int) -> list[tuple[float, str]]:
+    """The place of each number along an axis."""
     # Both ends of an axis carry a tick: they are bounds of a scale, which readers look for.
     shares = [step / (_N_TICKS - 1) for step in range(_N_TICKS)]
-    return tuple(
-        Tick(first + share * (last - first), f"{axis.low + share * (axis.high - axis.low):g}")
+    return [
+        (first + share * (last - first), f"{axis.low + share * (axis.high - axis.low):g}")
         for share in shares
-    )
-
-
-def _key(series: tuple[Series, ...]) -> tuple[tuple[int, int, str], ...]:
-    named = [one for one in series if one.name]
-    if len(named) < 2:  # noqa: PLR2004 - one kind alone needs no key
-        return ()
-    return tuple((one.style, _TOP + 14 + n * 15, one.name) for n, one in enumerate(named))
+    ]
 
 
 def _place(point: Point, x: Axis, y: Axis) -> Point:
@@ -176,24 +151,8 @@ def _place(point: Point, x: Axis, y: Axis) -> Point:
 _BAR_WIDTH, _BAR_HEIGHT, _BAR_EDGE = 240, 22, 6
 
 
-@dataclass(frozen=True, slots=True)
-class BarDrawing:
-    """An interval with every place in pixels."""
-
-    low: float
-    high: float
-    zero: float
-    band: tuple[float, float]
-    """Where the effect does not matter: beginning and width, as an SVG rectangle takes them."""
-
-    at: float
-    span: tuple[float, float] | None
-    width: int = _BAR_WIDTH
-    height: int = _BAR_HEIGHT
-
-
-def draw_bar(bar: IntervalBar) -> BarDrawing | None:
-    """Place an effect and its interval; None where there is no effect to draw."""
+def draw_bar(bar: IntervalBar) -> dict[str, object] | None:
+    """Where an effect and its interval lie in pixels; None where there is no effect to draw."""
     (low, high), found = bar.ends, bar.estimate
     # Without a value there is no place for the dot; the cell beside it shows a dash.
     if isnan(found.value):
@@ -204,11 +163,13 @@ def draw_bar(bar: IntervalBar) -> BarDrawing | None:
         return _BAR_EDGE + (inside - low) / (high - low) * (_BAR_WIDTH - 2 * _BAR_EDGE)
 
     left, right = at(-bar.margin), at(bar.margin)
-    return BarDrawing(
-        low=at(low),
-        high=at(high),
-        zero=at(0),
-        band=(left, right - left),
-        at=at(found.value),
-        span=None if isnan(found.low) else (at(found.low), at(found.high)),
-    )
+    return {
+        "low": at(low),
+        "high": at(high),
+        "zero": at(0),
+        "band": (left, right - left),
+        "at": at(found.value),
+        "span": None if isnan(found.low) else (at(found.low), at(found.high)),
+        "width": _BAR_WIDTH,
+        "height": _BAR_HEIGHT,
+    }
