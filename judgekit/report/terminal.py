@@ -228,8 +228,9 @@ def _fitting(block: Table, width: int) -> Iterator[RenderableType]:
 def _row_list(columns: Sequence[Column], row: Sequence[str | Cell]) -> Iterator[RenderableType]:
     """A row with a line for each cell, below its first one; ids stay whole to be copied."""
     first, *others = (_cell(cell) for cell in row)
-    first.stylize("bold")
-    yield HangingText(first, margin=1)
+    if first.plain:
+        first.stylize("bold")
+        yield HangingText(first, margin=1)
     labels = [_text(column.name, "dim") for column in columns[1:]]
     pairs = zip(labels, others, strict=True)
     yield _label_grid([pair for pair in pairs if pair[1].plain not in {"", DASH}], margin=3)
