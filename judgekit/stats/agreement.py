@@ -137,19 +137,19 @@ def cohen_kappa(
     check_choice("interval", ci, get_args(IntervalMethod))
     tables = _tables(a, b, labels, clusters)
     table, w = tables.whole, category_weights(labels, weights)
-    value, po, pe = (float(x) for x in _kappa(table, w))
+    value, po, pe = (float(x) for x in _beyond_chance(table, w))
     n, same = int(table.sum()), int(np.trace(table))
     se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
     half = normal_quantile(level) * se
     flat = "the large-sample standard error is 0"
-    left_out = _kappa(tables.without, w)[0]
+    left_out = _beyond_chance(tables.without, w)[0]
     ends = interval_by(ci, value, left_out, half, level=level, flat=flat)
     return Kappa(
         value=value,
         low=ends.low,
         high=ends.high,
         level=level,
-        n=len(tables.without) if clusters is not None else n,
+        n=len(tables.without),
         n_missing=tables.n_missing,
         method=f"kappa, {ci}" + ("" if clusters is None else ", clustered"),
         se=se,
@@ -192,8 +192,10 @@ def scott_pi(
     # Pi has no weights, so unused labels change nothing: the scale is not needed.
     labels = list(dict.fromkeys(label for pair in pairs for label in pair))
     tables = _tables(a, b, labels, clusters)
-    value, po, pe = (float(x) for x in _pi(tables.whole))
-    ends = coefficient_interval(value, _pi(tables.without)[0], level=level)
+    equal = np.eye(len(labels))
+    value, po, pe = (float(x) for x in _beyond_chance(tables.whole, equal, pooled=True))
+    left_out = _beyond_chance(tables.without, equal, pooled=True)[0]
+    ends = coefficient_interval(value, left_out, level=level)
     return ScottPi(
         value=value,
         low=ends.low,
@@ -289,24 +291,19 @@ def _tables(
     return _Tables(whole.reshape(q, q), without.reshape(-1, q, q), len(a) - len(pairs))
 
 
-def _kappa(table: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Kappa, observed and expected agreement of one table or of a stack of tables."""
+def _beyond_chance(
+    table: np.ndarray, w: np.ndarray, *, pooled: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Kappa or pi, observed and expected agreement of one table or of a stack of tables."""
     n = table.sum(axis=(-2, -1))
     # A table without its only cluster is empty: 0/0 is nan, which the interval reports.
     with np.errstate(invalid="ignore"):
         po = (w * table).sum(axis=(-2, -1)) / n
-        rows, columns = table.sum(axis=-1), table.sum(axis=-2)
-        pe = np.einsum("...i,ij,...j->...", rows.astype(float), w, columns.astype(float)) / n**2
-    return above_chance(po, pe), po, pe
-
-
-def _pi(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n = table.sum(axis=(-2, -1))
-    with np.errstate(invalid="ignore"):
-        po = np.trace(table, axis1=-2, axis2=-1) / n
+        rows, columns = (table.sum(axis=axis) / n[..., None] for axis in (-1, -2))
+    if pooled:
         # Unlike kappa, pi takes one distribution for both raters: the mean of their margins.
-        share = (table.sum(axis=-1) + table.sum(axis=-2)) / (2 * n[..., None])
-    pe = (share**2).sum(axis=-1)
+        rows = columns = (rows + columns) / 2
+    pe = np.einsum("...i,ij,...j->...", rows, w, columns)
     return above_chance(po, pe), po, pe
 
 

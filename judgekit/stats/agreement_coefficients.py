@@ -33,6 +33,9 @@ class Interval(NamedTuple):
     reason: str | None
 
 
+NO_INTERVAL = Interval(nan, nan, "no interval was asked for")
+
+
 def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.ndarray:
     """How far two labels agree: 1 for the same, less the further apart.
 
@@ -94,7 +97,7 @@ def interval_by(
 ) -> Interval:
     """The interval by a method; `flat` is the reason where the analytic half-width is 0."""
     if ci == "none":
-        return Interval(nan, nan, "no interval was asked for")
+        return NO_INTERVAL
     # The jackknife is the default: the analytic error is 0 at perfect agreement and ignores
     # clusters.
     if ci == "jackknife":
@@ -115,22 +118,12 @@ class RatingList:
     labels: frozenset[Hashable]
     """All ratings that occur, those of dropped items included."""
 
-    clusters: np.ndarray | None
-    """The cluster of each item, numbered from 0; None where items are independent."""
+    units: np.ndarray
+    """The independent unit of each item, numbered from 0: itself, or its cluster."""
 
     n_missing: int
     n_dropped: int
     """Items with too few ratings."""
-
-    @property
-    def n_items(self) -> int:
-        """Items with enough ratings."""
-        return int(self.items[-1]) + 1
-
-    @property
-    def units(self) -> np.ndarray:
-        """The independent unit of each item, numbered from 0: itself, or its cluster."""
-        return np.arange(self.n_items) if self.clusters is None else self.clusters
 
     @property
     def n(self) -> int:
@@ -144,22 +137,15 @@ class RatingCounts:
 
     labels: tuple[Hashable, ...]
     counts: np.ndarray
-    clusters: np.ndarray | None
-    """The cluster of each row, numbered from 0; None where items are independent."""
+    units: np.ndarray
+    """The independent unit of each row, numbered from 0."""
 
     n_missing: int
-    n_dropped: int
-    """Items with too few ratings."""
-
-    @property
-    def n_ratings(self) -> int:
-        """Ratings that are counted."""
-        return int(self.counts.sum())
 
     @property
     def n(self) -> int:
         """Independent units: items, or clusters of items."""
-        return len(self.counts) if self.clusters is None else int(self.clusters.max()) + 1
+        return int(self.units.max()) + 1
 
 
 def list_ratings(
@@ -183,7 +169,7 @@ def list_ratings(
         ratings=[rating for i in usable for rating in known[i]],
         items=np.repeat(np.arange(len(usable)), [len(known[i]) for i in usable]),
         labels=frozenset(rating for row in known for rating in row),
-        clusters=None if clusters is None else cluster_codes(clusters, usable),
+        units=np.arange(len(usable)) if clusters is None else cluster_codes(clusters, usable),
         n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
         n_dropped=len(known) - len(usable),
     )
@@ -209,12 +195,6 @@ def count_ratings(
     strange = sorted(repr(r) for r in listed.labels if r not in place)
     if strange:
         raise ValueError(f"{', '.join(strange)} is not on the scale {scale}")
-    counts = np.zeros((listed.n_items, len(scale)))
+    counts = np.zeros((len(listed.units), len(scale)))
     np.add.at(counts, (listed.items, np.array([place[r] for r in listed.ratings])), 1)
-    return RatingCounts(
-        labels=tuple(scale),
-        counts=counts,
-        clusters=listed.clusters,
-        n_missing=listed.n_missing,
-        n_dropped=listed.n_dropped,
-    )
+    return RatingCounts(tuple(scale), counts, listed.units, listed.n_missing)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 
 from judgekit.stats.agreement_coefficients import (
-    Interval,
     IntervalMethod,
     RatingCounts,
     RatingList,
-    coefficient_interval,
     count_ratings,
+    interval_by,
     list_ratings,
 )
 from judgekit.stats.concordant_pairs import PlanePoints, sums_below
 from judgekit.stats.estimate import Estimate
+from judgekit.stats.missing import group_sums
 from judgekit.stats.quantiles import check_choice, check_level
 
 if TYPE_CHECKING:
@@ -89,9 +89,7 @@ def krippendorff_alpha(
         value = float(whole)
     else:
         value, left_out = _alphas(count_ratings(ratings, clusters=clusters), level)
-    ends = Interval(nan, nan, "no interval was asked for")
-    if ci == "jackknife":
-        ends = coefficient_interval(value, left_out, level=confidence)
+    ends = interval_by(ci, value, left_out, nan, level=confidence, flat="")
     return Alpha(
         value=value,
         low=ends.low,
@@ -109,48 +107,18 @@ def krippendorff_alpha(
     )
 
 
-class _Units(NamedTuple):
-    """Distinct items with their number, and the group each is left out with."""
-
-    rows: np.ndarray
-    times: np.ndarray
-    group: np.ndarray
-    place: np.ndarray
-
-    @classmethod
-    def of(cls, table: RatingCounts) -> _Units:
-        if table.clusters is not None:
-            ones = np.ones(len(table.counts))
-            return cls(table.counts, ones, table.clusters, np.arange(table.n))
-        # Items with the same counts are alike: each distinct row is left out once.
-        rows, place, times = np.unique(
-            table.counts, axis=0, return_inverse=True, return_counts=True
-        )
-        return cls(rows, times, np.arange(len(rows)), place.ravel())
-
-    def per_group(self, column: np.ndarray) -> np.ndarray:
-        total = np.zeros((int(self.group.max()) + 1, *column.shape[1:]))
-        np.add.at(total, self.group, column)
-        return total
-
-
 def _interval_alphas(table: RatingList) -> tuple[float, np.ndarray]:
     """Alpha, and alpha without each item or case, from sums of values and of their squares."""
     values = _numbers(table.ratings)
     # Centred first: sums of squares of large numbers would lose the spread to rounding.
     values = values - values.mean()
-    sums = np.zeros((table.n_items, 3))
-    np.add.at(sums, table.items, np.stack([np.ones(len(values)), values, values**2], axis=1))
-    within = _spread_of(sums) / (sums[:, 0] - 1)
-    left, left_within = np.zeros((table.n, 3)), np.zeros(table.n)
-    np.add.at(left, table.units, sums)
-    np.add.at(left_within, table.units, within)
+    powers = np.stack([np.ones(len(values)), values, values**2], axis=1)
+    sums = group_sums(table.items, powers)
+    within = _spread(sums.T) / (sums[:, 0] - 1)
     whole, total = sums.sum(axis=0), float(within.sum())
-    rest = whole - left
-    return (
-        float(_alpha(total, _spread_of(whole), whole[0])),
-        _alpha(total - left_within, _spread_of(rest), rest[:, 0]),
-    )
+    rest = whole - group_sums(table.units, sums)
+    left = _alpha(total - group_sums(table.units, within), _spread(rest.T), rest[:, 0])
+    return float(_alpha(total, _spread(whole), whole[0])), left
 
 
 def _nominal_alphas(table: RatingList) -> tuple[float, np.ndarray]:
@@ -191,41 +159,40 @@ def _ranked(table: RatingList) -> RankedRatings:
     return RankedRatings(level, table.items, table.units[table.items])
 
 
-def _spread_of(sums: np.ndarray) -> np.ndarray:
-    """`sum_ij (x_i - x_j)^2` from how many values there are, their sum and that of squares."""
-    return np.asarray(2 * (sums[..., 0] * sums[..., 2] - sums[..., 1] ** 2))
-
-
 def _alphas(table: RatingCounts, level: Literal["ordinal", "ratio"]) -> tuple[float, np.ndarray]:
     """Alpha, and alpha without each item or case, from a table of few levels."""
-    units = _Units.of(table)
-    counts = (units.times[:, None] * units.rows).sum(axis=0)
-    rest = counts - units.per_group(units.rows)
+    points = _numbers(table.labels)
+    rows, group, place = table.counts, table.units, np.arange(table.n)
+    times: np.ndarray = np.ones(len(rows))
+    if table.n == len(rows):
+        # Items with the same counts are alike: each distinct row is left out once.
+        rows, place, times = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+        group, place = np.arange(len(rows)), place.ravel()
+    sizes = rows.sum(axis=1)
+    counts = times @ rows
+    rest = counts - group_sums(group, rows)
     if level == "ratio":
-        points = _numbers(table.labels)
         if (points < 0).any():
             raise ValueError("a rating is negative; the ratio level has a zero")
         # Two ratings of 0 are equal: their distance is 0, not 0/0.
         sums = points[:, None] + points
         distance = ((points[:, None] - points) / np.where(sums > 0, sums, 1)) ** 2
-        within = _apart(units.rows, distance) / (_sizes(units) - 1)
-        total = float((units.times * within).sum())
+        within = _apart(rows, distance) / (sizes - 1)
+        total = float((times * within).sum())
         whole = _alpha(total, _apart(counts[None], distance)[0], counts.sum())
-        left = _alpha(total - units.per_group(within), _apart(rest, distance), rest.sum(axis=1))
-        return float(whole), left[units.place]
-    whole_at = _ranks(table.labels, counts[None])
-    rest_at = _ranks(table.labels, rest)
+        left = _alpha(total - group_sums(group, within), _apart(rest, distance), rest.sum(axis=1))
+        return float(whole), left[place]
+    whole_at, rest_at = _ranks(counts), _ranks(rest)
     # L with `x L x` = sum over items of the spread of their ratings / (m - 1): the leave-one-out
     # values move every rank, and a quadratic form avoids a pass over all items for each.
-    weight = units.times / (_sizes(units) - 1)
-    shared = units.rows.T @ (weight[:, None] * units.rows)
-    laplacian = 2 * (np.diag((weight * _sizes(units)) @ units.rows) - shared)
-    total = float(((whole_at @ laplacian) * whole_at).sum())
-    whole = _alpha(total, _spread(counts[None], whole_at)[0], counts.sum())
-    removed = _spread(units.rows, rest_at[units.group]) / (_sizes(units) - 1)
-    observed = ((rest_at @ laplacian) * rest_at).sum(axis=1) - units.per_group(removed)
-    left = _alpha(observed, _spread(rest, rest_at), rest.sum(axis=1))
-    return float(whole), left[units.place]
+    weight = times / (sizes - 1)
+    laplacian = 2 * (np.diag((weight * sizes) @ rows) - rows.T @ (weight[:, None] * rows))
+    total = float(whole_at @ laplacian @ whole_at)
+    whole = _alpha(total, _spread(_powers(counts, whole_at)), counts.sum())
+    removed = _spread(_powers(rows, rest_at[group])) / (sizes - 1)
+    observed = ((rest_at @ laplacian) * rest_at).sum(axis=1) - group_sums(group, removed)
+    left = _alpha(observed, _spread(_powers(rest, rest_at)), rest.sum(axis=1))
+    return float(whole), left[place]
 
 
 def _alpha(observed: np.ndarray | float, apart: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -235,20 +202,15 @@ def _alpha(observed: np.ndarray | float, apart: np.ndarray, n: np.ndarray) -> np
         return np.where(differs, 1 - (n - 1) * np.maximum(observed, 0) / apart, nan)
 
 
-def _sizes(units: _Units) -> np.ndarray:
-    return np.asarray(units.rows.sum(axis=1))
-
-
 def _apart(counts: np.ndarray, distance: np.ndarray) -> np.ndarray:
     """`sum_ck n_c n_k d_ck` of each row of counts, d the squared difference."""
     return np.asarray(((counts @ distance) * counts).sum(axis=1))
 
 
-def _ranks(labels: Sequence[Hashable], counts: np.ndarray) -> np.ndarray:
+def _ranks(counts: np.ndarray) -> np.ndarray:
     """Where each label stands: its middle rank in each row of counts, about their mean."""
-    _numbers(labels)
-    found = np.cumsum(counts, axis=1) - counts / 2
-    return np.asarray(found - found.mean(axis=1, keepdims=True))
+    middle = np.cumsum(counts, axis=-1) - counts / 2
+    return np.asarray(middle - middle.mean(axis=-1, keepdims=True))
 
 
 def _numbers(labels: Sequence[Hashable]) -> np.ndarray:
@@ -257,9 +219,14 @@ def _numbers(labels: Sequence[Hashable]) -> np.ndarray:
     return np.array(labels, dtype=float)
 
 
-def _spread(counts: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """`sum_ck n_c n_k (x_c - x_k)^2` of each row."""
-    n, first, second = counts.sum(axis=1), (counts * at).sum(axis=1), (counts * at**2).sum(axis=1)
+def _powers(counts: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """How many ratings each row has, their sum and that of squares, where labels stand at `at`."""
+    return np.stack([(counts * at**power).sum(axis=-1) for power in range(3)])
+
+
+def _spread(powers: np.ndarray) -> np.ndarray:
+    """`sum_ij (x_i - x_j)^2` from how many values there are, their sum and that of squares."""
+    n, first, second = powers
     return np.asarray(2 * (n * second - first**2))
 
 

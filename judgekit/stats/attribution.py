@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Result
+from judgekit.stats.estimate import Counted
 from judgekit.stats.missing import cluster_codes, floats
 from judgekit.stats.quantiles import check_level, require_whole
 
@@ -30,7 +30,7 @@ _CELLS = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShapleyR2(Result):
+class ShapleyR2(Counted):
     """R-squared divided among groups of predictors."""
 
     lmg: tuple[float, ...]
@@ -60,18 +60,12 @@ class ShapleyR2(Result):
     level: float
     """Confidence level of the intervals."""
 
-    n: int
-    """Cases, or rows where no case is given."""
-
-    n_missing: int
-    """Rows with a missing number."""
-
     note: str | None = None
     """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Type2Anova(Result):
+class Type2Anova(Counted):
     """A test of each group of predictors, given the others."""
 
     f: tuple[float, ...]
@@ -88,12 +82,6 @@ class Type2Anova(Result):
 
     df_error: int
     """Degrees of freedom that are left."""
-
-    n: int
-    """Rows."""
-
-    n_missing: int
-    """Rows with a missing number."""
 
     note: str | None = None
     """A caveat."""

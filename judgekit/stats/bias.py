@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Result, cluster_means, known_observations
+from judgekit.stats.estimate import (
+    Counted,
+    Estimate,
+    carried,
+    cluster_means,
+    jackknife_se,
+    known_observations,
+)
 from judgekit.stats.intervals import RateDifference, difference_of_proportions
 from judgekit.stats.missing import (
     DIGITS,
@@ -22,7 +29,7 @@ from judgekit.stats.missing import (
     known_clusters,
     known_pairs,
 )
-from judgekit.stats.paired import PairedDifference, paired_difference
+from judgekit.stats.paired import paired_difference
 from judgekit.stats.paired_comparisons import sandwich
 from judgekit.stats.quantiles import (
     SLACK,
@@ -129,18 +136,7 @@ def position_bias(
     found = paired_difference([0.0] * len(sides), leaning, step=0.5, clusters=clusters, level=level)
     both_first, both_second = (known.count((s, s)) for s in (1.0, 0.0))
     return PositionBias(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=len(sides) - len(known),
-        method=found.method,
-        se=found.se,
-        df=found.df,
-        n_clusters=found.n_clusters,
-        n_observations=len(known),
-        reason=found.reason,
+        **carried(found, n_missing=len(sides) - len(known), n_observations=len(known), note=None),
         both_first=both_first,
         both_second=both_second,
         p_value=sign_p_values(both_first, both_second)[0],
@@ -191,27 +187,22 @@ def perturbation_effect(
     if threshold is not None:
         passed = [tuple(x >= threshold - SLACK for x in pair) for pair in both]
         up, down = passed.count((False, True)), passed.count((True, False))
+    p_equivalence = nan
     varies = found.sd > SLACK
+    if varies:
+        # The larger p of two one-sided t tests, with the standard error of the paired t test: that
+        # of the interval has pseudo-items in it.
+        ts = [(side * found.value + limit) / (found.sd / sqrt(found.n)) for side in (1, -1)]
+        p_equivalence = max(upper_t_p_value(t, found.n - 1) for t in ts)
     return PerturbationEffect(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=found.n_missing,
-        method=found.method,
-        se=found.se,
-        df=found.df,
-        n_clusters=found.n_clusters,
-        reason=found.reason,
-        note=found.note,
+        **carried(found),
         dz=found.value / found.sd if varies else nan,
         p_value=found.p_value,
         flips_up=up,
         flips_down=down,
         flip_rate=nan if threshold is None else (up + down) / found.n,
         p_flip=nan if threshold is None else sign_p_values(up, down)[0],
-        p_equivalence=_tost(found, limit) if varies else nan,
+        p_equivalence=p_equivalence,
         verdict=bias_verdict(found, limit),
         margin=limit,
     )
@@ -273,14 +264,6 @@ def _points(choice: str | None) -> float:
     return _POINTS[choice]
 
 
-def _tost(found: PairedDifference, margin: float) -> float:
-    """The larger p of two one-sided t tests."""
-    # With the standard error of the paired t test: that of the interval has pseudo-items in it.
-    se = found.sd / sqrt(found.n)
-    ts = [(side * found.value + margin) / se for side in (1, -1)]
-    return max(upper_t_p_value(t, found.n - 1) for t in ts)
-
-
 _FLAT = 1e-9
 
 
@@ -312,7 +295,7 @@ class ScaleUse(Estimate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Granularity(Result):
+class Granularity(Counted):
     """How many levels of its scale a judge uses."""
 
     effective_levels: float
@@ -328,12 +311,6 @@ class Granularity(Result):
 
     round_share: float
     """Share of scores that are multiples of 5; on scales of 10 points or less, nan."""
-
-    n: int
-    """Scores."""
-
-    n_missing: int
-    """Scores that are missing."""
 
 
 def length_slope(
@@ -532,9 +509,8 @@ def _clustered_ratio(
         spread = second - first**2 / np.maximum(left, 1)
         # Cancellation: a cluster that holds all the spread leaves a rounding error, not a variance.
         logs.append(np.log(np.where(spread > _FLAT * (centred**2).sum(), spread, nan)) / 2)
-    without = logs[1] - logs[0]
     # On the log scale, where a ratio is nearly normal and the interval cannot go below 0.
-    se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
+    se = jackknife_se(logs[1] - logs[0])
     if not se > _FLAT:
         return nan, nan, nan
     half = t_quantile(level, groups - 1) * se

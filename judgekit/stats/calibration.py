@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import PairsFit, Result
+from judgekit.stats.estimate import Counted
 from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
 from judgekit.stats.missing import floats, fold_codes, known_pairs, outcomes
 
@@ -40,7 +40,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsotonicMap(PairsFit):
+class IsotonicMap(Counted):
     """A rising map, linear between its knots and level beyond them."""
 
     knots_x: tuple[float, ...]
@@ -108,7 +108,7 @@ _CLIP = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlattMap(PairsFit):
+class PlattMap(Counted):
     """`P = 1 / (1 + exp(-(intercept + slope score)))`."""
 
     intercept: float
@@ -125,7 +125,7 @@ class PlattMap(PairsFit):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BetaMap(PairsFit):
+class BetaMap(Counted):
     """`logit P = a ln s - b ln(1 - s) + c` for scores s in (0, 1)."""
 
     a: float
@@ -246,7 +246,7 @@ class FittedMap(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShiftMap(PairsFit):
+class ShiftMap(Counted):
     """`human = judge + shift`: takes out leniency and nothing else."""
 
     shift: float
@@ -260,7 +260,7 @@ class ShiftMap(PairsFit):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AffineMap(PairsFit):
+class AffineMap(Counted):
     """`human = intercept + slope judge`: takes out leniency and a narrow use of the scale."""
 
     slope: float
@@ -277,7 +277,7 @@ class AffineMap(PairsFit):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MapChoice(Result):
+class MapChoice(Counted):
     """The map that was chosen, and how well each did out of fold."""
 
     chosen: FittedMap
@@ -291,12 +291,6 @@ class MapChoice(Result):
 
     out_of_fold: tuple[float, ...]
     """What the chosen kind predicts for each known pair from the other folds."""
-
-    n: int
-    """Pairs."""
-
-    n_missing: int
-    """Pairs that lack a side."""
 
 
 def fit_shift(x: Sequence[float | None], y: Sequence[float | None]) -> ShiftMap:

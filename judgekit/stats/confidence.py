@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Figure, Result
+from judgekit.stats.estimate import Counted, Figure, Result
 from judgekit.stats.logistic import expit, fit_logistic
 from judgekit.stats.missing import floats, fold_codes, is_missing, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK
@@ -24,7 +24,7 @@ _ENOUGH_LABELS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoteConfidence(Result):
+class VoteConfidence(Counted):
     """How far several votes of one judge agree."""
 
     agreement: float
@@ -41,12 +41,6 @@ class VoteConfidence(Result):
 
     mode: tuple[Hashable, ...]
     """The commonest votes; more than one where they tie."""
-
-    n: int
-    """Votes."""
-
-    n_missing: int
-    """Votes that are missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import PairsFit
+from judgekit.stats.estimate import Counted
 from judgekit.stats.missing import known_pairs
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _RIDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrdinalMap(PairsFit):
+class OrdinalMap(Counted):
     """`P(human <= level k) = 1 / (1 + exp(-(cut_k - slope x)))`."""
 
     slope: float

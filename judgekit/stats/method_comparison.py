@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.agreement_coefficients import Interval, IntervalMethod, coefficient_interval
-from judgekit.stats.estimate import Estimate
+from judgekit.stats.agreement_coefficients import (
+    NO_INTERVAL,
+    Interval,
+    IntervalMethod,
+    coefficient_interval,
+)
+from judgekit.stats.estimate import Estimate, carried, jackknife_se
 from judgekit.stats.intervals import Rate, mean, rate
 from judgekit.stats.missing import known_clusters, known_pairs
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
@@ -167,19 +172,14 @@ def bland_altman(
     flat = "one item only" if n == 1 else "the difference does not vary"
     limits = [bias + sign * z * sd if varies else nan for sign in (-1, 1)]
     return BlandAltman(
-        value=bias,
-        low=of_bias.low if varies else nan,
-        high=of_bias.high if varies else nan,
-        level=level,
-        n=of_bias.n,
-        n_missing=n_missing,
-        method=of_bias.method,
-        se=of_bias.se,
-        df=of_bias.df,
-        n_clusters=of_bias.n_clusters,
-        n_observations=n,
-        reason=of_bias.reason if varies else flat,
-        note=of_bias.note,
+        **carried(
+            of_bias,
+            low=of_bias.low if varies else nan,
+            high=of_bias.high if varies else nan,
+            n_missing=n_missing,
+            design_effect=nan,
+            reason=of_bias.reason if varies else flat,
+        ),
         sd=sd,
         loa_low=limits[0],
         loa_high=limits[1],
@@ -204,7 +204,7 @@ def _limit_half(d: np.ndarray, codes: np.ndarray, z: float, level: float) -> flo
     # The closed form in `bland_altman` holds for independent items only: here the limit itself is
     # computed without each case.
     without = first / n + z * np.sqrt(np.maximum(second - first**2 / n, 0) / (n - 1))
-    se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
+    se = jackknife_se(without)
     return t_quantile(level, groups - 1) * se if se > _FLAT else nan
 
 
@@ -249,7 +249,7 @@ def _concordance_ends(
 ) -> Interval:
     value, r, n = moments.concordance, moments.correlation, len(x)
     if ci == "none":
-        return Interval(nan, nan, "no interval was asked for")
+        return NO_INTERVAL
     if isnan(r):
         return Interval(nan, nan, "one rater gives one score only")
     if ci == "jackknife":

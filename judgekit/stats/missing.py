@@ -80,6 +80,13 @@ def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int]) -> np.nda
     return np.array([codes.setdefault(clusters[place], len(codes)) for place in places], dtype=int)
 
 
+def group_sums(codes: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The sum of a column, or of each of several, over the observations of each group."""
+    sums = np.zeros((int(codes.max(initial=-1)) + 1, *column.shape[1:]))
+    np.add.at(sums, codes, column)
+    return sums
+
+
 def known_clusters(
     clusters: Sequence[Hashable] | None, a: Sequence[float | None], b: Sequence[float | None]
 ) -> np.ndarray | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
-from judgekit.stats.estimate import Estimate
+from judgekit.stats.estimate import Estimate, carried
 from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
 from judgekit.stats.quantiles import check_choice, check_level, normal_quantile, t_quantile
 
@@ -230,17 +230,12 @@ def crossfit_isotonic_mean(
     # Weight 1 as in cross-PPI: recalibrated scores are on the human scale already.
     found = ppi_mean(y.tolist(), oof.tolist(), recalibrated.tolist(), lam=1.0, level=level)
     return CrossfitMean(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=n_missing + len(judge_unlabeled) - len(others),
-        method=f"cross-fitted isotonic ppi, {len(maps)} folds, t",
-        se=found.se,
-        df=found.df,
-        reason=found.reason,
-        note=found.note,
+        **carried(
+            found,
+            n_missing=n_missing + len(judge_unlabeled) - len(others),
+            method=f"cross-fitted isotonic ppi, {len(maps)} folds, t",
+            n_observations=None,
+        ),
         oof=tuple(oof.tolist()),
         n_unlabeled=len(others),
     )

@@ -25,7 +25,7 @@ from judgekit.stats.agreement_coefficients import (
 )
 from judgekit.stats.alpha import Alpha, AlphaLevel, krippendorff_alpha
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.missing import floats
+from judgekit.stats.missing import floats, group_sums
 from judgekit.stats.quantiles import check_choice, check_level, t_quantile
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def gwet_ac(
     half = t_quantile(level, table.n - 1) * se
     flat = "one item only" if table.n == 1 else "the standard error is 0"
     ends = interval_by(ci, found.value, found.left_out, half, level=level, flat=flat)
-    return _result(f"gwet, {ci}", found, table, ends, se=se, weights=weights, level=level)
+    kind = f"gwet, {ci}"
+    return _result(kind, found, table, ends, clusters, se=se, weights=weights, level=level)
 
 
 def fleiss_kappa(
@@ -132,7 +133,7 @@ def fleiss_kappa(
     table = _table(ratings, None, clusters)
     found = _Agreement.of(table, np.eye(len(table.labels)), lambda share: (share**2).sum(axis=-1))
     ends = coefficient_interval(found.value, found.left_out, level=level)
-    return _result("fleiss, jackknife", found, table, ends, se=nan, weights=None, level=level)
+    return _result("fleiss, jackknife", found, table, ends, clusters, level=level)
 
 
 def _table(
@@ -167,8 +168,8 @@ class _Agreement:
         pairs = np.where(paired, raters * (raters - 1), 1)
         item = (table.counts * (table.counts @ w - 1)).sum(axis=1) / pairs * paired
         share = table.counts / raters[:, None]
-        units = np.arange(len(raters)) if table.clusters is None else table.clusters
-        sums = [_per_unit(units, column) for column in (item, paired, np.ones_like(item), share)]
+        columns = (item, paired, np.ones_like(item), share)
+        sums = [group_sums(table.units, column) for column in columns]
         whole = [part.sum(axis=0) for part in sums]
         pa, pe = whole[0] / whole[1], expected(whole[3] / whole[2])
         # Every sum is additive over units: leaving one out is a subtraction.
@@ -178,12 +179,6 @@ class _Agreement:
             pe_left = expected(rest[3] / rest[2][:, None])
         left_out = above_chance(pa_left, pe_left)
         return cls(float(above_chance(pa, pe)), float(pa), float(pe), item, share, left_out)
-
-
-def _per_unit(units: np.ndarray, column: np.ndarray) -> np.ndarray:
-    total = np.zeros((int(units.max()) + 1, *column.shape[1:]))
-    np.add.at(total, units, column)
-    return total
 
 
 def _linearised_se(table: RatingCounts, found: _Agreement, factor: float) -> float:
@@ -198,8 +193,7 @@ def _linearised_se(table: RatingCounts, found: _Agreement, factor: float) -> flo
     agreement = n / paired.sum() * (found.item - found.pe * paired) / room
     chance = factor * (found.share * (1 - margin)).sum(axis=1)
     pull = agreement - 2 * (1 - found.value) * (chance - found.pe) / room - found.value
-    units = np.arange(n) if table.clusters is None else table.clusters
-    totals = _per_unit(units, pull)
+    totals = group_sums(table.units, pull)
     return sqrt(float((totals**2).sum()) / n**2 * table.n / (table.n - 1))
 
 
@@ -208,10 +202,11 @@ def _result(
     found: _Agreement,
     table: RatingCounts,
     ends: Interval,
+    clusters: Sequence[Hashable] | None,
     *,
-    se: float,
-    weights: Weights | None,
     level: float,
+    se: float = nan,
+    weights: Weights | None = None,
 ) -> ChanceCorrected:
     constant = "all ratings are one label: agreement beyond chance is 0/0"
     return ChanceCorrected(
@@ -221,9 +216,9 @@ def _result(
         level=level,
         n=table.n,
         n_missing=table.n_missing,
-        method=method + ("" if table.clusters is None else ", clustered"),
+        method=method + ("" if clusters is None else ", clustered"),
         se=se,
-        n_clusters=None if table.clusters is None else table.n,
+        n_clusters=None if clusters is None else table.n,
         n_observations=int(table.counts.sum()),
         reason=constant if isnan(found.value) else ends.reason,
         pa=found.pa,

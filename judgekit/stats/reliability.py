@@ -22,7 +22,7 @@ from judgekit.stats.conformal import (
     conformal_set,
     ordinal_residual,
 )
-from judgekit.stats.estimate import Estimate, Result, few_clusters
+from judgekit.stats.estimate import Counted, Estimate, Result, carried, few_clusters
 from judgekit.stats.intervals import Rate, mean, rate, rating_mean
 from judgekit.stats.missing import known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import require_whole
@@ -62,7 +62,7 @@ _CELLS = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationError(Result):
+class CalibrationError(Counted):
     """The gap between stated and observed rates, binned."""
 
     value: float
@@ -70,12 +70,6 @@ class CalibrationError(Result):
 
     max_gap: float
     """The largest gap of a bin."""
-
-    n: int
-    """Items, or cases of them."""
-
-    n_missing: int
-    """Items that lack a side."""
 
     n_bins: int
     """Bins that hold an item."""
@@ -348,20 +342,13 @@ def brier_decomposition(
     recalibrated = fit_isotonic(p.tolist(), y.tolist()).predict(p)
     best = float(((recalibrated - y) ** 2).mean())
     return BrierDecomposition(
-        value=scored.value,
-        low=float(np.clip(scored.low, 0, 1)),
-        high=float(np.clip(scored.high, 0, 1)),
-        level=level,
-        n=scored.n,
-        n_missing=n_missing,
-        method=scored.method,
-        se=scored.se,
-        df=scored.df,
-        n_clusters=scored.n_clusters,
-        n_observations=len(p),
-        design_effect=scored.design_effect,
-        reason=scored.reason,
-        note=scored.note,
+        **carried(
+            scored,
+            low=float(np.clip(scored.low, 0, 1)),
+            high=float(np.clip(scored.high, 0, 1)),
+            n_missing=n_missing,
+            n_observations=len(p),
+        ),
         brier=scored.value,
         reliability=float((share * (values - rates) ** 2).sum()),
         resolution=float((share * (rates - base) ** 2).sum()),
@@ -403,20 +390,7 @@ def log_loss(
     losses = (-np.log(np.where(y == 1, clipped, 1 - clipped))).tolist()
     found = mean(losses, clusters=None if codes is None else codes.tolist(), level=level)
     return LogLoss(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=n_missing,
-        method=found.method,
-        se=found.se,
-        df=found.df,
-        n_clusters=found.n_clusters,
-        n_observations=len(p),
-        design_effect=found.design_effect,
-        reason=found.reason,
-        note=found.note,
+        **carried(found, n_missing=n_missing),
         n_clipped=int((clipped != p).sum()),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import coefficient_interval
-from judgekit.stats.estimate import Estimate, Result, undefined_estimate
+from judgekit.stats.estimate import Estimate, Result, carried, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import floats, is_missing
 from judgekit.stats.multiplicity import adjust
@@ -195,19 +195,7 @@ def ceiling_gap(
     gaps = [nan if side is None else side[0] - side[1] for side in sides]
     found = mean(gaps, clusters=clusters, level=level)
     return CeilingGap(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=found.n_missing,
-        method=f"{metric}, {found.method}",
-        se=found.se,
-        df=found.df,
-        n_clusters=found.n_clusters,
-        n_observations=found.n_observations,
-        reason=found.reason,
-        note=found.note,
+        **carried(found, method=f"{metric}, {found.method}", design_effect=nan),
         human=float(np.mean([human for _, human in known])),
         judge=float(np.mean([of_judge for of_judge, _ in known])),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import Interval, coefficient_interval
-from judgekit.stats.estimate import Estimate, Result
+from judgekit.stats.estimate import Counted, Estimate, Result, jackknife_se
 from judgekit.stats.intervals import proportion
 from judgekit.stats.missing import floats, known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, check_level, normal_quantile, require
@@ -23,7 +23,7 @@ _GRID = tuple(round(0.99 - 0.01 * step, 2) for step in range(50))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RiskCoverage(Result):
+class RiskCoverage(Counted):
     """Error among the most confident items, at every coverage."""
 
     coverage: tuple[float, ...]
@@ -47,15 +47,9 @@ class RiskCoverage(Result):
     aurc_high: float
     """Upper end of the interval of aurc."""
 
-    n: int
-    """Items, or cases of them."""
-
-    n_missing: int
-    """Items that lack a side."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AbstainThreshold(Result):
+class AbstainThreshold(Counted):
     """The confidence above which the error rate is provably within its limit."""
 
     threshold: float
@@ -73,13 +67,7 @@ class AbstainThreshold(Result):
     p_value: float
     """p of the last level that was accepted; nan where none was."""
 
-    n: int
-    """Items."""
-
     n_accepted: int
-
-    n_missing: int
-    """Items that lack a side."""
 
     max_risk: float
     """The error that is allowed."""
@@ -439,9 +427,7 @@ def _without_cases(
     ends = coefficient_interval(
         2 * total / (n_right * n_wrong) - 1, 2 * left - 1, level=level, unit="case"
     )
-    n = len(left)
-    se = sqrt((n - 1) / n * float(((left - left.mean()) ** 2).sum()))
-    return Interval((ends.low + 1) / 2, (ends.high + 1) / 2, ends.reason), se
+    return Interval((ends.low + 1) / 2, (ends.high + 1) / 2, ends.reason), jackknife_se(left)
 
 
 def _share_below(x: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Result, known_observations
+from judgekit.stats.estimate import Counted, Estimate, Result, known_observations
 from judgekit.stats.quantiles import require, require_whole
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _BISECTIONS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EValue(Result):
+class EValue(Counted):
     """Evidence against "no difference", valid whenever one chooses to stop."""
 
     value: float
@@ -29,12 +29,6 @@ class EValue(Result):
 
     p_value: float
     """min(1, 1 / value): valid at any stopping time."""
-
-    n: int
-    """Items it rests on."""
-
-    n_missing: int
-    """Items that are missing."""
 
     method: str
     """The mixture."""

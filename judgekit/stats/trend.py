@@ -13,7 +13,14 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Result, known_observations, standard_deviation
+from judgekit.stats.estimate import (
+    Counted,
+    Estimate,
+    Result,
+    carried,
+    known_observations,
+    standard_deviation,
+)
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import SLACK, normal_p_value, require, require_whole, t_p_value
@@ -28,7 +35,7 @@ _FEWEST_POINTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Direction(Result):
+class Direction(Counted):
     """The direction of the last scores of a series."""
 
     direction: DirectionName
@@ -44,12 +51,6 @@ class Direction(Result):
 
     spread: float
     """Range (or standard deviation) over the mean; nan without a score."""
-
-    n: int
-    """Scores in the window."""
-
-    n_missing: int
-    """Scores of the series that are missing; the window skips them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +203,7 @@ def _spread(y: Sequence[float], kind: Spread) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MannKendall(Result):
+class MannKendall(Counted):
     """A test for a monotone trend."""
 
     s: int
@@ -213,12 +214,6 @@ class MannKendall(Result):
 
     slope: float
     """Median slope a run (Theil-Sen)."""
-
-    n: int
-    """Scores."""
-
-    n_missing: int
-    """Scores that are missing."""
 
     reason: str | None = None
     """Why the p is undefined."""
@@ -343,17 +338,8 @@ def item_slopes(scores: Sequence[Sequence[float | None]], *, level: float = 0.95
         raise NotEnoughDataError("no item has scores of two runs")
     found = mean(slopes, level=level)
     return SlopeEstimate(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=found.n_missing,
-        method="t over items' slopes",
-        se=found.se,
-        df=found.df,
+        **carried(found, method="t over items' slopes", n_observations=None),
         p_value=nan if found.reason else t_p_value(found.value / found.se, found.df),
-        reason=found.reason,
     )
 
 
