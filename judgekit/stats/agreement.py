@@ -135,25 +135,25 @@ def cohen_kappa(
     """
     check_level(level)
     check_choice("interval", ci, get_args(IntervalMethod))
-    tables = _tables(a, b, labels, clusters)
-    table, w = tables.whole, category_weights(labels, weights)
+    table, without, n_missing = _tables(a, b, labels, clusters)
+    w = category_weights(labels, weights)
     value, po, pe = (float(x) for x in _beyond_chance(table, w))
     n, same = int(table.sum()), int(np.trace(table))
     se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
     half = normal_quantile(level) * se
     flat = "the large-sample standard error is 0"
-    left_out = _beyond_chance(tables.without, w)[0]
+    left_out = _beyond_chance(without, w)[0]
     ends = interval_by(ci, value, left_out, half, level=level, flat=flat)
     return Kappa(
         value=value,
         low=ends.low,
         high=ends.high,
         level=level,
-        n=len(tables.without),
-        n_missing=tables.n_missing,
+        n=len(without),
+        n_missing=n_missing,
         method=f"kappa, {ci}" + ("" if clusters is None else ", clustered"),
         se=se,
-        n_clusters=None if clusters is None else len(tables.without),
+        n_clusters=None if clusters is None else len(without),
         n_observations=n,
         reason=_CONSTANT if isnan(value) else ends.reason,
         po=po,
@@ -191,21 +191,21 @@ def scott_pi(
     pairs, _ = known_labels(a, b)
     # Pi has no weights, so unused labels change nothing: the scale is not needed.
     labels = list(dict.fromkeys(label for pair in pairs for label in pair))
-    tables = _tables(a, b, labels, clusters)
+    table, without, n_missing = _tables(a, b, labels, clusters)
     equal = np.eye(len(labels))
-    value, po, pe = (float(x) for x in _beyond_chance(tables.whole, equal, pooled=True))
-    left_out = _beyond_chance(tables.without, equal, pooled=True)[0]
+    value, po, pe = (float(x) for x in _beyond_chance(table, equal, pooled=True))
+    left_out = _beyond_chance(without, equal, pooled=True)[0]
     ends = coefficient_interval(value, left_out, level=level)
     return ScottPi(
         value=value,
         low=ends.low,
         high=ends.high,
         level=level,
-        n=len(tables.without),
-        n_missing=tables.n_missing,
+        n=len(without),
+        n_missing=n_missing,
         method="pi, jackknife" + ("" if clusters is None else ", clustered"),
-        n_clusters=None if clusters is None else len(tables.without),
-        n_observations=int(tables.whole.sum()),
+        n_clusters=None if clusters is None else len(without),
+        n_observations=int(table.sum()),
         reason=_CONSTANT if isnan(value) else ends.reason,
         po=po,
         pe=pe,
@@ -250,21 +250,13 @@ def agreement_rate(
     return clustered_proportion(agreed.tolist(), clusters, level=level)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    """Counts of label pairs: all, and without each item or case."""
-
-    whole: np.ndarray
-    without: np.ndarray
-    n_missing: int
-
-
 def _tables(
     a: Sequence[Hashable],
     b: Sequence[Hashable],
     labels: Sequence[Hashable],
     clusters: Sequence[Hashable] | None,
-) -> _Tables:
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Counts of label pairs: all, and without each item or case; and how many pairs lack one."""
     pairs, places = known_labels(a, b)
     if not pairs:
         raise NotEnoughDataError("no item has a label of both raters")
@@ -288,7 +280,7 @@ def _tables(
         parts = np.zeros((int(codes.max()) + 1, q * q), dtype=int)
         np.add.at(parts, (codes, cells), 1)
         without = whole - parts
-    return _Tables(whole.reshape(q, q), without.reshape(-1, q, q), len(a) - len(pairs))
+    return whole.reshape(q, q), without.reshape(-1, q, q), len(a) - len(pairs)
 
 
 def _beyond_chance(

@@ -266,7 +266,7 @@ def ordinal_pair_sums(ratings: RankedRatings) -> tuple[PairSums, PairSums]:
     at = np.bincount(level, pull)
     above = at[::-1].cumsum()[::-1] - at / 2
     crossed = 2 * np.bincount(unit, above[level])
-    rest = whole - 2 * crossed + steps.reached_across(_pairs_within(level, item, weight))
+    rest = whole - 2 * crossed + steps.reached_across(*_pairs_within(level, item, weight))
     own_rank = rank - steps.middle(unit)
     sums = np.bincount(item, own_rank)
     own = 2 * weight * (sizes * np.bincount(item, own_rank**2) - sums**2)
@@ -283,22 +283,18 @@ def _expected(cubes: np.ndarray, n: np.ndarray | int) -> np.ndarray:
     return np.asarray(n * (np.asarray(n, dtype=float) ** 3 - cubes) / 6)
 
 
-class _Pairs(NamedTuple):
-    """Pairs of ratings of one item that differ."""
-
-    low: np.ndarray
-    high: np.ndarray
-    weight: np.ndarray
-
-
-def _pairs_within(level: np.ndarray, item: np.ndarray, weight: np.ndarray) -> _Pairs:
+def _pairs_within(
+    level: np.ndarray, item: np.ndarray, weight: np.ndarray
+) -> tuple[PlanePoints, np.ndarray]:
+    """The pairs of ratings of one item that differ, by the lower level and less the higher one."""
     order = np.lexsort((level, item))
     at, of = level[order], item[order]
-    found: list[_Pairs] = []
+    columns = []
     for apart in range(1, int(np.bincount(item).max())):
         same = (of[apart:] == of[:-apart]) & (at[apart:] > at[:-apart])
-        found.append(_Pairs(at[:-apart][same], at[apart:][same], weight[of[apart:][same]]))
-    return _Pairs(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+        columns.append((at[:-apart][same], -at[apart:][same], weight[of[apart:][same]]))
+    low, high, of_pair = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return PlanePoints(low, high), of_pair
 
 
 class _Steps(NamedTuple):
@@ -327,7 +323,7 @@ class _Steps(NamedTuple):
         gone = own**3 - (own - self.times) ** 3
         return np.asarray((counts**3.0).sum() - np.bincount(self.unit, gone))
 
-    def reached_across(self, pairs: _Pairs) -> np.ndarray:
+    def reached_across(self, pairs: PlanePoints, weight: np.ndarray) -> np.ndarray:
         """Q(d) of each unit: of every two of its steps, the pairs that lie across both."""
         # Every two steps of a unit, the lower one first, each with itself too.
         sizes = np.bincount(self.unit)
@@ -336,13 +332,12 @@ class _Steps(NamedTuple):
         one = np.repeat(places, lengths)
         other = one + np.arange(len(one)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         r, s = self.level[one], self.level[other]
-        points = PlanePoints(pairs.low, -pairs.high)
         # A step between two ratings parts them whole, a step at either of them by half: below r
         # or up to it, by above s or from it on.
         corners = PlanePoints(
             np.concatenate([r, r + 1, r, r + 1]), np.concatenate([-s, -s, 1 - s, 1 - s])
         )
-        sums = sums_below(points, corners, pairs.weight).reshape(4, -1)
+        sums = sums_below(pairs, corners, weight).reshape(4, -1)
         same = one == other
         parted = np.where(same, (2 * sums[0] + sums[1] + sums[2]) / 4, sums.sum(axis=0) / 4)
         often = self.times[one] * self.times[other] * np.where(same, 1, 2)

@@ -402,14 +402,13 @@ def choose_map(
     refusals = _refusals(left, right)
     predicted, skipped = {}, []
     for name, fit in _FITS.items():
-        reason = refusals[name]
-        if reason is None:
+        if name not in refusals:
             try:
                 predicted[name] = crossfit(fit, x, y, folds)
             except NotEnoughDataError as error:
-                reason = error.message
-        if reason is not None:
-            skipped.append((name, reason))
+                refusals[name] = error.message
+        if name in refusals:
+            skipped.append((name, refusals[name]))
     if not predicted:
         raise NotEnoughDataError("; ".join(f"{name}: {reason}" for name, reason in skipped))
     known = ~np.isnan(next(iter(predicted.values())))
@@ -439,18 +438,16 @@ _FITS: Mapping[str, Callable[[Sequence[float], Sequence[float]], FittedMap]] = {
 }
 
 
-def _refusals(x: np.ndarray, y: np.ndarray) -> dict[str, str | None]:
-    """Why each map is not tried; None where it is."""
-    n = len(x)
+def _refusals(x: np.ndarray, y: np.ndarray) -> dict[str, str]:
+    """Why some maps are not tried."""
     # A judge with few scores gives the isotonic map few steps to fit, so fewer labels are enough.
-    levels, counts = np.unique(y, return_counts=True)
     coarse = len(np.unique(x)) <= _FEW_LEVELS
     needed = {"shift": 10, "affine": 20, "ordinal": 50, "isotonic": 50 if coarse else 100}
-    reasons: dict[str, str | None] = {
-        name: f"{n} labels, {least} are needed" if n < least else None
-        for name, least in needed.items()
+    n, counts = len(x), np.unique(y, return_counts=True)[1]
+    reasons = {
+        name: f"{n} labels, {least} are needed" for name, least in needed.items() if n < least
     }
-    if len(levels) > _FEW_LEVELS or counts.min(initial=_PER_LEVEL) < _PER_LEVEL:
+    if len(counts) > _FEW_LEVELS or counts.min(initial=_PER_LEVEL) < _PER_LEVEL:
         reasons["ordinal"] = (
             f"{_PER_LEVEL} labels of each of at most {_FEW_LEVELS} levels are needed"
         )

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 CorrelationMethod = Literal["pearson", "spearman", "kendall", "kendall-c"]
 _SMALL = 10
-# A table of levels is filled up to so many cells: about 80 MiB at most.
-_CELLS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +65,15 @@ def correlation(
     if n < 2:  # noqa: PLR2004 - one point has no direction
         raise NotEnoughDataError("a correlation needs two items with both scores")
     value = _coefficient(x, y, method)
-    reason = _obstacle(value, n, method)
-    half = nan if reason else normal_quantile(level) * _z_error(value, n, method)
+    # The variance of z is `spread / (n - least + 1)`, whichever the coefficient.
+    spread = {"pearson": 1.0, "spearman": 1 + value * value / 2}.get(method, 0.437)
+    least = 4 if method in ("pearson", "spearman") else 5
+    reason = f"{n} items only; an interval needs {least}" if n < least else None
+    if isnan(value):
+        reason = "one side is constant"
+    elif abs(value) >= 1 - 1e-12:
+        reason = f"the correlation is {value:g}: its spread cannot be seen in these data"
+    half = nan if reason else normal_quantile(level) * sqrt(spread / (n - least + 1))
     return Correlation(
         value=value,
         low=tanh(atanh(value) - half) if reason is None else nan,
@@ -143,23 +148,6 @@ def grouped_correlation(
     )
 
 
-def _obstacle(value: float, n: int, method: CorrelationMethod) -> str | None:
-    if isnan(value):
-        return "one side is constant"
-    if abs(value) >= 1 - 1e-12:
-        return f"the correlation is {value:g}: its spread cannot be seen in these data"
-    least = 4 if method in ("pearson", "spearman") else 5
-    return f"{n} items only; an interval needs {least}" if n < least else None
-
-
-def _z_error(value: float, n: int, method: CorrelationMethod) -> float:
-    if method == "pearson":
-        return 1 / sqrt(n - 3)
-    if method == "spearman":
-        return sqrt((1 + value * value / 2) / (n - 3))
-    return sqrt(0.437 / (n - 4))
-
-
 def _coefficient(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
     # Without the noise of floats, so that equal scores are tied.
     x, y = np.round(x, DIGITS), np.round(y, DIGITS)
@@ -180,36 +168,18 @@ def _pearson(x: np.ndarray, y: np.ndarray) -> float:
 
 def _kendall(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
     """tau-b, `S / sqrt(pairs untied in x * pairs untied in y)`, or tau-c."""
-    # scipy.stats.kendalltau is the reference in the tests. Here every bootstrap draw needs one
-    # coefficient and no p-value: the table of few levels is several times faster.
-    x_levels, x_at, x_counts = np.unique(x, return_inverse=True, return_counts=True)
-    y_levels, y_at, y_counts = np.unique(y, return_inverse=True, return_counts=True)
-    n, cells = len(x), len(x_levels) * len(y_levels)
-    if cells <= _CELLS:
-        score = _score_of_table(x_at, y_at, cells)
-    else:
-        pairs = count_pairs(x_at.astype(float), y_at.astype(float), np.zeros(n, dtype=int))
-        score = 2 * int(pairs.concordant[0] - pairs.discordant[0])
+    # scipy.stats.kendalltau is the reference in the tests: it costs the import of scipy.stats, and
+    # computes a p-value that no resample needs.
+    x_levels, x_at = np.unique(x, return_inverse=True)
+    y_levels, y_at = np.unique(y, return_inverse=True)
+    n = len(x)
+    counts = count_pairs(x_at.astype(float), y_at.astype(float), np.zeros(n, dtype=int))
+    concordant, discordant, ties_x, ties_y, _ = (int(count[0]) for count in counts)
+    score, untied = concordant - discordant, concordant + discordant
     if method == "kendall":
-        untied_x, untied_y = (
-            n * n - int((c.astype(np.int64) ** 2).sum()) for c in (x_counts, y_counts)
-        )
-        return score / sqrt(untied_x * untied_y)
+        return score / sqrt((untied + ties_x) * (untied + ties_y))
     m = min(len(x_levels), len(y_levels))
-    return score / (n * n * (m - 1) / m)
-
-
-def _score_of_table(x_at: np.ndarray, y_at: np.ndarray, cells: int) -> int:
-    """Twice the concordant less the discordant pairs, from how often each two levels meet."""
-    width = int(y_at.max()) + 1
-    table = np.bincount(x_at * width + y_at, minlength=cells).reshape(-1, width)
-    # What lies above and to the right of a cell, and above and to the left.
-    above = np.zeros_like(table)
-    above[:-1] = table[::-1].cumsum(axis=0)[::-1][1:]
-    right, left = np.zeros_like(table), np.zeros_like(table)
-    right[:, :-1] = above[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-    left[:, 1:] = above.cumsum(axis=1)[:, :-1]
-    return 2 * int((table * (right - left)).sum())
+    return 2 * score / (n * n * (m - 1) / m)
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:

@@ -129,7 +129,20 @@ def rating_mean(
     n, value = len(cases), fsum(cases) / len(cases)
     # One pseudo-rating, spread evenly over the scale, keeps the interval open where all ratings
     # agree.
-    low, high, se = _pseudo_rating_interval(cases, scale, continuous=continuous, level=level)
+    points = set(scale)
+    middle = (bottom + top) / 2 if continuous else fsum(points) / len(points)
+    centre = (fsum(cases) + middle) / (n + 1)
+    # Variance of the pseudo-rating about the centre: uniform on the scale, or on its points.
+    pseudo = (
+        (top - bottom) ** 2 / 12 + (middle - centre) ** 2
+        if continuous
+        else fsum((point - centre) ** 2 for point in points) / len(points)
+    )
+    low, high, se = bottom, top, nan
+    if n > 1:
+        se = sqrt((fsum((case - centre) ** 2 for case in cases) + pseudo) / (n * (n + 1)))
+        half = t_quantile(level, n - 1) * se
+        low, high = max(bottom, centre - half), min(top, centre + half)
     return Estimate(
         value=value,
         low=min(low, value),
@@ -143,26 +156,6 @@ def rating_mean(
         n_clusters=None if clusters is None else n,
         n_observations=len(known),
     )
-
-
-def _pseudo_rating_interval(
-    cases: Sequence[float], scale: Sequence[float], *, continuous: bool, level: float
-) -> tuple[float, float, float]:
-    n, bottom, top = len(cases), min(scale), max(scale)
-    points = set(scale)
-    middle = (bottom + top) / 2 if continuous else fsum(points) / len(points)
-    centre = (fsum(cases) + middle) / (n + 1)
-    # Variance of the pseudo-rating about the centre: uniform on the scale, or on its points.
-    pseudo = (
-        (top - bottom) ** 2 / 12 + (middle - centre) ** 2
-        if continuous
-        else fsum((point - centre) ** 2 for point in points) / len(points)
-    )
-    if n == 1:
-        return bottom, top, nan
-    se = sqrt((fsum((value - centre) ** 2 for value in cases) + pseudo) / (n * (n + 1)))
-    half = t_quantile(level, n - 1) * se
-    return max(bottom, centre - half), min(top, centre + half), se
 
 
 RateMethod = Literal["wilson", "clopper-pearson", "jeffreys", "uniform"]

@@ -117,12 +117,20 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
     centre, scale = float(x.mean()), float(x.std())
     separated = _separated(x, rank)
     ridge = _RIDGE / scale**2 if separated else 0.0
-    slope, cuts, loglik = _fit((x - centre) / scale, rank, ridge)
+    z = (x - centre) / scale
+    # The cutpoints of a judge without information are the start: they rise, as all steps must.
+    share = np.cumsum(np.bincount(rank))[:-1] / len(rank)
+    at = maximise(
+        lambda here: -_loss(here, z, rank, ridge),
+        lambda here: _derivatives(here, z, rank, ridge),
+        np.append(0.0, np.log(share / (1 - share))),
+    )
+    slope, cuts = float(at[0]), at[1:]
     return OrdinalMap(
         slope=slope / scale,
         cutpoints=tuple((cuts + slope * centre / scale).tolist()),
         levels=tuple(levels.tolist()),
-        loglik=loglik,
+        loglik=ridge * slope**2 / 2 - _loss(at, z, rank, ridge),
         judge_scores=tuple(np.unique(x).tolist()),
         n=len(x),
         n_missing=n_missing,
@@ -137,19 +145,6 @@ def _separated(x: np.ndarray, rank: np.ndarray) -> bool:
     low = [(x[rank <= k], x[rank > k]) for k in range(int(rank.max()))]
     rising = all(below.max() <= above.min() for below, above in low)
     return rising or all(below.min() >= above.max() for below, above in low)
-
-
-def _fit(x: np.ndarray, rank: np.ndarray, ridge: float) -> tuple[float, np.ndarray, float]:
-    # The cutpoints of a judge without information are the start: they rise, as all steps must.
-    share = np.cumsum(np.bincount(rank))[:-1] / len(rank)
-    at = np.append(0.0, np.log(share / (1 - share)))
-    at = maximise(
-        lambda here: -_loss(here, x, rank, ridge),
-        lambda here: _derivatives(here, x, rank, ridge),
-        at,
-    )
-    loglik = ridge * float(at[0]) ** 2 / 2 - _loss(at, x, rank, ridge)
-    return float(at[0]), at[1:], loglik
 
 
 def _around(at: np.ndarray, x: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.intervals import share_interval
-from judgekit.stats.missing import DIGITS, cluster_codes, floats
+from judgekit.stats.missing import DIGITS, known_clusters, known_pairs
 from judgekit.stats.quantiles import SLACK, check_level, require
 
 if TYPE_CHECKING:
@@ -171,17 +171,9 @@ class _Grouped(NamedTuple):
 def _items(
     human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
 ) -> _Grouped:
-    names = [0] * len(human) if groups is None else groups
-    if not len(human) == len(judge) == len(names):
-        raise ValueError(
-            f"{len(human)} human scores, {len(judge)} judge scores, {len(names)} group names"
-        )
-    scores = floats([human, judge]).reshape(2, -1)
-    known = np.isfinite(scores).all(axis=0)
-    if np.isinf(scores).any():
-        raise ValueError("a score is infinite; give nan where it is missing")
-    codes = cluster_codes(names, np.flatnonzero(known).tolist())
-    return _Grouped(scores[0, known], scores[1, known], codes, int(len(known) - known.sum()))
+    x, y, n_missing = known_pairs(human, judge)
+    codes = known_clusters(groups, human, judge)
+    return _Grouped(x, y, np.zeros(len(x), dtype=int) if codes is None else codes, n_missing)
 
 
 def _pairs(

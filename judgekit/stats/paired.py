@@ -121,7 +121,13 @@ def paired_difference(
     # What is only rounding of floats is no difference: it would give a p where no item differs.
     d = [0.0 if abs(y - x) <= SLACK else y - x for x, y in zip(*sides, strict=True)]
     n, value, sd = len(d), fsum(d) / len(d), standard_deviation(d)
-    low, high, se = _pseudo_pair_interval(d, step, level)
+    low = high = se = nan
+    if n > 1:
+        centre = fsum(d) / (n + 1)
+        variance = (fsum(v * v for v in d) + step * step - (n + 1) * centre * centre) / n
+        se = sqrt(variance / (n + 1))
+        half = t_quantile(level, n - 1) * se
+        low, high = centre - half, centre + half
     apart = standard_deviation(sides[0]) ** 2 + standard_deviation(sides[1]) ** 2
     p_value, p_method = _difference_p(d)
     return PairedDifference(
@@ -242,39 +248,22 @@ def _missing(value: float | None) -> bool:
     return value is None or isnan(value)
 
 
-def _pseudo_pair_interval(
-    d: Sequence[float], step: float, level: float
-) -> tuple[float, float, float]:
-    n = len(d)
-    if n == 1:
-        return nan, nan, nan
-    centre = fsum(d) / (n + 1)
-    variance = (fsum(v * v for v in d) + step * step - (n + 1) * centre * centre) / n
-    se = sqrt(variance / (n + 1))
-    half = t_quantile(level, n - 1) * se
-    return centre - half, centre + half, se
-
-
 def _difference_p(d: Sequence[float]) -> tuple[float, str]:
     if not any(d):
         return nan, "none"
     if len(d) < _SIGN_FLIP_BELOW:
-        return _sign_flip_p(d), "sign-flip"
+        import numpy as np  # noqa: PLC0415 - only small samples need it
+
+        # The share of all 2^n flips of signs whose sum is at least as far from 0.
+        sums = np.zeros(1)
+        for value in d:
+            sums = np.concatenate([sums + value, sums - value])
+        reached = abs(fsum(d)) - SLACK * max(abs(value) for value in d)
+        return float(np.mean(np.abs(sums) >= reached)), "sign-flip"
     sd = standard_deviation(d)
     if sd <= SLACK * abs(d[0]):  # all differ alike: t is infinite, the flips are not fooled
         return 2.0 ** (1 - len(d)), "sign-flip"
     return t_p_value(fsum(d) / len(d) / (sd / sqrt(len(d))), len(d) - 1), "t"
-
-
-def _sign_flip_p(d: Sequence[float]) -> float:
-    """The share of all 2^n flips of signs whose sum is at least as far from 0."""
-    import numpy as np  # noqa: PLC0415 - only small samples need it
-
-    sums = np.zeros(1)
-    for value in d:
-        sums = np.concatenate([sums + value, sums - value])
-    reached = abs(fsum(d)) - SLACK * max(abs(value) for value in d)
-    return float(np.mean(np.abs(sums) >= reached))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -158,7 +158,13 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     if not strata:
         raise NotEnoughDataError("no stratum was given")
     data = [_Data.of(s["labels"], s["judge_labeled"], s["judge_unlabeled"], None) for s in strata]
-    weights = _stratum_weights(strata, data)
+    own = [s["weight"] for s in strata if "weight" in s]
+    if own and len(own) < len(strata):
+        raise ValueError("some strata have a weight and some have none")
+    weights = own or [float(len(d.y) + len(d.others)) for d in data]
+    if not all(w > 0 for w in weights):
+        raise ValueError("a stratum's weight is not more than 0")
+    weights = [w / sum(weights) for w in weights]
     common = _Data.pooled(data).tuned()
     # A small stratum borrows the common lam: tuned on a few labels it would fit their noise.
     lams = []
@@ -340,13 +346,3 @@ def _note(n: int, data: _Data, lam: float | None) -> str | None:
     elif lam is None and data.tuned() == 0:
         notes.append("the judge's scores do not predict the labels: lam is 0, only labels count")
     return "; ".join(notes) or None
-
-
-def _stratum_weights(strata: Sequence[Stratum], data: Sequence[_Data]) -> list[float]:
-    own = [s["weight"] for s in strata if "weight" in s]
-    if own and len(own) < len(strata):
-        raise ValueError("some strata have a weight and some have none")
-    weights = own or [float(len(d.y) + len(d.others)) for d in data]
-    if not all(w > 0 for w in weights):
-        raise ValueError("a stratum's weight is not more than 0")
-    return [w / sum(weights) for w in weights]

@@ -200,6 +200,13 @@ def corrected_pass_rate(
         ends = _lee_ends(counts, rates, level)
     # Clipped for display, while `raw` keeps the result of the formula.
     value = raw if isnan(raw) else min(1.0, max(0.0, raw))
+    notes = []
+    if 0 < rates.youden < _WEAK:
+        notes.append(
+            f"a weak judge (TPR + TNR - 1 = {rates.youden:.2f}): the correction is mostly noise"
+        )
+    if value != raw and not isnan(raw):
+        notes.append(f"clipped from {raw:.3f}")
     return CorrectedRate(
         value=value,
         low=min(ends.low, value) if ends.reason is None else nan,
@@ -208,7 +215,7 @@ def corrected_pass_rate(
         n=n,
         method=f"rogan-gladen, {ci}",
         reason=ends.reason,
-        note=_note(rates.youden, raw),
+        note="; ".join(notes) or None,
         raw=raw,
         observed=observed,
         tpr=rates.tpr,
@@ -336,12 +343,3 @@ def _clipped(low: float, high: float) -> Interval:
         return Interval(low, high, None)
     reason = "the judge's pass rate cannot come from these TPR and TNR: they do not hold here"
     return Interval(nan, nan, reason)
-
-
-def _note(youden: float, raw: float) -> str | None:
-    notes = []
-    if 0 < youden < _WEAK:
-        notes.append(f"a weak judge (TPR + TNR - 1 = {youden:.2f}): the correction is mostly noise")
-    if not 0 <= raw <= 1 and not isnan(raw):
-        notes.append(f"clipped from {raw:.3f}")
-    return "; ".join(notes) or None

@@ -273,16 +273,6 @@ def _sample(confidence: Sequence[float | None], correct: Sequence[float | None])
     return _Sample(p, 1 - outcomes(y), n_missing)
 
 
-class _Level(NamedTuple):
-    threshold: float
-    errors: int
-    n: int
-    p_value: float
-
-
-_NO_LEVEL = _Level(nan, 0, 0, nan)
-
-
 def _threshold(
     sample: _Sample, max_risk: float, delta: float, grid: Sequence[float]
 ) -> AbstainThreshold:
@@ -290,7 +280,8 @@ def _threshold(
 
     # Without any error, so many items are the fewest that can show the risk.
     needed = log(delta) / log(1 - max_risk)
-    best, reason = _NO_LEVEL, f"each level has fewer than the {needed:.0f} items needed"
+    level, n_wrong, n_accepted, p_value = nan, 0, 0, nan
+    reason = f"each level has fewer than the {needed:.0f} items needed"
     # Fixed-sequence testing: from the strictest level down, stopping at the first failure, so that
     # no alpha is split.
     for threshold in sorted(set(grid), reverse=True):
@@ -298,30 +289,29 @@ def _threshold(
         n, errors = int(accepted.sum()), int(sample.error[accepted].sum())
         if n < needed - SLACK:
             continue
-        p_value = float(bdtr(errors, n, max_risk))
-        if p_value > delta:
+        p_of_level = float(bdtr(errors, n, max_risk))
+        if p_of_level > delta:
             reason = (
                 f"from {threshold:g} on {errors} of {n} are wrong:"
                 f" an error of at most {max_risk:g} is not proved"
             )
             break
-        best = _Level(threshold, errors, n, p_value)
+        level, n_wrong, n_accepted, p_value = threshold, errors, n, p_of_level
     total = len(sample.error)
-    bound = proportion(
-        best.errors, best.n, method="clopper-pearson", level=1 - 2 * min(delta, 0.49)
-    )
+    certainty = 1 - 2 * min(delta, 0.49)
+    bound = proportion(n_wrong, n_accepted, method="clopper-pearson", level=certainty)
     return AbstainThreshold(
-        threshold=best.threshold,
-        coverage=best.n / total if total else 0.0,
-        risk=best.errors / best.n if best.n else nan,
+        threshold=level,
+        coverage=n_accepted / total if total else 0.0,
+        risk=n_wrong / n_accepted if n_accepted else nan,
         risk_high=bound.high,
-        p_value=best.p_value,
+        p_value=p_value,
         n=total,
-        n_accepted=best.n,
+        n_accepted=n_accepted,
         n_missing=sample.n_missing,
         max_risk=max_risk,
         delta=delta,
-        reason=None if best.n else reason,
+        reason=None if n_accepted else reason,
     )
 
 
