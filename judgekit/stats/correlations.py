@@ -155,19 +155,6 @@ def _coefficient(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> flo
         return nan
     if method in ("pearson", "spearman"):
         return _pearson(x, y) if method == "pearson" else _pearson(_ranks(x), _ranks(y))
-    return _kendall(x, y, method)
-
-
-def _pearson(x: np.ndarray, y: np.ndarray) -> float:
-    dx, dy = x - x.mean(), y - y.mean()
-    # Scaled to 1: squares of scores near 1e-200 or 1e200 would leave the range of floats.
-    dx, dy = dx / np.abs(dx).max(), dy / np.abs(dy).max()
-    r = float((dx * dy).sum()) / sqrt(float((dx * dx).sum()) * float((dy * dy).sum()))
-    return max(-1.0, min(1.0, r))
-
-
-def _kendall(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
-    """tau-b, `S / sqrt(pairs untied in x * pairs untied in y)`, or tau-c."""
     # scipy.stats.kendalltau is the reference in the tests: it costs the import of scipy.stats, and
     # computes a p-value that no resample needs.
     x_levels, x_at = np.unique(x, return_inverse=True)
@@ -180,6 +167,14 @@ def _kendall(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
         return score / sqrt((untied + ties_x) * (untied + ties_y))
     m = min(len(x_levels), len(y_levels))
     return 2 * score / (n * n * (m - 1) / m)
+
+
+def _pearson(x: np.ndarray, y: np.ndarray) -> float:
+    dx, dy = x - x.mean(), y - y.mean()
+    # Scaled to 1: squares of scores near 1e-200 or 1e200 would leave the range of floats.
+    dx, dy = dx / np.abs(dx).max(), dy / np.abs(dy).max()
+    r = float((dx * dy).sum()) / sqrt(float((dx * dx).sum()) * float((dy * dy).sum()))
+    return max(-1.0, min(1.0, r))
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:

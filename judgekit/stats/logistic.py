@@ -115,7 +115,10 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
         raise NotEnoughDataError("an ordinal map needs two judge scores and two human levels")
     # Fitted on standardised scores, so that the ridge weighs the same on every scale.
     centre, scale = float(x.mean()), float(x.std())
-    separated = _separated(x, rank)
+    # Whether every cut parts the scores of lower and higher levels, in one direction.
+    parts = [(x[rank <= k], x[rank > k]) for k in range(int(rank.max()))]
+    rising = all(below.max() <= above.min() for below, above in parts)
+    separated = rising or all(below.min() >= above.max() for below, above in parts)
     ridge = _RIDGE / scale**2 if separated else 0.0
     z = (x - centre) / scale
     # The cutpoints of a judge without information are the start: they rise, as all steps must.
@@ -138,13 +141,6 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
         if separated
         else None,
     )
-
-
-def _separated(x: np.ndarray, rank: np.ndarray) -> bool:
-    """Whether every cut parts the scores of lower and higher levels, in one direction."""
-    low = [(x[rank <= k], x[rank > k]) for k in range(int(rank.max()))]
-    rising = all(below.max() <= above.min() for below, above in low)
-    return rising or all(below.min() >= above.max() for below, above in low)
 
 
 def _around(at: np.ndarray, x: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

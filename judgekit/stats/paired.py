@@ -459,7 +459,20 @@ def signed_rank_test(a: Sequence[float | None], b: Sequence[float | None]) -> Si
     exact = len(d) <= _EXACT_UP_TO
     p_value = nan
     if d and exact:
-        p_value = _exact_p(ranks, w_plus)
+        # From the number of ways to each rank sum, in halves so that mean ranks are whole;
+        # scipy.stats.wilcoxon has no exact p with ties, which scores on a short scale always have,
+        # and every `compare --scores` would pay for importing scipy.stats.
+        import numpy as np  # noqa: PLC0415 - only small samples need it
+
+        doubled = [round(2 * rank) for rank in ranks]
+        ways = np.zeros(sum(doubled) + 1)
+        ways[0] = 1.0
+        for step in doubled:
+            ways[step:] = (ways[step:] + ways[: len(ways) - step]) / 2
+            ways[:step] /= 2
+        sums = np.arange(len(ways))
+        off = abs(2 * round(2 * w_plus) - sum(doubled))
+        p_value = float(min(1.0, ways[np.abs(2 * sums - sum(doubled)) >= off].sum()))
     elif d:
         variance = fsum(rank * rank for rank in ranks) / 4
         p_value = normal_p_value((w_plus - total / 2) / sqrt(variance))
@@ -489,20 +502,3 @@ def _ranks(distances: Sequence[float]) -> list[float]:
             ranks[place] = (start + 1 + end) / 2
         start = end
     return ranks
-
-
-def _exact_p(ranks: Sequence[float], w_plus: float) -> float:
-    """From the number of ways to each rank sum, in halves so that mean ranks are whole."""
-    # scipy.stats.wilcoxon has no exact p with ties, which scores on a short scale always have,
-    # and every `compare --scores` would pay for importing scipy.stats.
-    import numpy as np  # noqa: PLC0415 - only small samples need it
-
-    doubled = [round(2 * rank) for rank in ranks]
-    ways = np.zeros(sum(doubled) + 1)
-    ways[0] = 1.0
-    for step in doubled:
-        ways[step:] = (ways[step:] + ways[: len(ways) - step]) / 2
-        ways[:step] /= 2
-    sums = np.arange(len(ways))
-    off = abs(2 * round(2 * w_plus) - sum(doubled))
-    return float(min(1.0, ways[np.abs(2 * sums - sum(doubled)) >= off].sum()))

@@ -38,7 +38,30 @@ def t_quantile(level: float, df: float) -> float:
     check_level(level)
     if not df > 0:
         return nan
-    return _t_quantile(level, df)
+    # Every report has a mean with its interval. scipy has this quantile too, but importing it takes
+    # longer than grading a thousand outputs from the cache; a test compares the two.
+    t = NormalDist().inv_cdf((1 + level) / 2)
+    if df > _MANY_DF:
+        # Abramowitz & Stegun 26.7.5; the next term is below 1e-12.
+        return (
+            t
+            + (
+                (t**3 + t) / 4
+                + (5 * t**5 + 16 * t**3 + 3 * t) / (96 * df)
+                + (3 * t**7 + 19 * t**5 + 17 * t**3 - 15 * t) / (384 * df**2)
+                + (79 * t**9 + 776 * t**7 + 1482 * t**5 - 1920 * t**3 - 945 * t) / (92160 * df**3)
+            )
+            / df
+        )
+    # The tail is convex and the normal quantile below the root: Newton's steps never overshoot.
+    half = lgamma((df + 1) / 2) - lgamma(df / 2) - log(pi * df) / 2
+    for _ in range(200):
+        density = exp(half - (df + 1) / 2 * log1p(t * t / df))
+        step = (_t_tail(t, df) - (1 - level)) / (2 * density)
+        t += step
+        if abs(step) <= _PRECISION * t:
+            break
+    return t
 
 
 def normal_p_value(z: float) -> float:
@@ -113,33 +136,6 @@ def _require_number(name: str, value: object) -> float:
 _MANY_DF = 1000
 _TINY = 1e-300
 _PRECISION = 1e-15
-
-
-def _t_quantile(level: float, df: float) -> float:
-    # Every report has a mean with its interval. scipy has this quantile too, but importing it takes
-    # longer than grading a thousand outputs from the cache; a test compares the two.
-    t = NormalDist().inv_cdf((1 + level) / 2)
-    if df > _MANY_DF:
-        # Abramowitz & Stegun 26.7.5; the next term is below 1e-12.
-        return (
-            t
-            + (
-                (t**3 + t) / 4
-                + (5 * t**5 + 16 * t**3 + 3 * t) / (96 * df)
-                + (3 * t**7 + 19 * t**5 + 17 * t**3 - 15 * t) / (384 * df**2)
-                + (79 * t**9 + 776 * t**7 + 1482 * t**5 - 1920 * t**3 - 945 * t) / (92160 * df**3)
-            )
-            / df
-        )
-    # The tail is convex and the normal quantile below the root: Newton's steps never overshoot.
-    half = lgamma((df + 1) / 2) - lgamma(df / 2) - log(pi * df) / 2
-    for _ in range(200):
-        density = exp(half - (df + 1) / 2 * log1p(t * t / df))
-        step = (_t_tail(t, df) - (1 - level)) / (2 * density)
-        t += step
-        if abs(step) <= _PRECISION * t:
-            break
-    return t
 
 
 def _t_tail(t: float, df: float) -> float:

@@ -99,7 +99,15 @@ def bradley_terry(
     if ties == "drop":
         results = [{**r, "ties": 0.0} for r in results]
     rows = comparisons(results, n_items, clusters)
-    extra = _extra_columns(rows, covariates, len(results), position=position)
+    # Beside the strengths stand the covariates, and last the first slot.
+    extra = np.ones((len(rows.i), int(position)))
+    if covariates is not None:
+        if len(covariates) != len(results):
+            raise ValueError(f"{len(results)} results, but {len(covariates)} rows of covariates")
+        columns = floats(covariates).reshape(len(results), -1)[rows.used]
+        if not np.isfinite(columns).all():
+            raise ValueError("a covariate is missing or infinite")
+        extra = np.column_stack([columns, extra])
     fit = _Fit.of(rows, _bradley_terry_terms, extra, position=position, level=level)
     return fit.ranking("bradley-terry", None)[0]
 
@@ -320,24 +328,6 @@ def _scored_lengths(
     if not ((y >= 0) & (y <= 1)).all():
         raise ValueError("a score lies outside 0..1")
     return y, table[1, known] - table[2, known], np.flatnonzero(known).tolist()
-
-
-def _extra_columns(
-    rows: Comparisons,
-    covariates: Sequence[Sequence[float]] | None,
-    n_results: int,
-    *,
-    position: bool,
-) -> np.ndarray:
-    """Covariates, then the first slot."""
-    columns = np.zeros((len(rows.i), 0))
-    if covariates is not None:
-        if len(covariates) != n_results:
-            raise ValueError(f"{n_results} results, but {len(covariates)} rows of covariates")
-        columns = floats(covariates).reshape(n_results, -1)[rows.used]
-        if not np.isfinite(columns).all():
-            raise ValueError("a covariate is missing or infinite")
-    return np.column_stack([columns, np.ones((len(rows.i), int(position)))])
 
 
 def _resampled(rows: Comparisons, rng: np.random.Generator) -> list[PairResult]:

@@ -182,8 +182,15 @@ def mean_confidence_sequence(
     if min(known) < low or max(known) > high:
         raise ValueError(f"a value lies outside {low:g}..{high:g}")
     unit = (np.asarray(known) - low) / (high - low)
+    # The stake on each item rests on the items before it: the paper's predictable plug-in.
+    t = np.arange(1, len(unit) + 1)
+    running = (0.5 + np.cumsum(unit)) / (t + 1)
+    variance = (0.25 + np.cumsum((unit - running) ** 2)) / (t + 1)
+    # A bet may use only what was known before: the variance up to the step before.
+    before = np.concatenate([[0.25], variance[:-1]])
     # Waudby-Smith & Ramdas (2024): half of alpha for each side.
-    stakes, limit = _stakes(unit, alpha), log(2 / alpha)
+    limit = log(2 / alpha)
+    stakes = np.sqrt(2 * limit / (before * t * np.log1p(t)))
     centre = float(unit.mean())
     lower = _crossing(lambda m: _capital(unit, stakes, m) < limit)
     upper = 1 - _crossing(lambda m: _capital(1 - unit, stakes, m) < limit)
@@ -254,16 +261,6 @@ def _e_value(log_value: float, n: int, n_missing: int, method: str) -> EValue:
     return EValue(
         value=value, p_value=min(1.0, exp(-log_value)), n=n, n_missing=n_missing, method=method
     )
-
-
-def _stakes(unit: np.ndarray, alpha: float) -> np.ndarray:
-    """The stake on each item from the items before it: the paper's predictable plug-in."""
-    t = np.arange(1, len(unit) + 1)
-    running = (0.5 + np.cumsum(unit)) / (t + 1)
-    variance = (0.25 + np.cumsum((unit - running) ** 2)) / (t + 1)
-    # A bet may use only what was known before: the variance up to the step before.
-    before = np.concatenate([[0.25], variance[:-1]])
-    return np.asarray(np.sqrt(2 * log(2 / alpha) / (before * t * np.log1p(t))))
 
 
 def _capital(unit: np.ndarray, stakes: np.ndarray, m: float) -> float:
