@@ -125,10 +125,6 @@ def cohen_kappa(
         Kappa; nan where both raters gave one and the same label throughout, 0 where one did. At
         1 there is no interval, but `agreement_low`. `n` counts items, or cases.
 
-    Raises:
-        ValueError: When lengths differ, a label is not on the scale, or an argument is unknown.
-        NotEnoughDataError: When no item has both labels.
-
     Example:
         >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1], labels=[1, 2]).value
         0.5
@@ -182,10 +178,6 @@ def scott_pi(
 
     Returns:
         Pi with a jackknife interval; nan where one label was given throughout.
-
-    Raises:
-        ValueError: When lengths differ.
-        NotEnoughDataError: When no item has both labels.
     """
     check_level(level)
     pairs, _ = known_labels(a, b)
@@ -225,16 +217,12 @@ def agreement_rate(
     Args:
         a: Scores of one rater; None and nan are missing.
         b: Scores of the other, in the order of `a`.
-        within: The largest difference that counts as agreement: 0 exact, 1 within one level.
+        within: The largest difference that counts as agreement: 0 (exact) or more.
         clusters: The case of each pair.
         level: Confidence level in (0, 1).
 
     Returns:
         The share with Wilson's interval.
-
-    Raises:
-        ValueError: When lengths differ or `within` is negative.
-        NotEnoughDataError: When no item has both scores.
     """
     if not within >= 0:
         raise ValueError(f"within is {within}; a difference is 0 or more")

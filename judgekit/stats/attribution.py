@@ -169,9 +169,6 @@ def type2_anova(
         y: As in `shapley_r2`.
         groups: As in `shapley_r2`, of any number.
 
-    Returns:
-        The tests.
-
     Raises:
         ValueError: When lengths differ, or a column is out of range or in two groups.
         NotEnoughDataError: When the score does not vary, or no row is left for an error.

@@ -123,7 +123,6 @@ def position_bias(
         The bias, above 0 for the first slot.
 
     Raises:
-        ValueError: When lengths differ or a choice is none of the three.
         NotEnoughDataError: When no pair was judged in both orders.
     """
     if len(ab) != len(ba):
@@ -165,16 +164,12 @@ def perturbation_effect(
         perturbed: Scores with it, in the order of `original`.
         threshold: Score from which an item passes; None where nothing passes or fails.
         margin: The largest effect that does not matter, more than 0; a quarter step without.
-        step: One step of the scale.
+        step: One step of the scale, more than 0.
         clusters: The case of each pair; a case counts once.
         level: Confidence level in (0, 1).
 
     Returns:
         The effect, above 0 where the attribute raises the score; and its verdict.
-
-    Raises:
-        ValueError: When lengths differ, or the margin or step is not positive.
-        NotEnoughDataError: When no item has both scores.
     """
     limit = step / 4 if margin is None else margin
     if not limit > 0:
@@ -219,9 +214,6 @@ def bias_verdict(effect: Estimate, margin: float) -> BiasVerdict:
         `biased` when the interval leaves out 0 and either the effect is a margin or more, or the
         whole interval is beyond it; `negligible` when it lies inside +-margin; else
         `inconclusive`.
-
-    Raises:
-        ValueError: When the margin is not positive.
     """
     if not margin > 0:
         raise ValueError(f"margin is {margin}; it is more than 0")
@@ -249,9 +241,6 @@ def self_preference(
 
     Returns:
         The difference, above 0 where the judge favours itself; nan where humans never prefer one.
-
-    Raises:
-        ValueError: When a count is out of its range.
     """
     return difference_of_proportions(own_kept, own_total, other_kept, other_total, level=level)
 
@@ -335,11 +324,7 @@ def length_slope(
         clusters: The case of each output.
         level: Confidence level in (0, 1).
 
-    Returns:
-        The slope.
-
     Raises:
-        ValueError: When lengths differ or a length is not positive.
         NotEnoughDataError: When fewer than four outputs are known, or length or human score do
             not vary apart.
     """
@@ -413,7 +398,6 @@ def scale_use(
         where leaving a case out makes either so. `n` counts items, or cases.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When fewer than three items have both scores.
     """
     check_level(level)
@@ -463,15 +447,8 @@ def granularity(scores: Sequence[float | None], scale: Sequence[float]) -> Granu
     """How many levels of its scale a judge uses.
 
     Args:
-        scores: Scores; None and nan are missing.
+        scores: Scores within the scale; None and nan are missing.
         scale: Levels of the scale, or its two ends.
-
-    Returns:
-        The measures.
-
-    Raises:
-        ValueError: When a score lies outside the scale.
-        NotEnoughDataError: When there is no score.
     """
     known = np.round([s for s in floats(scores) if not np.isnan(s)], DIGITS)
     if len(known) == 0:

@@ -72,10 +72,6 @@ def fit_isotonic(
 
     Returns:
         The map, a knot at each distinct x.
-
-    Raises:
-        ValueError: When lengths differ or a weight is not positive.
-        NotEnoughDataError: When no pair is known.
     """
     from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import, for fits only
 
@@ -154,11 +150,7 @@ def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) ->
         scores: Any numbers: log-odds, confidences; None and nan are missing.
         labels: 1 (right) or 0, in the order of `scores`.
 
-    Returns:
-        The map.
-
     Raises:
-        ValueError: When lengths differ or a label is neither 0 nor 1.
         NotEnoughDataError: When labels or scores do not vary.
     """
     x, targets, n_missing = _smoothed(scores, labels)
@@ -178,11 +170,7 @@ def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> 
         scores: Confidences in [0, 1]; None and nan are missing.
         labels: 1 (right) or 0, in the order of `scores`.
 
-    Returns:
-        The map.
-
     Raises:
-        ValueError: When lengths differ, a confidence lies outside [0, 1], or a label is neither.
         NotEnoughDataError: When labels or scores do not vary enough.
     """
     x, targets, n_missing = _smoothed(scores, labels)
@@ -299,13 +287,6 @@ def fit_shift(x: Sequence[float | None], y: Sequence[float | None]) -> ShiftMap:
     Args:
         x: Judge scores; None and nan are missing.
         y: Human scores, in the order of `x`.
-
-    Returns:
-        The map.
-
-    Raises:
-        ValueError: When lengths differ.
-        NotEnoughDataError: When no pair is known.
     """
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
@@ -320,11 +301,7 @@ def fit_affine(x: Sequence[float | None], y: Sequence[float | None]) -> AffineMa
         x: Judge scores; None and nan are missing.
         y: Human scores, in the order of `x`.
 
-    Returns:
-        The map.
-
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When the judge gives one score only.
     """
     left, right, n_missing = known_pairs(x, y)
@@ -360,7 +337,6 @@ def crossfit(
         One prediction a pair, in order; nan for a pair that lacks a side.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When fewer than two folds hold a pair, or a map cannot be fitted.
     """
     left, right, _ = known_pairs(x, y)
@@ -395,7 +371,6 @@ def choose_map(
         The choice, with every map's error out of fold.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When there are too few labels for any map.
     """
     left, right, n_missing = known_pairs(x, y)

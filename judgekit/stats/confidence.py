@@ -87,7 +87,6 @@ def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> Vo
 
     Raises:
         ValueError: When a vote is not on the scale, or the scale has fewer than two labels.
-        NotEnoughDataError: When there is no vote.
     """
     known = [vote for vote in votes if not is_missing(vote)]
     if len(set(labels)) < 2:  # noqa: PLR2004 - one label leaves nothing to vote on
@@ -173,9 +172,6 @@ def pool_logit(probs: Sequence[float | None], weights: Sequence[float] | None = 
 
     Returns:
         The pooled probability; nan with a reason where none is known.
-
-    Raises:
-        ValueError: When a probability or weight is out of range, or lengths differ.
     """
     every = [1.0] * len(probs) if weights is None else list(weights)
     if len(every) != len(probs) or any(not w >= 0 for w in every):
@@ -214,7 +210,6 @@ def stack_confidence(
         outcome or a sign is missing.
 
     Raises:
-        ValueError: When lengths differ or an outcome is neither 0 nor 1.
         NotEnoughDataError: When fewer than 100 items are known, or a fold cannot be fitted.
     """
     x = floats(signals).reshape(len(signals), -1)
@@ -245,9 +240,6 @@ def chance_higher(a: Mapping[float, float], b: Mapping[float, float]) -> Figure:
 
     Returns:
         The chance; nan with a reason where a distribution is empty.
-
-    Raises:
-        ValueError: When a probability is negative or infinite.
     """
     if any(not (p >= 0 and isfinite(p)) for p in [*a.values(), *b.values()]):
         raise ValueError("a probability is negative or infinite")

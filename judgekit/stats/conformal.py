@@ -59,9 +59,6 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
 
     Returns:
         The half-width; 9 residuals at least are needed for 90 %, 19 for 95 %.
-
-    Raises:
-        ValueError: When alpha is out of range, or a residual negative.
     """
     (alpha,) = require(alpha=alpha)
     if not 0 < alpha < 1:
@@ -104,13 +101,10 @@ def conformal_set(
         alpha: Share of new items that may be missed, in (0, 1).
         prediction: The predicted score.
         scale: Levels of the scale.
-        spread: The new item's spread (standard deviation of the judge's samples, plus a little).
+        spread: The new item's, above 0 (standard deviation of the judge's samples, plus a little).
 
     Returns:
         The levels; the whole scale where there are too few residuals.
-
-    Raises:
-        ValueError: When an argument is out of range or the spread not positive.
     """
     prediction, spread = require(prediction=prediction, spread=spread)
     if not spread > 0:
@@ -138,9 +132,6 @@ def conformal_by_group(
 
     Returns:
         A half-width a group, in order of appearance.
-
-    Raises:
-        ValueError: When lengths differ or an argument is out of range.
     """
     if len(groups) != len(residuals):
         raise ValueError(f"{len(residuals)} residuals, but {len(groups)} group names")
@@ -165,9 +156,6 @@ def ordinal_residual(probabilities: Sequence[float], place: int) -> float:
 
     Returns:
         The mass, in (0, 1]: a residual for `conformal_quantile`.
-
-    Raises:
-        ValueError: When the place is not one of the levels.
     """
     if not 0 <= place < len(probabilities):
         raise ValueError(f"level {place} of {len(probabilities)}")
@@ -187,12 +175,6 @@ def conformal_ordinal_set(
         alpha: Share of new items that may be missed, in (0, 1).
         probabilities: The new item's distribution over the levels.
         scale: The levels, in the order of `probabilities`.
-
-    Returns:
-        The levels.
-
-    Raises:
-        ValueError: When lengths differ or an argument is out of range.
     """
     if len(scale) != len(probabilities):
         raise ValueError(f"{len(scale)} levels, but {len(probabilities)} probabilities")

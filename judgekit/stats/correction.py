@@ -135,7 +135,6 @@ def corrected_mean(
         for Rogan & Gladen), or where the judge may be no better than chance.
 
     Raises:
-        ValueError: When lengths differ or `labels_are` is neither.
         NotEnoughDataError: When there is no label, or no score of another item.
     """
     check_level(level)
@@ -285,7 +284,6 @@ def poststratified_mean(
         variance is smoothed) are merged with the nearest.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When no judge value has enough labels.
     """
     z = normal_quantile(level)
@@ -357,7 +355,6 @@ def active_mean(
         The mean with a normal interval. Items without a judge score are left out and counted.
 
     Raises:
-        ValueError: When lengths differ, or the probability of a labelled item lies outside (0, 1].
         NotEnoughDataError: When fewer than two items are scored, or none is labelled.
     """
     z = normal_quantile(level)

@@ -55,7 +55,6 @@ def correlation(
         4 items (5 for Kendall).
 
     Raises:
-        ValueError: When lengths differ or the method is unknown.
         NotEnoughDataError: When fewer than two items have both scores.
     """
     check_level(level)
@@ -109,10 +108,6 @@ def grouped_correlation(
 
     Returns:
         The mean; `n` counts the groups used, `n_skipped` the others.
-
-    Raises:
-        ValueError: When lengths differ or the method is unknown.
-        NotEnoughDataError: When there is no group.
     """
     check_level(level)
     check_choice("correlation", method, get_args(CorrelationMethod))

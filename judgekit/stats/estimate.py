@@ -222,9 +222,6 @@ def decide(estimate: Estimate, margin: float) -> Decision:
     Returns:
         `better` when the whole interval lies above 0, `worse` when it lies below, `equivalent`
         when it lies inside +-margin, else `inconclusive` (also without an interval).
-
-    Raises:
-        ValueError: When the margin is negative.
     """
     if not margin >= 0:
         raise ValueError(f"margin is {margin}; it is 0 or more")

@@ -102,11 +102,7 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
         judge: Judge scores; None and nan are missing.
         human: Human levels, in the order of `judge`.
 
-    Returns:
-        The map.
-
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When the judge or the humans use one value only.
     """
     x, y, n_missing = known_pairs(judge, human)

@@ -101,7 +101,6 @@ def lin_ccc(
         The coefficient; nan where both give one and the same score throughout, 0 where one does.
 
     Raises:
-        ValueError: When lengths differ or an argument is unknown.
         NotEnoughDataError: When fewer than two items have both scores.
     """
     check_level(level)
@@ -150,10 +149,6 @@ def bland_altman(
     Returns:
         The figures; without variation of the difference there is no interval. `n` counts items,
         or cases.
-
-    Raises:
-        ValueError: When lengths differ.
-        NotEnoughDataError: When no item has both scores.
     """
     check_level(level)
     x, y, n_missing = known_pairs(human, judge)

@@ -45,9 +45,6 @@ def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> A
     Returns:
         The adjusted p-values, at most 1.
 
-    Raises:
-        ValueError: When a p-value lies outside [0, 1], or the method is unknown.
-
     Example:
         >>> adjust([0.01, 0.04, 0.03]).value
         (0.03, 0.06, 0.06)

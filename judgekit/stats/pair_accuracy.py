@@ -81,7 +81,6 @@ def pairwise_accuracy(
         The mean over groups that have a pair; `n` counts groups. One group has no interval.
 
     Raises:
-        ValueError: When lengths differ, the width is negative, or a score is infinite.
         NotEnoughDataError: When no group has two outputs with both scores.
     """
     check_level(level)
@@ -141,7 +140,6 @@ def calibrate_ties(
         The width, its accuracy, and the accuracy out of fold.
 
     Raises:
-        ValueError: When lengths differ or a score is infinite.
         NotEnoughDataError: When no group has two outputs with both scores.
     """
     check_level(level)

@@ -101,10 +101,6 @@ def paired_difference(
     Returns:
         The difference; `n` counts cases that have both sides, `n_missing` the pairs that lack
         one. With one case the interval is nan.
-
-    Raises:
-        ValueError: When lengths differ, the step is not positive, or a score is infinite.
-        NotEnoughDataError: When no item has both sides.
     """
     check_level(level)
     if len(a) != len(b):
@@ -174,13 +170,6 @@ def paired_proportions(
         only_b: Cases only B passes.
         neither: Cases neither passes.
         level: Confidence level in (0, 1).
-
-    Returns:
-        The change and its tests.
-
-    Raises:
-        ValueError: When a count is negative.
-        NotEnoughDataError: When there is no case.
     """
     both, only_a, only_b, neither = require_whole(
         both=both, only_a=only_a, only_b=only_b, neither=neither
@@ -227,10 +216,6 @@ def pass_rate_difference(
     Returns:
         `paired_proportions` where every case has one pair, else `paired_difference` of the
         cases' pass rates with a step of 1.
-
-    Raises:
-        ValueError: When lengths differ or an outcome is neither 0 nor 1.
-        NotEnoughDataError: When no case has an outcome of both.
     """
     if len(a) != len(b) or (clusters is not None and len(clusters) != len(a)):
         raise ValueError(f"{len(a)} outcomes of A and {len(b)} of B; each pair needs its case")
@@ -292,10 +277,6 @@ def win_rate(wins: int, ties: int, losses: int, *, level: float = 0.95) -> WinRa
 
     Returns:
         The rate, its net form and the sign test.
-
-    Raises:
-        ValueError: When a count is negative.
-        NotEnoughDataError: When there is no item.
     """
     check_level(level)
     wins, ties, losses = require_whole(wins=wins, ties=ties, losses=losses)
@@ -336,10 +317,6 @@ def clustered_win_rate(
     Returns:
         The rate as in `win_rate`, with each prompt's mean score in place of one score; the sign
         test counts prompts that lean to either side. `n` counts prompts.
-
-    Raises:
-        ValueError: When a score lies outside [0, 1] or `clusters` has another length.
-        NotEnoughDataError: When no score is known.
     """
     known, names = known_observations(scores, clusters)
     if any(not 0 <= value <= 1 for value in known):
@@ -380,9 +357,6 @@ def prob_superior(k1: int, n1: int, k2: int, n2: int) -> Figure:
 
     Returns:
         The probability, in [0, 1].
-
-    Raises:
-        ValueError: When a count is out of its range.
     """
     k1, n1, k2, n2 = require_whole(k1=k1, n1=n1, k2=k2, n2=n2)
     if not (0 <= k1 <= n1 and 0 <= k2 <= n2):
@@ -435,10 +409,6 @@ def signed_rank_test(a: Sequence[float | None], b: Sequence[float | None]) -> Si
 
     Returns:
         The test and its effect; nan with a reason where no item differs.
-
-    Raises:
-        ValueError: When lengths differ.
-        NotEnoughDataError: When no item has both values.
 
     References:
         Wilcoxon (1945), Individual comparisons by ranking methods.

@@ -100,10 +100,6 @@ def ppi_mean(
     Returns:
         The mean; a constant judge has weight 0. `n` counts labelled items (or cases). Without
         variation there is no interval.
-
-    Raises:
-        ValueError: When lengths differ, or lam lies outside [0, 1].
-        NotEnoughDataError: When no item is labelled.
     """
     check_level(level)
     if lam is not None and not 0 <= lam <= 1:
@@ -219,7 +215,6 @@ def crossfit_isotonic_mean(
         The mean with a t interval, and the recalibrated scores of the labelled items.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When there are fewer than two folds, or no unlabelled score.
     """
     y, f, n_missing = known_pairs(labels, judge_labeled)

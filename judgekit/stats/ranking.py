@@ -87,11 +87,7 @@ def bradley_terry(
         position: Whether i was shown first in every row; its advantage is then estimated.
         level: Confidence level in (0, 1).
 
-    Returns:
-        The ranking.
-
     Raises:
-        ValueError: When an item, count or option is out of range, or lengths differ.
         NotEnoughDataError: When there is no comparison, or the covariates leave no estimate.
     """
     check_level(level)
@@ -137,7 +133,6 @@ def davidson(
         The ranking with `nu`; 0 where nothing was tied.
 
     Raises:
-        ValueError: When an item or count is out of range.
         NotEnoughDataError: When there is no comparison, or every one is a tie.
     """
     comparing = results, n_items, clusters
@@ -171,7 +166,6 @@ def rao_kupper(
         The ranking with `theta`; 1 where nothing was tied.
 
     Raises:
-        ValueError: When an item or count is out of range.
         NotEnoughDataError: When there is no comparison, or every one is a tie.
     """
     comparing = results, n_items, clusters
@@ -206,10 +200,6 @@ def bootstrap_ranking(
     Returns:
         The ranking with percentile intervals and the resamples' covariance. Resamples in which
         an item was not drawn are left out of its figures.
-
-    Raises:
-        ValueError: When an argument is out of range.
-        NotEnoughDataError: When there is no comparison.
     """
     fits = {"bradley-terry": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
     if model not in fits or n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
@@ -270,7 +260,6 @@ def length_controlled_win_rate(
         The rate beside the raw one.
 
     Raises:
-        ValueError: When lengths differ or a score lies outside [0, 1].
         NotEnoughDataError: When lengths never differ, or wins and losses are parted by length.
     """
     check_level(level)

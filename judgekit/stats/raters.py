@@ -90,7 +90,6 @@ def gwet_ac(
         The coefficient; 1 where all ratings are one label. `n` counts items, or cases.
 
     Raises:
-        ValueError: When a rating is not on the scale or an argument is unknown.
         NotEnoughDataError: When no item has two ratings.
     """
     check_level(level)
@@ -126,7 +125,6 @@ def fleiss_kappa(
         The coefficient with a jackknife interval; nan where all ratings are one label.
 
     Raises:
-        ValueError: When `clusters` has another length.
         NotEnoughDataError: When no item has two ratings.
     """
     check_level(level)
@@ -272,7 +270,6 @@ def icc(
         The correlation; nan where items (or all ratings) do not vary. No interval at 1.
 
     Raises:
-        ValueError: When the kind is unknown or rows differ in length.
         NotEnoughDataError: When fewer than two complete items or two raters are left.
     """
     check_level(level)

@@ -129,13 +129,6 @@ def ece(
         clusters: The case of each item; without, each is a case of its own.
         rng: Source of random numbers for the simulation; None leaves it out.
         n_simulations: Simulated samples, 1 or more.
-
-    Returns:
-        The error.
-
-    Raises:
-        ValueError: When lengths differ or a value is out of its range.
-        NotEnoughDataError: When no item has both sides.
     """
     p, y, n_missing = known_probabilities(confidence, correct)
     n_bins, n_simulations = require_whole(n_bins=n_bins, n_simulations=n_simulations)
@@ -188,10 +181,6 @@ def reliability_table(
 
     Returns:
         One row for each bin that holds an item, rising.
-
-    Raises:
-        ValueError: When lengths differ or a value is out of its range.
-        NotEnoughDataError: When no item has both sides.
     """
     p, y, _ = known_probabilities(confidence, correct)
     codes = known_clusters(clusters, confidence, correct)
@@ -321,10 +310,6 @@ def brier_decomposition(
     Returns:
         The score with a t interval that never has width 0 (with clusters: none, with a reason,
         where the cases do not vary), and its parts. `n` counts items, or cases.
-
-    Raises:
-        ValueError: When lengths differ or a value is out of its range.
-        NotEnoughDataError: When no item has both sides.
     """
     p, y, n_missing = known_probabilities(prob, outcome)
     codes = known_clusters(clusters, prob, outcome)
@@ -378,10 +363,6 @@ def log_loss(
     Returns:
         The loss with a t interval; none, with a reason, where it does not vary. `n` counts items,
         or cases.
-
-    Raises:
-        ValueError: When lengths differ or a value is out of its range.
-        NotEnoughDataError: When no item has both sides.
     """
     p, y, n_missing = known_probabilities(prob, outcome)
     # One sure and wrong answer has an infinite loss; how many were clipped is reported.

@@ -117,11 +117,7 @@ def alt_test(
         clusters: The case of each item; without, each is a case of its own.
         level: Confidence level of the advantage's interval.
 
-    Returns:
-        The test and its parts.
-
     Raises:
-        ValueError: When an argument is out of its range.
         NotEnoughDataError: When fewer than two raters can be tested.
     """
     check_level(level)
@@ -182,7 +178,6 @@ def ceiling_gap(
         the judge. Without variation of the gap there is no interval.
 
     Raises:
-        ValueError: When lengths differ or the metric is unknown.
         NotEnoughDataError: When no item has two humans and the judge.
     """
     check_choice("metric", metric, get_args(CeilingMetric))

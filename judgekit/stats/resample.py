@@ -78,7 +78,6 @@ def bootstrap(
     Raises:
         ValueError: When an argument is out of its range, or rng and seed are both or neither
             given.
-        NotEnoughDataError: When no observation is left.
     """
     check_level(level)
     generator = _generator(rng, seed, n_resamples)
@@ -130,10 +129,6 @@ def bootstrap_table(
 
     Returns:
         The statistic and its percentile interval, undefined as in `bootstrap`.
-
-    Raises:
-        ValueError: When a count is negative or an argument out of its range.
-        NotEnoughDataError: When the table is empty.
     """
     check_level(level)
     generator = _generator(rng, seed, n_resamples)

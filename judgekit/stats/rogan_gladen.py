@@ -118,9 +118,6 @@ def judge_rates(
 
     Returns:
         Both rates with Wilson's interval; nan for a class without labels.
-
-    Raises:
-        ValueError: When a count is out of its range.
     """
     true_pos, n_pos, true_neg, n_neg = require_whole(
         true_pos=true_pos, n_pos=n_pos, true_neg=true_neg, n_neg=n_neg

@@ -115,11 +115,6 @@ def risk_coverage(
     Returns:
         The curve, the area under it, and the area above that of a perfect order (Geifman, Uziel &
         El-Yaniv 2019).
-
-    Raises:
-        ValueError: When lengths differ, an outcome is neither 0 nor 1, or another argument is out
-            of its range.
-        NotEnoughDataError: When no item has both sides.
     """
     check_level(level)
     sample = _sample(confidence, correct)
@@ -181,10 +176,6 @@ def abstain_threshold(
 
     Returns:
         The threshold; nan with a reason where no level can be proved.
-
-    Raises:
-        ValueError: When lengths differ or an argument is out of its range.
-        NotEnoughDataError: When no item has both sides.
     """
     max_risk, delta = require(max_risk=max_risk, delta=delta)
     if not (0 < max_risk < 1 and 0 < delta < 1):
@@ -338,9 +329,6 @@ def auroc(
         The chance over all pairs of items; nan where all items are right, or all wrong; no
         interval at 0 and 1, nor where one case alone has what is right, or what is wrong. `n`
         counts items, or cases.
-
-    Raises:
-        ValueError: When lengths differ or an outcome is neither 0 nor 1.
     """
     check_level(level)
     p, y, n_missing = known_pairs(confidence, correct)

@@ -65,9 +65,6 @@ def win_e_value(wins: int, losses: int, *, prior_a: float = 10.0, prior_b: float
 
     Returns:
         The e-value; 1 without a decisive pair.
-
-    Raises:
-        ValueError: When a count is negative or a prior not positive.
     """
     wins, losses = require_whole(wins=wins, losses=losses)
     prior_a, prior_b = require(prior_a=prior_a, prior_b=prior_b)
@@ -98,9 +95,6 @@ def win_e_process(
 
     Returns:
         The path, its anytime p and where it would have stopped.
-
-    Raises:
-        ValueError: When an outcome is none of the three, or an argument out of its range.
     """
     _check_alpha(alpha)
     wins = losses = 0
@@ -135,9 +129,6 @@ def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
 
     Returns:
         The ratio as an e-value; 1 without data.
-
-    Raises:
-        ValueError: When sigma or tau is not positive, or a difference is infinite.
     """
     sigma, tau = require(sigma=sigma, tau=tau)
     if not (sigma > 0 and tau > 0):
@@ -167,10 +158,6 @@ def mean_confidence_sequence(
 
     Returns:
         The mean and its interval, within the bounds.
-
-    Raises:
-        ValueError: When a value lies outside the bounds, or an argument out of its range.
-        NotEnoughDataError: When no value is known.
     """
     _check_alpha(alpha)
     low, high = require(low=low, high=high)
@@ -223,10 +210,6 @@ def asymptotic_confidence_sequence(
 
     Returns:
         The mean and its interval; nan with a reason where the values do not vary.
-
-    Raises:
-        ValueError: When alpha or `best_at` is out of range, or a value is infinite.
-        NotEnoughDataError: When no value is known.
     """
     _check_alpha(alpha)
     if best_at < 1:

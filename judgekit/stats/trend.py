@@ -105,9 +105,6 @@ def direction(
 
     Returns:
         The direction and what it rests on.
-
-    Raises:
-        ValueError: When window or band are out of range, or a score is infinite.
     """
     (window,), (band,) = require_whole(window=window), require(band=band)
     if window < _FEWEST_POINTS or not band >= 0:
@@ -144,9 +141,6 @@ def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escal
 
     Returns:
         The answer, which is true or false itself; `is_new` for the first run of an episode.
-
-    Raises:
-        ValueError: When `consecutive` is less than 1.
     """
     (consecutive,) = require_whole(consecutive=consecutive)
     if consecutive < 1:
@@ -174,9 +168,6 @@ def pass_rate_drop(
         The drop in points and as a share; a rate that rose has a negative one. Where a rate is
         missing both are nan with a reason, and nothing is critical: a run without a rate has to
         be reported separately.
-
-    Raises:
-        ValueError: When a rate lies outside [0, 1], or the limit is negative.
     """
     (limit,) = require(limit=limit)
     rates = {"previous": previous, "current": current}
@@ -292,9 +283,6 @@ def cochran_armitage(passes: Sequence[int | None], totals: Sequence[int | None])
 
     Returns:
         The test; nan with a reason where all or none pass, or only one run has cases.
-
-    Raises:
-        ValueError: When lengths differ or a count is out of its range.
     """
     # A run with a missing count has no cases.
     runs = [
@@ -357,12 +345,6 @@ def cusum(
         sd: Standard deviation of a run's score, more than 0.
         k: Shortfall that is let pass at each run, in standard deviations.
         h: The sum above which it alarms, in standard deviations.
-
-    Returns:
-        The path and the first alarm.
-
-    Raises:
-        ValueError: When `sd` is not positive or a score is infinite.
     """
     target, sd, k, h = require(target=target, sd=sd, k=k, h=h)
     if not sd > 0:
