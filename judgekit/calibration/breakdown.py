@@ -24,8 +24,8 @@ from judgekit.calibration.items import (
     mean_rating,
 )
 from judgekit.calibration.pairs import PairOrders, pair_orders
-from judgekit.stats.correlations import CorrelationMethod, grouped_correlation
 from judgekit.stats.estimate import Estimate, undefined_estimate
+from judgekit.stats.method_comparison import CorrelationMethod, grouped_correlation
 from judgekit.stats.pair_accuracy import pairwise_accuracy
 
 if TYPE_CHECKING:

@@ -20,15 +20,18 @@ from judgekit.stats.agreement_coefficients import (
     coefficient_interval,
     interval_by,
 )
-from judgekit.stats.correlations import (
-    Correlation,
-    CorrelationMethod,
-    correlation,
-    grouped_correlation,
-)
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.intervals import Rate, clustered_proportion, proportion
-from judgekit.stats.method_comparison import BlandAltman, Concordance, bland_altman, lin_ccc
+from judgekit.stats.method_comparison import (
+    BlandAltman,
+    Concordance,
+    Correlation,
+    CorrelationMethod,
+    bland_altman,
+    correlation,
+    grouped_correlation,
+    lin_ccc,
+)
 from judgekit.stats.missing import cluster_codes, floats, known_labels, known_pairs
 from judgekit.stats.pair_accuracy import (
     PairAccuracy,

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 BiasVerdict = Literal["biased", "negligible", "inconclusive"]
 _POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}
+_FLAT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,9 +254,6 @@ def _points(choice: str | None) -> float:
     return _POINTS[choice]
 
 
-_FLAT = 1e-9
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LengthSlope(Estimate):
     """Points a judge gives for a doubling of length, at equal human score."""
@@ -347,9 +345,8 @@ def length_slope(
     scaled = design / np.maximum(np.abs(design).max(axis=0), _FLAT)
     if np.linalg.matrix_rank(scaled, tol=_FLAT * n) < design.shape[1]:
         raise NotEnoughDataError("length and human score do not vary apart from each other")
-    codes = None
-    if clusters is not None:
-        codes = cluster_codes(clusters, np.flatnonzero(known).tolist())
+    places = np.flatnonzero(known).tolist()
+    codes = None if clusters is None else cluster_codes(clusters, places)
     coef, variance, df = _robust_fit(design, y, codes)
     value, se = float(coef[1]), sqrt(max(0.0, float(variance[1, 1])))
     # Scores on a plane leave no residual: an interval of width 0 would claim certainty.

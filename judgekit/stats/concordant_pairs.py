@@ -1,6 +1,6 @@
 """Concordant, discordant and tied pairs of two scores, counted in n log n.
 
-Used by `correlations`, `pair_accuracy` and `alpha`.
+Used by `method_comparison`, `pair_accuracy` and `alpha`.
 """
 
 from __future__ import annotations

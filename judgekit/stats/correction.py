@@ -146,7 +146,17 @@ def corrected_mean(
         raise NotEnoughDataError(f"{len(y)} labelled items and {len(others)} others to correct")
     binary = bool(np.isin(np.concatenate([y, f, others]), (0, 1)).all())
     if labels_are == "other":
-        return _from_elsewhere(y, f, others, binary=binary, level=level)
+        warning = "holds only if the judge errs on the target as often as on the labelled items"
+        return CorrectedMean(
+            corrected=_rogan_gladen(y, f, others, binary=binary, level=level),
+            raw=_plain(others, level),
+            labels_only=_plain(y, level),
+            estimator="rogan-gladen",
+            n_labels=len(y),
+            n_labels_saved=nan,
+            check=None,
+            warnings=(warning,),
+        )
     estimator = "post-stratified" if binary else "ppi++"
     fit = poststratified_mean if binary else ppi_mean
     scores = y.tolist(), f.tolist(), others.tolist()
@@ -180,30 +190,15 @@ def corrected_mean(
     )
 
 
-def _from_elsewhere(
+def _rogan_gladen(
     y: np.ndarray, f: np.ndarray, others: np.ndarray, *, binary: bool, level: float
-) -> CorrectedMean:
-    if binary:
-        corrected = _rogan_gladen(y, f, others, level)
-    else:
+) -> Estimate:
+    if not binary:
         # Error rates by class are all that such labels identify; a score has no two classes.
         reason = (
             "labels from elsewhere correct a pass rate only; label a random subset of these items"
         )
-        corrected = undefined_estimate(reason, n=len(y), method="rogan-gladen", level=level)
-    return CorrectedMean(
-        corrected=corrected,
-        raw=_plain(others, level),
-        labels_only=_plain(y, level),
-        estimator="rogan-gladen",
-        n_labels=len(y),
-        n_labels_saved=nan,
-        check=None,
-        warnings=("holds only if the judge errs on the target as often as on the labelled items",),
-    )
-
-
-def _rogan_gladen(y: np.ndarray, f: np.ndarray, others: np.ndarray, level: float) -> Estimate:
+        return undefined_estimate(reason, n=len(y), method="rogan-gladen", level=level)
     n_pos, n_neg = int(y.sum()), int((1 - y).sum())
     true_pos, true_neg = int((y * f).sum()), int(((1 - y) * (1 - f)).sum())
     found = corrected_pass_rate(

@@ -177,11 +177,7 @@ def abstain_threshold(
     Returns:
         The threshold; nan with a reason where no level can be proved.
     """
-    max_risk, delta = require(max_risk=max_risk, delta=delta)
-    if not (0 < max_risk < 1 and 0 < delta < 1):
-        raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
-    if len(grid) == 0:
-        raise ValueError("the grid holds no level")
+    max_risk, delta = _risk_limits(max_risk, delta, grid)
     return _threshold(_sample(confidence, correct), max_risk, delta, grid)
 
 
@@ -213,11 +209,7 @@ def cascade_thresholds(
     lengths = {len(part) for stage in stages for part in stage}
     if len(lengths) != 1:
         raise ValueError("a cascade needs stages over the same items")
-    max_risk, delta = require(max_risk=max_risk, delta=delta)
-    if not (0 < max_risk < 1 and 0 < delta < 1) or len(grid) == 0:
-        raise ValueError(
-            f"max_risk {max_risk} and delta {delta} lie between 0 and 1; a grid is needed"
-        )
+    max_risk, delta = _risk_limits(max_risk, delta, grid)
     n = lengths.pop()
     left, thresholds, errors = np.ones(n, dtype=bool), [], 0.0
     for confidence, correct in stages:
@@ -238,6 +230,15 @@ def cascade_thresholds(
         coverage=n_accepted / n if n else nan,
         risk=errors / n_accepted if n_accepted else nan,
     )
+
+
+def _risk_limits(max_risk: float, delta: float, grid: Sequence[float]) -> tuple[float, float]:
+    max_risk, delta = require(max_risk=max_risk, delta=delta)
+    if not (0 < max_risk < 1 and 0 < delta < 1):
+        raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
+    if len(grid) == 0:
+        raise ValueError("the grid holds no level")
+    return max_risk, delta
 
 
 def _risks(rows: np.ndarray) -> np.ndarray:

@@ -29,8 +29,8 @@ SHOWN = {
     " test_bias_and_limits_over_cases_cover_at_their_level",
     "method_comparison.lin_ccc": "test_concordance_covers_at_its_level",
     "conformal.conformal_quantile": "test_new_items_are_covered_as_often_as_stated",
-    "correlations.correlation": "test_correlations_cover_at_their_level",
-    "correlations.grouped_correlation": "test_the_mean_over_groups_covers_at_its_level",
+    "method_comparison.correlation": "test_correlations_cover_at_their_level",
+    "method_comparison.grouped_correlation": "test_the_mean_over_groups_covers_at_its_level",
     "selective.auroc": "test_the_area_covers_at_its_level"
     " test_the_area_over_cases_covers_where_that_over_items_does_not",
     "estimate.jackknife_interval": "test_the_jackknife_interval_of_a_correlation"
