@@ -115,10 +115,19 @@ class Bounds(NamedTuple):
 
 def overall_bounds(tallies: Sequence[CriterionTally], rubric: Rubric) -> Bounds:
     """The overall value of the criteria, its bounds, and whether it passes."""
-    required = [tally for tally in tallies if tally.verdict.required]
-    low = weighted_mean([(tally.verdict.weight, tally.low) for tally in tallies])
-    high = weighted_mean([(tally.verdict.weight, tally.high) for tally in tallies])
-    thresholds = [(tally.low, tally.high, tally.threshold) for tally in required]
+    weighted: list[tuple[float, float | None]] = []
+    required: list[tuple[float, float | None]] = []
+    lows: list[tuple[float, float]] = []
+    highs: list[tuple[float, float]] = []
+    thresholds: list[tuple[float, float, float]] = []
+    for verdict, threshold, low, high in tallies:
+        weighted.append((verdict.weight, verdict.value))
+        lows.append((verdict.weight, low))
+        highs.append((verdict.weight, high))
+        if verdict.required:
+            required.append((verdict.weight, verdict.value))
+            thresholds.append((low, high, threshold))
+    value, low, high = _known_mean(weighted), weighted_mean(lows), weighted_mean(highs)
     thresholds.append((low, high, rubric.pass_threshold))
     # Decided only where the worst and the best case agree, overall and for each required criterion.
     passed: bool | None = True
@@ -127,8 +136,7 @@ def overall_bounds(tallies: Sequence[CriterionTally], rubric: Rubric) -> Bounds:
             passed = False
         elif passed and not meets_threshold(at_worst, threshold):
             passed = None
-    required_value = _known_mean(required) if required else None
-    return Bounds(_known_mean(tallies), low, high, required_value, passed)
+    return Bounds(value, low, high, _known_mean(required) if required else None, passed)
 
 
 class CriterionTally(NamedTuple):
@@ -183,14 +191,16 @@ class CriterionTally(NamedTuple):
         return type(self)(verdict, self.threshold, map_value(self.low), map_value(self.high))
 
 
-def _known_mean(tallies: Sequence[CriterionTally]) -> float | None:
+def _known_mean(parts: Sequence[tuple[float, float | None]]) -> float | None:
     """The weighted mean; None where something that counts is missing."""
-    verdicts = [tally.verdict for tally in tallies]
-    # Weights of 0 throughout count alike.
-    counts_all = not any(verdict.weight for verdict in verdicts)
-    if any(v.value is None and (v.weight > 0 or counts_all) for v in verdicts):
-        return None
-    return weighted_mean([(v.weight, v.value) for v in verdicts if v.value is not None])
+    counts_all = not any(weight for weight, _ in parts) if len(parts) > 1 else True
+    known: list[tuple[float, float]] = []
+    for weight, value in parts:
+        if value is not None:
+            known.append((weight, value))
+        elif weight > 0 or counts_all:
+            return None
+    return weighted_mean(known)
 
 
 def passes_by_votes(verdict: Verdict, rubric: Rubric, min_pass: int) -> Verdict:
