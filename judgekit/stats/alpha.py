@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from judgekit.stats.agreement_coefficients import (
     interval_by,
     list_ratings,
 )
-from judgekit.stats.concordant_pairs import PlanePoints, sums_below
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import group_sums
 from judgekit.stats.quantiles import check_choice, check_level
@@ -28,7 +27,10 @@ AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 
 # Below so many items the jackknife interval of alpha covers clearly less than its level.
 _FEW_ITEMS = 20
-_FEW_LEVELS = 64
+_FEW_LEVELS = 128
+
+# Ranks computed at once: about 1 MiB.
+_CELLS = 160_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,8 @@ def krippendorff_alpha(
     `(c - k) / (c + k)`; ordinal `sum_{g=c..k} n_g - (n_c + n_k) / 2`, which is the distance of
     the labels' middle ranks, from the data's own frequencies.
 
-    Time and memory grow with the ratings (at the ordinal level times their logarithm), but at the
-    ratio level with items times distinct ratings.
+    Time and memory grow with the ratings; at the ratio level with items times distinct ratings, as
+    does the time of more than 128 distinct ordinal ratings.
 
     Args:
         ratings: One row an item, one rating a rater; None and nan are missing.
@@ -83,10 +85,8 @@ def krippendorff_alpha(
     elif level == "nominal":
         value, left_out = _nominal_alphas(table)
     # Few levels go by counts, many by ranks: a table of items by levels would not fit in memory.
-    elif level == "ordinal" and _has_many_levels(table):
-        sums = ordinal_pair_sums(_ranked(table))
-        whole, left_out = (_alpha(s.observed, s.expected, s.n) for s in sums)
-        value = float(whole)
+    elif level == "ordinal" and len(table.labels) > _FEW_LEVELS:
+        value, left_out = _ranked_alphas(table)
     else:
         value, left_out = _alphas(count_ratings(ratings, clusters=clusters), level)
     ends = interval_by(ci, value, left_out, nan, level=confidence, flat="")
@@ -145,18 +145,27 @@ def _met(rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     return key // many, key % many, times
 
 
-def _has_many_levels(table: RatingList) -> bool:
-    """Whether ratings have so many levels that ranks are quicker than a table of counts."""
-    n_levels = len(table.labels)
-    if n_levels <= _FEW_LEVELS:
-        return False
-    # Large clusters have many pairs of levels; for them the table of counts is quicker.
-    return count_level_pairs(*_ranked(table)[::2]) <= len(table.ratings) * n_levels
-
-
-def _ranked(table: RatingList) -> RankedRatings:
+def _ranked_alphas(table: RatingList) -> tuple[float, np.ndarray]:
+    """Alpha, and alpha without each item or case, from the ranks of ordinal ratings."""
     level = np.unique(_numbers(table.ratings), return_inverse=True)[1]
-    return RankedRatings(level, table.items, table.units[table.items])
+    counts, sizes = np.bincount(level), np.bincount(table.items)
+    unit, first = table.units[table.items], np.cumsum(sizes) - sizes
+    # A few units are left out at a time: ranks of all ratings for all units would not fit in
+    # memory. Unit -1 does not exist, so that the first alpha is that of all ratings.
+    alphas, step = [], max(1, _CELLS // len(level))
+    for start in range(-1, table.n, step):
+        gone = np.arange(start, min(start + step, table.n))[:, None]
+        row, place = np.nonzero(unit == gone)
+        rest = np.tile(counts, (len(gone), 1))
+        np.subtract.at(rest, (row, level[place]), 1)
+        ranks = _ranks(rest)
+        at = ranks[:, level]
+        sums, squares = (np.add.reduceat(x, first, axis=1) for x in (at, at * at))
+        within = 2 * (sizes * squares - sums**2) / (sizes - 1)
+        observed = (within * (table.units != gone)).sum(axis=1)
+        alphas.append(_alpha(observed, _spread(_powers(rest, ranks)), rest.sum(axis=1)))
+    whole, left = np.split(np.concatenate(alphas), [1])
+    return float(whole[0]), left
 
 
 def _alphas(table: RatingCounts, level: Literal["ordinal", "ratio"]) -> tuple[float, np.ndarray]:
@@ -228,123 +237,3 @@ def _spread(powers: np.ndarray) -> np.ndarray:
     """`sum_ij (x_i - x_j)^2` from how many values there are, their sum and that of squares."""
     n, first, second = powers
     return np.asarray(2 * (n * second - first**2))
-
-
-class RankedRatings(NamedTuple):
-    """For each rating its level, its item and the unit left out with it, all dense from 0."""
-
-    level: np.ndarray
-    item: np.ndarray
-    unit: np.ndarray
-
-
-class PairSums(NamedTuple):
-    """The terms of alpha, `1 - (n - 1) observed / expected`, as sums of squared differences.
-
-    `observed` is over the pairs within items, each item's divided by its ratings less 1;
-    `expected` is over all pairs of the `n` ratings.
-    """
-
-    observed: np.ndarray
-    expected: np.ndarray
-    n: np.ndarray
-
-
-def ordinal_pair_sums(ratings: RankedRatings) -> tuple[PairSums, PairSums]:
-    """The sums over all ratings, and without each unit; n log n as long as units are small."""
-    # x are the middle ranks, d what they lose when a unit is left out. The sum over the others is
-    # Q(x) - 2 Q(x, d) + Q(d) less the unit's own, with Q the quadratic form of the pairs within
-    # items.
-    level, item, unit = ratings
-    counts, sizes = np.bincount(level), np.bincount(item)
-    total, weight = len(level), 1.0 / (sizes - 1)
-    rank = (np.cumsum(counts) - counts / 2)[level] - total / 2
-    pull = weight[item] * (sizes[item] * rank - np.bincount(item, rank)[item])
-    whole = 2 * float((pull * rank).sum())
-    steps = _Steps.of(level, unit)
-    # Q(x, d): a rating loses one rank for each rating of the unit below it, half for one level.
-    at = np.bincount(level, pull)
-    above = at[::-1].cumsum()[::-1] - at / 2
-    crossed = 2 * np.bincount(unit, above[level])
-    rest = whole - 2 * crossed + steps.reached_across(*_pairs_within(level, item, weight))
-    own_rank = rank - steps.middle(unit)
-    sums = np.bincount(item, own_rank)
-    own = 2 * weight * (sizes * np.bincount(item, own_rank**2) - sums**2)
-    first = np.unique(item, return_index=True)[1]
-    left = total - np.bincount(unit)
-    return (
-        PairSums(np.array(whole), _expected((counts**3.0).sum(), total), np.array(total)),
-        PairSums(rest - np.bincount(unit[first], own), _expected(steps.cubes(counts), left), left),
-    )
-
-
-def _expected(cubes: np.ndarray, n: np.ndarray | int) -> np.ndarray:
-    """All squared differences of middle ranks: `n (n^3 - sum n_c^3) / 6`."""
-    return np.asarray(n * (np.asarray(n, dtype=float) ** 3 - cubes) / 6)
-
-
-def _pairs_within(
-    level: np.ndarray, item: np.ndarray, weight: np.ndarray
-) -> tuple[PlanePoints, np.ndarray]:
-    """The pairs of ratings of one item that differ, by the lower level and less the higher one."""
-    order = np.lexsort((level, item))
-    at, of = level[order], item[order]
-    columns = []
-    for apart in range(1, int(np.bincount(item).max())):
-        same = (of[apart:] == of[:-apart]) & (at[apart:] > at[:-apart])
-        columns.append((at[:-apart][same], -at[apart:][same], weight[of[apart:][same]]))
-    low, high, of_pair = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return PlanePoints(low, high), of_pair
-
-
-class _Steps(NamedTuple):
-    """The levels each unit rated, how often, in order of unit and level."""
-
-    unit: np.ndarray
-    level: np.ndarray
-    times: np.ndarray
-    place: np.ndarray
-
-    @classmethod
-    def of(cls, level: np.ndarray, unit: np.ndarray) -> _Steps:
-        many = int(level.max()) + 1
-        key, place, times = np.unique(unit * many + level, return_inverse=True, return_counts=True)
-        return cls(key // many, key % many, times, place.ravel())
-
-    def middle(self, unit: np.ndarray) -> np.ndarray:
-        """The middle rank of each rating among those of its unit."""
-        sizes = np.bincount(unit)
-        before = np.cumsum(self.times) - (np.cumsum(sizes) - sizes)[self.unit]
-        return np.asarray((before - self.times / 2)[self.place])
-
-    def cubes(self, counts: np.ndarray) -> np.ndarray:
-        """The sum of cubed counts of the levels without each unit."""
-        own = counts[self.level].astype(float)
-        gone = own**3 - (own - self.times) ** 3
-        return np.asarray((counts**3.0).sum() - np.bincount(self.unit, gone))
-
-    def reached_across(self, pairs: PlanePoints, weight: np.ndarray) -> np.ndarray:
-        """Q(d) of each unit: of every two of its steps, the pairs that lie across both."""
-        # Every two steps of a unit, the lower one first, each with itself too.
-        sizes = np.bincount(self.unit)
-        places = np.arange(len(self.unit))
-        lengths = np.cumsum(sizes)[self.unit] - places
-        one = np.repeat(places, lengths)
-        other = one + np.arange(len(one)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        r, s = self.level[one], self.level[other]
-        # A step between two ratings parts them whole, a step at either of them by half: below r
-        # or up to it, by above s or from it on.
-        corners = PlanePoints(
-            np.concatenate([r, r + 1, r, r + 1]), np.concatenate([-s, -s, 1 - s, 1 - s])
-        )
-        sums = sums_below(pairs, corners, weight).reshape(4, -1)
-        same = one == other
-        parted = np.where(same, (2 * sums[0] + sums[1] + sums[2]) / 4, sums.sum(axis=0) / 4)
-        often = self.times[one] * self.times[other] * np.where(same, 1, 2)
-        return np.bincount(self.unit[one], 2 * often * parted)
-
-
-def count_level_pairs(level: np.ndarray, unit: np.ndarray) -> int:
-    """How many pairs of levels the units have: the time of `ordinal_pair_sums` grows with it."""
-    sizes = np.bincount(_Steps.of(level, unit).unit)
-    return int((sizes * (sizes + 1) // 2).sum())
