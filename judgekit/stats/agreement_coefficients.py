@@ -73,15 +73,22 @@ def above_chance(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def coefficient_interval(
-    value: float, left_out: np.ndarray | Sequence[float], *, level: float, unit: str = "item"
+    value: float,
+    left_out: np.ndarray | Sequence[float],
+    *,
+    level: float,
+    unit: str = "item",
+    undefined: str = "",
 ) -> Interval:
-    """The jackknife interval of a coefficient, or why there is none."""
+    """The jackknife interval of a coefficient, or why there is none; `undefined` if it is nan."""
     values = [float(v) for v in left_out]
     low, high = jackknife_interval(value, values, level=level)
     # An interval of no width would claim certainty: better none, with the reason.
     if not isnan(low) and low < high:
         return Interval(low, high, None)
-    if len(values) < 2:  # noqa: PLR2004 - a variance needs two
+    if isnan(value) and undefined:
+        reason = undefined
+    elif len(values) < 2:  # noqa: PLR2004 - a variance needs two
         reason = f"one {unit} only"
     elif abs(value) >= 1:
         reason = f"the coefficient is {value:g}: its spread cannot be seen in these data"
@@ -93,15 +100,22 @@ def coefficient_interval(
 
 
 def interval_by(
-    ci: IntervalMethod, value: float, left_out: np.ndarray, half: float, *, level: float, flat: str
+    ci: IntervalMethod,
+    value: float,
+    left_out: np.ndarray,
+    half: float = nan,
+    *,
+    level: float,
+    undefined: str,
+    flat: str = "",
 ) -> Interval:
     """The interval by a method; `flat` is the reason where the analytic half-width is 0."""
-    if ci == "none":
-        return NO_INTERVAL
     # The jackknife is the default: the analytic error is 0 at perfect agreement and ignores
     # clusters.
-    if ci == "jackknife":
-        return coefficient_interval(value, left_out, level=level)
+    if ci == "jackknife" or isnan(value):
+        return coefficient_interval(value, left_out, level=level, undefined=undefined)
+    if ci == "none":
+        return NO_INTERVAL
     if not half > 0:
         return Interval(nan, nan, flat)
     return Interval(max(-1.0, value - half), min(1.0, value + half), None)

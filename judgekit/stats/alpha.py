@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, nan
+from math import nan
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -89,18 +89,17 @@ def krippendorff_alpha(
         value, left_out = _ranked_alphas(table)
     else:
         value, left_out = _alphas(count_ratings(ratings, clusters=clusters), level)
-    ends = interval_by(ci, value, left_out, nan, level=confidence, flat="")
+    undefined = "all ratings are equal: alpha is 0/0"
+    ends = interval_by(ci, value, left_out, level=confidence, undefined=undefined)
     return Alpha(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=confidence,
         n=table.n,
         n_missing=table.n_missing,
         method=f"alpha, {ci}" + ("" if clusters is None else ", clustered"),
         n_clusters=None if clusters is None else table.n,
         n_observations=len(table.ratings),
-        reason="all ratings are equal: alpha is 0/0" if isnan(value) else ends.reason,
         note=f"{table.n} items only: the interval is rough" if table.n < _FEW_ITEMS else None,
         measurement=level,
         n_dropped=table.n_dropped,

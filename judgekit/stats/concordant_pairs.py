@@ -1,6 +1,6 @@
 """Concordant, discordant and tied pairs of two scores, counted in n log n.
 
-Used by `method_comparison` and `pair_accuracy`.
+Used by `agreement` and `method_comparison`.
 """
 
 from __future__ import annotations

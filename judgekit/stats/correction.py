@@ -137,7 +137,6 @@ def corrected_mean(
     Raises:
         NotEnoughDataError: When there is no label, or no score of another item.
     """
-    check_level(level)
     if labels_are not in ("random", "other"):
         raise ValueError(f"labels are {labels_are!r}; say whether they are random or other")
     y, f, _ = known_pairs(labels, judge_labeled)
@@ -146,17 +145,7 @@ def corrected_mean(
         raise NotEnoughDataError(f"{len(y)} labelled items and {len(others)} others to correct")
     binary = bool(np.isin(np.concatenate([y, f, others]), (0, 1)).all())
     if labels_are == "other":
-        warning = "holds only if the judge errs on the target as often as on the labelled items"
-        return CorrectedMean(
-            corrected=_rogan_gladen(y, f, others, binary=binary, level=level),
-            raw=_plain(others, level),
-            labels_only=_plain(y, level),
-            estimator="rogan-gladen",
-            n_labels=len(y),
-            n_labels_saved=nan,
-            check=None,
-            warnings=(warning,),
-        )
+        return _from_elsewhere(y, f, others, binary=binary, level=level)
     estimator = "post-stratified" if binary else "ppi++"
     fit = poststratified_mean if binary else ppi_mean
     scores = y.tolist(), f.tolist(), others.tolist()
@@ -190,15 +179,30 @@ def corrected_mean(
     )
 
 
-def _rogan_gladen(
+def _from_elsewhere(
     y: np.ndarray, f: np.ndarray, others: np.ndarray, *, binary: bool, level: float
-) -> Estimate:
-    if not binary:
+) -> CorrectedMean:
+    if binary:
+        corrected = _rogan_gladen(y, f, others, level)
+    else:
         # Error rates by class are all that such labels identify; a score has no two classes.
         reason = (
             "labels from elsewhere correct a pass rate only; label a random subset of these items"
         )
-        return undefined_estimate(reason, n=len(y), method="rogan-gladen", level=level)
+        corrected = undefined_estimate(reason, n=len(y), method="rogan-gladen", level=level)
+    return CorrectedMean(
+        corrected=corrected,
+        raw=_plain(others, level),
+        labels_only=_plain(y, level),
+        estimator="rogan-gladen",
+        n_labels=len(y),
+        n_labels_saved=nan,
+        check=None,
+        warnings=("holds only if the judge errs on the target as often as on the labelled items",),
+    )
+
+
+def _rogan_gladen(y: np.ndarray, f: np.ndarray, others: np.ndarray, level: float) -> Estimate:
     n_pos, n_neg = int(y.sum()), int((1 - y).sum())
     true_pos, true_neg = int((y * f).sum()), int(((1 - y) * (1 - f)).sum())
     found = corrected_pass_rate(
@@ -281,7 +285,7 @@ def poststratified_mean(
     Raises:
         NotEnoughDataError: When no judge value has enough labels.
     """
-    z = normal_quantile(level)
+    check_level(level)
     y, f, n_missing = known_pairs(labels, judge_labeled)
     others = known_scores(judge_unlabeled)
     f, others = np.round(f, DIGITS), np.round(others, DIGITS)
@@ -305,11 +309,10 @@ def poststratified_mean(
     # The weights are estimates too: the last term is what their sampling adds (Holt & Smith 1979).
     between = float((weights * (means - value) ** 2).sum()) / total
     se = sqrt(float((weights**2 * within / sizes).sum()) + between)
-    half = z * se if se > _FLAT else nan
+    half = normal_quantile(level) * se if se > _FLAT else nan
     low, high = value - half, value + half
     if smoothed:
         low, high = (nan if isnan(end) else min(1.0, max(0.0, end)) for end in (low, high))
-    occurring = set(values.tolist()) | set(others.tolist())
     return PoststratifiedMean(
         value=value,
         low=low,
@@ -324,7 +327,7 @@ def poststratified_mean(
         by_value=tuple(
             zip(strata.tolist(), means.tolist(), sizes.tolist(), weights.tolist(), strict=True)
         ),
-        merged=tuple(sorted(occurring - set(strata.tolist()))),
+        merged=tuple(sorted({*values.tolist(), *others.tolist()} - {*strata.tolist()})),
     )
 
 

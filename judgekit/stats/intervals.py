@@ -243,7 +243,6 @@ def clustered_proportion(
     Returns:
         The rate; `n` counts cases, `n_missing` outcomes.
     """
-    check_level(level)
     known, names = known_observations(outcomes, clusters)
     if any(not 0 <= value <= 1 for value in known):
         raise ValueError("an outcome lies outside 0..1")
@@ -294,7 +293,6 @@ def pooled_proportion(
     Returns:
         The rate; `n` counts outcomes, `n_clusters` cases.
     """
-    check_level(level)
     known, names = known_observations(outcomes, clusters)
     if any(value not in (0, 1) for value in known):
         raise ValueError("an outcome is neither 0 nor 1")

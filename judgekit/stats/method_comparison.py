@@ -115,7 +115,9 @@ def lin_ccc(
     both = sqrt(var_x) * sqrt(var_y)
     r = max(-1.0, min(1.0, shared / both)) if both else nan
     accuracy = 2 * both / (var_x + var_y + shift**2) if both else nan
-    if ci == "none":
+    if isnan(value):
+        ends = Interval(nan, nan, "both raters give one score only: concordance is 0/0")
+    elif ci == "none":
         ends = NO_INTERVAL
     elif isnan(r):
         ends = Interval(nan, nan, "one rater gives one score only")
@@ -137,15 +139,11 @@ def lin_ccc(
             ends = Interval(tanh(atanh(value) - half), tanh(atanh(value) + half), None)
     return Concordance(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=n,
         n_missing=n_missing,
         method=f"lin, {ci}",
-        reason="both raters give one score only: concordance is 0/0"
-        if isnan(value)
-        else ends.reason,
         precision=r,
         accuracy=accuracy,
     )
@@ -175,7 +173,6 @@ def bland_altman(
         The figures; without variation of the difference there is no interval. `n` counts items,
         or cases.
     """
-    check_level(level)
     x, y, n_missing = known_pairs(human, judge)
     if len(x) == 0:
         raise NotEnoughDataError("no item has a score of both judge and human")
@@ -352,7 +349,6 @@ def grouped_correlation(
     Returns:
         The mean; `n` counts the groups used, `n_skipped` the others.
     """
-    check_level(level)
     check_choice("correlation", method, get_args(CorrelationMethod))
     if not len(a) == len(b) == len(groups):
         raise ValueError(f"{len(a)} and {len(b)} scores, but {len(groups)} group names")
@@ -370,18 +366,17 @@ def grouped_correlation(
     n, total = len(used), float(used.sum())
     value = total / n if n else nan
     left_out = (total - used) / (n - 1) if n > 1 else used
-    ends = coefficient_interval(value, left_out, level=level, unit="group")
+    undefined = "in every group one side is constant"
+    ends = coefficient_interval(value, left_out, level=level, unit="group", undefined=undefined)
     return Correlation(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=n,
         n_missing=n_missing,
         method=f"{method} within groups, jackknife",
         n_clusters=n,
         n_observations=len(a) - n_missing,
-        reason="in every group one side is constant" if n == 0 else ends.reason,
         n_skipped=len(values) - n,
     )
 

@@ -278,7 +278,6 @@ def win_rate(wins: int, ties: int, losses: int, *, level: float = 0.95) -> WinRa
     Returns:
         The rate, its net form and the sign test.
     """
-    check_level(level)
     wins, ties, losses = require_whole(wins=wins, ties=ties, losses=losses)
     n = wins + ties + losses
     if min(wins, ties, losses) < 0:

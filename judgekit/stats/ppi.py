@@ -12,7 +12,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
 from judgekit.stats.estimate import Estimate, carried
 from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
-from judgekit.stats.quantiles import check_choice, check_level, normal_quantile, t_quantile
+from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -101,7 +101,6 @@ def ppi_mean(
         The mean; a constant judge has weight 0. `n` counts labelled items (or cases). Without
         variation there is no interval.
     """
-    check_level(level)
     if lam is not None and not 0 <= lam <= 1:
         raise ValueError(f"lam is {lam}; it lies in [0, 1]")
     check_choice("quantile", quantile, get_args(Quantile))

@@ -21,7 +21,7 @@ from judgekit.stats.paired_comparisons import (
     comparisons,
     sandwich,
 )
-from judgekit.stats.quantiles import check_choice, check_level, normal_quantile, t_quantile
+from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -90,7 +90,6 @@ def bradley_terry(
     Raises:
         NotEnoughDataError: When there is no comparison, or the covariates leave no estimate.
     """
-    check_level(level)
     check_choice("rule for ties", ties, get_args(TieRule))
     if ties == "drop":
         results = [{**r, "ties": 0.0} for r in results]
@@ -262,7 +261,6 @@ def length_controlled_win_rate(
     Raises:
         NotEnoughDataError: When lengths never differ, or wins and losses are parted by length.
     """
-    check_level(level)
     y, longer, places = _scored_lengths(scores, length_a, length_b)
     spread = float(longer.std(ddof=1)) if len(longer) > 1 else 0.0
     if not spread > 0:
@@ -467,7 +465,6 @@ def _tie_ranking(
     level: float,
 ) -> tuple[Ranking, Estimate | None]:
     """The ranking by a model of ties, and its tie parameter where anything was tied."""
-    check_level(level)
     rows = comparisons(results, n_items, clusters)
     if not rows.counts[:, :2].any():
         # The tie parameter would grow without end, and the strengths with it would mean nothing.

@@ -43,6 +43,8 @@ __all__ = [
     "krippendorff_alpha",
 ]
 
+_CONSTANT = "all ratings are one label: agreement beyond chance is 0/0"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChanceCorrected(Estimate):
@@ -92,7 +94,6 @@ def gwet_ac(
     Raises:
         NotEnoughDataError: When no item has two ratings.
     """
-    check_level(level)
     check_choice("interval", ci, get_args(IntervalMethod))
     w, q = category_weights(labels, weights), len(labels)
     table = _table(ratings, labels, clusters)
@@ -101,7 +102,9 @@ def gwet_ac(
     se = _linearised_se(table, found, factor)
     half = t_quantile(level, table.n - 1) * se
     flat = "one item only" if table.n == 1 else "the standard error is 0"
-    ends = interval_by(ci, found.value, found.left_out, half, level=level, flat=flat)
+    ends = interval_by(
+        ci, found.value, found.left_out, half, level=level, undefined=_CONSTANT, flat=flat
+    )
     kind = f"gwet, {ci}"
     return _result(kind, found, table, ends, clusters, se=se, weights=weights, level=level)
 
@@ -127,10 +130,9 @@ def fleiss_kappa(
     Raises:
         NotEnoughDataError: When no item has two ratings.
     """
-    check_level(level)
     table = _table(ratings, None, clusters)
     found = _Agreement.of(table, np.eye(len(table.labels)), lambda share: (share**2).sum(axis=-1))
-    ends = coefficient_interval(found.value, found.left_out, level=level)
+    ends = coefficient_interval(found.value, found.left_out, level=level, undefined=_CONSTANT)
     return _result("fleiss, jackknife", found, table, ends, clusters, level=level)
 
 
@@ -206,11 +208,9 @@ def _result(
     se: float = nan,
     weights: Weights | None = None,
 ) -> ChanceCorrected:
-    constant = "all ratings are one label: agreement beyond chance is 0/0"
     return ChanceCorrected(
         value=found.value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=table.n,
         n_missing=table.n_missing,
@@ -218,7 +218,6 @@ def _result(
         se=se,
         n_clusters=None if clusters is None else table.n,
         n_observations=int(table.counts.sum()),
-        reason=constant if isnan(found.value) else ends.reason,
         pa=found.pa,
         pe=found.pe,
         weights=weights or "none",
@@ -300,14 +299,12 @@ def icc(
 
     return IntraclassCorrelation(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=n,
         n_missing=int(np.isnan(table).sum()),
         method=f"icc {kind}, F limits",
         n_observations=n * k,
-        reason=ends.reason,
         kind=kind,
         f=f,
         p_value=float(fdtrc(n - 1, squares.error_df(kind), f)),

@@ -17,7 +17,6 @@ from judgekit.stats.multiplicity import adjust
 from judgekit.stats.quantiles import (
     SLACK,
     check_choice,
-    check_level,
     require,
     require_whole,
     upper_t_p_value,
@@ -120,7 +119,6 @@ def alt_test(
     Raises:
         NotEnoughDataError: When fewer than two raters can be tested.
     """
-    check_level(level)
     (epsilon, q), (min_items,) = require(epsilon=epsilon, q=q), require_whole(min_items=min_items)
     check_choice("score", score, get_args(AlignmentScore))
     if not (0 <= epsilon < 1 and 0 < q < 1):

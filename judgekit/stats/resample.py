@@ -90,15 +90,13 @@ def bootstrap(
     ends, n_dropped = _interval(values, value, level, left)
     return BootstrapEstimate(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=sample.n,
         n_missing=n_missing,
         method=f"bootstrap, {method}" + ("" if clusters is None else ", clustered"),
         n_clusters=None if clusters is None else sample.n,
         n_observations=len(sample.x),
-        reason=ends.reason,
         n_resamples=n_resamples,
         n_dropped=n_dropped,
         seed=seed,
@@ -145,12 +143,10 @@ def bootstrap_table(
     ends, n_dropped = _interval(values, value, level)
     return BootstrapEstimate(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=n,
         method="bootstrap of cells, percentile",
-        reason=ends.reason,
         n_resamples=n_resamples,
         n_dropped=n_dropped,
         seed=seed,

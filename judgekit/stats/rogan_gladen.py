@@ -16,7 +16,6 @@ from judgekit.stats.estimate import Estimate, Result
 from judgekit.stats.intervals import Rate, proportion
 from judgekit.stats.quantiles import (
     check_choice,
-    check_level,
     normal_quantile,
     require,
     require_whole,
@@ -177,7 +176,6 @@ def corrected_pass_rate(
     Raises:
         ValueError: When a count is out of its range, or the bootstrap has no `rng`.
     """
-    check_level(level)
     check_choice("interval", ci, get_args(CorrectionInterval))
     if ci == "bootstrap" and rng is None:
         raise ValueError("the bootstrap needs a generator: give rng")
@@ -197,13 +195,6 @@ def corrected_pass_rate(
         ends = _lee_ends(counts, rates, level)
     # Clipped for display, while `raw` keeps the result of the formula.
     value = raw if isnan(raw) else min(1.0, max(0.0, raw))
-    notes = []
-    if 0 < rates.youden < _WEAK:
-        notes.append(
-            f"a weak judge (TPR + TNR - 1 = {rates.youden:.2f}): the correction is mostly noise"
-        )
-    if value != raw and not isnan(raw):
-        notes.append(f"clipped from {raw:.3f}")
     return CorrectedRate(
         value=value,
         low=min(ends.low, value) if ends.reason is None else nan,
@@ -212,7 +203,7 @@ def corrected_pass_rate(
         n=n,
         method=f"rogan-gladen, {ci}",
         reason=ends.reason,
-        note="; ".join(notes) or None,
+        note=_note(rates.youden, raw),
         raw=raw,
         observed=observed,
         tpr=rates.tpr,
@@ -340,3 +331,12 @@ def _clipped(low: float, high: float) -> Interval:
         return Interval(low, high, None)
     reason = "the judge's pass rate cannot come from these TPR and TNR: they do not hold here"
     return Interval(nan, nan, reason)
+
+
+def _note(youden: float, raw: float) -> str | None:
+    notes = []
+    if 0 < youden < _WEAK:
+        notes.append(f"a weak judge (TPR + TNR - 1 = {youden:.2f}): the correction is mostly noise")
+    if not 0 <= raw <= 1 and not isnan(raw):
+        notes.append(f"clipped from {raw:.3f}")
+    return "; ".join(notes) or None

@@ -40,8 +40,8 @@ SHOWN = {
     " test_the_mean_of_even_ratings_covers_at_its_level",
     "raters.icc": "test_reliability_covers_at_its_level"
     " test_absolute_agreement_covers_at_its_level",
-    "pair_accuracy.calibrate_ties": "test_the_cross_fitted_accuracy_covers_at_its_level",
-    "pair_accuracy.pairwise_accuracy": "test_the_accuracy_of_pairs_covers_at_its_level",
+    "agreement.calibrate_ties": "test_the_cross_fitted_accuracy_covers_at_its_level",
+    "agreement.pairwise_accuracy": "test_the_accuracy_of_pairs_covers_at_its_level",
     "paired.paired_difference": "test_the_paired_interval_covers_when_hardly_an_item_differs"
     " test_the_paired_interval_of_repeated_cases_covers_at_its_level",
     "paired.paired_proportions": "test_the_change_of_a_pass_rate_covers_at_its_level",

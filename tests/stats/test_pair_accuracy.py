@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.pair_accuracy import calibrate_ties, pairwise_accuracy
+from judgekit.stats.agreement import calibrate_ties, pairwise_accuracy
 from tests.stats.simulation import covers_at_least
 
 ITEMS = st.lists(
