@@ -60,7 +60,6 @@ class ShapleyR2(Counted):
     """Confidence level of the intervals."""
 
     note: str | None = None
-    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +82,6 @@ class Type2Anova(Counted):
     """Degrees of freedom that are left."""
 
     note: str | None = None
-    """A caveat."""
 
 
 def shapley_r2(

@@ -27,6 +27,7 @@ from judgekit.stats.missing import (
     floats,
     is_missing,
     known_clusters,
+    known_columns,
     known_pairs,
 )
 from judgekit.stats.paired import paired_difference
@@ -327,11 +328,7 @@ def length_slope(
             not vary apart.
     """
     check_level(level)
-    if not len(judge) == len(human) == len(length):
-        raise ValueError("judge scores, human scores and lengths are not equally many")
-    table = floats([judge, human, length])
-    known = ~np.isnan(table).any(axis=0)
-    y, quality, words = table[:, known]
+    (y, quality, words), places = known_columns(judge, human, length)
     if not (words > 0).all():
         raise ValueError("a length is not more than 0")
     n = len(y)
@@ -345,7 +342,6 @@ def length_slope(
     scaled = design / np.maximum(np.abs(design).max(axis=0), _FLAT)
     if np.linalg.matrix_rank(scaled, tol=_FLAT * n) < design.shape[1]:
         raise NotEnoughDataError("length and human score do not vary apart from each other")
-    places = np.flatnonzero(known).tolist()
     codes = None if clusters is None else cluster_codes(clusters, places)
     coef, variance, df = _robust_fit(design, y, codes)
     value, se = float(coef[1]), sqrt(max(0.0, float(variance[1, 1])))
@@ -359,7 +355,7 @@ def length_slope(
         high=value + half,
         level=level,
         n=n if codes is None else int(codes.max()) + 1,
-        n_missing=int((~known).sum()),
+        n_missing=len(judge) - n,
         method="least squares, " + ("HC3" if codes is None else "clustered"),
         se=se,
         df=df,

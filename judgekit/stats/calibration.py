@@ -14,7 +14,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
 from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
-from judgekit.stats.missing import floats, fold_codes, known_pairs, outcomes
+from judgekit.stats.missing import floats, fold_codes, known_columns, known_pairs, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -82,7 +82,7 @@ def fit_isotonic(
     if weights is not None:
         if len(weights) != len(x):
             raise ValueError(f"{len(x)} pairs, but {len(weights)} weights")
-        w = floats(weights)[~(np.isnan(floats(x)) | np.isnan(floats(y)))]
+        w = floats(weights)[known_columns(x, y)[1]]
         if not (w > 0).all():
             raise ValueError("a weight is not more than 0")
     knots, group = np.unique(left, return_inverse=True)
@@ -339,18 +339,15 @@ def crossfit(
     Raises:
         NotEnoughDataError: When fewer than two folds hold a pair, or a map cannot be fitted.
     """
-    left, right, _ = known_pairs(x, y)
+    (left, right), places = known_columns(x, y)
     fold = fold_codes(folds, x, y)
-    predicted = np.empty(len(left))
+    predicted = np.full(len(x), np.nan)
     for k in np.unique(fold):
         # A prediction may use no label of its own fold, or its error would look too small.
         away = fold != k
         fitted = fit(left[away].tolist(), right[away].tolist())
-        predicted[fold == k] = fitted.predict(left[fold == k])
-    whole = np.full(len(x), np.nan)
-    known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
-    whole[known] = predicted
-    return whole
+        predicted[np.array(places)[~away]] = fitted.predict(left[~away])
+    return predicted
 
 
 def choose_map(

@@ -69,10 +69,7 @@ class ExpectedScore(Result):
     """Pairs of score and probability, made to sum to 1."""
 
     reason: str | None = None
-    """Why the value is undefined."""
-
     note: str | None = None
-    """A caveat."""
 
 
 def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> VoteConfidence:

@@ -71,7 +71,6 @@ class OrdinalMap(Counted):
     """The judge's distinct scores."""
 
     note: str | None = None
-    """A caveat."""
 
     kind: str = "ordinal"
 

@@ -21,7 +21,7 @@ from judgekit.stats.agreement_coefficients import (
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, carried, jackknife_se
 from judgekit.stats.intervals import Rate, mean, rate
-from judgekit.stats.missing import DIGITS, known_clusters, known_pairs
+from judgekit.stats.missing import DIGITS, known_clusters, known_pairs, mean_ranks
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -387,7 +387,7 @@ def _coefficient(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> flo
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return nan
     if method in ("pearson", "spearman"):
-        return _pearson(x, y) if method == "pearson" else _pearson(_ranks(x), _ranks(y))
+        return _pearson(x, y) if method == "pearson" else _pearson(mean_ranks(x), mean_ranks(y))
     # scipy.stats.kendalltau is the reference in the tests: it costs the import of scipy.stats, and
     # computes a p-value that no resample needs.
     x_levels, x_at = np.unique(x, return_inverse=True)
@@ -408,11 +408,3 @@ def _pearson(x: np.ndarray, y: np.ndarray) -> float:
     dx, dy = dx / np.abs(dx).max(), dy / np.abs(dy).max()
     r = float((dx * dy).sum()) / sqrt(float((dx * dx).sum()) * float((dy * dy).sum()))
     return max(-1.0, min(1.0, r))
-
-
-def _ranks(x: np.ndarray) -> np.ndarray:
-    """Ranks from 1; tied values share the mean of theirs."""
-    # As scipy.stats.rankdata gives them, without importing scipy.stats.
-    _, group, counts = np.unique(x, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[group])

@@ -412,62 +412,37 @@ def signed_rank_test(a: Sequence[float | None], b: Sequence[float | None]) -> Si
     References:
         Wilcoxon (1945), Individual comparisons by ranking methods.
     """
-    if len(a) != len(b):
-        raise ValueError(f"{len(a)} values of A, but {len(b)} of B")
-    known = [
-        (float(x), float(y))
-        for x, y in zip(a, b, strict=True)
-        if x is not None and y is not None and not (isnan(x) or isnan(y))
-    ]
-    if not known:
+    import numpy as np  # noqa: PLC0415 - the rest of the module does without it
+
+    from judgekit.stats.missing import known_pairs, mean_ranks  # noqa: PLC0415 - as above
+
+    x, y, n_missing = known_pairs(a, b)
+    if len(x) == 0:
         raise NotEnoughDataError("no item has a value of both")
-    d = [y - x for x, y in known if abs(y - x) > SLACK]
-    ranks = _ranks([abs(value) for value in d])
-    w_plus = fsum(rank for rank, value in zip(ranks, d, strict=True) if value > 0)
-    total = fsum(ranks)
+    d = (y - x)[np.abs(y - x) > SLACK]
+    ranks = mean_ranks(np.abs(d))
+    w_plus, total = float(ranks[d > 0].sum()), float(ranks.sum())
     exact = len(d) <= _EXACT_UP_TO
     p_value = nan
-    if d and exact:
+    if len(d) and exact:
         # From the number of ways to each rank sum, in halves so that mean ranks are whole;
         # scipy.stats.wilcoxon has no exact p with ties, which scores on a short scale always have,
         # and every `compare --scores` would pay for importing scipy.stats.
-        import numpy as np  # noqa: PLC0415 - only small samples need it
-
-        doubled = [round(2 * rank) for rank in ranks]
-        ways = np.zeros(sum(doubled) + 1)
-        ways[0] = 1.0
-        for step in doubled:
-            ways[step:] = (ways[step:] + ways[: len(ways) - step]) / 2
-            ways[:step] /= 2
-        sums = np.arange(len(ways))
-        off = abs(2 * round(2 * w_plus) - sum(doubled))
-        p_value = float(min(1.0, ways[np.abs(2 * sums - sum(doubled)) >= off].sum()))
-    elif d:
-        variance = fsum(rank * rank for rank in ranks) / 4
+        ways = np.ones(1)
+        for step in (2 * ranks).astype(int):
+            ways = (np.pad(ways, (0, step)) + np.pad(ways, (step, 0))) / 2
+        off = np.abs(2 * np.arange(len(ways)) - 2 * total)
+        p_value = float(min(1.0, ways[off >= abs(4 * w_plus - 2 * total)].sum()))
+    elif len(d):
+        variance = float((ranks**2).sum()) / 4
         p_value = normal_p_value((w_plus - total / 2) / sqrt(variance))
     return SignedRanks(
-        value=(2 * w_plus - total) / total if d else nan,
+        value=(2 * w_plus - total) / total if len(d) else nan,
         method="signed ranks, " + ("exact" if exact else "normal"),
-        reason=None if d else "no item differs",
+        reason=None if len(d) else "no item differs",
         p_value=p_value,
         w_plus=w_plus,
-        n=len(known),
-        n_zero=len(known) - len(d),
-        n_missing=len(a) - len(known),
+        n=len(x),
+        n_zero=len(x) - len(d),
+        n_missing=n_missing,
     )
-
-
-def _ranks(distances: Sequence[float]) -> list[float]:
-    """Ranks from 1; distances that are the same but for rounding share their mean."""
-    # scipy.stats.rankdata ties exact equals only: 0.3 - 0.1 and 0.2 would get different ranks.
-    order = sorted(range(len(distances)), key=distances.__getitem__)
-    ranks = [0.0] * len(distances)
-    start = 0
-    while start < len(order):
-        end = start
-        while end < len(order) and distances[order[end]] - distances[order[start]] <= SLACK:
-            end += 1
-        for place in order[start:end]:
-            ranks[place] = (start + 1 + end) / 2
-        start = end
-    return ranks

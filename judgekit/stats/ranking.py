@@ -11,7 +11,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.logistic import expit, fit_logistic, maximise
-from judgekit.stats.missing import cluster_codes, floats
+from judgekit.stats.missing import cluster_codes, floats, known_columns
 from judgekit.stats.paired_comparisons import (
     Comparisons,
     PairResult,
@@ -261,7 +261,10 @@ def length_controlled_win_rate(
     Raises:
         NotEnoughDataError: When lengths never differ, or wins and losses are parted by length.
     """
-    y, longer, places = _scored_lengths(scores, length_a, length_b)
+    (y, words_a, words_b), places = known_columns(scores, length_a, length_b)
+    if not ((y >= 0) & (y <= 1)).all():
+        raise ValueError("a score lies outside 0..1")
+    longer = words_a - words_b
     spread = float(longer.std(ddof=1)) if len(longer) > 1 else 0.0
     if not spread > 0:
         raise NotEnoughDataError("the difference in length does not vary: nothing to control for")
@@ -299,22 +302,6 @@ def length_controlled_win_rate(
         length_coef=float(fit.coef[1]),
         intercept=intercept,
     )
-
-
-def _scored_lengths(
-    scores: Sequence[float | None],
-    length_a: Sequence[float | None],
-    length_b: Sequence[float | None],
-) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """The known scores, by how much A is longer in each, and their positions."""
-    if not len(scores) == len(length_a) == len(length_b):
-        raise ValueError("scores and lengths are not equally many")
-    table = floats([scores, length_a, length_b])
-    known = ~np.isnan(table).any(axis=0)
-    y = table[0, known]
-    if not ((y >= 0) & (y <= 1)).all():
-        raise ValueError("a score lies outside 0..1")
-    return y, table[1, known] - table[2, known], np.flatnonzero(known).tolist()
 
 
 def _resampled(rows: Comparisons, rng: np.random.Generator) -> list[PairResult]:

@@ -72,7 +72,6 @@ class AltTest(Result):
     """Items of two raters and the judge."""
 
     note: str | None = None
-    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -241,8 +241,13 @@ def _interval(
 ) -> tuple[Interval, int]:
     """Quantiles of the resampled statistic, shifted for BCa; and how many are undefined."""
     known = values[~np.isnan(values)]
-    n_dropped = len(values) - len(known)
-    reason = _obstacle(known, value, n_dropped)
+    n_dropped, reason = len(values) - len(known), None
+    if isnan(value):
+        reason = "the statistic is undefined on this sample"
+    elif n_dropped > _MOST_DROPPED * len(values):
+        reason = f"the statistic is undefined on {n_dropped} resamples"
+    elif np.ptp(known) <= _ROUNDING * np.abs(known).max():
+        reason = "no variation"
     levels = ((1 - level) / 2, (1 + level) / 2)
     if reason is None and leave_one_out is not None:
         levels = _bca_levels(known, value, leave_one_out, level)
@@ -253,16 +258,6 @@ def _interval(
             return Interval(float(low), float(high), None), n_dropped
         reason = "the resampled statistic hardly varies"
     return Interval(nan, nan, reason), n_dropped
-
-
-def _obstacle(known: np.ndarray, value: float, n_dropped: int) -> str | None:
-    if isnan(value):
-        return "the statistic is undefined on this sample"
-    if n_dropped > _MOST_DROPPED * (n_dropped + len(known)):
-        return f"the statistic is undefined on {n_dropped} resamples"
-    if np.ptp(known) <= _ROUNDING * np.abs(known).max():
-        return "no variation"
-    return None
 
 
 def _bca_levels(

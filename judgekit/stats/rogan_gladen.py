@@ -100,7 +100,6 @@ class LabelAllocation(Result):
     """Labels of true failures."""
 
     note: str | None = None
-    """A caveat."""
 
 
 def judge_rates(

@@ -87,7 +87,6 @@ class PassRateDrop(Result):
     """Whether the relative drop exceeds the limit; False where a rate is missing."""
 
     reason: str | None = None
-    """Why the drop is undefined."""
 
 
 def direction(
@@ -210,7 +209,6 @@ class MannKendall(Counted):
     """Median slope a run (Theil-Sen)."""
 
     reason: str | None = None
-    """Why the p is undefined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +225,6 @@ class RateTrend(Result):
     """Runs with a case."""
 
     reason: str | None = None
-    """Why it is undefined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

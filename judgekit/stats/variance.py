@@ -47,10 +47,7 @@ class Components(Result):
     """Scores that are missing."""
 
     reason: str | None = None
-    """Why a component is nan."""
-
     note: str | None = None
-    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +64,6 @@ class DStudy(Result):
     """Standard error of the mean over all items."""
 
     reason: str | None = None
-    """Why a figure is undefined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +77,6 @@ class SamplePlan(Result):
     """The best whole number, 1 or more; None where undefined."""
 
     reason: str | None = None
-    """Why it is undefined."""
 
 
 def components(data: Sequence[Sequence[Sequence[float | None]]]) -> Components:
