@@ -7,5 +7,5 @@ Knows no record and reads no file. What holds for every function, and is not rep
 - ValueError: an argument lies outside the range its description states, a name is unknown, lengths
   differ, or a number is infinite.
 - NotEnoughDataError: nothing known is left. A docstring names it where more than that is needed.
-- What is undefined is nan, and `reason` says why; there is no interval of width 0. `note` is a caveat.
+- What is undefined is nan, and `reason` says why; no interval has width 0. `note` is a caveat.
 """

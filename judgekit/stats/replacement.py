@@ -134,6 +134,14 @@ def alt_test(
     p_values = tuple(_p_value(duel.ahead, epsilon) for duel in tested)
     rejected = _rejected(tested, epsilon, q)
     advantage = _advantage(tested, level)
+    notes = []
+    if len(tested) <= _FEW_RATERS:
+        notes.append(
+            f"{len(tested)} raters: the winning rate has only {len(tested) + 1} possible values"
+        )
+    if advantage.n < _FEW_ITEMS:
+        units = "items" if clusters is None else "cases"
+        notes.append(f"{advantage.n} {units}: the test has little power")
     return AltTest(
         winning_rate=sum(rejected) / len(tested),
         advantage_probability=advantage.value,
@@ -146,7 +154,7 @@ def alt_test(
         by_epsilon=tuple((e, sum(_rejected(tested, e, q)) / len(tested)) for e in _EPSILONS),
         epsilon=epsilon,
         n=len(items),
-        note=_note(len(tested), advantage.n, "items" if clusters is None else "cases"),
+        note="; ".join(notes) or None,
     )
 
 
@@ -293,15 +301,6 @@ def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
         method=f"jackknife over {unit}s",
         reason=ends.reason,
     )
-
-
-def _note(n_tested: int, n: int, units: str) -> str | None:
-    notes = []
-    if n_tested <= _FEW_RATERS:
-        notes.append(f"{n_tested} raters: the winning rate has only {n_tested + 1} possible values")
-    if n < _FEW_ITEMS:
-        notes.append(f"{n} {units}: the test has little power")
-    return "; ".join(notes) or None
 
 
 def _sides(
