@@ -186,6 +186,8 @@ def bland_altman(
     halves = [t * sd * sqrt(1 / n + z * z / (2 * (n - 1))) if varies else nan] * 2
     if codes is not None and varies:
         halves = [_limit_half(d, codes, sign * z, level) for sign in (-1, 1)]
+    middle = (x + y - (x + y).mean()) / 2
+    spread = float((middle**2).sum())
     flat = "one item only" if n == 1 else "the difference does not vary"
     limits = [bias + sign * z * sd if varies else nan for sign in (-1, 1)]
     return BlandAltman(
@@ -205,7 +207,7 @@ def bland_altman(
         mae=float(np.abs(d).mean()),
         rmse=sqrt(float((d * d).mean())),
         within_one=rate((np.abs(d) <= 1 + SLACK).astype(float), codes, level=level),
-        trend=_slope((x + y) / 2, d),
+        trend=float((middle * d).sum()) / spread if spread > _FLAT else nan,
     )
 
 
@@ -249,13 +251,6 @@ def _concordance(
 ) -> np.ndarray:
     below = var_x + var_y + shift**2
     return np.asarray(2 * shared / np.where(below > _FLAT**2, below, nan))
-
-
-def _slope(x: np.ndarray, y: np.ndarray) -> float:
-    """Least-squares slope; nan where x does not vary."""
-    centred = x - x.mean()
-    below = float((centred**2).sum())
-    return float((centred * y).sum()) / below if below > _FLAT else nan
 
 
 CorrelationMethod = Literal["pearson", "spearman", "kendall", "kendall-c"]

@@ -110,7 +110,8 @@ def ppi_mean(
     n = data.n_units
     half = (t_quantile(level, n - 1) if quantile == "t" else normal_quantile(level)) * se
     reason = _no_width(se, n)
-    n_effective = data.label_variance() / se**2 if reason is None else nan
+    labels_only = _variance_of_mean(data.y, data.cases[0] if data.cases else None)
+    n_effective = n * labels_only / se**2 if reason is None else nan
     return PPIMean(
         value=value,
         low=value - half if reason is None else nan,
@@ -160,7 +161,8 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     if not all(w > 0 for w in weights):
         raise ValueError("a stratum's weight is not more than 0")
     weights = [w / sum(weights) for w in weights]
-    common = _Data.pooled(data).tuned()
+    y, f, others = map(np.concatenate, zip(*(d[:3] for d in data), strict=True))
+    common = _Data(y, f, others, n_missing=0).tuned()
     # A small stratum borrows the common lam: tuned on a few labels it would fit their noise.
     lams = []
     for stratum, d in zip(strata, data, strict=True):
@@ -273,13 +275,6 @@ class _Data(NamedTuple):
         codes = [cluster_codes(c, places) for c, places in zip(clusters, known, strict=True)]
         return cls(y, f, others, n_missing, (codes[0], codes[1]))
 
-    @classmethod
-    def pooled(cls, parts: Sequence[_Data]) -> _Data:
-        y, f, others = (
-            np.concatenate([getattr(d, name) for d in parts]) for name in ("y", "f", "others")
-        )
-        return cls(y, f, others, 0)
-
     @property
     def n_units(self) -> int:
         return len(self.y) if self.cases is None else int(self.cases[0].max()) + 1
@@ -307,9 +302,6 @@ class _Data(NamedTuple):
             value += lam * float(self.others.mean())
             variance += lam**2 * _variance_of_mean(self.others, rest)
         return value, sqrt(variance) if not isnan(variance) else nan
-
-    def label_variance(self) -> float:
-        return _variance_of_mean(self.y, self.cases[0] if self.cases else None) * self.n_units
 
 
 def _variance_of_mean(x: np.ndarray, cases: np.ndarray | None) -> float:

@@ -110,27 +110,26 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
 
 def require_whole(**values: object) -> tuple[int, ...]:
     """Counts as Python integers, whether they arrive as 3, as 3.0 or as numpy's 3."""
-    return tuple(_require_whole(name, value) for name, value in values.items())
+    counts = []
+    for name, value in values.items():
+        if isinstance(value, Integral):
+            counts.append(index(value))
+        # numpy and pandas hand over counts as floats.
+        elif isinstance(value, Real) and float(value).is_integer():
+            counts.append(int(float(value)))
+        else:
+            raise ValueError(f"{name} is {value}; a count is a whole number")
+    return tuple(counts)
 
 
 def require(**values: object) -> tuple[float, ...]:
     """Numbers as Python floats, none missing or infinite."""
-    return tuple(_require_number(name, value) for name, value in values.items())
-
-
-def _require_whole(name: str, value: object) -> int:
-    if isinstance(value, Integral):
-        return index(value)
-    # numpy and pandas hand over counts as floats.
-    if isinstance(value, Real) and float(value).is_integer():
-        return int(float(value))
-    raise ValueError(f"{name} is {value}; a count is a whole number")
-
-
-def _require_number(name: str, value: object) -> float:
-    if isinstance(value, Real) and isfinite(value):
-        return float(value)
-    raise ValueError(f"{name} is {value}; give a number")
+    numbers = []
+    for name, value in values.items():
+        if not (isinstance(value, Real) and isfinite(value)):
+            raise ValueError(f"{name} is {value}; give a number")
+        numbers.append(float(value))
+    return tuple(numbers)
 
 
 _MANY_DF = 1000
