@@ -40,31 +40,14 @@ class ApprovalEvidence:
     """What is kept of two versions, seen from the one that is to be approved."""
 
     kind: Literal["blind", "scores"]
-    """A blind comparison, or the scores of stored runs."""
-
     ids: tuple[str, ...]
-    """The comparison, or the runs."""
-
     rubric: Rubric
-    """What it was judged by."""
-
     version: VariantVersion | None
-    """The version that was looked at."""
-
     decision: ComparisonDecision
-    """The decision, at the allowed error rate."""
-
     is_better: bool
-    """Whether the version is shown to be better."""
-
     is_worse: bool
-    """Whether the baseline is shown to be better."""
-
     suite: str | None
-    """The suite, where there is one."""
-
     at: datetime
-    """When it was begun."""
 
 
 def find_approval_evidence(

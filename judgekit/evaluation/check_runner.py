@@ -40,11 +40,10 @@ _QUICK_SCORERS = frozenset({"cost", "latency", "tokens"})
 class CheckResults:
     """What was found in one output."""
 
+    # What the suite's assertions found, then those of the case or of its plan
     checks: tuple[AssertionResult, ...] = ()
-    """What the suite's assertions found, then those of the case or of its plan."""
-
+    # What the suite's scorers measured, then those of the plan
     scores: tuple[Score, ...] = ()
-    """What the suite's scorers measured, then those of the plan."""
 
 
 NO_CHECK_RESULTS = CheckResults()
@@ -219,19 +218,11 @@ class VectorComparison:
     """Two texts that a check or a scorer compares."""
 
     kind: Literal["check", "score"]
-    """What compares them."""
-
     index: int
-    """Its place among the checks, or the scores, of the answer."""
-
     embed: Embeddings
-    """The model that is asked for their vectors."""
-
+    # The text in the output; None where there is none, and the check reports that
     text: str | None
-    """The text in the output; None where there is none, and the check reports that."""
-
     reference: str | None
-    """What it is compared with; None where there is nothing."""
 
     @property
     def texts(self) -> frozenset[str]:

@@ -27,34 +27,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePlan:
-    """What one judge would be asked."""
+    """What one judge would be asked.
+
+    Attributes:
+        n_questions: Questions, repeats included; equal ones count once.
+        n_owned: Of them, replies that the cache holds already.
+        input_tokens: Tokens that would be sent for replies not in the cache.
+        output_tokens: Tokens that would come back: likely, and at most.
+        price_usd: What it would cost, likely and at most, in US dollars; None where the price is
+            unknown.
+        saved_usd: What the cached replies cost when they were fetched, as far as known.
+    """
 
     n_questions: int
-    """Questions, repeats included; equal ones count once."""
-
     n_owned: int
-    """Of them, replies that the cache holds already."""
-
     model: str
-    """Who would be asked."""
-
     template: str
-    """With which template."""
-
     input_tokens: int
-    """Tokens that would be sent for replies not in the cache."""
-
     output_tokens: tuple[int, int]
-    """Tokens that would come back: likely, and at most."""
-
     token_source: str
-    """How the tokens were counted."""
-
     price_usd: tuple[float, float] | None
-    """What it would cost, likely and at most, in US dollars; None where the price is unknown."""
-
     saved_usd: float
-    """What the cached replies cost when they were fetched, as far as known."""
 
     @property
     def n_calls(self) -> int:
@@ -67,10 +60,8 @@ class GradePlan(JudgePlan):
     """What a grading would ask."""
 
     n_outputs: int
-    """Outputs to be graded."""
-
+    # Outputs that are errors of the system under test
     n_skipped: int
-    """Outputs that are errors of the system under test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +69,10 @@ class ComparisonPlan(JudgePlan):
     """What a comparison would ask, each pair in both orders."""
 
     n_pairs: int
-    """Pairs of outputs to be compared."""
-
+    # Of them, pairs of the same text: ties, nobody is asked
     n_identical: int
-    """Of them, pairs of the same text: ties, nobody is asked."""
-
+    # Of them, pairs with an output that is an error; they are not judged
     n_skipped: int
-    """Of them, pairs with an output that is an error; they are not judged."""
 
 
 def plan_grading(
@@ -209,16 +197,9 @@ class CallLoad:
     """Calls with their tokens and what they cost."""
 
     calls: int
-    """Calls."""
-
     input_tokens: int
-    """Tokens sent."""
-
     output_tokens: int
-    """Tokens that come back."""
-
     price_usd: float | None
-    """US dollars; None where the price is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +207,8 @@ class TextLength:
     """How long texts are, in tokens."""
 
     likely: float
-    """On average."""
-
+    # What they rarely exceed
     most: float
-    """What they rarely exceed."""
 
 
 @dataclass(slots=True)
@@ -240,7 +219,6 @@ class _Sum:
     input_tokens: int = 0
     output_tokens: int = 0
     unread: Counter[str] = field(default_factory=Counter)
-    """Calls that show a judge an output that is not there yet, by variant."""
 
     def add(self, n: int, sent: int, back: int, unread: str | None) -> None:
         self.calls += n
@@ -255,36 +233,24 @@ class RequestCounter:
     """What one model would be asked, counted question by question.
 
     Two scenarios are counted: what is likely, and what may be at most.
+
+    Attributes:
+        asks_once: Whether equal questions are asked once, as a cache does it.
+        n_exact: So many requests have their tokens counted one by one, and of the others every
+            fiftieth; the rest is estimated from their characters. None counts all.
+        known_keys: Keys of the questions so far; may be shared with others that ask the same model.
+        n_questions: Questions; equal ones count once where they are asked once.
     """
 
     connection: Connection
-    """The way to the model."""
-
     refresh: bool = False
-    """Whether cached replies would be fetched again."""
-
     asks_once: bool = True
-    """Whether equal questions are asked once, as a cache does it."""
-
     n_exact: int | None = None
-    """So many requests have their tokens counted one by one, and of the others every fiftieth; the
-    rest is estimated from their characters. None counts all."""
-
     known_keys: set[str] = field(default_factory=set)
-    """Keys of the questions so far; may be shared with others that ask the same model."""
-
     n_questions: int = 0
-    """Questions; equal ones count once where they are asked once."""
-
     n_owned: int = 0
-    """Of them, replies in the cache."""
-
     saved_usd: float = 0.0
-    """What the cached replies cost when they were fetched, as far as known."""
-
     counted_by: str = "none"
-    """How the tokens were counted."""
-
     _likely: _Sum = field(default_factory=_Sum)
     _most: _Sum = field(default_factory=_Sum)
     _durations_s: list[float] = field(default_factory=list)

@@ -34,54 +34,43 @@ _MOST_RUNS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierGateResult:
-    """Whether a variant's overall value reaches the tier."""
+    """Whether a variant's overall value reaches the tier.
+
+    Attributes:
+        least: The value it asks for.
+        low: The lower end of the interval, with answers without a value counted as worst.
+        high: The upper end, with those answers counted as best.
+        n_without: Answers without a value: undecided, or errors of the variant.
+    """
 
     variant: str
-    """The variant."""
-
     tier: Tier
-    """The tier."""
-
     least: float
-    """The value it asks for."""
-
     value: Estimate
-    """The variant's value, with its interval."""
-
     low: float
-    """The lower end of the interval, with answers without a value counted as worst."""
-
     high: float
-    """The upper end, with those answers counted as best."""
-
     n_without: int
-    """Answers without a value: undecided, or errors of the variant."""
-
     held: GateOutcome
-    """Whether it is reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropGateResult:
-    """Whether a variant's pass rate fell further than allowed since an earlier run."""
+    """Whether a variant's pass rate fell further than allowed since an earlier run.
+
+    Attributes:
+        baseline: The run before; None where no finished run of the suite has this variant.
+        change: The pass rate less that before, over the cases both have; None where there is none.
+        n_undecided: Cases that were decided then, are among those of this run, and are undecided
+            now.
+        held: Whether it was met; None where there is nothing to compare with.
+    """
 
     variant: str
-    """The variant."""
-
     max_drop: float
-    """How far it may fall."""
-
     baseline: str | None
-    """The run before; None where no finished run of the suite has this variant."""
-
     change: Estimate | None
-    """The pass rate less that before, over the cases both have; None where there is none."""
-
     n_undecided: int = 0
-    """Cases that were decided then, are among those of this run, and are undecided now."""
-
     held: GateOutcome | None = None
-    """Whether it was met; None where there is nothing to compare with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +78,9 @@ class CalibrationGateResult:
     """Whether the judge of a run has the calibration that is required."""
 
     state: CalibrationState
-    """Whether it is calibrated."""
-
     words: str
-    """The same in words."""
-
+    # `inconclusive` where it is not: what a judge says that nobody checked decides nothing
     held: GateOutcome
-    """`inconclusive` where it is not: what a judge says that nobody checked decides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +88,11 @@ class GateResult:
     """What a suite's gate says of a run."""
 
     tiers: tuple[TierGateResult, ...] = ()
-    """Per variant, where the gate names a tier."""
-
     drops: tuple[DropGateResult, ...] = ()
-    """Per variant, where the gate limits the drop."""
-
+    # Where the gate requires a calibration, and a model judges
     calibration: CalibrationGateResult | None = None
-    """Where the gate requires a calibration, and a model judges."""
-
+    # Whether the run did not finish, so that nothing was decided
     is_partial: bool = False
-    """Whether the run did not finish, so that nothing was decided."""
 
     @property
     def held(self) -> GateOutcome:

@@ -36,19 +36,11 @@ class LabelQuestion:
     """One question for a reviewer, without anything that identifies the variant."""
 
     number: int
-    """Its place among all the questions of the run, from 1."""
-
+    # All questions of the run, the answered ones included
     total: int
-    """All questions of the run, the answered ones included."""
-
     case: Case
-    """What was to be answered."""
-
     output: Output
-    """What was produced; its text, data and steps only."""
-
     criterion: Criterion
-    """What is to be judged."""
 
 
 class LabellingSession:
@@ -294,16 +286,11 @@ class LabelImport:
     """How many labels of a file were imported, and why others were not."""
 
     n_labels: int
-    """Labels in the file."""
-
     n_answered: int
-    """Questions they answered."""
-
+    # Labels of questions that had an answer already; that stands
     n_answered_before: int
-    """Labels of questions that had an answer already; that stands."""
-
+    # Labels of answers that nobody was asked about
     n_not_asked: int
-    """Labels of answers that nobody was asked about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,28 +61,22 @@ AnswerT = TypeVar("AnswerT", bound="Judgment | JudgeFailure | PairAnswer")
 
 @dataclass(frozen=True, slots=True)
 class JudgeUsage:
-    """What was asked and what it cost."""
+    """What was asked and what it cost.
+
+    Attributes:
+        n_replies: Replies that were used, cached ones included.
+        saved_usd: What the cached replies cost when they were fetched, as far as known.
+        cost_unknown: Whether some of what was paid now has no known price.
+        input_tokens: Tokens sent for replies paid now.
+    """
 
     n_replies: int = 0
-    """Replies that were used, cached ones included."""
-
     n_cached: int = 0
-    """Of them, from the cache."""
-
     cost_usd: float = 0.0
-    """Paid now, as far as known."""
-
     saved_usd: float = 0.0
-    """What the cached replies cost when they were fetched, as far as known."""
-
     cost_unknown: bool = False
-    """Whether some of what was paid now has no known price."""
-
     input_tokens: int = 0
-    """Tokens sent for replies paid now."""
-
     output_tokens: int = 0
-    """Tokens received for replies paid now."""
 
     def __add__(self, other: JudgeUsage) -> JudgeUsage:
         """Both together."""
@@ -140,16 +134,10 @@ class SuiteJudges:
     """The judges of a suite."""
 
     panel: RunPanel
-    """All of them, in order, and how their values are combined."""
-
     models: JudgePanel | None
-    """Those that are models."""
-
     repeats: tuple[tuple[str, int], ...]
-    """The identity of each model's judge, and how often it is asked each question."""
-
+    # The suite's assertions, for the heuristic judge
     assertions: tuple[JsonObject, ...]
-    """The suite's assertions, for the heuristic judge."""
 
     @property
     def max_concurrency(self) -> int:
@@ -338,23 +326,15 @@ def _is_human(one: JudgeAnswer) -> bool:
 class ExecutionOptions:
     """How a run asks; does not belong to what it is."""
 
+    # Folder of the reply cache, a cache, or None for none
     cache: Path | ReplyCache | None = Path(DEFAULT_CACHE_FOLDER)
-    """Folder of the reply cache, a cache, or None for none."""
-
     template_folders: tuple[Path, ...] = ()
-    """Folders of templates that come before the suite's own."""
-
     frozen: bool = False
-    """Whether a reply that is not cached is an error."""
-
+    # Whether cached replies are fetched again; `unreadable`: only those that cannot be parsed
     refresh: Refresh = False
-    """Whether cached replies are fetched again; `unreadable`: only those that cannot be parsed."""
-
     max_cost_usd: float | None = None
-    """The money that may be spent, in US dollars; None for no limit."""
-
+    # Whether programs that the suite names may be run beside its variants
     allow_scripts: bool = False
-    """Whether programs that the suite names may be run beside its variants."""
 
 
 def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:

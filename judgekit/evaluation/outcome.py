@@ -49,31 +49,26 @@ _NO_OUTPUT = Output(text="")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One answer of a run, with its verdict and value."""
+    """One answer of a run, with its verdict and value.
+
+    Attributes:
+        value: That of its strategy where the case has one; else the rubric's, or without a rubric
+            the weighted share of assertions that hold; None where that is not known.
+        passed: Whether the rubric or the strategy passes it and every assertion holds; None where
+            that is undecided.
+        outcome: The outcome of its strategy; None where the case has none, or there is no output.
+        scores: What the suite's scorers measured, and the judge's score where the suite wants it,
+            in the suite's order.
+        overall: The weighted mean of the scores that have a value; None where none has.
+    """
 
     result: CaseResult
-    """What was observed."""
-
     verdict: Verdict | None
-    """What the rubric concludes; None where no rubric was asked."""
-
     value: float | None
-    """That of its strategy where the case has one; else the rubric's, or without a rubric the
-    weighted share of assertions that hold; None where that is not known."""
-
     passed: bool | None
-    """Whether the rubric or the strategy passes it and every assertion holds; None where that is
-    undecided."""
-
     outcome: StrategyOutcome | None = None
-    """The outcome of its strategy; None where the case has none, or there is no output."""
-
     scores: tuple[Score, ...] = ()
-    """What the suite's scorers measured, and the judge's score where the suite wants it, in the
-    suite's order."""
-
     overall: float | None = None
-    """The weighted mean of the scores that have a value; None where none has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +76,8 @@ class Graded:
     """One graded output."""
 
     case: Case
-    """What was to be answered."""
-
     output: Output
-    """What was produced."""
-
     verdict: Verdict
-    """What the rubric concludes."""
 
 
 def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
@@ -295,16 +285,10 @@ class OutcomeFilter:
     """Which answers are looked at; several wishes must all be met."""
 
     variants: tuple[str, ...] = ()
-    """Of these variants; of all where none is named."""
-
     case_id: str | None = None
-    """Of this case."""
-
     tag: str | None = None
-    """Of cases with this tag."""
-
+    # Only those that did not pass, or could not be had or judged
     failed: bool = False
-    """Only those that did not pass, or could not be had or judged."""
 
     @property
     def is_all(self) -> bool:
@@ -359,13 +343,9 @@ class ValueColumn:
     """A number of each answer."""
 
     places: array[int] = field(default_factory=lambda: array("I"))
-    """The places of the answers' cases."""
-
+    # The numbers; nan is missing
     values: array[float] = field(default_factory=lambda: array("d"))
-    """The numbers; nan is missing."""
-
     repeats: array[int] = field(default_factory=lambda: array("H"))
-    """Which time the variant answered the case, from 0."""
 
     def add(self, result: CaseResult, value: float | None) -> None:
         """Add an answer."""
@@ -444,16 +424,10 @@ class OutcomeGroup:
     """The answers of a tag, a stratum, or all of them."""
 
     passed: ValueColumn = field(default_factory=ValueColumn)
-    """Whether each passes."""
-
     value: ValueColumn = field(default_factory=ValueColumn)
-    """The value of each that is no error."""
-
+    # A 1 for each that is an error
     errors: ValueColumn = field(default_factory=ValueColumn)
-    """A 1 for each that is an error."""
-
     criteria: dict[str, ValueColumn] = field(default_factory=dict)
-    """The value of each criterion."""
 
     def take(self, concluded: Outcome) -> None:
         """Count an answer."""

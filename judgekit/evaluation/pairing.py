@@ -40,13 +40,8 @@ class SideOutput(NamedTuple):
     """One output of a side."""
 
     case: Case
-    """What was to be answered."""
-
     output: Output
-    """What was produced."""
-
     repeat: int = 0
-    """Which time the side answered the case, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +49,20 @@ class Side:
     """One of the two that are compared."""
 
     label: str
-    """What it is called in results; no judge sees it."""
-
+    # Reads its outputs from the beginning, one in memory at a time
     read: Callable[[], Iterator[SideOutput]]
-    """Reads its outputs from the beginning, one in memory at a time."""
-
+    # What would give it away in an output: its models and files
     names: tuple[str, ...] = ()
-    """What would give it away in an output: its models and files."""
-
     about: ComparedSide | None = None
-    """Where its outputs come from and which version they are of, as far as known."""
 
 
 class OutputPair(NamedTuple):
     """Two outputs for one case."""
 
     case: Case
-    """The case."""
-
     a: Output
-    """The first side's output."""
-
     b: Output
-    """The second side's."""
-
     repeat: int = 0
-    """Which time the sides answered the case, from 0."""
 
 
 @dataclass(slots=True)
@@ -87,22 +70,12 @@ class LeftOut:
     """What could not be paired."""
 
     n_only_a: int = 0
-    """Outputs of the first side that the second has no counterpart for."""
-
     n_only_b: int = 0
-    """Outputs of the second side without a counterpart."""
-
+    # Pairs of one case id whose inputs differ: they answer different questions
     n_other_input: int = 0
-    """Pairs of one case id whose inputs differ: they answer different questions."""
-
     only_a: tuple[str, ...] = ()
-    """The first few cases of `n_only_a`."""
-
     only_b: tuple[str, ...] = ()
-    """The first few cases of `n_only_b`."""
-
     other_input: tuple[str, ...] = ()
-    """The first few cases of `n_other_input`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +83,9 @@ class PairingSurvey:
     """What is known of two sides once both were read."""
 
     n_pairs: int
-    """How many pairs there are to compare."""
-
     left_out: LeftOut
-    """What could not be paired."""
-
+    # Fingerprints of what each side answers, cases included
     digests: tuple[str, str]
-    """Fingerprints of what each side answers, cases included."""
 
 
 class Pairing:
@@ -267,14 +236,10 @@ _FEWEST = 2
 class Match(NamedTuple):
     """Two sides that are to be compared on a case."""
 
+    # A side; in the order of the alphabet the first of both
     a: str
-    """A side; in the order of the alphabet the first of both."""
-
     b: str
-    """The other."""
-
     pair: OutputPair
-    """The case and both outputs."""
 
 
 class Contest:
@@ -379,10 +344,7 @@ class JudgedPair(NamedTuple):
     """A pair and what the judge made of it."""
 
     pair: OutputPair
-    """The two outputs."""
-
     comparison: Comparison
-    """The outcome of both orders together."""
 
 
 async def compare_pairs(

@@ -35,13 +35,8 @@ class WorkItem:
     """One answer to be had and judged."""
 
     key: ItemKey
-    """Case, variant and repeat."""
-
     place: int
-    """Place of the case among those chosen, from 0."""
-
     case: Case
-    """The case."""
 
     def again(self) -> WorkItem:
         """The same case and variant, once more."""
@@ -95,22 +90,13 @@ class Schedule:
     """Which answers a run is made of."""
 
     variants: Sequence[str]
-    """The versions under test."""
-
     repeats: int = 1
-    """How often each answers each case."""
-
+    # Cases that belong together; those `in_sequence` are one chain for each variant
     groups: Sequence[SuiteGroup] = ()
-    """Cases that belong together; those `in_sequence` are one chain for each variant."""
-
+    # What need not be done again
     done: ProgressLedger = field(default_factory=ProgressLedger)
-    """What need not be done again."""
-
     retries: Callable[[Case], int] = lambda _: 0
-    """How often an answer to a case is tried again when it fails."""
-
     has_answer: Callable[[str, Case], bool] = lambda _, __: True
-    """Whether a variant is to answer a case."""
 
     def chains(self, cases: Iterable[Case]) -> Iterator[WorkChain]:
         """Everything to be done, read as slowly as it is done."""
@@ -202,10 +188,8 @@ class ChosenCases:
     """What is known of the chosen cases once all of them were read."""
 
     n_cases: int
-    """How many."""
-
+    # Of their content, with the rubrics they name, in their order
     fingerprint: str
-    """Of their content, with the rubrics they name, in their order."""
 
 
 def read_chosen_cases(opened: OpenSuite) -> ChosenCases:

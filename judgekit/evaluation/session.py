@@ -105,16 +105,11 @@ class RecordedAnswers:
     """Outputs that were read already and are graded as they are, with the cases they answer."""
 
     cases: CaseSource
-    """The cases, in the order they are graded."""
-
     outputs: Mapping[str, Mapping[str, Output]]
-    """The output of each case, by variant and case."""
-
+    # Whether a case without an output of a variant is left out; else it is an error of it
     has_gaps: bool
-    """Whether a case without an output of a variant is left out; else it is an error of it."""
-
+    # Variants that are named after their file, for its rows name none
     unnamed: frozenset[str] = frozenset()
-    """Variants that are named after their file, for its rows name none."""
 
     def has_answer(self, variant: str, case_id: str) -> bool:
         """Whether a case is to be graded for a variant."""
@@ -130,53 +125,31 @@ _ON_THEIR_OWN: frozenset[TargetKind] = frozenset({"command", "python", "http"})
 
 @dataclass
 class OpenSuite:
-    """A suite with everything it names opened; close it after use."""
+    """A suite with everything it names opened; close it after use.
+
+    Attributes:
+        owns_cache: Whether the cache was opened here.
+        prompts: The fingerprint of each prompt under test, by variant.
+        recorded: The outputs, where they were read before the suite was opened.
+        unmatched: Ids in recorded outputs that no case of the dataset has, by variant; known once
+            the cases were read.
+    """
 
     suite: Suite
-    """The suite."""
-
     choice: Choice
-    """Which part of it is run."""
-
     execution: ExecutionOptions
-    """How it asks."""
-
     cases: CaseSelection
-    """The chosen cases."""
-
     variants: tuple[VariantSettings, ...]
-    """The chosen variants."""
-
     targets: dict[str, Target]
-    """What answers, by variant."""
-
     judges: SuiteJudges
-    """Who judges."""
-
     rubric: Rubric | None
-    """The suite's rubric."""
-
     plans: CasePlans
-    """How each case is evaluated."""
-
     budget: Budget | None
-    """The money that may be spent."""
-
     cache: ReplyCache | None
-    """The reply cache of judges and prompts."""
-
     owns_cache: bool
-    """Whether the cache was opened here."""
-
     prompts: dict[str, str]
-    """The fingerprint of each prompt under test, by variant."""
-
     recorded: RecordedAnswers | None = None
-    """The outputs, where they were read before the suite was opened."""
-
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Ids in recorded outputs that no case of the dataset has, by variant; known once the cases
-    were read."""
 
     @property
     def has_own_retries(self) -> bool:

@@ -172,16 +172,9 @@ class ComparisonTerms:
     """What was agreed on before the first look."""
 
     alpha: float = 0.05
-    """The error a decision may have."""
-
     until_decided: bool = False
-    """Whether it stops as soon as a difference is shown."""
-
     max_cases: int | None = None
-    """How many cases may be looked at then."""
-
     suite: str | None = None
-    """Name of the suite, where the sides are of one."""
 
 
 def new_comparison(

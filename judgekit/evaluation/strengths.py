@@ -50,10 +50,7 @@ class PairEvidence(NamedTuple):
     """How sure it is that two sides differ."""
 
     p: float
-    """Two-sided p of equal strengths; nan without a decided match."""
-
     evidence: EvidenceKind
-    """What it is from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +58,12 @@ class Strengths:
     """The strengths of sides that met, if by way of others."""
 
     names: tuple[str, ...]
-    """The sides, in the order of the alphabet."""
-
+    # Their strengths in that order; pulled in where they are separated
     fitted: Ranking
-    """Their strengths in that order; pulled in where they are separated."""
-
+    # Sides that beat each other, if by way of others; one level where all strengths are finite
     levels: tuple[tuple[str, ...], ...]
-    """Sides that beat each other, if by way of others; one level where all strengths are finite."""
-
     position: Estimate | None
-    """Log-odds by which the first place is favoured."""
-
     position_reason: str | None
-    """Why there is none."""
 
     @property
     def is_separated(self) -> bool:
@@ -268,13 +258,9 @@ class SignificantOrder(NamedTuple):
     """What is shown of every two sides."""
 
     pairs: Mapping[SidePair, PairEvidence]
-    """How sure it is that they differ."""
-
     adjusted: Mapping[SidePair, float]
-    """The p after Holm."""
-
+    # The sides that each is shown to be stronger than, if by way of sides between
     below: Mapping[str, set[str]]
-    """The sides that each is shown to be stronger than, if by way of sides between."""
 
     def better(self, a: str, b: str) -> bool:
         """Whether a is shown to be stronger than b; what goes round in a circle shows nothing."""

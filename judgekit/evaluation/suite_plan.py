@@ -37,81 +37,52 @@ Sufficiency = Literal["at_most", "likely", "short"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswersPlan:
-    """The answers of one variant."""
+    """The answers of one variant.
+
+    Attributes:
+        n_known: Answers that are recorded or cached, so that judges' questions are exact.
+        text: How long an answer is assumed to be where it is not known; None where all are known.
+        latency_s: How long an answer typically takes that is not asked of a model here; None if
+            unknown.
+        cost_usd: What its answers cost by the latest run, where no model here is asked for them.
+    """
 
     variant: str
-    """Name of the variant."""
-
     kind: TargetKind
-    """Where its answers come from."""
-
     n_answers: int
-    """Answers that are to be had, repeats included."""
-
     n_known: int
-    """Of them, those that are recorded or cached, so that judges' questions are exact."""
-
     n_errors: int
-    """Of those known, errors, which are not judged."""
-
     text: TextLength | None
-    """How long an answer is assumed to be where it is not known; None where all are known."""
-
     text_source: TextSource | None
-    """Where that length is from."""
-
     latency_s: float | None
-    """How long an answer typically takes that is not asked of a model here; None if unknown."""
-
     cost_usd: float | None
-    """What its answers cost by the latest run, where no model here is asked for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPlan:
-    """What one model would be asked in one role."""
+    """What one model would be asked in one role.
+
+    Attributes:
+        name: The variant, the judge's identity, or the model of embeddings.
+        most: What may be asked at most: long replies, every escalation, every answer tried again.
+        n_latencies: How many cached replies this rests on; 0 where it is assumed.
+        seconds: How long the likely calls take at least, in seconds.
+    """
 
     role: Literal["answers", "judge", "checks"]
-    """Whether it is under test, judges, or gives the vectors that checks and scorers compare."""
-
     name: str
-    """The variant, the judge's identity, or the model of embeddings."""
-
     model: str
-    """The model."""
-
     n_questions: int
-    """Questions, repeats included; equal ones count once."""
-
     n_owned: int
-    """Of them, replies in the cache."""
-
     likely: CallLoad
-    """What is likely asked."""
-
     most: CallLoad
-    """What may be asked at most: long replies, every escalation, every answer tried again."""
-
     saved_usd: float
-    """What the cached replies cost when they were fetched, as far as known."""
-
     counted_by: str
-    """How the tokens were counted."""
-
     latency_s: float
-    """How long a call typically takes, in seconds."""
-
     n_latencies: int
-    """How many cached replies this rests on; 0 where it is assumed."""
-
     max_concurrency: int
-    """Calls in flight at most."""
-
     seconds: float
-    """How long the likely calls take at least, in seconds."""
-
     bound: PaceLimit
-    """What decides that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +90,7 @@ class EarlierRun:
     """The run that assumptions are taken from."""
 
     id: str
-    """The run."""
-
     n_answers: int
-    """Answers that were looked at."""
 
 
 TARGET_POWER = 0.8
@@ -134,85 +102,47 @@ class DetectableEffect:
     """The smallest difference between two variants that the cases can show."""
 
     measure: Literal["pass_rate", "value"]
-    """Of what."""
-
     smallest: float | None
-    """The difference; None where no difference could be shown."""
-
     n_cases: int
-    """By so many cases."""
-
+    # Cases that are needed to show a difference of 0.05
     n_for_sought: int
-    """Cases that are needed to show a difference of 0.05."""
-
+    # What it rests on: for the pass rate the share of cases that just one of two variants passes,
+    # for the value the standard deviation of the cases' differences
     spread: float
-    """What it rests on: for the pass rate the share of cases that just one of two variants
-    passes, for the value the standard deviation of the cases' differences."""
-
+    # Whether that was observed in an earlier run; else it is assumed
     is_observed: bool
-    """Whether that was observed in an earlier run; else it is assumed."""
-
     power: float = TARGET_POWER
-    """The chance to see such a difference, at a two-sided error of 5 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePlan:
-    """What a run of a suite would ask and cost, worked out before anything is paid."""
+    """What a run of a suite would ask and cost, worked out before anything is paid.
+
+    Attributes:
+        n_counted: Cases that were worked through; where these are fewer, all counts are scaled up.
+        n_retries: Answers that may come on top where those that do not pass are tried again.
+        people: Questions for a reviewer: at least, and at most.
+        seconds: How long it all takes, likely, in seconds, without what is not known.
+    """
 
     suite: str
-    """Name of the suite."""
-
     cases: SelectionCount
-    """Cases chosen, and left out by reason."""
-
     n_counted: int
-    """Cases that were worked through; where these are fewer, all counts are scaled up."""
-
     repeats: int
-    """How often each variant answers each case."""
-
     n_answers: int
-    """Answers in all: cases by variants by repeats."""
-
     n_done: int
-    """Of them, those that the resumed run has already."""
-
     n_retries: int
-    """Answers that may come on top where those that do not pass are tried again."""
-
     answers: tuple[AnswersPlan, ...]
-    """Per variant, in the suite's order."""
-
     models: tuple[ModelPlan, ...]
-    """Per model under test and judge that is a model."""
-
     combine: PanelCombination | None
-    """How the values of several judges are combined; None for one judge or none."""
-
     people: tuple[int, int]
-    """Questions for a reviewer: at least, and at most."""
-
     judges_by_rule: bool
-    """Whether assertions judge."""
-
     is_frozen: bool
-    """Whether nothing may be asked."""
-
     max_cost_usd: float | None
-    """The money that may be spent."""
-
     in_flight: int
-    """Answers in work at a time."""
-
     seconds: float
-    """How long it all takes, likely, in seconds, without what is not known."""
-
     detectable: tuple[DetectableEffect, ...]
-    """What differences between two variants this size can show."""
-
     earlier: EarlierRun | None
-    """The run that assumptions are taken from; None where there is none."""
 
     @property
     def is_scaled(self) -> bool:
@@ -314,28 +244,23 @@ _FEWEST_CASES = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierRunStatistics:
-    """What an earlier run says of its variants."""
+    """What an earlier run says of its variants.
+
+    Attributes:
+        texts: How long the answers of each variant are, in tokens (a quarter of their characters).
+        cost_usd: What an answer of each variant cost on average, where that is known.
+        discordant: The share of cases on which two variants differ in passing, of the two that
+            differ most.
+        sd: The standard deviation of the cases' differences in value, of the two that differ most.
+    """
 
     run_id: str
-    """The run."""
-
     n_answers: int
-    """Answers that were looked at."""
-
     texts: dict[str, TextLength]
-    """How long the answers of each variant are, in tokens (a quarter of their characters)."""
-
     latency_s: dict[str, float]
-    """How long an answer of each variant typically took, in seconds."""
-
     cost_usd: dict[str, float]
-    """What an answer of each variant cost on average, where that is known."""
-
     discordant: float | None
-    """The share of cases on which two variants differ in passing, of the two that differ most."""
-
     sd: float | None
-    """The standard deviation of the cases' differences in value, of the two that differ most."""
 
 
 @dataclass(slots=True)

@@ -40,32 +40,18 @@ class GroupFigures:
     """The figures of a group of answers of one variant: all, a tag's or a stratum's."""
 
     n_cases: int
-    """Cases."""
-
+    # Answers, repeats included; of several tries only the last
     n_answers: int
-    """Answers, repeats included; of several tries only the last."""
-
     n_passed: int
-    """Answers that pass."""
-
     n_failed: int
-    """Answers that do not pass."""
-
+    # Answers whose missing judgments or erring assertions could decide either way
     n_undecided: int
-    """Answers whose missing judgments or erring assertions could decide either way."""
-
     n_errors: int
-    """Errors of the system under test; they are not judged."""
-
+    # Share of passed among decided answers, clustered by case; `worst` and `best` count what is
+    # undecided, and errors, as failed and as passed
     pass_rate: Rate
-    """Share of passed among decided answers, clustered by case; `worst` and `best` count what is
-    undecided, and errors, as failed and as passed."""
-
     value: Estimate
-    """Mean value of answers that have one, clustered by case."""
-
     criteria: dict[str, Estimate]
-    """Mean value per criterion, clustered by case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,25 +59,14 @@ class RunCost:
     """What was paid, as far as known, in US dollars."""
 
     targets_usd: float
-    """For the answers, where they were produced in this run."""
-
     judges_usd: float
-    """For the judges."""
-
     checks_usd: float = 0.0
-    """For the vectors that checks and scorers compared."""
-
     saved_usd: float
-    """What cached replies cost when they were fetched."""
-
+    # What recorded answers cost when they were made, as far as their file says
     recorded_usd: float = 0.0
-    """What recorded answers cost when they were made, as far as their file says."""
-
     is_complete: bool
-    """Whether every price is known."""
-
+    # Answers of a program, a function or an endpoint that did not say what they cost
     n_unreported: int = 0
-    """Answers of a program, a function or an endpoint that did not say what they cost."""
 
     @property
     def total_usd(self) -> float:
@@ -101,54 +76,34 @@ class RunCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantFigures(GroupFigures):
-    """The figures of one variant."""
+    """The figures of one variant.
+
+    Attributes:
+        scores: Mean of each scorer's score, clustered by case; `overall` is that of their weighted
+            mean, where there are several.
+        latency_ms: How long answers took: `p50`, `p90`, `p99` and `max`, in ms; empty where
+            unknown.
+        n_unfinished: Answers of which something was not asked, since the run was stopped or
+            interrupted.
+        n_flaky: Cases answered several times that neither always pass nor never; where a run tries
+            again what failed, those that passed only then.
+    """
 
     variant: str
-    """Name of the variant."""
-
     tags: dict[str, GroupFigures] = field(default_factory=dict)
-    """The same for the cases of each tag."""
-
     strata: dict[str, GroupFigures] = field(default_factory=dict)
-    """The same for the cases of each complexity stratum, simple ones first."""
-
     assertions: dict[str, Rate] = field(default_factory=dict)
-    """Share of answers for which each type of assertion holds."""
-
     scores: dict[str, Estimate] = field(default_factory=dict)
-    """Mean of each scorer's score, clustered by case; `overall` is that of their weighted mean,
-    where there are several."""
-
     errors: dict[str, int] = field(default_factory=dict)
-    """Errors of the system under test, by kind."""
-
     failures: dict[str, int] = field(default_factory=dict)
-    """Failures of judges, by kind."""
-
     money: RunCost
-    """What it cost."""
-
     input_tokens: int
-    """Tokens the system under test was sent, as far as known."""
-
     output_tokens: int
-    """Tokens it gave back, as far as known."""
-
     judge_input_tokens: int
-    """Tokens judges were sent."""
-
     judge_output_tokens: int
-    """Tokens judges gave back."""
-
     latency_ms: dict[str, float]
-    """How long answers took: `p50`, `p90`, `p99` and `max`, in ms; empty where unknown."""
-
     n_unfinished: int = 0
-    """Answers of which something was not asked, since the run was stopped or interrupted."""
-
     n_flaky: int
-    """Cases answered several times that neither always pass nor never; where a run tries again
-    what failed, those that passed only then."""
 
     @property
     def n(self) -> int:
@@ -166,67 +121,40 @@ class VariantDifference:
     """How two variants differ on the cases both answered: second less first."""
 
     first: str
-    """The one variant."""
-
     second: str
-    """The other."""
-
     measure: str
-    """`value`, `pass_rate`, or the name of a criterion."""
-
     estimate: Estimate
-    """The mean difference over cases, with its interval."""
-
     p: float | None
-    """Two-sided p of no difference; None where no case differs."""
-
+    # The same after Holm, over all pairs of variants for this measure
     p_adjusted: float | None
-    """The same after Holm, over all pairs of variants for this measure."""
-
+    # The smallest difference this many cases can show with 80 % power at 5 %
     detectable: float | None
-    """The smallest difference this many cases can show with 80 % power at 5 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """The figures of a run."""
+    """The figures of a run.
+
+    Attributes:
+        replaced_usd: What was paid for answers and judgments that others took the place of since,
+            beside what the variants cost.
+        uncalibrated: The variants by the judges' own values, where calibration maps decide.
+        models: The models that answered, in the providers' words.
+        n_evidence_found: Of the passages that judges quoted, those that the outputs hold.
+    """
 
     run: RunInfo
-    """The run."""
-
     variants: tuple[VariantFigures, ...]
-    """Per variant, in the suite's order."""
-
     differences: tuple[VariantDifference, ...]
-    """Every pair of variants, for value and pass rate."""
-
     n_waiting: int = 0
-    """Questions that wait for a reviewer."""
-
     replaced_usd: float = 0.0
-    """What was paid for answers and judgments that others took the place of since, beside what
-    the variants cost."""
-
     uncalibrated: tuple[VariantFigures, ...] = ()
-    """The variants by the judges' own values, where calibration maps decide."""
-
     spent: JudgeUsage = field(default_factory=JudgeUsage)
-    """Replies and money."""
-
     models: tuple[str, ...] = ()
-    """The models that answered, in the providers' words."""
-
     n_evidence: int = 0
-    """Passages that judges quoted."""
-
     n_evidence_found: int = 0
-    """Of them, those that the outputs hold."""
-
     flags: dict[str, int] = field(default_factory=dict)
-    """Advisory marks of judgments, by name."""
-
     failure_messages: dict[str, str] = field(default_factory=dict)
-    """For each kind of failure, what the first of them says."""
 
     @property
     def rubric(self) -> str:

@@ -51,31 +51,16 @@ class PartialAnswer:
     """What is known of one answer so far."""
 
     item: WorkItem
-    """Which answer."""
-
     output: Output | None = None
-    """What the variant produced."""
-
     ran_at: datetime | None = None
-    """When."""
-
     judge_answers: list[Judgment | JudgeFailure] = field(default_factory=list)
-    """The answers of the judges."""
-
     checks: tuple[AssertionResult, ...] = ()
-    """What assertions found."""
-
     scores: tuple[Score, ...] = ()
-    """What scorers measured."""
-
+    # Questions that were not asked, so that the answer is not whole
     withheld: list[JudgeFailure] = field(default_factory=list)
-    """Questions that were not asked, so that the answer is not whole."""
-
+    # The models' questions, where they were rendered to look into the cache
     begun: Sequence[PendingGrading] = ()
-    """The models' questions, where they were rendered to look into the cache."""
-
     is_done: bool = False
-    """Whether everything was asked."""
 
     @classmethod
     def of(cls, item: WorkItem, known: CaseResult | None) -> PartialAnswer:

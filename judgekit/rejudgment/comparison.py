@@ -41,19 +41,13 @@ class CriterionAnswer:
     """A judge's answer to one criterion of one output."""
 
     value: float | None
-    """The value on [0, 1]; None where there is none."""
-
+    # The score of its first judgment
     raw: float | None
-    """The score of its first judgment."""
-
+    # The reason it gave there; where it failed, what happened
     rationale: str | None
-    """The reason it gave there; where it failed, what happened."""
-
+    # The combined value of all its answers and judges, without calibration maps
     own: float | None = None
-    """The combined value of all its answers and judges, without calibration maps."""
-
     n: int = 1
-    """Usable answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +55,11 @@ class JudgedSide:
     """One output as one judge judged it."""
 
     passed: bool | None
-    """Whether it passes; None where that is undecided."""
-
     value: float | None
-    """Its value on [0, 1]."""
-
     criteria: Mapping[str, CriterionAnswer]
-    """The answer to each criterion."""
-
     failures: tuple[str, ...] = ()
-    """Kinds of what the judge failed to say."""
-
+    # What its replies cost when they were fetched; None where that is not known
     price_usd: float | None = 0.0
-    """What its replies cost when they were fetched; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +67,10 @@ class PairedVerdict:
     """One output, judged by the old judge and the new one."""
 
     case_id: str
-    """The case."""
-
     variant: str
-    """The variant; empty where there is none."""
-
     repeat: int
-    """Which time the variant answered."""
-
     old: JudgedSide
-    """The old judge's result."""
-
     new: JudgedSide
-    """The new judge's result."""
 
     @property
     def has_flipped(self) -> bool:
@@ -114,18 +91,12 @@ class CriterionShift:
     """How the scores of one criterion differ."""
 
     shift: PairedDifference
-    """The new value less the old, with its interval."""
-
     p_adjusted: float | None
-    """Two-sided p of no shift, after Holm over all criteria; None where no case differs."""
-
+    # Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
+    # the level nearest to their mean. None where the scale has no levels, or differs, or is that of
+    # a case's own rubric
     kappa: Kappa | None
-    """Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
-    the level nearest to their mean. None where the scale has no levels, or differs, or is
-    that of a case's own rubric."""
-
     same_question: bool
-    """Whether both judges were asked the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -461,13 +432,9 @@ class VerdictPairing:
     """Outputs with what both judges made of them, and how many are in no figure."""
 
     pairs: tuple[PairedVerdict, ...]
-    """In the order of the new verdicts."""
-
     left_out: Mapping[str, int]
-    """Outputs that are left out, by why."""
-
+    # Whether maps decided the old verdicts; here the judge's own values do on either side
     was_calibrated: bool = False
-    """Whether maps decided the old verdicts; here the judge's own values do on either side."""
 
 
 def pair_verdicts(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> VerdictPairing:
