@@ -28,6 +28,7 @@ from judgekit.evaluation.schedule import (
     VERSIONS_KEY,
     ProgressLedger,
     Schedule,
+    WorkItem,
     read_chosen_cases,
     require_same_run,
     run_identity,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 
     from judgekit.datasets import Suite
-    from judgekit.evaluation.schedule import WorkChain, WorkItem
+    from judgekit.evaluation.schedule import WorkChain
     from judgekit.evaluation.session import OpenSuite
     from judgekit.records import (
         CaseResult,
@@ -109,9 +110,15 @@ def new_run(
 
 
 async def run_suite(
-    opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, *, resumed: bool = False
+    opened: OpenSuite,
+    store: RunStore,
+    run: RunInfo,
+    session: Session,
+    *,
+    resumed: bool = False,
+    answers: Iterator[CaseResult] | None = None,
 ) -> RunInfo:
-    """Run a suite, or resume a run of it."""
+    """Run a suite, or resume a run of it; `answers` of another run are judged as they are."""
     if session.reason is not None:
         raise SettingsError("the session has ended already", hint="make a new one for each run")
     for variant, ids in opened.unmatched.items():
@@ -125,7 +132,8 @@ async def run_suite(
         status: RunStatus = "interrupted"
         broken: str | None = None
         try:
-            is_whole = await _RunLoop(opened, store, run, session).go(resumed=resumed)
+            loop = _RunLoop(opened, store, run, session)
+            is_whole = await loop.go(resumed=resumed, answers=answers)
             # The status follows from what is stored, so that a resumed run ends like one that was
             # never stopped.
             status = _final_status(store, run, session, is_whole=is_whole)
@@ -154,7 +162,7 @@ class _RunLoop:
         self._is_whole = False
         self._waiting: deque[WorkChain] = deque()
 
-    async def go(self, *, resumed: bool) -> bool:
+    async def go(self, *, resumed: bool, answers: Iterator[CaseResult] | None) -> bool:
         """Produce and judge every answer; whether all of them were taken up."""
         if resumed:
             self._look_back()
@@ -168,7 +176,7 @@ class _RunLoop:
             async with ObservationWriter(self._store, self._run.id) as keeper:
                 answering = AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)
                 try:
-                    await self._work(self._chains(), answering)
+                    await self._work(self._chains(answers), answering)
                 finally:
                     answering.close()
         finally:
@@ -198,7 +206,9 @@ class _RunLoop:
         for start in range(0, len(failed), _MOST_FORGOTTEN):
             self._store.forget(self._run.id, failed[start : start + _MOST_FORGOTTEN])
 
-    def _chains(self) -> Iterator[WorkChain]:
+    def _chains(self, answers: Iterator[CaseResult] | None) -> Iterator[WorkChain]:
+        if answers is not None:
+            return ((WorkItem(one.key, one.place, one.case, one),) for one in answers)
         work = Schedule(
             [variant.id for variant in self._opened.variants],
             self._opened.suite.settings.repeats,
@@ -241,7 +251,9 @@ class _RunLoop:
     async def _settle(self, item: WorkItem, answering: AnswerWorker) -> None:
         """Have an answer; where it does not pass and may be tried again, have another."""
         result = await self._answer(item, answering)
-        for _ in range(self._opened.retries_of(item.case)):
+        # A stored answer is judged as it is: what it retried is another stored answer.
+        n_retries = 0 if item.stored is not None else self._opened.retries_of(item.case)
+        for _ in range(n_retries):
             if self._session.stop.is_set() or not self._has_failed(result):
                 break
             item = item.again()
@@ -256,7 +268,7 @@ class _RunLoop:
             return known
         result = await answering.answer(item, known)
         self._session.watch(result)
-        self._stop_if_needed(result)
+        self._stop_if_needed(item, result)
         return result
 
     def _has_failed(self, result: CaseResult) -> bool:
@@ -267,7 +279,7 @@ class _RunLoop:
             return True
         return conclude_result(result, self._run).passed is False
 
-    def _stop_if_needed(self, result: CaseResult) -> None:
+    def _stop_if_needed(self, item: WorkItem, result: CaseResult) -> None:
         self._session.n_open += not result.is_done
         for failure in result.failures:
             if failure.kind == "budget":
@@ -277,7 +289,7 @@ class _RunLoop:
             elif failure.kind in _FATAL:
                 self._session.end("model", failure.message)
         self._session.n_missed += any(f.kind == "frozen_miss" for f in result.failures)
-        if result.output.metadata.get("model_error") in _FATAL:
+        if item.stored is None and result.output.metadata.get("model_error") in _FATAL:
             self._session.end("model", result.output.error)
         if self._opened.count_own_spending(result.variant, result.output):
             self._session.end("budget", f"{result.variant} has spent it")

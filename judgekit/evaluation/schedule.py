@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import SuiteGroup
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import JudgePanel
-    from judgekit.records import Case, JsonObject, RunInfo
+    from judgekit.records import Case, CaseResult, JsonObject, RunInfo
     from judgekit.targets import Target
 
 _BEGUN, _DONE = 1, 2
@@ -37,6 +37,8 @@ class WorkItem:
     key: ItemKey
     place: int
     case: Case
+    # The answer of another run that is judged here: its output and checks are taken as they are
+    stored: CaseResult | None = None
 
     def again(self) -> WorkItem:
         """The same case and variant, once more."""

@@ -294,9 +294,14 @@ def open_suite(
 
 
 def open_recorded(
-    judge: Judge, rubric: Rubric, recorded: RecordedAnswers, variants: Sequence[VariantSettings]
+    judge: Judge,
+    rubric: Rubric,
+    recorded: RecordedAnswers,
+    variants: Sequence[VariantSettings] = (),
+    *,
+    suite: Suite | None = None,
 ) -> OpenSuite:
-    """Outputs for one judge and one rubric, opened as a suite that no file describes."""
+    """Outputs for one judge and one rubric, opened as a suite, by default one without a file."""
     # What cases bring along (rubrics, assertions, plans) is left out: labels and earlier verdicts
     # are about this rubric alone.
     plain = {"rubric": None, "assertions": (), "evaluation": None}
@@ -306,7 +311,7 @@ def open_recorded(
         whole.version,
         lambda: (case.model_copy(update=plain) for case in whole.read()),
     )
-    suite = Suite(name="outputs", dataset="outputs.jsonl")
+    suite = suite or Suite(name="outputs", dataset="outputs.jsonl")
     panel = RunPanel(judges=(judge.id,))
     judges = SuiteJudges(
         panel, JudgePanel([judge], panel), ((judge.id, judge.grader.repeats),), assertions=()

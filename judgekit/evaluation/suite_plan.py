@@ -121,7 +121,6 @@ class SuitePlan:
     Attributes:
         n_counted: Cases that were worked through; where these are fewer, all counts are scaled up.
         n_retries: Answers that may come on top where those that do not pass are tried again.
-        people: Questions for a reviewer: at least, and at most.
         seconds: How long it all takes, likely, in seconds, without what is not known.
     """
 
@@ -135,6 +134,7 @@ class SuitePlan:
     answers: tuple[AnswersPlan, ...]
     models: tuple[ModelPlan, ...]
     combine: PanelCombination | None
+    # Questions for a reviewer: at least, and at most
     people: tuple[int, int]
     judges_by_rule: bool
     is_frozen: bool

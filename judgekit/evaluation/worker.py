@@ -127,11 +127,9 @@ class AnswerWorker:
         """Read the recorded outputs of items, and what the cache holds of their judgments."""
         read: list[tuple[WorkItem, Output, Rubric]] = []
         for item in items:
-            target = self._opened.targets[item.key.variant]
-            # Only what costs nothing is read ahead: a stopped run must not have called a model.
-            if not isinstance(target, GivenTarget | RecordedTarget):
+            output = await self._recorded_output(item)
+            if output is None:
                 continue
-            output = await target.answer(item.case, repeat=item.key.repeat)
             named = _named(output, item.key)
             rubric = None if named.error is not None else self._opened.rubric_of(item.case)
             self._ahead[item.key] = _ReadAhead(named)
@@ -171,6 +169,15 @@ class AnswerWorker:
         """Let go of the threads that assertions ran in."""
         self._measuring.close()
 
+    async def _recorded_output(self, item: WorkItem) -> Output | None:
+        # Only what costs nothing is read ahead: a stopped run must not have called a model.
+        if item.stored is not None:
+            return item.stored.output
+        target = self._opened.targets[item.key.variant]
+        if isinstance(target, GivenTarget | RecordedTarget):
+            return await target.answer(item.case, repeat=item.key.repeat)
+        return None
+
     async def _output(self, item: WorkItem, deadline: float | None) -> Output:
         target = self._opened.targets[item.key.variant]
         try:
@@ -185,10 +192,12 @@ class AnswerWorker:
         progressed.output, progressed.ran_at = named, self._now()
         fetched: FetchedVectors = {}
         try:
-            found = await self._measuring.find(item.case, named, fetched)
-        except (
-            _CANNOT_ASK_ERRORS
-        ) as error:  # the output stays, and is measured when the run is resumed
+            if item.stored is None:
+                found = await self._measuring.find(item.case, named, fetched)
+            else:
+                found = CheckResults(item.stored.checks, item.stored.scores)
+        # The output stays, and is measured when the run is resumed.
+        except _CANNOT_ASK_ERRORS as error:
             progressed.scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             await self._keep_all(progressed)
             raise
