@@ -123,6 +123,7 @@ from .run import (
 from .runner import (
     choice_of_run as choice_of_run,
     find_resumed_run as find_resumed_run,
+    new_run_id as new_run_id,
     prepare_run as prepare_run,
     run_status as run_status,
     run_suite as run_suite,

@@ -25,7 +25,7 @@ from judgekit.models import Embeddings
 from judgekit.records import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from judgekit.evaluation.case_plans import CasePlans
@@ -46,18 +46,14 @@ class CheckResults:
     scores: tuple[Score, ...] = ()
 
 
-NO_CHECK_RESULTS = CheckResults()
-"""Where nothing is looked for, or there is no output."""
-
-
 class CheckRunner:
     """Carries out the assertions and scorers of a suite and of its cases."""
 
     def __init__(self, plans: CasePlans) -> None:
         self._plans = plans
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="judgekit-checks")
-        self._has_quick_suite = are_inline_checks(plans.suite.assertions) and _are_quick_scorers(
-            plans.suite_scorers
+        self._has_quick_suite = are_inline_checks(plans.suite.assertions) and all(
+            spec.get("type") in _QUICK_SCORERS for spec in plans.suite_scorers
         )
 
     async def find(
@@ -65,7 +61,7 @@ class CheckRunner:
     ) -> CheckResults:
         """Look at one output."""
         if output.error is not None:
-            return NO_CHECK_RESULTS
+            return CheckResults()
         # Handing these checks to a thread would take longer than carrying them out.
         if self._is_quick(case, output):
             return self.found(case, output)
@@ -85,12 +81,9 @@ class CheckRunner:
     def found(self, case: Case, output: Output) -> CheckResults:
         """What assertions and scorers find; models of embeddings must have been asked."""
         plans = self._plans
-        specs = [*plans.suite.assertions, *plans.own_checks(case)]
-        checks = (
-            evaluate_assertions(output, specs, case=case, registry=plans.assertions)
-            if specs
-            else ()
-        )
+        checks: Sequence[AssertionResult] = ()
+        if specs := [*plans.suite.assertions, *plans.own_checks(case)]:
+            checks = evaluate_assertions(output, specs, case=case, registry=plans.assertions)
         return CheckResults(tuple(checks), self._scores(case, output))
 
     def not_yet(self, why: str, fetched: FetchedVectors, *, at: datetime) -> tuple[Score, ...]:
@@ -158,10 +151,6 @@ def _with_costs(
         else:
             scores[place] = scores[place].model_copy(update={"asked": each})
     return CheckResults(tuple(checks), tuple(scores))
-
-
-def _are_quick_scorers(scorers: Iterable[Mapping[str, object]]) -> bool:
-    return all(spec.get("type") in _QUICK_SCORERS for spec in scorers)
 
 
 _INLINE_CHECKS = frozenset({

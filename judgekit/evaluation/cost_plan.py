@@ -16,7 +16,7 @@ from judgekit.models import count_messages
 from judgekit.records import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.evaluation.pairing import OutputPair
     from judgekit.judge import Judge
@@ -90,7 +90,7 @@ def plan_grading(
         n_outputs=n_outputs,
         n_skipped=n_skipped,
         template=judge.template.id,
-        **_judge_plan_fields(counting),
+        **_judge_plan_fields([counting]),
     )
 
 
@@ -128,7 +128,7 @@ def plan_comparison(
         n_identical=n_identical,
         n_skipped=n_skipped,
         template=", ".join(dict.fromkeys(comparer.template.id for comparer in panel.comparers)),
-        **_sum_fields([_judge_plan_fields(counting) for counting in countings]),
+        **_judge_plan_fields(countings),
     )
 
 
@@ -145,37 +145,25 @@ class _JudgePlanFields(TypedDict):
     saved_usd: float
 
 
-def _judge_plan_fields(counting: RequestCounter) -> _JudgePlanFields:
-    likely, most = counting.likely(), counting.most()
+def _judge_plan_fields(countings: Sequence[RequestCounter]) -> _JudgePlanFields:
+    """What one judge, or all of several, would be asked."""
+    likely, most = [one.likely() for one in countings], [one.most() for one in countings]
     # One unknown price makes the total unknown; a sum without it would be too low, and it limits
     # money.
-    is_priced = likely.price_usd is not None and most.price_usd is not None
+    is_priced = all(load.price_usd is not None for load in (*likely, *most))
+    prices = (fsum(load.price_usd or 0.0 for load in loads) for loads in (likely, most))
     return _JudgePlanFields(
-        n_questions=counting.n_questions,
-        n_owned=counting.n_owned,
-        model=counting.connection.name,
-        input_tokens=likely.input_tokens,
-        output_tokens=(likely.output_tokens, most.output_tokens),
-        token_source=counting.counted_by,
-        price_usd=(likely.price_usd or 0.0, most.price_usd or 0.0) if is_priced else None,
-        saved_usd=counting.saved_usd,
-    )
-
-
-def _sum_fields(asked: list[_JudgePlanFields]) -> _JudgePlanFields:
-    """What several judges would be asked; the price is known where that of each is."""
-    prices = [one["price_usd"] for one in asked if one["price_usd"] is not None]
-    is_priced = len(prices) == len(asked)
-    likely, most = zip(*(one["output_tokens"] for one in asked), strict=True)
-    return _JudgePlanFields(
-        n_questions=sum(one["n_questions"] for one in asked),
-        n_owned=sum(one["n_owned"] for one in asked),
-        model=", ".join(one["model"] for one in asked),
-        input_tokens=sum(one["input_tokens"] for one in asked),
-        output_tokens=(sum(likely), sum(most)),
-        token_source=", ".join(dict.fromkeys(one["token_source"] for one in asked)),
-        price_usd=(fsum(p[0] for p in prices), fsum(p[1] for p in prices)) if is_priced else None,
-        saved_usd=fsum(one["saved_usd"] for one in asked),
+        n_questions=sum(one.n_questions for one in countings),
+        n_owned=sum(one.n_owned for one in countings),
+        model=", ".join(one.connection.name for one in countings),
+        input_tokens=sum(load.input_tokens for load in likely),
+        output_tokens=(
+            sum(load.output_tokens for load in likely),
+            sum(load.output_tokens for load in most),
+        ),
+        token_source=", ".join(dict.fromkeys(one.counted_by for one in countings)),
+        price_usd=(next(prices), next(prices)) if is_priced else None,
+        saved_usd=fsum(one.saved_usd for one in countings),
     )
 
 
@@ -368,11 +356,17 @@ class RequestCounter:
 
     def _load(self, calls: int, sent: float, back: float, scale: float) -> CallLoad:
         n, tokens_sent, tokens_back = round(calls * scale), round(sent * scale), round(back * scale)
+        way, price_usd = self.connection, 0.0 if n == 0 else None
+        # Some models charge more for long prompts, so that the price is looked up at the mean
+        # length; all calls are charged as calls of that size.
+        if n and (
+            price := way.prices.price(
+                way.name, input_tokens=tokens_sent // n, api_base=way.api_base
+            )
+        ):
+            price_usd = price.cost(Usage(input_tokens=tokens_sent, output_tokens=tokens_back))
         return CallLoad(
-            calls=n,
-            input_tokens=tokens_sent,
-            output_tokens=tokens_back,
-            price_usd=_price(self.connection, n, tokens_sent, tokens_back),
+            calls=n, input_tokens=tokens_sent, output_tokens=tokens_back, price_usd=price_usd
         )
 
 
@@ -388,14 +382,3 @@ def estimate_reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
     limit = request.parameters.get("max_tokens")
     longest = limit if isinstance(limit, int) else _LONGEST_REPLY_TOKENS * asked
     return min(_LIKELY_REPLY_TOKENS * asked, longest), longest
-
-
-def _price(connection: Connection, calls: int, sent: int, back: int) -> float | None:
-    """What calls cost; those of one plan are charged as calls of their mean size."""
-    if not calls:
-        return 0.0
-    # Some models charge more for long prompts, so that the price is looked up at the mean length.
-    price = connection.prices.price(
-        connection.name, input_tokens=sent // calls, api_base=connection.api_base
-    )
-    return None if price is None else price.cost(Usage(input_tokens=sent, output_tokens=back))

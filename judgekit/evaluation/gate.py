@@ -16,13 +16,12 @@ from judgekit.evaluation.judges import (
     meets_calibration_gate,
     on_common_scale,
 )
+from judgekit.evaluation.outcome import last_tries
 from judgekit.scoring import TIERS, check_drop, check_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from judgekit.evaluation.summary import RunSummary, VariantFigures
-    from judgekit.records import CalibrationState, CaseResult, RunInfo
+    from judgekit.records import CalibrationState, RunInfo
     from judgekit.scoring import GateOutcome, Tier
     from judgekit.stats.estimate import Estimate
     from judgekit.store import StoredRuns
@@ -166,7 +165,9 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
 
     # A calibrated run and an uncalibrated one differ by the maps, not by the outputs.
     both = on_common_scale(before, run)
-    then, now = (SideScores(_counting(one, variant, store), one) for one in both)
+    then, now = (
+        SideScores(last_tries(store.results(one.id, variant=variant), one), one) for one in both
+    )
     undecided = (then.passed.keys() & now.cases) - now.passed.keys()
     if not then.passed.keys() & now.cases:
         return DropGateResult(variant=variant, max_drop=max_drop, baseline=before.id, change=None)
@@ -204,17 +205,6 @@ def _run_before(variant: str, run: RunInfo, store: StoredRuns) -> RunInfo | None
         if is_earlier and has_it and one.status in _FINISHED:
             return one
     return None
-
-
-def _counting(run: RunInfo, variant: str, store: StoredRuns) -> Iterator[CaseResult]:
-    """The answers of a variant: repeats all, but of several tries the last."""
-    last: CaseResult | None = None
-    for result in store.results(run.id, variant=variant):
-        if last is not None and (run.repeats != 1 or result.place != last.place):
-            yield last
-        last = result
-    if last is not None:
-        yield last
 
 
 def _mean(values: list[float]) -> float:

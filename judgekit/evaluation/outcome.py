@@ -9,7 +9,8 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.assertions import SIMILARITY, combine_outcomes, evaluate_assertions, judge_score
 from judgekit.datasets import scorer_name
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 
     from judgekit.assertions import EvaluationPlan, StrategyOutcome
     from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo, Verdict
-    from judgekit.store import StoredRuns
+    from judgekit.store import AnswerProgress, StoredRuns
+
+_AnswerT = TypeVar("_AnswerT", bound="CaseResult | AnswerProgress")
 
 _NO_OUTPUT = Output(text="")
 """The scorer of the judge looks at the verdict alone."""
@@ -98,6 +101,16 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
     outcome = strategy_outcome(plan, result, run, verdict)
     passed = decide_strategy_pass(suite_assertion_results(result, run), passed=outcome.passed)
     return Outcome(result, verdict, outcome.value, passed, outcome, scores, overall)
+
+
+def last_tries(answers: Iterable[_AnswerT], run: RunInfo) -> Iterator[_AnswerT]:
+    """The answers that count: of several tries the last, of repeats all."""
+    if run.repeats != 1:
+        yield from answers
+        return
+    for _, tries in groupby(answers, key=lambda one: (one.place, one.key.variant)):
+        *_, last = tries
+        yield last
 
 
 def run_verdicts(run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:

@@ -14,7 +14,7 @@ from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
 from judgekit.evaluation.cost_plan import RequestCounter, TextLength, estimate_judge_reply_tokens
 from judgekit.evaluation.judges import HUMAN_JUDGE
-from judgekit.evaluation.runner import DEFAULT_IN_FLIGHT
+from judgekit.evaluation.runner import n_answers_in_work
 from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, read_chosen_cases
 from judgekit.evaluation.session import price_table
 from judgekit.evaluation.suite_plan import (
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from judgekit.datasets import SelectionCount, VariantSettings
     from judgekit.evaluation.session import OpenSuite
     from judgekit.evaluation.suite_plan import EarlierRunStatistics, PaceLimit, TextSource
-    from judgekit.judge import Judge
     from judgekit.models import Connection
     from judgekit.records import Case, Rubric, RunInfo
     from judgekit.store import RunStore
@@ -84,7 +83,7 @@ async def plan_suite(
     places = sample_places(tally.n_chosen, most_cases, _SEED)
     checks = opened.case_checks()
     for place, case in enumerate(opened.cases):
-        as_run = opened.case_as_run(case)
+        as_run = opened.plans.as_run(case)
         # Every case is checked, although only some are counted: a plan that passes must not fail at
         # the start of the run.
         checks.take(as_run)
@@ -92,7 +91,7 @@ async def plan_suite(
             await walk.take(place, as_run)
     checks.close()
     learned = None if store is None else earlier_run_statistics(store, opened.suite.name)
-    return _PlanBuilder(opened, walk, tally, learned, _n_workers(opened, in_flight)).plan(
+    return _PlanBuilder(opened, walk, tally, learned, n_answers_in_work(opened, in_flight)).plan(
         len(places)
     )
 
@@ -118,7 +117,7 @@ class _Walk:
         self.targets = _target_countings(opened)
         models = opened.judges.models
         self.judges = (
-            [(judge, _counting(opened, judge)) for judge in models.judges] if models else []
+            [(one, _counter(opened, one.connection)) for one in models.judges] if models else []
         )
         self.vectors = _VectorCounter(opened)
         self.n_done = self.n_retries = self.n_newly_judged = 0
@@ -131,7 +130,7 @@ class _Walk:
     async def take(self, place: int, case: Case) -> None:
         """Count the answers to one case, as it is run."""
         self.opened.refuse_retries_of_repeats(case)
-        rubric = self.opened.rubric_of(case)
+        rubric = self.opened.plans.rubric_of(case)
         n_again = self.opened.retries_of(case)
         for item in self._items(place, case):
             if self._ledger.is_done(item.key.variant, item.key.repeat, place):
@@ -188,7 +187,8 @@ class _Walk:
     def _judge(self, item: WorkItem, output: Output | None, rubric: Rubric, n_again: int) -> None:
         n_before = sum(counting.n_calls for _, counting in self.judges)
         for place, (judge, counting) in enumerate(self.judges):
-            shown = output or _placeholder(judge)
+            needs_trace = judge.template.header.needs_trace
+            shown = output or (_PLACEHOLDER_TRACE if needs_trace else _PLACEHOLDER)
             for request in judge.requests(item.case, shown, rubric):
                 counting.take(
                     request,
@@ -336,27 +336,20 @@ def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
         if variant.kind == "prompt":
             model = resolve_suite_model(suite, cast("str", variant.model))
             way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
-            found[variant.id] = RequestCounter(
-                way,
-                refresh=opened.execution.refresh is True,
-                asks_once=opened.cache is not None,
-                n_exact=_N_EXACT,
-                known_keys=keys_of_model[way.name],
-            )
+            found[variant.id] = _counter(opened, way, keys_of_model[way.name])
     return found
 
 
-def _counting(opened: OpenSuite, judge: Judge) -> RequestCounter:
+def _counter(
+    opened: OpenSuite, connection: Connection, known_keys: set[str] | None = None
+) -> RequestCounter:
     return RequestCounter(
-        judge.connection,
+        connection,
         refresh=opened.execution.refresh is True,
         asks_once=opened.cache is not None,
         n_exact=_N_EXACT,
+        known_keys=set() if known_keys is None else known_keys,
     )
-
-
-def _placeholder(judge: Judge) -> Output:
-    return _PLACEHOLDER_TRACE if judge.template.header.needs_trace else _PLACEHOLDER
 
 
 def _limited(length: TextLength, settings: VariantSettings) -> TextLength:
@@ -393,9 +386,12 @@ def model_plan(
     reply = lengths.get(name) if role == "answers" else None
     likely = counting.likely(lengths, reply=reply, scale=scale)
     way = counting.connection
-    latency_s = counting.latency_s or _assumed_latency_s(way.name)
-    paces: dict[PaceLimit, float] = {"concurrency": _rounds(likely.calls, way.max_concurrency)}
-    paces["concurrency"] *= latency_s
+    is_local = way.name.startswith("local/")
+    assumed_s = ASSUMED_LOCAL_LATENCY_S if is_local else _ASSUMED_LATENCY_S
+    latency_s = counting.latency_s or assumed_s
+    # A last round of calls that is not full takes as long as a full one.
+    n_rounds = max(likely.calls / way.max_concurrency, float(likely.calls > 0))
+    paces: dict[PaceLimit, float] = {"concurrency": n_rounds * latency_s}
     if rpm is not None:
         paces["rpm"] = likely.calls / rpm * _MINUTE_S
     if tpm is not None:
@@ -419,15 +415,6 @@ def model_plan(
     )
 
 
-def _n_workers(opened: OpenSuite, in_flight: int | None) -> int:
-    """How many answers a run has in work at a time."""
-    settings = opened.suite.settings
-    if settings.in_sequence:
-        return 1
-    wanted = in_flight or settings.max_concurrency
-    return wanted or max(DEFAULT_IN_FLIGHT, opened.judges.max_concurrency)
-
-
 def _total_seconds(
     answers: Sequence[AnswersPlan],
     models: Sequence[ModelPlan],
@@ -444,18 +431,6 @@ def _total_seconds(
     longest = max((seconds for _, seconds in stages), default=0.0)
     return max(in_turn, longest, *(m.seconds for m in models), 0.0)
 
-
-def _rounds(calls: int, at_once: int) -> float:
-    """How often a call is waited for; a last round that is not full counts whole."""
-    return max(calls / at_once, float(calls > 0))
-
-
-def _assumed_latency_s(model: str) -> float:
-    return ASSUMED_LOCAL_LATENCY_S if model.startswith("local/") else _ASSUMED_LATENCY_S
-
-
-_N_EXACT_VECTORS = 400
-"""So many requests to each model have their tokens counted one by one."""
 
 _NOTHING_BACK = (0, 0)
 """A vector is no tokens."""
@@ -490,10 +465,5 @@ class _VectorCounter:
 
     def _counting(self, name: str, connection: Connection) -> RequestCounter:
         if name not in self.countings:
-            self.countings[name] = RequestCounter(
-                connection,
-                refresh=self._opened.execution.refresh is True,
-                asks_once=self._opened.cache is not None,
-                n_exact=_N_EXACT_VECTORS,
-            )
+            self.countings[name] = _counter(self._opened, connection)
         return self.countings[name]

@@ -21,8 +21,13 @@ from judgekit.evaluation.case_plans import (
     UNASKED_RUBRICS_KEY,
     default_rubric_records,
 )
-from judgekit.evaluation.judges import CALIBRATION_KEY, JUDGING_KEY, judging_of_suite
-from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.judges import (
+    CALIBRATION_KEY,
+    HUMAN_JUDGE,
+    JUDGING_KEY,
+    judging_of_suite,
+)
+from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.schedule import (
     PARTS_KEY,
     VERSIONS_KEY,
@@ -38,11 +43,13 @@ from judgekit.evaluation.schedule import (
 from judgekit.evaluation.session import Choice, Session, calibration_of_suite, variant_versions
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.fingerprint import fingerprint
+from judgekit.judge import gather_in_order
 from judgekit.records import RunInfo
+from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.schedule import WorkChain
@@ -51,15 +58,13 @@ if TYPE_CHECKING:
         CaseResult,
         ItemKey,
         JsonObject,
-        JudgeFailure,
-        Judgment,
         RunPanel,
         RunStatus,
     )
-    from judgekit.store import AnswerProgress, RunStore, StoredRuns
+    from judgekit.store import RunStore, StoredRuns
 
-DEFAULT_IN_FLIGHT = 32
-"""Cases in work at a time, where nothing else says."""
+_IN_FLIGHT = 32
+"""Answers in work at a time, where nothing else says."""
 
 _READ_AHEAD = 16
 """Answers for which the cache is read with one query."""
@@ -78,24 +83,12 @@ def new_run(
     suite = opened.suite
     cases = read_chosen_cases(opened)
     parts = run_identity(opened, cases)
-    config: JsonObject = {
-        **suite.to_json(),
-        "chosen": opened.choice.as_json(),
-        PARTS_KEY: {**parts},
-        VERSIONS_KEY: variant_versions(opened),
-        **_judging_config(opened),
-        **_default_rubric_config(opened),
-        **_similarity_config(opened),
-    }
-    # The time makes ids sort by start, the name makes them readable, the token keeps two runs of
-    # the same second apart.
-    slug = "".join(c if c.isalnum() else "-" for c in suite.name.lower()).strip("-")[:40]
     return RunInfo(
-        id=f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-{token or secrets.token_hex(2)}",
+        id=new_run_id(suite.name, now, token or secrets.token_hex(2)),
         suite=suite.name,
         suite_version=str(suite.version),
         started_at=now,
-        config=config,
+        config=_run_config(opened, parts),
         config_fingerprint=fingerprint({**parts}),
         folder=str(suite.folder.resolve()),
         dataset=opened.cases.name,
@@ -107,6 +100,35 @@ def new_run(
         notes=notes,
         tags=suite.tags,
     )
+
+
+def new_run_id(suite: str, now: datetime, ending: str) -> str:
+    """An id that sorts by start and is readable."""
+    slug = "".join(c if c.isalnum() else "-" for c in suite.lower()).strip("-")[:40]
+    return f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-{ending}"
+
+
+def _run_config(opened: OpenSuite, parts: dict[str, str]) -> JsonObject:
+    """The suite, what is chosen of it, and what decides the figures beside it."""
+    suite, plans, asked = opened.suite, opened.plans, judging_of_suite(opened.judges)
+    config: JsonObject = {
+        **suite.to_json(),
+        "chosen": opened.choice.as_json(),
+        PARTS_KEY: {**parts},
+        VERSIONS_KEY: variant_versions(opened),
+    }
+    if asked is not None:
+        config[JUDGING_KEY] = asked.to_json()
+    if suite.calibration is not None:
+        config[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
+    if plans.by_default:
+        config[DEFAULT_RUBRICS_KEY] = [*default_rubric_records(plans.by_default)]
+    if plans.n_unasked:
+        config[UNASKED_RUBRICS_KEY] = plans.n_unasked
+    # How similarity is measured may depend on what is installed.
+    if plans.measures_similarity:
+        config[SIMILARITY_KEY] = plans.similarity_measure
+    return config
 
 
 async def run_suite(
@@ -188,23 +210,18 @@ class _RunLoop:
         """Which answers earlier sessions began, and which of them are whole."""
         failed: list[ItemKey] = []
         for progress in self._store.progress(self._run.id):
+            key = progress.key
             again = self._session.retry_errors and (progress.has_error or progress.n_failures > 0)
-            if again:
-                failed.append(progress.key)
+            failed += [key] if again else []
             is_done = progress.is_done and not again
-            self._ledger.note(
-                progress.key.variant, progress.key.repeat, progress.place, is_done=is_done
-            )
-        self._forget(failed)
-        if self._opened.has_own_retries:
+            self._ledger.note(key.variant, key.repeat, progress.place, is_done=is_done)
+        for start in range(0, len(failed), _MOST_FORGOTTEN):
+            self._store.forget(self._run.id, failed[start : start + _MOST_FORGOTTEN])
+        if self._opened.suite.settings.retry_failed:
             for result in self._store.results(self._run.id):
                 is_last = result.repeat >= self._opened.retries_of(result.case)
                 if result.is_done and (is_last or not self._has_failed(result)):
                     self._ledger.settle(result.variant, result.place)
-
-    def _forget(self, failed: Sequence[ItemKey]) -> None:
-        for start in range(0, len(failed), _MOST_FORGOTTEN):
-            self._store.forget(self._run.id, failed[start : start + _MOST_FORGOTTEN])
 
     def _chains(self, answers: Iterator[CaseResult] | None) -> Iterator[WorkChain]:
         if answers is not None:
@@ -217,7 +234,7 @@ class _RunLoop:
             self._opened.retries_of,
             self._opened.has_answer,
         )
-        return work.chains(self._opened.case_as_run(case) for case in self._opened.cases)
+        return work.chains(self._opened.plans.as_run(case) for case in self._opened.cases)
 
     async def _work(self, chains: Iterator[WorkChain], answering: AnswerWorker) -> None:
         async def worker() -> None:
@@ -230,12 +247,8 @@ class _RunLoop:
                     if not self._session.stop.is_set():
                         await self._settle(item, answering)
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self._n_workers()):
-                    group.create_task(worker())
-        except BaseExceptionGroup as problems:
-            raise _first_error(problems) from None
+        n = n_answers_in_work(self._opened, self._session.in_flight)
+        await gather_in_order([worker() for _ in range(n)])
 
     async def _next_chain(
         self, chains: Iterator[WorkChain], answering: AnswerWorker
@@ -294,34 +307,14 @@ class _RunLoop:
         if self._opened.count_own_spending(result.variant, result.output):
             self._session.end("budget", f"{result.variant} has spent it")
 
-    def _n_workers(self) -> int:
-        settings = self._opened.suite.settings
-        if settings.in_sequence:
-            return 1
-        wanted = self._session.in_flight or settings.max_concurrency
-        return wanted or max(DEFAULT_IN_FLIGHT, self._opened.judges.max_concurrency)
 
-
-def _judging_config(opened: OpenSuite) -> JsonObject:
-    """How the judges are asked, and the maps their values are calibrated by."""
-    asked = judging_of_suite(opened.judges)
-    config: JsonObject = {} if asked is None else {JUDGING_KEY: asked.to_json()}
-    if opened.suite.calibration is not None:
-        config[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
-    return config
-
-
-def _similarity_config(opened: OpenSuite) -> JsonObject:
-    """How similarity is measured, which may hang on what is installed."""
-    plans = opened.plans
-    return {SIMILARITY_KEY: plans.similarity_measure} if plans.measures_similarity else {}
-
-
-def _default_rubric_config(opened: OpenSuite) -> JsonObject:
-    """The rubrics taken by default, and how many rubrics no judge is asked; empty without any."""
-    found, n_unasked = opened.plans.by_default, opened.plans.n_unasked
-    config: JsonObject = {DEFAULT_RUBRICS_KEY: [*default_rubric_records(found)]} if found else {}
-    return {**config, UNASKED_RUBRICS_KEY: n_unasked} if n_unasked else config
+def n_answers_in_work(opened: OpenSuite, in_flight: int | None) -> int:
+    """How many answers a run has in work at a time."""
+    settings = opened.suite.settings
+    if settings.in_sequence:
+        return 1
+    wanted = in_flight or settings.max_concurrency
+    return wanted or max(_IN_FLIGHT, opened.judges.max_concurrency)
 
 
 def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: bool) -> RunStatus:
@@ -334,20 +327,11 @@ def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: 
     return "incomplete" if session.n_open else run_status(store, run.id)
 
 
-def _first_error(problems: BaseExceptionGroup[BaseException]) -> BaseException:
-    error = problems.exceptions[0]
-    return _first_error(error) if isinstance(error, BaseExceptionGroup) else error
-
-
-_LATEST = "latest"
-"""Stands for the run of a suite that was begun last."""
-
-
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
     """The run of a suite that is to be resumed."""
     if name is None:
         return None
-    return store.run(f"{_LATEST}:{suite.name}" if name == _LATEST else name)
+    return store.run(f"{name}:{suite.name}" if name == LATEST_RUN else name)
 
 
 def choice_of_run(run: RunInfo | None) -> Choice:
@@ -380,7 +364,6 @@ def prepare_run(
     return run
 
 
-_HUMAN = "human"
 _SETTLED = frozenset({"waiting", "complete", "incomplete"})
 """How a run ends when everything was begun; one that was stopped has more to do than this."""
 
@@ -388,7 +371,7 @@ _SETTLED = frozenset({"waiting", "complete", "incomplete"})
 def run_status(store: RunStore, run_id: str) -> RunStatus:
     """How a run stands by what is kept of it."""
     run = store.run(run_id)
-    for progress in _last_tries(store.progress(run_id), run):
+    for progress in last_tries(store.progress(run_id), run):
         if not progress.is_done or progress.error_kind == "model":
             return "incomplete"
         if progress.n_failures and not _is_recovered(store.result(run_id, progress.key), run.panel):
@@ -408,35 +391,20 @@ def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
     return store.run(run_id)
 
 
-def _last_tries(found: Iterable[AnswerProgress], run: RunInfo) -> Iterator[AnswerProgress]:
-    """The answers that decide how a run stands: of several tries the last."""
-    last: AnswerProgress | None = None
-    for progress in found:
-        is_other = last is None or (progress.place, progress.key.variant) != (
-            last.place,
-            last.key.variant,
-        )
-        if last is not None and (is_other or run.repeats != 1):
-            yield last
-        last = progress
-    if last is not None:
-        yield last
-
-
 def _is_recovered(result: CaseResult | None, panel: RunPanel) -> bool:
     """Whether for each failure a later judge of a cascade has answered."""
     if result is None or panel.combine != "cascade":
         return False
-    return all(_has_later(failure, result.judgments, panel) for failure in result.failures)
-
-
-def _has_later(failure: JudgeFailure, judgments: Sequence[Judgment], panel: RunPanel) -> bool:
     seats = {judge: place for place, judge in enumerate(panel.judges)}
-    place = seats.get(failure.judge, -1)
-    return any(
-        one.criterion == failure.criterion
-        and seats.get(_HUMAN if one.source == _HUMAN else one.judge, len(seats)) > place
-        for one in judgments
+    latest: dict[str, int] = {}
+    for one in result.judgments:
+        # Every reviewer has the seat of the human judge.
+        judge = HUMAN_JUDGE if one.source == "human" else one.judge
+        seat = seats.get(judge, len(seats))
+        latest[one.criterion] = max(seat, latest.get(one.criterion, -1))
+    return all(
+        latest.get(failure.criterion, -1) > seats.get(failure.judge, -1)
+        for failure in result.failures
     )
 
 
@@ -458,7 +426,13 @@ async def suite_hooks(
         )
     try:
         if setup:
-            await _run_setup(suite, setup)
+            try:
+                await _run_hook(suite, setup)
+            except ProcessFailedError as error:
+                raise SettingsError(
+                    f"the setup of suite {suite.name!r} failed, so no call was made: "
+                    f"{_failure_message(error)}"
+                ) from error
         yield
     finally:
         # The run is over: a failed teardown is reported and changes no result.
@@ -467,16 +441,6 @@ async def suite_hooks(
                 await _run_hook(suite, teardown)
             except ProcessFailedError as error:
                 note(f"the teardown of suite {suite.name!r} failed: {_failure_message(error)}")
-
-
-async def _run_setup(suite: Suite, command: tuple[str, ...]) -> None:
-    try:
-        await _run_hook(suite, command)
-    except ProcessFailedError as error:
-        raise SettingsError(
-            f"the setup of suite {suite.name!r} failed, so no call was made: "
-            f"{_failure_message(error)}"
-        ) from error
 
 
 async def _run_hook(suite: Suite, command: tuple[str, ...]) -> None:

@@ -151,11 +151,6 @@ class OpenSuite:
     recorded: RecordedAnswers | None = None
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @property
-    def has_own_retries(self) -> bool:
-        """Whether the suite has answers that do not pass tried again, whatever their case."""
-        return self.suite.settings.retry_failed > 0
-
     def has_answer(self, variant: str, case: Case) -> bool:
         """Whether a variant is to answer a case."""
         return self.recorded is None or self.recorded.has_answer(variant, case.id)
@@ -179,14 +174,6 @@ class OpenSuite:
                 "repeated: retries would hide how repeats vary",
                 hint="leave out `repeats`, or the case's `retries`",
             )
-
-    def case_as_run(self, case: Case) -> Case:
-        """A case with the rubric it names in full, so that the run stands by itself."""
-        return self.plans.as_run(case)
-
-    def rubric_of(self, case: Case) -> Rubric | None:
-        """The rubric a case is judged by."""
-        return self.plans.rubric_of(case)
 
     def case_checks(self) -> CaseChecks:
         """What looks at the cases before anything is asked."""

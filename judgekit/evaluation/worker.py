@@ -131,7 +131,7 @@ class AnswerWorker:
             if output is None:
                 continue
             named = _named(output, item.key)
-            rubric = None if named.error is not None else self._opened.rubric_of(item.case)
+            rubric = self._rubric_of(item, named)
             self._ahead[item.key] = _ReadAhead(named)
             if rubric is not None:
                 read.append((item, named, rubric))
@@ -162,12 +162,16 @@ class AnswerWorker:
             progressed.withheld.append(_unasked_failure(item, error))
         if not (progressed.withheld or progressed.is_done):
             progressed.is_done = True
-            await self._keep(item, is_done=True)
+            await self._put(item, is_done=True)
         return progressed.result(self._run_id)
 
     def close(self) -> None:
         """Let go of the threads that assertions ran in."""
         self._measuring.close()
+
+    def _rubric_of(self, item: WorkItem, output: Output) -> Rubric | None:
+        """The rubric an output is judged by; an error is not judged."""
+        return None if output.error is not None else self._opened.plans.rubric_of(item.case)
 
     async def _recorded_output(self, item: WorkItem) -> Output | None:
         # Only what costs nothing is read ahead: a stopped run must not have called a model.
@@ -202,14 +206,12 @@ class AnswerWorker:
             await self._keep_all(progressed)
             raise
         self._take_findings(progressed, named, found)
-        rubric = None if named.error is not None else self._opened.rubric_of(item.case)
+        rubric = self._rubric_of(item, named)
         if rubric is not None:
-            if ahead.begun is None:
-                (begun,) = self._opened.judges.begin([(item.case, named, rubric)])
-            else:
-                begun = ahead.begun
-            progressed.begun = begun
-            for pending in begun:
+            progressed.begun = ahead.begun or next(
+                self._opened.judges.begin([(item.case, named, rubric)])
+            )
+            for pending in progressed.begun:
                 for answers in pending.answers:
                     progressed.judge_answers += answers or ()
         progressed.is_done = rubric is None or self._opened.judges.is_content(
@@ -223,7 +225,7 @@ class AnswerWorker:
         """Take what was found, and what the assertions say of it where they are a judge."""
         item = progressed.item
         progressed.checks, progressed.scores = found.checks, found.scores
-        rubric = None if output.error is not None else self._opened.rubric_of(item.case)
+        rubric = self._rubric_of(item, output)
         if rubric is None:
             return ()
         judge_answers = self._opened.judges.by_rule(
@@ -236,7 +238,7 @@ class AnswerWorker:
         item = progressed.item
         # An answer that is complete cost nothing to get, so the next one need not wait until it is
         # on disk; one that is still to be judged must be there before a judge is paid for it.
-        keep = self._keeper.keep_soon if progressed.is_done else self._keeper.keep
+        keep = self._keeper.keep_soon if progressed.is_done else self._keeper.put
         await keep(
             Observation(
                 key=item.key,
@@ -259,22 +261,13 @@ class AnswerWorker:
         found = CheckResults(checks, progressed.scores)
         lacks = (len(checks), len(progressed.scores)) != self._measuring.n_wanted(item.case)
         lacks = lacks or any(map(is_pending_score, progressed.scores))
-        if not lacks and self._opened.rubric_of(item.case) is None:
+        if not lacks and self._rubric_of(item, output) is None:
             return
         if lacks or any(check.passed is None for check in checks):
             found = await self._found_again(progressed, output)
         judge_answers = self._take_findings(progressed, output, found)
         if judge_answers or lacks:
-            await self._keeper.keep(
-                Observation(
-                    key=item.key,
-                    place=item.place,
-                    at=self._now(),
-                    said=judge_answers,
-                    checks=found.checks,
-                    scores=found.scores,
-                )
-            )
+            await self._put(item, judge_answers, checks=found.checks, scores=found.scores)
 
     async def _found_again(self, progressed: PartialAnswer, output: Output) -> CheckResults:
         item, fetched = progressed.item, FetchedVectors()
@@ -283,16 +276,14 @@ class AnswerWorker:
         except _CANNOT_ASK_ERRORS as error:
             scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             if scores:  # something was paid all the same
-                await self._keeper.keep(
-                    Observation(key=item.key, place=item.place, at=self._now(), scores=scores)
-                )
+                await self._put(item, scores=scores)
             raise
 
     async def _judge(self, progressed: PartialAnswer, deadline: float | None) -> None:
         """Ask who was not asked yet; whoever is still out at the deadline has failed."""
         item, output = progressed.item, cast("Output", progressed.output)
-        rubric = self._opened.rubric_of(item.case)
-        if output.error is not None or rubric is None:
+        rubric = self._rubric_of(item, output)
+        if rubric is None:
             return
         try:
             async with asyncio.timeout_at(deadline):
@@ -350,7 +341,7 @@ class AnswerWorker:
             for judge, criterion, repeat in self._opened.judges.unanswered(rubric, answered)
         ]
         progressed.judge_answers += failures
-        await self._keep(progressed.item, judge_answers=failures)
+        await self._put(progressed.item, failures)
 
     def _limit_s(self, item: WorkItem) -> float | None:
         """How long a case may take; one that allows the answer more than the suite does has it."""
@@ -366,23 +357,25 @@ class AnswerWorker:
             where = "evaluation.timeout_s of the case"
         return f"the case took longer than {limit:g} s ({where})"
 
-    async def _keep(
+    def _put(
         self,
         item: WorkItem,
-        *,
         judge_answers: Sequence[Judgment | JudgeFailure] = (),
+        *,
+        checks: Sequence[AssertionResult] = (),
+        scores: Sequence[Score] = (),
         is_done: bool = False,
-    ) -> None:
-        await self._put(item, judge_answers, is_done=is_done)
-
-    def _put(
-        self, item: WorkItem, judge_answers: Sequence[Judgment | JudgeFailure], *, is_done: bool
     ) -> asyncio.Future[None]:
-        return self._keeper.put(
-            Observation(
-                key=item.key, place=item.place, at=self._now(), said=judge_answers, is_done=is_done
-            )
+        observed = Observation(
+            key=item.key,
+            place=item.place,
+            at=self._now(),
+            said=judge_answers,
+            checks=checks,
+            scores=scores,
+            is_done=is_done,
         )
+        return self._keeper.put(observed)
 
 
 def _unasked_failure(
@@ -425,10 +418,6 @@ class ObservationWriter:
         self._n_soon = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgekit-store")
 
-    async def keep(self, observed: Observation) -> None:
-        """Keep one observation; on disk when this returns."""
-        await self.put(observed)
-
     async def keep_soon(self, observed: Observation) -> None:
         """Have one observation kept, and wait only where too many are waiting already."""
         if self._untold is not None:
@@ -448,7 +437,7 @@ class ObservationWriter:
             self._untold = self._untold or done.exception()
 
     def put(self, observed: Observation) -> asyncio.Future[None]:
-        """Have one observation kept without waiting for it, so that the next one can come."""
+        """Have one observation kept; it is on disk when the future is done."""
         # The future belongs to one observation, although they are committed together: a caller
         # waits for its own only.
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -23,6 +23,7 @@ from judgekit.evaluation import (
     conclude_result,
     judging_of_judge,
     judging_of_run,
+    new_run_id,
     on_common_scale,
     open_recorded,
     resolve_calibration,
@@ -156,9 +157,8 @@ def new_rejudgment(
         config[CALIBRATION_KEY] = renewed.to_json()
     # A rejudgment of a rejudgment keeps one suffix.
     own = old.suite.removesuffix(_SUITE_SUFFIX)
-    slug = "".join(c if c.isalnum() else "-" for c in own.lower()).strip("-")[:40]
     return RunInfo(
-        id=f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-rejudged-{token or secrets.token_hex(2)}",
+        id=new_run_id(own, now, f"rejudged-{token or secrets.token_hex(2)}"),
         suite=f"{own}{_SUITE_SUFFIX}",
         suite_version=old.suite_version,
         started_at=now,
