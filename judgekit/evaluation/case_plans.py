@@ -200,7 +200,10 @@ class CasePlans:
                     f"the scorer {scorer_name(spec)!r} needs a `model` of embeddings",
                     hint="for example `model: openai/text-embedding-3-small`",
                 )
-            return {**found, "method": "semantic", "embed": self._embeddings(model, api_base)}
+            name = f"{model} {api_base or ''}"
+            if name not in self.embeddings:
+                self.embeddings[name] = self._open_embeddings(model, api_base)
+            return {**found, "method": "semantic", "embed": self.embeddings[name]}
         if model is not None or api_base is not None:
             raise SettingsError(
                 f"the scorer {scorer_name(spec)!r} asks a model only with `method: embedding`"
@@ -210,12 +213,6 @@ class CasePlans:
                 "semantic similarity is not installed", hint="pip install 'judgekit-llm[semantic]'"
             )
         return found
-
-    def _embeddings(self, model: str, api_base: str | None) -> Embeddings:
-        name = f"{model} {api_base or ''}"
-        if name not in self.embeddings:
-            self.embeddings[name] = self._open_embeddings(model, api_base)
-        return self.embeddings[name]
 
     def _similarity(self) -> SimilaritySettings:
         """How similarity is measured where a case wants it: as the suite's scorer does."""

@@ -229,8 +229,9 @@ def decide_comparison(
     leader: BetterSide = "a" if leaning[0] > leaning[1] else "b"
     # Two conditions, because a significant sign test says nothing about pairs without a winner.
     if shown and _keeps_lead(whole, leader):
+        what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that favour a side"
         return ComparisonDecision(
-            winner=leader, reason=_why_better(whole, leaning), p=p, alpha=alpha
+            winner=leader, reason=f"{max(leaning)} of {sum(leaning)} {what}", p=p, alpha=alpha
         )
     reason = _why_open(whole, leaning, flags, alpha)
     if shown:
@@ -247,11 +248,6 @@ def _keeps_lead(whole: WinFigures, leader: BetterSide) -> bool:
     """Whether the leader has more than half, even if the other side had won all that is open."""
     low, high = whole.bounds
     return low > _EVEN + SLACK if leader == "a" else high < _EVEN - SLACK
-
-
-def _why_better(whole: WinFigures, leaning: tuple[int, int]) -> str:
-    what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that favour a side"
-    return f"{max(leaning)} of {sum(leaning)} {what}"
 
 
 def _why_none(whole: WinFigures, flags: tuple[str, ...]) -> str:

@@ -235,7 +235,9 @@ class Ranker:
             async for pair, found in judged:
                 match = next(chosen)
                 comparison = found.model_copy(update={"variant_a": match.a, "variant_b": match.b})
-                self._add_votes(pair, comparison)
+                if comparison.error is None and not comparison.is_identical:
+                    number = self._case_numbers.setdefault(pair.case.id, len(self._case_numbers))
+                    self._panel.add(number, comparison)
                 # A match that the money did not suffice for is as if it had not been asked: kept
                 # as undecided it would widen the bounds of its sides.
                 if is_out_of_budget(comparison):
@@ -264,11 +266,6 @@ class Ranker:
             rule=judges.rule or "consistent",
             panel=self._panel.figures(),
         )
-
-    def _add_votes(self, pair: OutputPair, comparison: Comparison) -> None:
-        if comparison.error is None and not comparison.is_identical:
-            number = self._case_numbers.setdefault(pair.case.id, len(self._case_numbers))
-            self._panel.add(number, comparison)
 
 
 PairChoice = Literal["round-robin", "adaptive"]

@@ -159,7 +159,15 @@ class AnswerWorker:
             if not progressed.is_done:
                 await self._judge(progressed, deadline)
         except _CANNOT_ASK_ERRORS as error:
-            progressed.withheld.append(_unasked_failure(item, error))
+            progressed.withheld.append(
+                JudgeFailure(
+                    criterion="(answer)",
+                    kind=cast("FailureKind", error.kind),
+                    message=str(error),
+                    case_id=item.key.case_id,
+                    variant=item.key.variant,
+                )
+            )
         if not (progressed.withheld or progressed.is_done):
             progressed.is_done = True
             await self._put(item, is_done=True)
@@ -376,18 +384,6 @@ class AnswerWorker:
             is_done=is_done,
         )
         return self._keeper.put(observed)
-
-
-def _unasked_failure(
-    item: WorkItem, error: BudgetExceededError | FrozenCacheError | ModelError
-) -> JudgeFailure:
-    return JudgeFailure(
-        criterion="(answer)",
-        kind=cast("FailureKind", error.kind),
-        message=str(error),
-        case_id=item.key.case_id,
-        variant=item.key.variant,
-    )
 
 
 def _is_unasked(one: Judgment | JudgeFailure) -> bool:
