@@ -22,9 +22,7 @@ from .comparison_result import (
     StoppingRule as StoppingRule,
     WinFigures as WinFigures,
 )
-from .comparison_summary import (
-    ComparisonTally as ComparisonTally,
-)
+from .comparison_summary import ComparisonTally as ComparisonTally
 from .cost_plan import (
     CallLoad as CallLoad,
     ComparisonPlan as ComparisonPlan,
@@ -89,9 +87,7 @@ from .pairing import (
     compare_in_order as compare_in_order,
     compare_pairs as compare_pairs,
 )
-from .planner import (
-    plan_suite as plan_suite,
-)
+from .planner import plan_suite as plan_suite
 from .ranking import (
     PairChoice as PairChoice,
     Ranker as Ranker,

@@ -82,9 +82,7 @@ class CasePlans:
         self.rubric = rubric
         self.defaults = DefaultRubrics(suite, rubric=rubric, is_judged=is_judged)
         self.scripts = ScriptSettings(
-            folder=suite.folder,
-            is_allowed=allow_scripts,
-            environment=suite.settings.environment,
+            folder=suite.folder, is_allowed=allow_scripts, environment=suite.settings.environment
         )
         self.by_default: dict[tuple[RubricReason, str], int] = {}
         """The rubrics that nobody named, with the cases of each; known once all were read."""

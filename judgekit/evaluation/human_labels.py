@@ -176,10 +176,7 @@ def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[Hum
     places = {c.name: place for place, c in enumerate(run.rubric.criteria)} if run.rubric else {}
     return sorted(
         items,
-        key=lambda item: (
-            fingerprint([seed, *item.key]),
-            places.get(item.criterion, len(places)),
-        ),
+        key=lambda item: (fingerprint([seed, *item.key]), places.get(item.criterion, len(places))),
     )
 
 

@@ -416,11 +416,7 @@ def model_plan(
 
 
 def _total_seconds(
-    answers: Sequence[AnswersPlan],
-    models: Sequence[ModelPlan],
-    *,
-    n_judged: int,
-    in_flight: int,
+    answers: Sequence[AnswersPlan], models: Sequence[ModelPlan], *, n_judged: int, in_flight: int
 ) -> float:
     """How long all of it takes: as the slowest model, or as the answers in work allow."""
     targets = [(m.likely.calls, m.latency_s) for m in models if m.role == "answers"]

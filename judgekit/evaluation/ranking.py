@@ -24,11 +24,7 @@ from judgekit.evaluation.pairing import (
     is_out_of_budget,
     pair_question,
 )
-from judgekit.evaluation.ranking_result import (
-    RankingProvenance,
-    RankRules,
-    sort_matches,
-)
+from judgekit.evaluation.ranking_result import RankingProvenance, RankRules, sort_matches
 from judgekit.evaluation.ranking_summary import MatchCollection, rank_matches, read_comparisons
 from judgekit.evaluation.strengths import fit_strengths, significant_order
 from judgekit.judge import SyncRunner

@@ -26,12 +26,7 @@ from judgekit.evaluation.ranking_result import (
     match_result_of,
     sort_matches,
 )
-from judgekit.evaluation.strengths import (
-    fit_of_side,
-    fit_strengths,
-    keeps_lead,
-    significant_order,
-)
+from judgekit.evaluation.strengths import fit_of_side, fit_strengths, keeps_lead, significant_order
 from judgekit.formats import iter_rows, rename_fields, validation_faults
 from judgekit.records import Comparison, Fraction, Name, Record, Winner
 from judgekit.stats.estimate import Estimate, undefined_estimate

@@ -21,12 +21,7 @@ from judgekit.evaluation.case_plans import (
     UNASKED_RUBRICS_KEY,
     default_rubric_records,
 )
-from judgekit.evaluation.judges import (
-    CALIBRATION_KEY,
-    HUMAN_JUDGE,
-    JUDGING_KEY,
-    judging_of_suite,
-)
+from judgekit.evaluation.judges import CALIBRATION_KEY, HUMAN_JUDGE, JUDGING_KEY, judging_of_suite
 from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.schedule import (
     PARTS_KEY,
@@ -54,13 +49,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import Suite
     from judgekit.evaluation.schedule import WorkChain
     from judgekit.evaluation.session import OpenSuite
-    from judgekit.records import (
-        CaseResult,
-        ItemKey,
-        JsonObject,
-        RunPanel,
-        RunStatus,
-    )
+    from judgekit.records import CaseResult, ItemKey, JsonObject, RunPanel, RunStatus
     from judgekit.store import RunStore, StoredRuns
 
 _IN_FLIGHT = 32

@@ -294,9 +294,7 @@ def open_recorded(
     plain = {"rubric": None, "assertions": (), "evaluation": None}
     whole = recorded.cases
     source = CaseSource(
-        whole.name,
-        whole.version,
-        lambda: (case.model_copy(update=plain) for case in whole.read()),
+        whole.name, whole.version, lambda: (case.model_copy(update=plain) for case in whole.read())
     )
     suite = suite or Suite(name="outputs", dataset="outputs.jsonl")
     panel = RunPanel(judges=(judge.id,))

@@ -29,14 +29,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.schedule import WorkItem
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import PendingGrading
-    from judgekit.records import (
-        AssertionResult,
-        FailureKind,
-        HumanItem,
-        ItemKey,
-        Rubric,
-        Score,
-    )
+    from judgekit.records import AssertionResult, FailureKind, HumanItem, ItemKey, Rubric, Score
     from judgekit.store import RunStore
 
 UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})

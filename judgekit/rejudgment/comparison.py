@@ -347,14 +347,7 @@ def _kappa(
     weights: Weights | None,
 ) -> Kappa | None:
     try:
-        return cohen_kappa(
-            old,
-            new,
-            labels=labels,
-            weights=weights,
-            clusters=cases,
-            level=level,
-        )
+        return cohen_kappa(old, new, labels=labels, weights=weights, clusters=cases, level=level)
     except NotEnoughDataError:
         return None
 
