@@ -186,8 +186,8 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
         return None, EXIT_INTERRUPTED
     finally:
         setup.judge.close()
-    both = pair_verdicts(old, [one.verdict for one in graded])
-    if not both.pairs and not is_stopped:
+    pairs, left_out = pair_verdicts(old, [one.verdict for one in graded])
+    if not pairs and not is_stopped:
         raise SettingsError(
             f"no output has a verdict in {path.name}",
             hint="both need the same case_id and variant",
@@ -197,13 +197,13 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
     same = setup.rubric if prints == {setup.rubric.fingerprint} else None
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     rejudged = None
-    if both.pairs:
+    if pairs:
         rejudged = compare_verdicts(
-            both.pairs,
+            pairs,
             (same, setup.rubric),
             (judges, (setup.judge.id,)),
             calibration=calibration,
-            left_out=both.left_out,
+            left_out=left_out,
         )
     if is_stopped:
         console.note(f"interrupted; {SAME_COMMAND}")

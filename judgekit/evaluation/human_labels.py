@@ -117,7 +117,7 @@ class LabellingSession:
         judgment = human_judgment(
             item, criterion, raw, rationale, annotator=self.annotator, confidence=confidence
         )
-        is_kept = self._is_kept(item, judgment)
+        is_kept = _is_kept(self._store, self._run, item, judgment, at=self._now())
         self._given += [item] if is_kept else []
         self.n_taken += not is_kept
         self._place += 1
@@ -146,19 +146,6 @@ class LabellingSession:
         else:
             self._closed.remove(item)
         self._open.insert(self._place, item)
-        return True
-
-    def _is_kept(self, item: HumanItem, judgment: Judgment) -> bool:
-        """Keep a judgment; not where somebody else was quicker."""
-        try:
-            self._store.answer_item(item, judgment, at=self._now())
-        # Another annotator may have answered since the question was shown: the first judgment
-        # stays, and anything else is an error of the store.
-        except StoreError:
-            result = self._store.result(self._run.id, item.key)
-            if result is None or _stored_judgment(result, item) is None:
-                raise
-            return False
         return True
 
     def _last_before(self) -> HumanItem | None:
@@ -290,14 +277,6 @@ class LabelImport:
     n_not_asked: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Matched:
-    """A label and the question it answers."""
-
-    item: HumanItem
-    judgment: Judgment
-
-
 def import_labels(
     store: RunStore, run: RunInfo, path: Path, *, annotator: str | None, at: datetime
 ) -> LabelImport:
@@ -306,7 +285,7 @@ def import_labels(
     asked: defaultdict[str, list[HumanItem]] = defaultdict(list)
     for item in store.queue(run.id, open_only=False):
         asked[item.key.case_id].append(item)
-    matched: list[_Matched] = []
+    matched: list[tuple[HumanItem, Judgment]] = []
     n_labels = n_not_asked = n_before = 0
     answered: set[tuple[object, ...]] = set()
     for placed in read_labels(path):
@@ -318,9 +297,8 @@ def import_labels(
             n_before += 1
         else:
             answered.add((*found.key, found.criterion))
-            judgment = _judgment(store, run, found, placed, annotator)
-            matched.append(_Matched(found, judgment))
-    n_answered = sum(_answer(store, run, one, at) for one in matched)
+            matched.append((found, _judgment(store, run, found, placed, annotator)))
+    n_answered = sum(_is_kept(store, run, *one, at=at) for one in matched)
     return LabelImport(n_labels, n_answered, n_before + len(matched) - n_answered, n_not_asked)
 
 
@@ -393,13 +371,17 @@ def _judgment(
     )
 
 
-def _answer(store: RunStore, run: RunInfo, one: _Matched, at: datetime) -> bool:
-    """Whether a label was kept; not when somebody was quicker."""
+def _is_kept(
+    store: RunStore, run: RunInfo, item: HumanItem, judgment: Judgment, *, at: datetime
+) -> bool:
+    """Keep a judgment; not where somebody else was quicker."""
     try:
-        store.answer_item(one.item, one.judgment, at=at)
+        store.answer_item(item, judgment, at=at)
+    # Another annotator may have answered since the question was shown: the first judgment stays,
+    # and anything else is an error of the store.
     except StoreError:
-        waiting = {(item.key, item.criterion) for item in store.queue(run.id)}
-        if (one.item.key, one.item.criterion) in waiting:
+        result = store.result(run.id, item.key)
+        if result is None or _stored_judgment(result, item) is None:
             raise
         return False
     return True

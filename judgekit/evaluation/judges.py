@@ -97,16 +97,15 @@ def one_per_reply(answers: Iterable[AnswerT]) -> list[AnswerT]:
     return list({_reply_id(one, place): one for place, one in enumerate(answers)}.values())
 
 
-def judge_usage(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]) -> JudgeUsage:
-    """What answers took; criteria that share a reply (joint mode) share its cost already."""
-    items: list[Judgment | JudgeFailure] = [*judgments, *failures]
-    answers = one_per_reply(items)
-    paid = [item for item in items if not item.cached and item.n_calls]
+def judge_usage(answers: Sequence[Judgment | JudgeFailure | PairAnswer]) -> JudgeUsage:
+    """What answers took; questions that share a reply (joint mode) share its cost already."""
+    replies = one_per_reply(answers)
+    paid = [item for item in answers if not item.cached and item.n_calls]
     return JudgeUsage(
-        n_replies=sum(item.n_calls for item in answers),
-        n_cached=sum(item.n_calls for item in answers if item.cached),
+        n_replies=sum(item.n_calls for item in replies),
+        n_cached=sum(item.n_calls for item in replies if item.cached),
         cost_usd=sum(item.cost_usd or 0.0 for item in paid),
-        saved_usd=sum(item.price_usd or 0.0 for item in items if item.cached),
+        saved_usd=sum(item.price_usd or 0.0 for item in answers if item.cached),
         cost_unknown=any(item.cost_usd is None for item in paid),
         input_tokens=sum(item.usage.input_tokens for item in paid if item.usage),
         output_tokens=sum(item.usage.output_tokens for item in paid if item.usage),

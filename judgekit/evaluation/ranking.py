@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from judgekit.errors import BudgetExceededError
-from judgekit.evaluation.comparison_tally import PanelTally
+from judgekit.evaluation.comparison_summary import PanelTally
 from judgekit.evaluation.pairing import (
     ComparisonLoop,
     Contest,
@@ -258,7 +258,7 @@ class Ranker:
             failures={kind: n for kind, n in judges.failures.most_common() if kind != by_money},
             failure_messages={k: m for k, m in judges.messages.items() if k != by_money},
             left_out=self._contest.left_out,
-            spent=judges.usage(),
+            spent=judges.spent,
             rule=judges.rule or "consistent",
             panel=self._panel.figures(),
         )

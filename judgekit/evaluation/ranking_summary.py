@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from judgekit.errors import DatasetError
-from judgekit.evaluation.comparison_tally import JudgeTally, PairTally, flip_rate, tally_pairs
+from judgekit.evaluation.comparison_summary import JudgeTally, PairTally, flip_rate, tally_pairs
 from judgekit.evaluation.ranking_result import (
     MatchResult,
     PairFigures,

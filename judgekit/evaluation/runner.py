@@ -70,8 +70,8 @@ def new_run(
 ) -> RunInfo:
     """What a run of an opened suite sets out to do."""
     suite = opened.suite
-    cases = read_chosen_cases(opened)
-    parts = run_identity(opened, cases)
+    n_cases, content = read_chosen_cases(opened)
+    parts = run_identity(opened, content)
     return RunInfo(
         id=new_run_id(suite.name, now, token or secrets.token_hex(2)),
         suite=suite.name,
@@ -82,7 +82,7 @@ def new_run(
         folder=str(suite.folder.resolve()),
         dataset=opened.cases.name,
         dataset_version=opened.cases.version,
-        n_cases=cases.n_cases,
+        n_cases=n_cases,
         rubric=opened.rubric,
         variants=opened.variant_records(),
         panel=opened.judges.panel,

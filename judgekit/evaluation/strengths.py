@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.evaluation.comparison_tally import tally_pairs
+from judgekit.evaluation.comparison_summary import tally_pairs
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.logistic import expit
 from judgekit.stats.multiplicity import adjust
@@ -26,7 +26,7 @@ from judgekit.stats.sequential import win_e_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from judgekit.evaluation.comparison_tally import PairTally
+    from judgekit.evaluation.comparison_summary import PairTally
     from judgekit.evaluation.ranking_result import EvidenceKind, MatchResult, RankRules, Ties
     from judgekit.records import Winner
     from judgekit.stats.paired_comparisons import PairResult, Ranking

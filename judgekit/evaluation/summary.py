@@ -294,7 +294,7 @@ class _ReplyTally:
     def take(self, result: CaseResult) -> None:
         """Count the judgments of one answer."""
         # Criteria that share a reply share its cost; a reply never belongs to two answers.
-        self.spent += judge_usage(result.judgments, result.failures)
+        self.spent += judge_usage([*result.judgments, *result.failures])
         for judgment in result.judgments:
             if judgment.model:
                 self.models[judgment.model] = None

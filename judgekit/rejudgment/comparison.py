@@ -6,7 +6,7 @@ Shifts of scores, price. Verdicts come from stored runs (`run`) or from files.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from judgekit.calibration import level_of
 from judgekit.errors import DatasetError, NotEnoughDataError
 from judgekit.formats import iter_rows, suffix_of
-from judgekit.records import JudgeFailure, Verdict
+from judgekit.records import Judgment, Verdict
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.records import Criterion, Judgment, Rubric, Scale
+    from judgekit.records import Criterion, CriterionVerdict, JudgeFailure, Rubric, Scale
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.estimate import Estimate
@@ -185,11 +185,7 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
         passed=passed,
         value=value,
         criteria={
-            one.name: replace(
-                _criterion_answer(one.value, first_answers.get(one.name)),
-                own=own.get(one.name),
-                n=one.n,
-            )
+            one.name: _criterion_answer(one, own.get(one.name), first_answers.get(one.name))
             for one in verdict.criteria
         },
         failures=tuple(str(failure.kind) for failure in verdict.failures),
@@ -263,12 +259,17 @@ def compare_verdicts(
     )
 
 
-def _criterion_answer(value: float | None, one: Judgment | JudgeFailure | None) -> CriterionAnswer:
-    if one is None:
-        return CriterionAnswer(value=value, raw=None, rationale=None)
-    if isinstance(one, JudgeFailure):
-        return CriterionAnswer(value=value, raw=None, rationale=one.message)
-    return CriterionAnswer(value=value, raw=one.raw, rationale=one.rationale)
+def _criterion_answer(
+    criterion: CriterionVerdict, own: float | None, first: Judgment | JudgeFailure | None
+) -> CriterionAnswer:
+    raw = rationale = None
+    if isinstance(first, Judgment):
+        raw, rationale = first.raw, first.rationale
+    elif first is not None:
+        rationale = first.message
+    return CriterionAnswer(
+        value=criterion.value, raw=raw, rationale=rationale, own=own, n=criterion.n
+    )
 
 
 def _criteria(
@@ -420,18 +421,10 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictPairing:
-    """Outputs with what both judges made of them, and how many are in no figure."""
-
-    pairs: tuple[PairedVerdict, ...]
-    left_out: Mapping[str, int]
-    # Whether maps decided the old verdicts; here the judge's own values do on either side
-    was_calibrated: bool = False
-
-
-def pair_verdicts(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> VerdictPairing:
-    """Set old verdicts beside new ones."""
+def pair_verdicts(
+    old: Mapping[Key, Verdict], new: Iterable[Verdict]
+) -> tuple[list[PairedVerdict], Mapping[str, int]]:
+    """Old verdicts beside new ones, by the judges' own values, and what is left out, by why."""
     pairs: list[PairedVerdict] = []
     left_out: Counter[str] = Counter()
     met: set[Key] = set()
@@ -455,6 +448,4 @@ def pair_verdicts(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> Verdict
             )
     if unmet := len(old.keys() - met):
         left_out[NO_NEW_VERDICT] = unmet
-    return VerdictPairing(
-        tuple(pairs), left_out, any(one.uncalibrated is not None for one in old.values())
-    )
+    return pairs, left_out
