@@ -85,13 +85,12 @@ from .pairing import (
     Side as Side,
     SideOutput as SideOutput,
     compare_in_order as compare_in_order,
-    compare_pairs as compare_pairs,
+    pair_question as pair_question,
 )
 from .planner import plan_suite as plan_suite
 from .ranking import (
     PairChoice as PairChoice,
     Ranker as Ranker,
-    make_match_selector as make_match_selector,
     rank as rank,
     rank_comparisons as rank_comparisons,
     rank_sync as rank_sync,

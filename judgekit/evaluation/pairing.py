@@ -78,8 +78,7 @@ class LeftOut:
     other_input: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PairingSurvey:
+class PairingSurvey(NamedTuple):
     """What is known of two sides once both were read."""
 
     n_pairs: int
@@ -113,11 +112,6 @@ class Pairing:
     def names(self) -> tuple[str, ...]:
         """What would give either side away in an output."""
         return tuple(dict.fromkeys((*self.a.names, *self.b.names)))
-
-    def count(self) -> tuple[int, LeftOut]:
-        """Read both sides once, so that an invalid row is found before any call is made."""
-        found = self.survey()
-        return found.n_pairs, found.left_out
 
     @property
     def chosen(self) -> JsonObject:
@@ -163,17 +157,18 @@ class Pairing:
                 if answered is not None:
                     own.add(answered)
             yield from _met(waiting, abreast, left_out)
-        left_out.n_only_a, left_out.only_a = waiting[0].rest()
-        left_out.n_only_b, left_out.only_b = waiting[1].rest()
+        left_out.n_only_a, left_out.n_only_b = map(len, waiting)
+        left_out.only_a, left_out.only_b = (
+            tuple(case for case, _ in islice(own, _MOST_NAMED)) for own in waiting
+        )
 
 
-class _Waiting:
+class _Waiting(dict[tuple[str, int], SideOutput]):
     """Outputs of one side whose counterparts have not come yet."""
 
     def __init__(self, label: str) -> None:
         self._label = label
         self._seen: set[tuple[str, int]] = set()
-        self._waiting: dict[tuple[str, int], SideOutput] = {}
 
     def add(self, answered: SideOutput) -> None:
         key = answered.case.id, answered.repeat
@@ -185,16 +180,7 @@ class _Waiting:
                 hint="of a file with several variants name the one that is meant: FILE::VARIANT",
             )
         self._seen.add(key)
-        self._waiting[key] = answered
-
-    def __contains__(self, key: tuple[str, int]) -> bool:
-        return key in self._waiting
-
-    def take(self, key: tuple[str, int]) -> SideOutput:
-        return self._waiting.pop(key)
-
-    def rest(self) -> tuple[int, tuple[str, ...]]:
-        return len(self._waiting), tuple(case for case, _ in islice(self._waiting, _MOST_NAMED))
+        self[key] = answered
 
 
 def _met(
@@ -205,7 +191,7 @@ def _met(
     # Sorted, because both sides may complete a pair at once and their order must not decide which
     # comes first.
     for key in sorted(key for key in keys if all(key in own for own in waiting)):
-        a, b = (own.take(key) for own in waiting)
+        a, b = (own.pop(key) for own in waiting)
         # The same id with another input is another question; comparing the answers would mean
         # nothing.
         if a.case.input == b.case.input:
@@ -325,7 +311,7 @@ class Contest:
 
     def _matches(self, a: Side, b: Side) -> list[Match]:
         pairing = Pairing(a, b)
-        _, left_out = pairing.count()
+        left_out = pairing.survey().left_out
         # Pairs leave out different cases; the largest loss is the one worth a message.
         if _n_left(left_out) > _n_left(self.left_out):
             self.left_out = left_out
@@ -345,22 +331,6 @@ class JudgedPair(NamedTuple):
 
     pair: OutputPair
     comparison: Comparison
-
-
-async def compare_pairs(
-    judge: Judge | Panel,
-    pairs: Iterable[OutputPair],
-    rubric: Rubric,
-    *,
-    names: Iterable[str] = (),
-    in_flight: int = 64,
-    stop: asyncio.Event | None = None,
-) -> AsyncGenerator[JudgedPair, None]:
-    """Have a judge compare pairs, several at a time, and yield them in their own order."""
-    ask = pair_question(judge, rubric, names)
-    async with aclosing(compare_in_order(pairs, ask, in_flight=in_flight, stop=stop)) as judged:
-        async for one in judged:
-            yield one
 
 
 PairQuestion: TypeAlias = "Callable[[int, OutputPair], Coroutine[object, object, Comparison]]"

@@ -6,11 +6,12 @@ The entry points are `rank`, `rank_sync` and `rank_comparisons`.
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from functools import partial
+from itertools import starmap
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -83,15 +84,15 @@ async def rank(
         ...     return found.sides[0].name, found.decision.is_decided
     """
     rules = RankRules(ties=ties, top=top, alpha=alpha)
-    read = {name: partial(_read, answers) for name, answers in sides.items()}
-    contest = Contest([Side(name, each, (name,)) for name, each in read.items()], seed=seed)
-    rules.check(len(contest.labels))
-    selector = make_match_selector(contest, rules, pairs, max_comparisons)
-    ranker = Ranker(judge, contest, rubric, selector=selector)
+    competitors = [
+        Side(name, partial(starmap, SideOutput, answers), (name,))
+        for name, answers in sides.items()
+    ]
+    contest = Contest(competitors, seed=seed)
+    ranker = Ranker(judge, contest, rubric, rules, pairs=pairs, max_comparisons=max_comparisons)
     async for _ in ranker.ask():
         pass
-    asked = ranker.provenance(is_adaptive=pairs == "adaptive")
-    return rank_matches(ranker.matches, contest.labels, rules=rules, questioned=asked)
+    return ranker.summary()
 
 
 def rank_sync(
@@ -128,16 +129,13 @@ def rank_sync(
         TemplateError: When the template does not fit the rubric.
         StoreError: When the cache cannot keep what was paid for.
     """
-    sync_runner = SyncRunner()
-    try:
+    with closing(SyncRunner()) as sync_runner:
         return sync_runner.run(
             rank(
                 judge, sides, rubric, pairs=pairs, max_comparisons=max_comparisons, top=top,
                 ties=ties, alpha=alpha, seed=seed,
             )
         )  # fmt: skip
-    finally:
-        sync_runner.close()
 
 
 def rank_comparisons(
@@ -174,42 +172,35 @@ def rank_comparisons(
     return rank_matches(collection.matches, rules=rules, questioned=collection.provenance())
 
 
-def make_match_selector(
-    contest: Contest, rules: RankRules, pairs: PairChoice, max_comparisons: int | None
-) -> MatchSelector:
-    """What chooses who meets next."""
-    if pairs == "adaptive":
-        return AdaptiveSelector(contest, rules, max_comparisons)
-    return RoundRobinSelector(contest, max_comparisons)
-
-
-def _read(answers: Sequence[tuple[Case, Output]]) -> Iterator[SideOutput]:
-    for case, output in answers:
-        yield SideOutput(case, output)
-
-
 class Ranker:
-    """Has a judge compare the matches that a selector wants, and collects the results."""
+    """A ranking while it is made: has a judge compare the matches that a selector wants."""
 
     def __init__(
         self,
         judge: Judge | Panel,
         contest: Contest,
         rubric: Rubric,
+        rules: RankRules,
         *,
-        selector: MatchSelector,
+        pairs: PairChoice = "round-robin",
+        max_comparisons: int | None = None,
         in_flight: int = 32,
     ) -> None:
-        self._contest, self._rubric, self._selector = contest, rubric, selector
+        rules.check(len(contest.labels))
+        self._contest, self._rubric, self._rules = contest, rubric, rules
+        self._is_adaptive = pairs == "adaptive"
+        self._selector = (
+            AdaptiveSelector(contest, rules, max_comparisons)
+            if self._is_adaptive
+            else RoundRobinSelector(contest, max_comparisons)
+        )
+        n = contest.n_matches
+        # How many comparisons are made at most
+        self.total = n if max_comparisons is None else min(n, max_comparisons)
         self._collection, self._panel = MatchCollection(), PanelTally()
         self._case_numbers: dict[str, int] = {}
         ask = pair_question(judge, rubric, contest.names)
         self._loop = ComparisonLoop(ask, in_flight=in_flight)
-
-    @property
-    def matches(self) -> list[MatchResult]:
-        """The results so far."""
-        return self._collection.matches
 
     def interrupt(self) -> None:
         """Begin no further match."""
@@ -221,7 +212,7 @@ class Ranker:
 
         def next_round() -> list[OutputPair] | None:
             nonlocal chosen
-            matches = self._selector.next_round(self.matches)
+            matches = self._selector.next_round(self._collection.matches)
             # Comparisons come back in the order of their pairs, so that this walks along with
             # them.
             chosen = iter(matches)
@@ -242,16 +233,16 @@ class Ranker:
                 self._collection.add(comparison)
                 yield comparison
 
-    def provenance(self, *, is_adaptive: bool) -> RankingProvenance:
-        """Who was asked, what that took and why it ended."""
+    def summary(self) -> RankingSummary:
+        """The ranking by the comparisons so far."""
         judges = self._collection.judges
         by_money = BudgetExceededError.kind
         ended = self._loop.ended
-        return RankingProvenance(
+        asked = RankingProvenance(
             rubric=self._rubric.name,
             judges=tuple(judges.judges),
             models=tuple(judges.models),
-            is_adaptive=is_adaptive,
+            is_adaptive=self._is_adaptive,
             ended=self._selector.ended if ended is None or ended == "decided" else ended,
             n_planned=self._contest.n_matches,
             n_errors=judges.n_errors,
@@ -262,6 +253,8 @@ class Ranker:
             rule=judges.rule or "consistent",
             panel=self._panel.figures(),
         )
+        matches, sides = self._collection.matches, self._contest.labels
+        return rank_matches(matches, sides, rules=self._rules, questioned=asked)
 
 
 PairChoice = Literal["round-robin", "adaptive"]
@@ -275,31 +268,13 @@ _FLOOR = 0.25
 """What is known of each strength beforehand, in units of one even match."""
 
 
-class MatchSelector(Protocol):
-    """Chooses who meets next."""
-
-    @property
-    def ended(self) -> EndReason:
-        """Why there is no further round."""
-        ...
-
-    def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
-        """The matches to ask next; none at the end."""
-        ...
-
-
 class RoundRobinSelector:
     """Everybody meets everybody, case by case."""
 
     def __init__(self, contest: Contest, most: int | None = None) -> None:
         every = contest.in_rounds()
         self._left = every[:most]
-        self._is_cut = len(self._left) < len(every)
-
-    @property
-    def ended(self) -> EndReason:
-        """Why there is no further round."""
-        return "comparisons" if self._is_cut else "all"
+        self.ended: EndReason = "comparisons" if len(self._left) < len(every) else "all"
 
     def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
         """All at once."""
@@ -324,7 +299,6 @@ class AdaptiveSelector:
         self._asked: Counter[tuple[str, str]] = Counter()
         self._n_asked = 0
         self.ended: EndReason = "all"
-        """Why there is no further round."""
 
     def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
         """The next matches, given all that came out."""
@@ -333,7 +307,7 @@ class AdaptiveSelector:
         size = min(max(_ROUND, len(self._contest.matches)), self._most - self._n_asked)
         # Without a match there are no strengths to choose by.
         if not self._n_asked:
-            pairs = list(self._open())[:size]
+            pairs = [pair for pair, matches in self._contest.matches.items() if matches][:size]
         else:
             pairs = self._informative(sort_matches(met), size)
         found = []
@@ -342,14 +316,6 @@ class AdaptiveSelector:
             self._asked[pair] += 1
         self._n_asked += len(found)
         return found
-
-    def _open(self) -> list[tuple[str, str]]:
-        """Pairs that have matches left."""
-        return [
-            pair
-            for pair, matches in self._contest.matches.items()
-            if self._asked[pair] < len(matches)
-        ]
 
     def _informative(self, met: Sequence[MatchResult], size: int) -> list[tuple[str, str]]:
         labels = self._contest.labels
