@@ -1,8 +1,4 @@
-"""Approves a version of a variant.
-
-Only on stored evidence that it is better than its baseline. The evidence comes from
-`stored_comparison` and `score_comparison`.
-"""
+"""Approves a version of a variant on stored evidence that it is better than its baseline."""
 
 from __future__ import annotations
 
@@ -31,8 +27,8 @@ if TYPE_CHECKING:
     from judgekit.records import ComparedSide, ComparisonInfo, Rubric, RunInfo
     from judgekit.store import RunStore
 
+# `stale`: the version has changed since; `unknown`: its files are not here to be looked at.
 ApprovalStatus = Literal["approved", "stale", "unknown"]
-"""`stale`: the version has changed since; `unknown`: its files are not here to be looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,4 @@
-"""Decides how each case is evaluated: its strategy, checks, scorers and rubric.
-
-Reports faulty specifications before anything is asked. See `check_runner` for carrying the checks
-out.
-"""
+"""Decides how each case is evaluated: strategy, checks, scorers, rubric (run by `check_runner`)."""
 
 from __future__ import annotations
 
@@ -41,20 +37,16 @@ if TYPE_CHECKING:
     from judgekit.models import Embeddings
     from judgekit.records import Case, JsonObject, Rubric
 
+# The scorer that is worked out of the verdict, so that it is no observation.
 JUDGE_SCORER = "judge"
-"""The scorer that is worked out of the verdict, so that it is no observation."""
-
+# The key of a run's `config` that says how similarity is measured, where it decides a case.
 SIMILARITY_KEY = "similarity_measure"
-"""The key of a run's `config` that says how similarity is measured, where it decides a case."""
-
+# What the weighted mean of a suite's scores is called.
 OVERALL_SCORE = "overall"
-"""What the weighted mean of a suite's scores is called."""
-
+# What a suite says of a scorer beside its parameters.
 _SUITES_OWN = frozenset({"name", "weight"})
-"""What a suite says of a scorer beside its parameters."""
-
+# How many plans are kept; an answer asks for its case's several times.
 _MAX_CACHED_PLANS = 1024
-"""How many plans are kept; an answer asks for its case's several times."""
 
 
 def evaluation_plan_of(
@@ -234,17 +226,14 @@ def scorer_weights(scorers: Sequence[JsonObject]) -> dict[str, float]:
     return {scorer_name(s): float(str(s.get("weight", 1))) for s in scorers}
 
 
+# Why a rubric was taken that nobody named.
 RubricReason = Literal["profile", "reference"]
-"""Why a rubric was taken that nobody named."""
-
+# The key of a run's `config` under which the rubrics are that nobody named.
 DEFAULT_RUBRICS_KEY = "rubrics_by_default"
-"""The key of a run's `config` under which the rubrics are that nobody named."""
-
+# The key under which it says how many cases have a rubric that no judge is asked.
 UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
-"""The key under which it says how many cases have a rubric that no judge is asked."""
-
+# The shipped rubric that holds an output against its case's reference.
 REFERENCE_RUBRIC = "reference_match"
-"""The shipped rubric that holds an output against its case's reference."""
 
 
 class DefaultRubrics:

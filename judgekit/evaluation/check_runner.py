@@ -1,7 +1,4 @@
-"""Runs the assertions and scorers of one output, inline or in threads.
-
-Fetches the embedding vectors they compare.
-"""
+"""Runs the assertions and scorers of one output, and fetches the vectors that they compare."""
 
 from __future__ import annotations
 
@@ -153,6 +150,7 @@ def _with_costs(
     return CheckResults(tuple(checks), tuple(scores))
 
 
+# Assertions that look through an output once; a thread would cost more than they do.
 _INLINE_CHECKS = frozenset({
     "behavior.finish_reason",
     "behavior.no_errors",
@@ -173,8 +171,6 @@ _INLINE_CHECKS = frozenset({
     "text.starts_with",
     "text.word_count",
 })  # fmt: skip
-"""Assertions that look through an output once; a thread would cost more than they do."""
-
 _LONGEST_TEXT = 20_000
 _MOST_EVENTS = 200
 
@@ -195,9 +191,8 @@ def _own_name(name: object) -> str:
     return str(name) if synonym is None else synonym.name
 
 
+# The usage of each embedded text, by the identity of the model that embedded it.
 FetchedVectors = dict[int, dict[str, "EmbeddingUsage"]]
-"""The usage of each embedded text, by the identity of the model that embedded it."""
-
 _SIMILAR_ONES = frozenset({SIMILAR_ASSERTION, f"not-{SIMILAR_ASSERTION}"})
 _MEMBERS = ("assert", "assertions")
 

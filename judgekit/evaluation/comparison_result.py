@@ -1,7 +1,4 @@
-"""The result types of a blind comparison of two sides, and the decision which side is better.
-
-Including the sequential stopping rule. Counting is in `comparison_summary`.
-"""
+"""The results of a blind comparison of two sides, its decision and its stopping rule."""
 
 from __future__ import annotations
 
@@ -157,9 +154,8 @@ class ComparisonSummary:
     n_scrubbed: int | None = 0
 
 
+# Flags of a judge not to be trusted: it favours a place; it contradicts itself more often than not.
 POSITION_BIAS, MOSTLY_INCONSISTENT = "position_bias", "mostly_inconsistent"
-"""Flags of a judge not to be trusted: it favours a place; it contradicts itself more often than
-not."""
 
 
 class StoppingRule:

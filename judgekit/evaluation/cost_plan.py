@@ -1,7 +1,4 @@
-"""Estimates what one judge or model would be asked and what it would cost: questions.
-
-Cached replies, tokens, price. Whole suites are planned in `planner`.
-"""
+"""Estimates what one judge or model would be asked, and its cost (whole suites: `planner`)."""
 
 from __future__ import annotations
 
@@ -167,17 +164,14 @@ def _judge_plan_fields(countings: Sequence[RequestCounter]) -> _JudgePlanFields:
     )
 
 
+# A typical JSON answer to one criterion: evidence, three sentences and a score.
 _LIKELY_REPLY_TOKENS = 180
-"""A typical JSON answer to one criterion: evidence, three sentences and a score."""
-
+# What an answer to one criterion rarely exceeds, where no limit was set.
 _LONGEST_REPLY_TOKENS = 700
-"""What an answer to one criterion rarely exceeds, where no limit was set."""
-
+# From this many cached replies on, their length predicts the next better than a default.
 _ENOUGH_REPLIES = 10
-"""From this many cached replies on, their length predicts the next better than a default."""
-
+# Where tokens are estimated from characters, one request in this many is counted in full.
 _LOOK_EVERY = 50
-"""Where tokens are estimated from characters, one request in this many is counted in full."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,4 @@
-"""Checks a run against its suite's gate: quality tiers, allowed drops of the pass rate.
-
-Required calibration. The pass/fail rules themselves are in `judgekit.scoring.gate`.
-"""
+"""Checks a run against its suite's gate, by the rules in `judgekit.scoring.gate`."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ if TYPE_CHECKING:
     from judgekit.store import StoredRuns
 
 _FINISHED = frozenset({"complete", "incomplete", "waiting"})
+# So many earlier runs of a suite are looked at for one to compare with.
 _MOST_RUNS = 50
-"""So many earlier runs of a suite are looked at for one to compare with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from judgekit.records import Case, CaseResult, Criterion, HumanItem, JsonObject, RunInfo, Scale
     from judgekit.store import RunStore
 
+# Fields of a trace event by which a variant could be recognised.
 _REVEALING_FIELDS = frozenset({
     "model", "models", "provider", "variant", "version", "usage", "cost", "costUsd",
     "totalCostUsd", "cost_usd", "durationMs", "duration_ms",
 })  # fmt: skip
-"""Fields of a trace event by which a variant could be recognised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,4 @@
-"""Opens the judges of a suite: models, assertions, reviewers.
-
-Finds the calibration that applies to them, and sums up what their replies cost. They are asked by
-`worker`.
-"""
+"""Opens the judges of a suite, finds their calibration, and sums up what their replies cost."""
 
 from __future__ import annotations
 
@@ -125,7 +121,6 @@ if TYPE_CHECKING:
     JudgeAnswer = Judgment | JudgeFailure
 
 HUMAN_JUDGE = "human"
-"""The name of the human judge in a panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,9 +336,8 @@ def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
     return refresh or ("unreadable" if retry_errors and not frozen else False)
 
 
+# The key of a run's `config` under which it says how its judges were asked.
 JUDGING_KEY = "asked"
-"""The key of a run's `config` under which it says how its judges were asked."""
-
 _HUMAN = "human"
 
 
@@ -388,9 +382,8 @@ def without_human_judges(asked: CalibratedPanel | None) -> CalibratedPanel | Non
     return asked.model_copy(update={"judges": judges}) if judges else None
 
 
+# The key of a run's `config` under which its calibration is, maps and all.
 CALIBRATION_KEY = "calibrated"
-"""The key of a run's `config` under which its calibration is, maps and all."""
-
 _ORDER = ("calibrated", "partial", "stale", "uncalibrated")
 
 

@@ -1,7 +1,4 @@
-"""Concludes what the observations of one answer amount to (verdict, value, pass).
-
-Collects outcomes in columns. Whole runs are summarized in `summary`.
-"""
+"""Concludes the verdict, value and pass of one answer, and collects them in columns."""
 
 from __future__ import annotations
 
@@ -46,8 +43,8 @@ if TYPE_CHECKING:
 
 _AnswerT = TypeVar("_AnswerT", bound="CaseResult | AnswerProgress")
 
+# The scorer of the judge looks at the verdict alone.
 _NO_OUTPUT = Output(text="")
-"""The scorer of the judge looks at the verdict alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,8 +286,8 @@ def _strategy_scores(plan: EvaluationPlan, result: CaseResult, run: RunInfo) -> 
     ]
 
 
+# Answers looked through for the names of cases.
 _NEAR = 10_000
-"""Answers looked through for the names of cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,4 @@
-"""Pairs the outputs of two or more sides by case, counts what is left out.
-
-Has pairs judged in order with bounded concurrency. Shared by comparisons and rankings.
-"""
+"""Pairs the outputs of sides by case, and asks about pairs in order with bounded concurrency."""
 
 from __future__ import annotations
 
@@ -333,8 +330,8 @@ class JudgedPair(NamedTuple):
     comparison: Comparison
 
 
+# Compares one pair, given its place among all of them.
 PairQuestion: TypeAlias = "Callable[[int, OutputPair], Coroutine[object, object, Comparison]]"
-"""Compares one pair, given its place among all of them."""
 
 
 def pair_question(judge: Judge | Panel, rubric: Rubric, names: Iterable[str] = ()) -> PairQuestion:
@@ -380,8 +377,8 @@ async def compare_in_order(
         await asyncio.gather(*(task for _, task in begun), return_exceptions=True)
 
 
+# Why no more pairs were asked about, the most important reason first.
 LoopEnd = Literal["cost", "interrupted", "decided"]
-"""Why no more pairs were asked about, the most important reason first."""
 
 
 class ComparisonLoop:

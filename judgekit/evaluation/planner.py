@@ -1,7 +1,4 @@
-"""Estimates the calls, cost and time of a run of a suite, without making any call.
-
-The result types are in `suite_plan`, the counting of requests in `cost_plan`.
-"""
+"""Estimates the calls, cost and time of a run of a suite, without making any call."""
 
 from __future__ import annotations
 
@@ -42,19 +39,15 @@ if TYPE_CHECKING:
     from judgekit.store import RunStore
     from judgekit.targets import PromptTarget
 
+# So many cases are worked through; of more a sample of this size, scaled up.
 _MOST_CASES = 2_000
-"""So many cases are worked through; of more a sample of this size, scaled up."""
-
+# How long answers are, in tokens, where nothing is known of them.
 _ASSUMED_ANSWER = TextLength(250, 1_000)
-"""How long answers are, in tokens, where nothing is known of them."""
-
+# Answers of which only the usual length is known may be so many times as long.
 _MANY_TIMES = 4
-"""Answers of which only the usual length is known may be so many times as long."""
-
 _FROM_KNOWN_ANSWERS: TextSource = "owned"
+# So many requests to each model have their tokens counted one by one.
 _N_EXACT = 400
-"""So many requests to each model have their tokens counted one by one."""
-
 _SEED = 0
 _PLACEHOLDER = Output(text="")
 _PLACEHOLDER_TRACE = Output(text="", trace=(TraceEvent(type="message", content=""),))
@@ -363,12 +356,10 @@ def _limited(length: TextLength, settings: VariantSettings) -> TextLength:
     )
 
 
+# The assumed duration of a call where no cached reply has one, in seconds.
 _ASSUMED_LATENCY_S = 3.0
-"""The assumed duration of a call where no cached reply has one, in seconds."""
-
+# The same for a model on this machine.
 ASSUMED_LOCAL_LATENCY_S = 20.0
-"""The same for a model on this machine."""
-
 _MINUTE_S = 60
 
 
@@ -428,9 +419,8 @@ def _total_seconds(
     return max(in_turn, longest, *(m.seconds for m in models), 0.0)
 
 
+# A vector is no tokens.
 _NOTHING_BACK = (0, 0)
-"""A vector is no tokens."""
-
 _PENDING_OUTPUT = Output(text="(not there yet)")
 
 

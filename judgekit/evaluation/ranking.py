@@ -1,7 +1,4 @@
-"""Ranks several sides: selects the next matches, has a judge compare them, and concludes.
-
-The entry points are `rank`, `rank_sync` and `rank_comparisons`.
-"""
+"""Ranks several sides: selects the next matches, has a judge compare them, and concludes."""
 
 from __future__ import annotations
 
@@ -58,7 +55,7 @@ async def rank(
     """Rank several sides: every two are compared blind, in both orders, on the cases both answer.
 
     Args:
-        judge: Who compares, alone or as a panel; with a budget it stops when the money is used up.
+        judge: Who compares, alone or as a panel; with a budget it stops when that is spent.
         sides: What each side produced, with the cases that it answers, by the side's name.
         rubric: How outputs are compared.
         pairs: `round-robin` compares all; `adaptive` asks where the order is most uncertain, and
@@ -258,14 +255,11 @@ class Ranker:
 
 
 PairChoice = Literal["round-robin", "adaptive"]
-"""How pairs are chosen."""
-
+# Matches an adaptive round has at least; the pairs are chosen after each round.
 _ROUND = 8
-"""Matches an adaptive round has at least; the pairs are chosen after each round."""
-
 # Without it the information about sides that have not met is singular.
+# What is known of each strength beforehand, in units of one even match.
 _FLOOR = 0.25
-"""What is known of each strength beforehand, in units of one even match."""
 
 
 class RoundRobinSelector:

@@ -1,7 +1,4 @@
-"""The result types of a ranking, and what one comparison says about the strengths of two sides.
-
-Strengths are estimated in `strengths`.
-"""
+"""The results of a ranking, and what one comparison says about the strengths of two sides."""
 
 from __future__ import annotations
 
@@ -28,16 +25,14 @@ if TYPE_CHECKING:
     )
     from judgekit.stats.estimate import Estimate
 
+# What a tie is: half a win for each, or an outcome of its own with a modelled chance.
 Ties = Literal["half", "davidson", "rao-kupper"]
-"""What a tie is: half a win for each, or an outcome of its own with a modelled chance."""
-
+# What shows that one side is stronger: the strengths and their errors, the exact sign test of the
+# cases both met on, or the always-valid evidence of these.
 EvidenceKind = Literal["wald", "sign", "e-value"]
-"""What shows that one side is stronger: the strengths and their errors, the exact sign test of
-the cases both met on, or the always-valid evidence of these."""
-
+# Why no more was asked: all there is was; the places are decided; so many comparisons were allowed;
+# so much money; the cases of the pairs that matter are used up; the user broke it off.
 EndReason = Literal["all", "decided", "comparisons", "cost", "cases", "interrupted"]
-"""Why no more was asked: all there is was; the places are decided; so many comparisons were
-allowed; so much money; the cases of the pairs that matter are used up; the user broke it off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

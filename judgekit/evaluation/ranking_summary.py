@@ -1,7 +1,4 @@
-"""Turns match results, judged now or read from files, into a ranking: strengths.
-
-Places with intervals, and a decision about the first places.
-"""
+"""Turns match results into a ranking: strengths, places with intervals, and a decision."""
 
 from __future__ import annotations
 
@@ -41,9 +38,8 @@ if TYPE_CHECKING:
     from judgekit.evaluation.strengths import SignificantOrder, Strengths
     from judgekit.formats import FileRow
 
+# Strengths nearer than this are the same: what is left of Newton's steps is no difference.
 _SAME = 1e-9
-"""Strengths nearer than this are the same: what is left of Newton's steps is no difference."""
-
 _SEVERAL = "there are groups of sides that never met"
 
 

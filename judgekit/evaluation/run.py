@@ -1,7 +1,4 @@
-"""Evaluates a suite from Python and hands back a `Run`: its results, outcomes, summary.
-
-Gate. The engine is in `runner`; figures are computed in `summary`.
-"""
+"""Evaluates a suite from Python (by `runner`), and hands back a `Run` to be read and summed up."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Runs a suite: every chosen case by every variant, stored as results arrive, resumable.
-
-Stopped cleanly. One answer is handled in `worker`, the order of work in `schedule`.
-"""
+"""Runs a suite: every chosen case by every variant, stored as results arrive, resumable."""
 
 from __future__ import annotations
 
@@ -52,17 +49,14 @@ if TYPE_CHECKING:
     from judgekit.records import CaseResult, ItemKey, JsonObject, RunPanel, RunStatus
     from judgekit.store import RunStore, StoredRuns
 
+# Answers in work at a time, where nothing else says.
 _IN_FLIGHT = 32
-"""Answers in work at a time, where nothing else says."""
-
+# Answers for which the cache is read with one query.
 _READ_AHEAD = 16
-"""Answers for which the cache is read with one query."""
-
+# Kinds of a model's errors after which every further call would fail in the same way.
 _FATAL = frozenset({"auth", "not_found", "quota"})
-"""Kinds of a model's errors after which every further call would fail in the same way."""
-
+# Answers that are reset in one transaction, so that other readers and writers wait little.
 _MOST_FORGOTTEN = 500
-"""Answers that are reset in one transaction, so that other readers and writers wait little."""
 
 
 def new_run(
@@ -353,8 +347,8 @@ def prepare_run(
     return run
 
 
+# How a run ends when everything was begun; one that was stopped has more to do than this.
 _SETTLED = frozenset({"waiting", "complete", "incomplete"})
-"""How a run ends when everything was begun; one that was stopped has more to do than this."""
 
 
 def run_status(store: RunStore, run_id: str) -> RunStatus:
@@ -387,10 +381,10 @@ def _is_recovered(result: CaseResult | None, panel: RunPanel) -> bool:
     seats = {judge: place for place, judge in enumerate(panel.judges)}
     latest: dict[str, int] = {}
     for one in result.judgments:
-        # Every reviewer has the seat of the human judge.
+        # Every reviewer has the place of the human judge.
         judge = HUMAN_JUDGE if one.source == "human" else one.judge
-        seat = seats.get(judge, len(seats))
-        latest[one.criterion] = max(seat, latest.get(one.criterion, -1))
+        place = seats.get(judge, len(seats))
+        latest[one.criterion] = max(place, latest.get(one.criterion, -1))
     return all(
         latest.get(failure.criterion, -1) > seats.get(failure.judge, -1)
         for failure in result.failures

@@ -1,7 +1,4 @@
-"""Says what a run consists of: the chosen cases, the items in order, what is done already.
-
-The identity a resumed run must have. `runner` works it off.
-"""
+"""What a run consists of: cases, items in order, and the identity a resumed run must have."""
 
 from __future__ import annotations
 
@@ -25,8 +22,8 @@ if TYPE_CHECKING:
     from judgekit.records import Case, CaseResult, JsonObject, RunInfo
 
 _BEGUN, _DONE = 1, 2
+# The repeat number that marks a case as settled: no further try will be made.
 _SETTLED = -1
-"""The repeat number that marks a case as settled: no further try will be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +41,8 @@ class WorkItem:
         return WorkItem(self.key._replace(repeat=self.key.repeat + 1), self.place, self.case)
 
 
+# Items that are done one after the other; most chains have one.
 WorkChain = tuple[WorkItem, ...]
-"""Items that are done one after the other; most chains have one."""
 
 
 class ProgressLedger:
@@ -161,12 +158,11 @@ def check_case_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> 
                 )
 
 
+# The key of a run's `config` under which the fingerprints of its parts are.
 PARTS_KEY = "parts"
-"""The key of a run's `config` under which the fingerprints of its parts are."""
-
+# The key under which each variant's version is, as it was when the run was begun.
 VERSIONS_KEY = "versions"
-"""The key under which each variant's version is, as it was when the run was begun."""
-
+# The name of each part in messages, in the order of the message.
 _WORDS = {
     "cases": "the cases, their order or what is chosen of them",
     "rubric": "the rubric",
@@ -177,8 +173,6 @@ _WORDS = {
     "groups": "the groups of cases",
     "settings": "the settings",
 }
-"""The name of each part in messages, in the order of the message."""
-
 _PACE_OF_SETTINGS = {"max_concurrency", "in_sequence", "fail_fast", "timeout_s"}
 _PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "transport"}
 _SHORT = 16

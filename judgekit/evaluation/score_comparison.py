@@ -1,7 +1,4 @@
-"""Compares two runs by the scores of their outputs, paired by case; no judge is asked.
-
-Blind comparisons by a judge are in `comparison_summary`.
-"""
+"""Compares two runs by the scores of their outputs, paired by case; no judge is asked."""
 
 from __future__ import annotations
 
@@ -97,11 +94,10 @@ class ScoreComparison:
     tags: dict[str, ScoreDifference] = field(default_factory=dict)
 
 
+# Of the resampling: the same numbers give the same interval.
 _SEED = 0
-"""Of the resampling: the same numbers give the same interval."""
-
+# Known numbers by case.
 _CasePoints = dict[str, list[float]]
-"""Known numbers by case."""
 
 
 class SideScores:

@@ -1,7 +1,4 @@
-"""Opens a suite with everything it names and checks it before any model is called.
-
-Holds the options and limits of a session. The run itself is in `runner`.
-"""
+"""Opens a suite with everything it names, and checks it before any model is called."""
 
 from __future__ import annotations
 
@@ -116,11 +113,10 @@ class RecordedAnswers:
         return not self.has_gaps or case_id in self.outputs[variant]
 
 
+# How long an answer may take where neither the variant nor the suite says.
 DEFAULT_TARGET_TIMEOUT_S = 60.0
-"""How long an answer may take where neither the variant nor the suite says."""
-
+# Kinds of variants that may spend money of which the budget only hears afterwards.
 _ON_THEIR_OWN: frozenset[TargetKind] = frozenset({"command", "python", "http"})
-"""Kinds of variants that may spend money of which the budget only hears afterwards."""
 
 
 @dataclass
@@ -479,12 +475,11 @@ def file_mark(path: Path, *, name: str | None = None) -> VariantVersion:
     return VariantVersion(fingerprint=digest, outputs=name or str(path))
 
 
+# Why a run ended before everything was asked.
 RunStopReason = Literal["interrupted", "budget", "time", "fail_fast", "model"]
-"""Why a run ended before everything was asked."""
-
 _STOP_MESSAGES: dict[RunStopReason, str] = {
     "interrupted": "interrupted by the user",
-    "budget": "the money that may be spent is used up",
+    "budget": "the budget is spent",
     "time": "the time it may take is used up",
     "fail_fast": "an answer did not pass",
     "model": "a model cannot be asked",

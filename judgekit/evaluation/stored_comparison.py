@@ -1,7 +1,4 @@
-"""Records a comparison in the store while it is made, summarizes stored comparisons again.
-
-Analyses why outputs lost.
-"""
+"""Records comparisons in the store, summarizes them again, and analyses why outputs lost."""
 
 from __future__ import annotations
 
@@ -152,8 +149,7 @@ if TYPE_CHECKING:
     PairOutcome = Preference | PreferenceFailure
 
 COMPARISON_ID_PREFIX = "cmp-"
-"""What the id of every comparison begins with."""
-
+# What each part is called that has to stay what it is.
 _WORDS = {
     "a": "the first side's outputs or cases",
     "b": "the second side's outputs or cases",
@@ -162,8 +158,6 @@ _WORDS = {
     "chosen": "what is chosen of the pairs",
     "stopping": "when it stops",
 }
-"""What each part is called that has to stay what it is."""
-
 _SHORT = 16
 
 

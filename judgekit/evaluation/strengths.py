@@ -1,7 +1,4 @@
-"""Estimates the strengths of the sides from their matches.
-
-Tests which sides are stronger than which, with one error rate over all pairs.
-"""
+"""Estimates the strengths of sides from their matches, and tests which side is the stronger."""
 
 from __future__ import annotations
 
@@ -32,18 +29,16 @@ if TYPE_CHECKING:
     from judgekit.stats.paired_comparisons import PairResult, Ranking
 
 _FITS = {"half": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
+# Beta prior of the always-valid evidence: flat, as sides may differ by any amount.
 _PRIOR = 1.0
-"""Beta prior of the always-valid evidence: flat, as sides may differ by any amount."""
-
+# Log-odds of a place that only a likelihood without a maximum reaches: one in three million.
 _NO_END = 15.0
-"""Log-odds of a place that only a likelihood without a maximum reaches: one in three million."""
-
 _ONE_PLACE = "the judge's choice goes with the place so much that its pull has no end"
 _UNKNOWN = "the order the outputs were shown in is not known"
 
 
+# Two sides, the first in the alphabet before the other.
 SidePair = tuple[str, str]
-"""Two sides, the first in the alphabet before the other."""
 
 
 class PairEvidence(NamedTuple):
@@ -250,8 +245,8 @@ def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:
     return found
 
 
+# Where no interval is looked at.
 _ANY_LEVEL = 0.95
-"""Where no interval is looked at."""
 
 
 class SignificantOrder(NamedTuple):

@@ -1,7 +1,4 @@
-"""Holds the plan of a suite run: answers, models, detectable differences.
-
-The statistics of an earlier run it is based on. It is computed in `planner`.
-"""
+"""The plan of a suite run, and the statistics of an earlier run that it is based on."""
 
 from __future__ import annotations
 
@@ -24,15 +21,13 @@ if TYPE_CHECKING:
     from judgekit.records import Output, PanelCombination
     from judgekit.store import RunStore
 
+# What decides how fast a model can be asked.
 PaceLimit = Literal["concurrency", "rpm", "tpm"]
-"""What decides how fast a model can be asked."""
-
+# Where a length of answers is from: answers of the variant that are known, the latest run, known
+# answers of other variants, or nowhere.
 TextSource = Literal["owned", "run", "others", "assumed"]
-"""Where a length of answers is from: answers of the variant that are known, the latest run, known
-answers of other variants, or nowhere."""
-
+# Whether money suffices: whatever may come, likely, or likely not.
 Sufficiency = Literal["at_most", "likely", "short"]
-"""Whether money suffices: whatever may come, likely, or likely not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +89,6 @@ class EarlierRun:
 
 
 TARGET_POWER = 0.8
-"""The chance to see it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,14 +179,12 @@ class SuitePlan:
         return "at_most" if is_sure else "likely"
 
 
+# The share of cases that just one of two variants passes, where no earlier run says.
 ASSUMED_DISCORDANT = 0.3
-"""The share of cases that just one of two variants passes, where no earlier run says."""
-
+# The standard deviation of the cases' differences in value, where no earlier run says.
 ASSUMED_SD = 0.25
-"""The standard deviation of the cases' differences in value, where no earlier run says."""
-
+# A difference that most would want to see.
 TARGET_DIFFERENCE = 0.05
-"""A difference that most would want to see."""
 
 
 def detectable_effects(
@@ -233,13 +225,12 @@ def _smallest_change(n_cases: int, share: float) -> float | None:
     return change if change <= 1 else None
 
 
+# So many answers of a run are looked at.
 _MOST_ANSWERS = 5_000
-"""So many answers of a run are looked at."""
-
 _CHARACTERS_PER_TOKEN = 4
 _MOST_RUNS = 5
+# Of fewer cases a spread says nothing.
 _FEWEST_CASES = 5
-"""Of fewer cases a spread says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

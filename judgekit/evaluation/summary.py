@@ -1,7 +1,4 @@
-"""Summarizes a run while it is read from the store: pass rates, values, costs.
-
-Differences between variants, each with its interval. Single answers are concluded in `outcome`.
-"""
+"""Summarizes a run while it is read from the store (single answers: `outcome`)."""
 
 from __future__ import annotations
 
@@ -207,8 +204,8 @@ class RunSummary:
 
 
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
+# Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale).
 _FINEST_STEP = 0.05
-"""Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale)."""
 
 
 def summarize_run(

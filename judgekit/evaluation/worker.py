@@ -1,7 +1,4 @@
-"""Takes one answer of a run from the case to stored observations: output, checks, judgments.
-
-`runner` drives the workers; `check_runner` carries out the checks.
-"""
+"""Takes one answer of a run from the case to stored observations: output, checks, judgments."""
 
 from __future__ import annotations
 
@@ -32,11 +29,10 @@ if TYPE_CHECKING:
     from judgekit.records import AssertionResult, FailureKind, HumanItem, ItemKey, Rubric, Score
     from judgekit.store import RunStore
 
+# Failures that say that nothing was asked; they are not kept, so that a resumed run asks.
 UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
-"""Failures that say that nothing was asked; they are not kept, so that a resumed run asks."""
-
+# Why a model of embeddings was not asked; the answer is taken up again when the run is.
 _CANNOT_ASK_ERRORS = (BudgetExceededError, FrozenCacheError, ModelError)
-"""Why a model of embeddings was not asked; the answer is taken up again when the run is."""
 
 
 @dataclass(slots=True)
@@ -383,15 +379,12 @@ def _is_unasked(one: Judgment | JudgeFailure) -> bool:
     return isinstance(one, JudgeFailure) and one.kind in UNASKED_FAILURE_KINDS
 
 
+# Observations that may wait to be written, so that memory stays bounded.
 _MOST_UNWRITTEN = 256
-"""Observations that may wait to be written, so that memory stays bounded."""
-
+# After so many the event loop gets a turn: progress is drawn, and an interrupt is noticed.
 _YIELD_EVERY = 16
-"""After so many the event loop gets a turn: progress is drawn, and an interrupt is noticed."""
-
+# After so many it is not the observations that are at fault, and trying on takes long.
 _MOST_FAILURES = 2
-"""After so many it is not the observations that are at fault, and trying on takes long."""
-
 _Waiting = tuple["Observation", "asyncio.Future[None]"]
 
 

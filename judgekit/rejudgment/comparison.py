@@ -1,7 +1,4 @@
-"""Compares the verdicts of two judges on the same outputs: changed decisions, agreement.
-
-Shifts of scores, price. Verdicts come from stored runs (`run`) or from files.
-"""
+"""Compares the verdicts of two judges on the same outputs, from stored runs or from files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Judges the outputs of a stored run again with another judge.
-
-Stores that as a run of its own; says whether the calibration still holds. The figures are in
-`comparison`.
-"""
+"""Judges the outputs of a stored run again with another judge, as a run of its own."""
 
 from __future__ import annotations
 
@@ -61,7 +57,7 @@ async def rejudge(
 
     Args:
         run: The run that was judged before.
-        judge: Who judges now; with a budget it stops when the money is used up.
+        judge: Who judges now; with a budget it stops when that is spent.
         rubric: Another rubric; None takes the run's own.
         level: Confidence level of the intervals, in (0, 1).
 
@@ -110,12 +106,10 @@ def rejudge_sync(
         return sync_runner.run(rejudge(run, judge, rubric=rubric, level=level))
 
 
+# The key of a run's `config` under which it says which run it judges again.
 REJUDGMENT_KEY = "rejudged"
-"""The key of a run's `config` under which it says which run it judges again."""
-
+# Ends the suite's name of a run that judges another one again.
 _SUITE_SUFFIX = " (rejudged)"
-"""Ends the suite's name of a run that judges another one again."""
-
 _OF_THE_JUDGES = frozenset({"panel", JUDGING_KEY, CALIBRATION_KEY})
 
 
