@@ -450,7 +450,7 @@ def _ended(
     if "frozen_miss" in kinds:
         return EXIT_FROZEN, "some replies are not in the frozen cache; the results are partial"
     if budget is not None and budget.is_exhausted:
-        return EXIT_LIMIT, f"--max-cost is reached; the results are partial; {SAME_COMMAND}"
+        return EXIT_LIMIT, f"the budget is spent; the results are partial; {SAME_COMMAND}"
     return (EXIT_INCOMPLETE, None) if kinds else (0, None)
 
 

@@ -221,7 +221,7 @@ def _run(ranked: RankingSetup, rules: RankRules, options: RankOptions, files: Ou
         console.note(f"wrote the comparisons to {path}")
     ended = summary.questioned.ended
     if ended in {"interrupted", "cost"}:
-        why = "interrupted" if ended == "interrupted" else "--max-cost is reached"
+        why = "interrupted" if ended == "interrupted" else "the budget is spent"
         console.note(f"{why}; {again}")
     # Replies are unused for a reason if it ended early.
     elif ended == "all":
