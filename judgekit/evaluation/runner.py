@@ -11,7 +11,7 @@ from datetime import datetime  # noqa: TC003
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from judgekit.errors import JudgekitError, SettingsError
+from judgekit.errors import JudgekitError, ModelError, SettingsError
 from judgekit.evaluation.case_plans import (
     DEFAULT_RUBRICS_KEY,
     SIMILARITY_KEY,
@@ -175,7 +175,7 @@ class _RunLoop:
         timer = (
             None
             if limit is None
-            else asyncio.get_running_loop().call_later(limit, self._session.end, "time")
+            else asyncio.get_running_loop().call_later(limit, self._end_in_time)
         )
         try:
             async with ObservationWriter(self._store, self._run.id) as keeper:
@@ -188,6 +188,14 @@ class _RunLoop:
             if timer is not None:
                 timer.cancel()
         return self._is_whole
+
+    def _end_in_time(self) -> None:
+        self._session.end("time")
+        # Questions that wait for a slot are not asked either: with few slots they would take long.
+        models = self._opened.judges.models
+        for judge in () if models is None else models.judges:
+            if (limited := judge.connection.limited) is not None:
+                limited.refuse_calls(ModelError("the time is over", kind="cancelled"))
 
     def _look_back(self) -> None:
         """Which answers earlier sessions began, and which of them are whole."""

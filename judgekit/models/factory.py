@@ -60,6 +60,9 @@ class Connection:
     flags: tuple[str, ...] = ()
     """Marks that every judgment of this model carries."""
 
+    limited: LimitedModel | None = None
+    """The limits on its calls; None where none is made."""
+
     @property
     def cached_model(self) -> CachedModel | None:
         """The model with its cache, to read several replies at once; None without a cache."""
@@ -155,6 +158,7 @@ def connect(
         owns_cache=isinstance(cache, str | Path),
         # On every judgment, so that reports can warn of verdicts without information.
         flags=("smoke_model",) if is_smoke_name(priced.name) else (),
+        limited=limited,
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from judgekit.models.request import ModelRequest
+    from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import RunInfo
 
 BAD = (said("accuracy", 0.0), said("clarity", 0.0))
@@ -170,6 +170,27 @@ def test_what_a_limit_withheld_is_not_kept_as_an_answer(store: RunStore) -> None
     new = rejudged(store, old_run(store), failing_on("a", "budget"), sitting)
     (result,) = store.results(new.id)
     assert (new.status, result.is_done, result.failures) == ("stopped", False, ())
+
+
+def test_a_question_that_waits_for_a_slot_is_not_asked_when_the_time_is_over(
+    store: RunStore,
+) -> None:
+    sitting = Session(max_seconds=0.1)
+
+    class Slow(ScriptedModel):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            await sitting.stop.wait()
+            return await super().complete(request)
+
+    old, model = old_run(store), Slow(reply(5))
+    with make_judge(model, max_concurrency=1) as judge:
+        new = new_rejudgment(old, judge, now=START)
+        ended = asyncio.run(rejudge_run(old, new, judge, store, sitting))
+    assert (ended.status, ended.reason) == ("stopped", "the time it may take is used up")
+    assert len(model.requests) <= 1
+    results = list(store.results(new.id))
+    assert sum(len(one.judgments) for one in results) == len(model.requests)
+    assert not any(one.failures or one.is_done for one in results if one.output.error is None)
 
 
 def test_a_run_that_breaks_says_why(store: RunStore) -> None:
