@@ -87,7 +87,11 @@ class CasePlans:
         self._suite_scorers = tuple(
             self._scorer(spec) for spec in suite.scorers if spec.get("type") != JUDGE_SCORER
         )
-        _refuse_taken_names(suite)
+        # Two values under one name would be averaged in every table.
+        if OVERALL_SCORE in map(scorer_name, suite.scorers):
+            raise SettingsError(
+                f"no scorer may be called {OVERALL_SCORE!r}: that is the mean of all scores"
+            )
         self.means = self._similarity()
         check, score = script_entries(self.scripts)
         self.assertions = assertion_registry().plus(similar_entry(self.means), check)
@@ -213,14 +217,6 @@ class CasePlans:
         return SimilaritySettings()
 
 
-def _refuse_taken_names(suite: Suite) -> None:
-    # Two values under one name would be averaged in every table.
-    if OVERALL_SCORE in map(scorer_name, suite.scorers):
-        raise SettingsError(
-            f"no scorer may be called {OVERALL_SCORE!r}: that is the mean of all scores"
-        )
-
-
 def scorer_weights(scorers: Sequence[JsonObject]) -> dict[str, float]:
     """The weight of each scorer of a suite in the overall score."""
     return {scorer_name(s): float(str(s.get("weight", 1))) for s in scorers}
@@ -253,7 +249,11 @@ class DefaultRubrics:
         profile = self._profile
         if profile is not None and profile.rubric is not None:
             return self._load("profile", profile.rubric) if _asks_judge(case, profile) else None
-        if case.reference is not None and (_wants_judge(case) or self._has_no_other_way(case)):
+        # A judge is called for a reference alone only if nothing else decides: it would cost money
+        # unasked.
+        says = case.assertions or case.evaluation is not None or profile is not None
+        decides = says or self._suite.assertions
+        if case.reference is not None and (_wants_judge(case) or (self._is_judged and not decides)):
             return self._load("reference", REFERENCE_RUBRIC)
         return None
 
@@ -266,13 +266,6 @@ class DefaultRubrics:
     def reason_for(self, case: Case) -> tuple[RubricReason, str] | None:
         """Why a case has the rubric it has, where nobody named it."""
         return next((key for key, one in self._loaded.items() if one is case.rubric), None)
-
-    def _has_no_other_way(self, case: Case) -> bool:
-        """Whether only a judge can decide a case that says nothing of how it is evaluated."""
-        # A judge is called for a reference alone only if nothing else decides: it would cost money
-        # unasked.
-        says = case.assertions or case.evaluation is not None or self._profile is not None
-        return self._is_judged and not says and not self._suite.assertions
 
     def _load(self, reason: RubricReason, name: str) -> Rubric:
         key = (reason, name)

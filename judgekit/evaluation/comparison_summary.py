@@ -338,6 +338,16 @@ class _MemberTally:
     places: array[int] = field(default_factory=lambda: array("I"))
     winners: array[int] = field(default_factory=lambda: array("B"))
 
+    def figures(self, judge: str, level: float) -> JudgeFigures:
+        rate, position = self.flips.figures(level)
+        return JudgeFigures(
+            judge=judge,
+            whole=self.wins.figures(level),
+            flip_rate=rate,
+            position=position,
+            flags=reliability_flags(rate, position),
+        )
+
 
 class PanelTally:
     """Counts each panel member's own winners, and how far the members agree."""
@@ -369,7 +379,7 @@ class PanelTally:
         if not self._judges:
             return None
         return PanelFigures(
-            judges=tuple(_judge_figures(name, one, level) for name, one in self._judges.items()),
+            judges=tuple(one.figures(name, level) for name, one in self._judges.items()),
             agreed=fsum(self._agreements) / len(self._agreements) if self._agreements else nan,
             alpha=self._alpha(level),
         )
@@ -384,17 +394,6 @@ class PanelTally:
             return krippendorff_alpha(rows, "nominal", clusters=self._cases, confidence=level)
         except NotEnoughDataError:
             return None
-
-
-def _judge_figures(judge: str, one: _MemberTally, level: float) -> JudgeFigures:
-    rate, position = one.flips.figures(level)
-    return JudgeFigures(
-        judge=judge,
-        whole=one.wins.figures(level),
-        flip_rate=rate,
-        position=position,
-        flags=reliability_flags(rate, position),
-    )
 
 
 class JudgeTally:

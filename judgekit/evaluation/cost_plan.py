@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from math import fsum
 from statistics import median
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from judgekit.judge import Panel
 from judgekit.models import count_messages
@@ -129,39 +129,26 @@ def plan_comparison(
     )
 
 
-class _JudgePlanFields(TypedDict):
-    """What both plans have in common, as it was counted."""
-
-    n_questions: int
-    n_owned: int
-    model: str
-    input_tokens: int
-    output_tokens: tuple[int, int]
-    token_source: str
-    price_usd: tuple[float, float] | None
-    saved_usd: float
-
-
-def _judge_plan_fields(countings: Sequence[RequestCounter]) -> _JudgePlanFields:
+def _judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
     """What one judge, or all of several, would be asked."""
     likely, most = [one.likely() for one in countings], [one.most() for one in countings]
     # One unknown price makes the total unknown; a sum without it would be too low, and it limits
     # money.
     is_priced = all(load.price_usd is not None for load in (*likely, *most))
     prices = (fsum(load.price_usd or 0.0 for load in loads) for loads in (likely, most))
-    return _JudgePlanFields(
-        n_questions=sum(one.n_questions for one in countings),
-        n_owned=sum(one.n_owned for one in countings),
-        model=", ".join(one.connection.name for one in countings),
-        input_tokens=sum(load.input_tokens for load in likely),
-        output_tokens=(
+    return {
+        "n_questions": sum(one.n_questions for one in countings),
+        "n_owned": sum(one.n_owned for one in countings),
+        "model": ", ".join(one.connection.name for one in countings),
+        "input_tokens": sum(load.input_tokens for load in likely),
+        "output_tokens": (
             sum(load.output_tokens for load in likely),
             sum(load.output_tokens for load in most),
         ),
-        token_source=", ".join(dict.fromkeys(one.counted_by for one in countings)),
-        price_usd=(next(prices), next(prices)) if is_priced else None,
-        saved_usd=fsum(one.saved_usd for one in countings),
-    )
+        "token_source": ", ".join(dict.fromkeys(one.counted_by for one in countings)),
+        "price_usd": (next(prices), next(prices)) if is_priced else None,
+        "saved_usd": fsum(one.saved_usd for one in countings),
+    }
 
 
 # A typical JSON answer to one criterion: evidence, three sentences and a score.
@@ -289,7 +276,8 @@ class RequestCounter:
     def reply_length(self) -> TextLength | None:
         """How long cached replies are; None where there are too few."""
         known = self._reply_tokens
-        return TextLength(fsum(known) / len(known), max(known)) if self._has_enough else None
+        has_enough = len(known) >= _ENOUGH_REPLIES
+        return TextLength(fsum(known) / len(known), max(known)) if has_enough else None
 
     def likely(
         self,
@@ -319,10 +307,6 @@ class RequestCounter:
         unread = fsum(n * (lengths or {})[name].most for name, n in found.unread.items())
         back = max(found.calls * max(longest, default=0.0), found.output_tokens)
         return self._load(found.calls, found.input_tokens + unread, back, scale)
-
-    @property
-    def _has_enough(self) -> bool:
-        return len(self._reply_tokens) >= _ENOUGH_REPLIES
 
     def _own(self, reply: ModelReply | None) -> None:
         if reply is None:

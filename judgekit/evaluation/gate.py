@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from judgekit.datasets import Gate
@@ -181,7 +182,7 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
     known = then.passed.keys() & now.passed.keys()
     # Undecided cases count as failed in the worst case: a gate must not pass because a judge failed
     # to answer.
-    lost = [-_mean(then.passed[case]) for case in undecided]
+    lost = [-fmean(then.passed[case]) for case in undecided]
     worst = (found.estimate.value * len(known) + fsum(lost)) / (len(known) + len(lost))
     return DropGateResult(
         variant=variant,
@@ -202,7 +203,3 @@ def _run_before(variant: str, run: RunInfo, store: StoredRuns) -> RunInfo | None
         if is_earlier and has_it and one.status in _FINISHED:
             return one
     return None
-
-
-def _mean(values: list[float]) -> float:
-    return fsum(values) / len(values)

@@ -338,7 +338,6 @@ def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
 
 # The key of a run's `config` under which it says how its judges were asked.
 JUDGING_KEY = "asked"
-_HUMAN = "human"
 
 
 def judging_of_judge(judge: Judge) -> CalibratedPanel:
@@ -378,7 +377,7 @@ def without_human_judges(asked: CalibratedPanel | None) -> CalibratedPanel | Non
     """The same without reviewers: only models are calibrated."""
     if asked is None:
         return None
-    judges = tuple(judge for judge in asked.judges if judge.judge != _HUMAN)
+    judges = tuple(judge for judge in asked.judges if judge.judge != HUMAN_JUDGE)
     return asked.model_copy(update={"judges": judges}) if judges else None
 
 
@@ -432,7 +431,7 @@ def meets_calibration_gate(gate: Gate | None, run: RunInfo) -> bool:
 
 def has_model_judges(run: RunInfo) -> bool:
     """Whether any of a run's judges is a model."""
-    return bool(set(run.panel.judges) - {_HUMAN, HEURISTIC})
+    return bool(set(run.panel.judges) - {HUMAN_JUDGE, HEURISTIC})
 
 
 def without_calibration(run: RunInfo) -> RunInfo:

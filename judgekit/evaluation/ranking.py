@@ -366,11 +366,10 @@ def _greedy(
     chosen: list[tuple[str, str]] = []
     room = dict(left)
     while len(chosen) < size and any(room.values()):
-        gains = {
-            pair: _weight(ratings, *pair) * _variance(covariance, _contrast(place, *pair))
-            for pair in sorted(room)
-            if room[pair]
-        }
+        gains: dict[tuple[str, str], float] = {}
+        for pair in sorted(pair for pair, n in room.items() if n):
+            x = _contrast(place, *pair)
+            gains[pair] = _weight(ratings, *pair) * float(x @ covariance @ x)
         # Rounded, so that two gains that differ by rounding choose alike on every machine.
         best = max(gains, key=lambda pair: round(gains[pair], 9))
         x = covariance @ _contrast(place, *best)
@@ -385,10 +384,6 @@ def _contrast(place: dict[str, int], a: str, b: str) -> np.ndarray:
     x = np.zeros(len(place))
     x[place[a]], x[place[b]] = 1.0, -1.0
     return x
-
-
-def _variance(covariance: np.ndarray, x: np.ndarray) -> float:
-    return float(x @ covariance @ x)
 
 
 def _weight(ratings: dict[str, float], a: str, b: str) -> float:

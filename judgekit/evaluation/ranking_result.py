@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import fsum, nan
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from judgekit.errors import SettingsError
 from judgekit.evaluation.pairing import LeftOut
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from judgekit.evaluation.judges import JudgeUsage
     from judgekit.records import (
         Comparison,
-        Preference,
         PreferenceSlot,
         PresentationOrder,
         ReconciliationRule,
@@ -268,7 +267,12 @@ def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
         return None
     # Only overall choices: criteria would count one judgment several times.
     whole = [each for each in found.preferences if each.criterion is None]
-    choices = [(each.order, _choice(each, found.rule)) for each in whole]
+    # Under `consistent` only the choice decides; a probability would decide where the choice does
+    # not.
+    choices: list[tuple[PresentationOrder, PreferenceSlot | float]] = []
+    for one in whole:
+        p = one.logprob_first if found.rule == "average" else None
+        choices.append((one.order, one.choice if p is None else p))
     return canonical_match(
         MatchResult(
             case_id=found.case_id or "",
@@ -300,14 +304,6 @@ def sort_matches(meetings: Iterable[MatchResult]) -> list[MatchResult]:
     """Meetings in an order of their own, so that no figure hangs on the order they came in."""
     # Floats are summed in this order: any other would change the last digits of strengths.
     return sorted(meetings, key=lambda m: (m[:3], m.winner or "", str(m[4:])))
-
-
-def _choice(preference: Preference, rule: ReconciliationRule) -> PreferenceSlot | float:
-    """What a preference counts as: a choice, or where they are averaged its probability."""
-    # Under `consistent` only the choice decides; a probability would decide where the choice does
-    # not.
-    is_known = rule == "average" and preference.logprob_first is not None
-    return cast("float", preference.logprob_first) if is_known else preference.choice
 
 
 def _outcome(choice: PreferenceSlot | float) -> tuple[float, float, float]:

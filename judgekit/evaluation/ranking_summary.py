@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from judgekit.evaluation.ranking_result import Ties
     from judgekit.evaluation.strengths import SignificantOrder, Strengths
     from judgekit.formats import FileRow
 
@@ -71,6 +70,10 @@ def rank_matches(
         for side in _places(number, group, fits, all_matches, shown)
     ]
     whole = fits[0] if len(groups) == 1 else None
+    parameter = nan
+    if whole is not None:
+        of_ties = {"davidson": whole.fitted.nu, "rao-kupper": whole.fitted.theta}
+        parameter = of_ties.get(rules.ties, nan)
     return RankingSummary(
         sides=tuple(ranked),
         pairs=_pairs([side.name for side in ranked], all_matches, fits, shown),
@@ -79,7 +82,7 @@ def rank_matches(
         levels=tuple(one for fit in fits if fit.is_separated for one in fit.levels),
         ties=rules.ties,
         tie_share=_tie_share(known),
-        tie_parameter=None if whole is None else _tie_parameter(whole, rules.ties),
+        tie_parameter=None if whole is None or isnan(parameter) else parameter,
         position=None if whole is None else whole.position,
         position_reason=_SEVERAL if whole is None else whole.position_reason,
         flip_rate=_flip_rate(known, level),
@@ -213,11 +216,6 @@ def _tie_share(known: Sequence[MatchResult]) -> float:
     return fsum(shares) / len(shares) if shares else nan
 
 
-def _tie_parameter(fit: Strengths, ties: Ties) -> float | None:
-    value = {"davidson": fit.fitted.nu, "rao-kupper": fit.fitted.theta}.get(ties, nan)
-    return None if isnan(value) else value
-
-
 def _flip_rate(known: Sequence[MatchResult], level: float) -> Estimate:
     asked = [m for m in known if not m.is_identical and m.has_both_orders]
     cases = [m.case_id or place for place, m in enumerate(asked)]
@@ -312,19 +310,10 @@ class PairWinnerRow(Record):
     """Who won a comparison of two sides, and nothing else."""
 
     variant_a: Name
-    """A side."""
-
     variant_b: Name
-    """The other."""
-
     winner: Winner | None
-    """Which is better; None where that is open."""
-
     probability: Fraction | None = None
-    """How far a is preferred, where that is known better than by the winner."""
-
     case_id: Name | None = None
-    """The case both answered."""
 
 
 class MatchCollection:

@@ -36,7 +36,7 @@ from judgekit.evaluation.session import Choice, Session, calibration_of_suite, v
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
-from judgekit.records import RunInfo
+from judgekit.records import RunInfo, Variant
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 
@@ -78,7 +78,9 @@ def new_run(
         dataset_version=opened.cases.version,
         n_cases=n_cases,
         rubric=opened.rubric,
-        variants=opened.variant_records(),
+        variants=tuple(
+            Variant.model_validate(one, from_attributes=True) for one in opened.variants
+        ),
         panel=opened.judges.panel,
         notes=notes,
         tags=suite.tags,

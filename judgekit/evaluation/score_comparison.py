@@ -291,16 +291,14 @@ def _decision(
     if found.p <= alpha and difference:
         winner: BetterSide = "b" if difference > 0 else "a"
         return ComparisonDecision(winner=winner, reason=reason, p=found.p, alpha=alpha)
+    n_to_decide = None
+    if found.effect_size:
+        needed = sample_size_paired(found.effect_size, 1.0, alpha=alpha).value
+        n_to_decide = max(n + 1, needed)
     return ComparisonDecision(
         winner=None,
         reason=f"{reason} may be chance (alpha {alpha:g})",
         p=found.p,
         alpha=alpha,
-        n_to_decide=_n_to_decide(found, alpha),
+        n_to_decide=n_to_decide,
     )
-
-
-def _n_to_decide(found: ScoreDifference, alpha: float) -> int | None:
-    if not found.effect_size:
-        return None
-    return max(found.estimate.n + 1, sample_size_paired(found.effect_size, 1.0, alpha=alpha).value)

@@ -33,7 +33,7 @@ from judgekit.fingerprint import fingerprint
 from judgekit.judge import JudgePanel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, connect, open_embeddings
 from judgekit.models.cache import DiskCache
-from judgekit.records import CalibrationInUse, CaseSource, RunPanel, Variant, VariantVersion
+from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
 from judgekit.targets import GivenTarget, TargetPrompt, open_target
 
 if TYPE_CHECKING:
@@ -49,28 +49,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which part of a suite is run; belongs to what a run is."""
+    """Which part of a suite is run; belongs to what a run is.
+
+    Attributes:
+        variants: Only these variants; empty for all.
+        tags: Only cases with one of these tags.
+        case_ids: Only these cases.
+        name_pattern: Only cases whose name or id matches this regular expression.
+        sample: So many cases, drawn at random.
+        seed: Seed of the drawing.
+        limit: Only the first so many cases.
+    """
 
     variants: tuple[str, ...] = ()
-    """Only these variants; empty for all."""
-
     tags: tuple[str, ...] = ()
-    """Only cases with one of these tags."""
-
     case_ids: tuple[str, ...] = ()
-    """Only these cases."""
-
     name_pattern: str | None = None
-    """Only cases whose name or id matches this regular expression."""
-
     sample: int | None = None
-    """So many cases, drawn at random."""
-
     seed: int = 0
-    """Seed of the drawing."""
-
     limit: int | None = None
-    """Only the first so many cases."""
 
     def as_json(self) -> JsonObject:
         """What is chosen, without what is left at its default.
@@ -107,10 +104,6 @@ class RecordedAnswers:
     has_gaps: bool
     # Variants that are named after their file, for its rows name none
     unnamed: frozenset[str] = frozenset()
-
-    def has_answer(self, variant: str, case_id: str) -> bool:
-        """Whether a case is to be graded for a variant."""
-        return not self.has_gaps or case_id in self.outputs[variant]
 
 
 # How long an answer may take where neither the variant nor the suite says.
@@ -149,7 +142,8 @@ class OpenSuite:
 
     def has_answer(self, variant: str, case: Case) -> bool:
         """Whether a variant is to answer a case."""
-        return self.recorded is None or self.recorded.has_answer(variant, case.id)
+        whole = self.recorded
+        return whole is None or not whole.has_gaps or case.id in whole.outputs[variant]
 
     def count_answers(self, n_cases: int) -> int:
         """How many answers a run has; tries of what failed are not counted."""
@@ -190,19 +184,6 @@ class OpenSuite:
         self.budget.spend(cost)
         return self.budget.spent_usd >= self.budget.limit_usd
 
-    def variant_records(self) -> tuple[Variant, ...]:
-        """The chosen variants as they stand in the run's records."""
-        return tuple(
-            Variant(
-                id=variant.id,
-                model_by_node=variant.model_by_node,
-                provider_by_node=variant.provider_by_node,
-                tags=variant.tags,
-                prompt_version=variant.prompt_version,
-            )
-            for variant in self.variants
-        )
-
     async def aclose(self) -> None:
         """Close targets and judges in the running event loop, and the cache."""
         # Each is closed although another fails to; the cache last, as connections still write to
@@ -232,7 +213,18 @@ def open_suite(
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = _chosen(expand_variants(loaded), choice.variants)
     _check_settings(loaded)
-    cases = _chosen_cases(loaded, choice) if recorded is None else choose_cases(recorded.cases)
+    if recorded is not None:
+        cases = choose_cases(recorded.cases)
+    else:
+        cases = choose_cases(
+            open_cases(loaded),
+            tags=choice.tags,
+            ids=choice.case_ids,
+            name_pattern=choice.name_pattern,
+            sample=choice.sample,
+            seed=choice.seed,
+            limit=choice.limit,
+        )
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
     # One budget and one price table for targets, judges and embeddings: the limit is for the
     # run.
@@ -318,18 +310,6 @@ def open_recorded(
         owns_cache=False,
         prompts={},
         recorded=recorded,
-    )
-
-
-def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
-    return choose_cases(
-        open_cases(suite),
-        tags=choice.tags,
-        ids=choice.case_ids,
-        name_pattern=choice.name_pattern,
-        sample=choice.sample,
-        seed=choice.seed,
-        limit=choice.limit,
     )
 
 
@@ -490,43 +470,35 @@ _FROZEN_MESSAGE = "the frozen cache lacks replies"
 
 @dataclass(slots=True)
 class Session:
-    """One session of a run: its limits, its callbacks and how it ended. Each run needs its own."""
+    """One session of a run: its limits, its callbacks and how it ended. Each run needs its own.
+
+    Attributes:
+        max_seconds: How long it may take; what is in flight then is finished.
+        fail_fast: Whether the first answer that does not pass ends it.
+        in_flight: Cases in work at a time; None takes the suite's own.
+        retry_errors: Whether failures of an earlier session are retried.
+        watch: Called with each answer when it is complete.
+        note: Called with each message for the user.
+        stop: Once set, nothing new is begun; what was begun is finished.
+        now: The clock.
+        reason: Why it ended early, once it did.
+        detail: What happened then, in words.
+        n_missed: Answers of which a frozen cache lacked a reply.
+        n_open: Answers that were begun and are not whole, for something was not asked.
+    """
 
     max_seconds: float | None = None
-    """How long it may take; what is in flight then is finished."""
-
     fail_fast: bool = False
-    """Whether the first answer that does not pass ends it."""
-
     in_flight: int | None = None
-    """Cases in work at a time; None takes the suite's own."""
-
     retry_errors: bool = False
-    """Whether failures of an earlier session are retried."""
-
     watch: Callable[[CaseResult], None] = field(default=lambda _: None)
-    """Called with each answer when it is complete."""
-
     note: Callable[[str], None] = field(default=lambda _: None)
-    """Called with each message for the user."""
-
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    """Once set, nothing new is begun; what was begun is finished."""
-
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    """The clock."""
-
     reason: RunStopReason | None = None
-    """Why it ended early, once it did."""
-
     detail: str | None = None
-    """What happened then, in words."""
-
     n_missed: int = 0
-    """Answers of which a frozen cache lacked a reply."""
-
     n_open: int = 0
-    """Answers that were begun and are not whole, for something was not asked."""
 
     def end(self, reason: RunStopReason, detail: str | None = None) -> None:
         """Begin nothing new.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
@@ -109,7 +108,10 @@ def fit_strengths(
     # Errors are sandwich ones, clustered by case.
     known = all(meeting.has_both_orders for meeting in meetings)
     rows, clusters = _rows(meetings, names, known=known)
-    fit = partial(_fitted, rows, len(names), clusters, level=level)
+
+    def fit(ties: Ties, *, position: bool) -> Ranking:
+        return _FITS[ties](rows, len(names), clusters=clusters, position=position, level=level)
+
     reason = None if known else _UNKNOWN
     # Davidson and Rao-Kupper estimate a tie parameter, which has no finite value where every match
     # is a tie.
@@ -187,18 +189,6 @@ def _with_position(fit: Callable[..., Ranking], ties: Ties) -> Ranking:
     return fit(ties, position=False)
 
 
-def _fitted(
-    rows: list[PairResult],
-    n_items: int,
-    clusters: list[object],
-    ties: Ties,
-    *,
-    position: bool,
-    level: float,
-) -> Ranking:
-    return _FITS[ties](rows, n_items, clusters=clusters, position=position, level=level)
-
-
 def _position(found: Ranking) -> Estimate | None:
     """The pull of the place; without an interval where no choice hung on it."""
     if found.position is None or found.position.se > SLACK:
@@ -215,23 +205,16 @@ def _rows(
     index = {name: place for place, name in enumerate(names)}
     rows: list[PairResult] = []
     clusters: list[object] = []
-    for meeting, case in zip(meetings, _cases(meetings), strict=True):
-        for first, second, (won, lost, tied) in meeting.shown() if known else [_result(meeting)]:
+    for place, meeting in enumerate(meetings):
+        w = meeting.winner
+        result = meeting.a, meeting.b, (float(w == "a"), float(w == "b"), float(w == "tie"))
+        for first, second, (won, lost, tied) in meeting.shown() if known else [result]:
             rows.append(
                 {"i": index[first], "j": index[second], "wins_i": won, "wins_j": lost, "ties": tied}
             )
-            clusters.append(case)
+            # A meeting that names no case is a case of its own.
+            clusters.append(meeting.case_id or place)
     return rows, clusters
-
-
-def _result(meeting: MatchResult) -> tuple[str, str, tuple[float, float, float]]:
-    w = meeting.winner
-    return meeting.a, meeting.b, (float(w == "a"), float(w == "b"), float(w == "tie"))
-
-
-def _cases(meetings: Sequence[MatchResult]) -> list[object]:
-    """The case of each meeting; one that names none is a case of its own."""
-    return [meeting.case_id or place for place, meeting in enumerate(meetings)]
 
 
 def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:

@@ -470,7 +470,10 @@ def _differences(tallies: dict[str, _VariantTally], level: float) -> tuple[Varia
         ]
         known = [pair for pair in pairs if pair is not None]
         adjusted = adjust([pair.p for pair in known], "holm").value if known else ()
-        found += [_with_adjusted(pair, p) for pair, p in zip(known, adjusted, strict=True)]
+        found += [
+            replace(pair, p_adjusted=None if math.isnan(p) else p)
+            for pair, p in zip(known, adjusted, strict=True)
+        ]
     return tuple(found)
 
 
@@ -515,7 +518,3 @@ def _detectable(differences: Sequence[float]) -> float | None:
     if n == 1 or spread == 0:
         return None
     return mde_paired(n, math.sqrt(spread / (n - 1))).value
-
-
-def _with_adjusted(difference: VariantDifference, p: float) -> VariantDifference:
-    return replace(difference, p_adjusted=None if math.isnan(p) else p)

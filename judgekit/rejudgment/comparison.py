@@ -98,74 +98,58 @@ class CriterionShift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejudged:
-    """What another judge changes."""
+    """What another judge changes.
+
+    Attributes:
+        old_judges: Who judged.
+        new_judges: Who judges now.
+        rubric: Name of the rubric.
+        same_rubric: Whether it is the one that was used before.
+        n: Outputs that both judged.
+        n_cases: Their cases.
+        left_out: Outputs that only one judge has a verdict for, or that are errors, by why.
+        n_undecided: Outputs of which a side has no verdict; they are in no figure of verdicts.
+        churn: Share of outputs whose verdict changes; undefined where nothing is decided on both
+            sides.
+        kappa: Agreement of the verdicts beyond chance; None where nothing is decided on both sides.
+        old_pass_rate: Share that passed, among those decided on both sides.
+        new_pass_rate: Share that passes.
+        value: The new value less the old; None where no output has both.
+        criteria: By criterion that both sides have; those of the run's rubric first, then those of
+            rubrics of the cases.
+        flips: Outputs whose verdict changes, the largest shift first.
+        old_failures: What the old judge failed to say, by kind.
+        new_failures: What the new one fails to say.
+        old_price_usd: What the old replies cost when they were fetched; None where some price is
+            not known.
+        new_price_usd: What the new ones cost.
+        calibration: Whether a calibration holds for the new judge, in words.
+        run_id: The run the new judgments are kept in; None where they are not.
+        old_run_id: The run that was judged again.
+    """
 
     old_judges: tuple[str, ...]
-    """Who judged."""
-
     new_judges: tuple[str, ...]
-    """Who judges now."""
-
     rubric: str
-    """Name of the rubric."""
-
     same_rubric: bool
-    """Whether it is the one that was used before."""
-
     n: int
-    """Outputs that both judged."""
-
     n_cases: int
-    """Their cases."""
-
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Outputs that only one judge has a verdict for, or that are errors, by why."""
-
     n_undecided: int
-    """Outputs of which a side has no verdict; they are in no figure of verdicts."""
-
     churn: Estimate
-    """Share of outputs whose verdict changes; undefined where nothing is decided on both sides."""
-
     kappa: Kappa | None
-    """Agreement of the verdicts beyond chance; None where nothing is decided on both sides."""
-
     old_pass_rate: Estimate
-    """Share that passed, among those decided on both sides."""
-
     new_pass_rate: Estimate
-    """Share that passes."""
-
     value: PairedDifference | None
-    """The new value less the old; None where no output has both."""
-
     criteria: Mapping[str, CriterionShift]
-    """By criterion that both sides have; those of the run's rubric first, then those of rubrics of
-    the cases."""
-
     flips: tuple[PairedVerdict, ...]
-    """Outputs whose verdict changes, the largest shift first."""
-
     old_failures: Mapping[str, int]
-    """What the old judge failed to say, by kind."""
-
     new_failures: Mapping[str, int]
-    """What the new one fails to say."""
-
     old_price_usd: float | None
-    """What the old replies cost when they were fetched; None where some price is not known."""
-
     new_price_usd: float | None
-    """What the new ones cost."""
-
     calibration: str
-    """Whether a calibration holds for the new judge, in words."""
-
     run_id: str | None = None
-    """The run the new judgments are kept in; None where they are not."""
-
     old_run_id: str | None = None
-    """The run that was judged again."""
 
 
 def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
