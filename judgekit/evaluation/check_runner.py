@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, ParamSpec
 
 from judgekit.assertions import (
     SIMILAR_ASSERTION,
@@ -22,11 +22,13 @@ from judgekit.models import Embeddings
 from judgekit.records import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.evaluation.case_plans import CasePlans
     from judgekit.records import AssertionResult, Case, EmbeddingUsage, JsonObject, Output
+
+_P = ParamSpec("_P")
 
 _THREADS = 4
 _PENDING = "not measured yet"
@@ -220,22 +222,23 @@ def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[Vec
     """What is compared by vectors in an answer, scorers first."""
     if not plans.embeddings:
         return []
-    scorers = [*plans.suite_scorers, *plans.own_scorers(case)]
-    found = [
-        _vector_comparison(
-            "score", place, spec.get("embed"), (case, output, spec, spec.get("reference"))
-        )
-        for place, spec in enumerate(scorers)
-    ]
-    checks = [*plans.suite.assertions, *plans.own_checks(case)]
-    found += [
-        _vector_comparison(
-            "check", place, plans.means.embed, (case, output, spec, spec.get("value"))
-        )
-        for place, whole in enumerate(checks)
-        for spec in _similar_specs([whole])
-    ]
-    return [one for one in found if one is not None]
+    found: list[VectorComparison] = []
+
+    def add(
+        kind: Literal["check", "score"], place: int, embed: object, path: object, reference: object
+    ) -> None:
+        if isinstance(embed, Embeddings):
+            text = _text_or_none(text_of, output, path if isinstance(path, str) else None)
+            own = reference if isinstance(reference, str) else None
+            other = _text_or_none(reference_text, own, case)
+            found.append(VectorComparison(kind, place, embed, text, other))
+
+    for place, spec in enumerate([*plans.suite_scorers, *plans.own_scorers(case)]):
+        add("score", place, spec.get("embed"), spec.get("path"), spec.get("reference"))
+    for place, whole in enumerate([*plans.suite.assertions, *plans.own_checks(case)]):
+        for check in _similar_specs([whole]):
+            add("check", place, plans.means.embed, check.get("path"), check.get("value"))
+    return found
 
 
 def allocate_vector_costs(
@@ -265,30 +268,9 @@ def total_vector_cost(fetched: FetchedVectors) -> EmbeddingUsage | None:
     return total
 
 
-def _vector_comparison(
-    kind: Literal["check", "score"],
-    index: int,
-    embed: object,
-    about: tuple[Case, Output, Mapping[str, object], object],
-) -> VectorComparison | None:
-    if not isinstance(embed, Embeddings):
-        return None
-    case, output, spec, reference = about
-    path = spec.get("path")
-    return VectorComparison(
-        kind,
-        index,
-        embed,
-        _text_or_none(lambda: text_of(output, path if isinstance(path, str) else None)),
-        _text_or_none(
-            lambda: reference_text(reference if isinstance(reference, str) else None, case)
-        ),
-    )
-
-
-def _text_or_none(find: Callable[[], str]) -> str | None:
+def _text_or_none(find: Callable[_P, str], *args: _P.args, **kwargs: _P.kwargs) -> str | None:
     try:
-        return find()
+        return find(*args, **kwargs)
     except JudgekitError:
         return None
 

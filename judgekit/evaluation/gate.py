@@ -110,7 +110,11 @@ def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
     run = summary.run
     configured = run.config.get("gate")
     gate = Gate.model_validate(configured) if isinstance(configured, dict) else Gate()
-    calibration = _calibration(gate, run)
+    calibration: CalibrationGateResult | None = None
+    if gate.require_calibration and has_model_judges(run):
+        use = calibration_of_run(run)
+        held: GateOutcome = "passed" if meets_calibration_gate(gate, run) else "inconclusive"
+        calibration = CalibrationGateResult(state=use.state, words=use.words, held=held)
     if gate.tier is None and gate.max_drop is None and calibration is None:
         return None
     if run.status not in _FINISHED:
@@ -123,14 +127,6 @@ def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
         if max_drop is None
         else tuple(_drop(v.variant, run, store, max_drop) for v in summary.variants),
     )
-
-
-def _calibration(gate: Gate, run: RunInfo) -> CalibrationGateResult | None:
-    if not gate.require_calibration or not has_model_judges(run):
-        return None
-    use = calibration_of_run(run)
-    held: GateOutcome = "passed" if meets_calibration_gate(gate, run) else "inconclusive"
-    return CalibrationGateResult(state=use.state, words=use.words, held=held)
 
 
 def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:

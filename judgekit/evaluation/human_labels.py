@@ -321,7 +321,14 @@ def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
 
 def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None:
     """The question a label answers; None where it was not asked."""
-    found = [item for item in asked if _fits(placed.label, item)]
+    label = placed.label
+    found = [
+        item
+        for item in asked
+        if label.variant in {None, item.key.variant}
+        and label.criterion in {None, item.criterion}
+        and label.repeat in {None, item.key.repeat}
+    ]
     if len(found) <= 1:
         return found[0] if found else None
     choices = {
@@ -335,15 +342,6 @@ def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None
         f"it does not say which {name} it is of; the open questions are about {names}",
         f'add "{name}" to the label',
     )
-
-
-def _fits(label: Label, item: HumanItem) -> bool:
-    wishes = (
-        (label.variant, item.key.variant),
-        (label.criterion, item.criterion),
-        (label.repeat, item.key.repeat),
-    )
-    return all(wanted is None or wanted == stated for wanted, stated in wishes)
 
 
 def _judgment(

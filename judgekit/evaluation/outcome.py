@@ -95,8 +95,20 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
         value = assertion_share(result.checks) if verdict is None else verdict.value
         passed = decide_pass(verdict, result.checks)
         return Outcome(result, verdict, value, passed, None, scores, overall)
-    outcome = strategy_outcome(plan, result, run, verdict)
-    passed = decide_strategy_pass(suite_assertion_results(result, run), passed=outcome.passed)
+    # What the run observed is used as it is. In a run that was made before cases had plans, a
+    # comparison with the case's reference, which is the same whenever it is made, is made now; what
+    # was not observed stays open.
+    outcome = combine_outcomes(
+        plan,
+        _checks(plan, result, run),
+        _strategy_scores(plan, result, run),
+        None if verdict is None else verdict.value,
+        judged_passed=None if verdict is None else verdict.passed,
+        judged_feedback=None if verdict is None else judge_feedback(result) or None,
+    )
+    # The suite's own assertions come first, and hold for every case.
+    of_suite = result.checks[: _n_given(run, "assertions")]
+    passed = decide_strategy_pass(of_suite, passed=outcome.passed)
     return Outcome(result, verdict, outcome.value, passed, outcome, scores, overall)
 
 
@@ -196,28 +208,6 @@ def _with_confidence(judgments: Sequence[Judgment]) -> list[Judgment]:
 
 
 _NEVER_ASKED = "it was not checked in this run"
-
-
-def strategy_outcome(
-    plan: EvaluationPlan, result: CaseResult, run: RunInfo, verdict: Verdict | None
-) -> StrategyOutcome:
-    """The value and decision of an answer under its evaluation plan."""
-    # What the run observed is used as it is. In a run that was made before cases had plans, a
-    # comparison with the case's reference, which is the same whenever it is made, is made now; what
-    # was not observed stays open.
-    return combine_outcomes(
-        plan,
-        _checks(plan, result, run),
-        _strategy_scores(plan, result, run),
-        None if verdict is None else verdict.value,
-        judged_passed=None if verdict is None else verdict.passed,
-        judged_feedback=None if verdict is None else judge_feedback(result) or None,
-    )
-
-
-def suite_assertion_results(result: CaseResult, run: RunInfo) -> tuple[AssertionResult, ...]:
-    """What the suite's own assertions found, which hold for every case."""
-    return result.checks[: _n_given(run, "assertions")]
 
 
 def judge_feedback(result: CaseResult) -> str:

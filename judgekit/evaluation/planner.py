@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.datasets import sample_places
@@ -16,7 +17,6 @@ from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, rea
 from judgekit.evaluation.session import price_table
 from judgekit.evaluation.suite_plan import (
     AnswersPlan,
-    EarlierRun,
     ModelPlan,
     SuitePlan,
     detectable_effects,
@@ -29,7 +29,7 @@ from judgekit.models import connect
 from judgekit.records import Output, TraceEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from judgekit.datasets import SelectionCount, VariantSettings
     from judgekit.evaluation.session import OpenSuite
@@ -125,18 +125,13 @@ class _Walk:
         self.opened.refuse_retries_of_repeats(case)
         rubric = self.opened.plans.rubric_of(case)
         n_again = self.opened.retries_of(case)
-        for item in self._items(place, case):
+        for item in chain.from_iterable(self._work.chains([case])):
             if self._ledger.is_done(item.key.variant, item.key.repeat, place):
                 # What a resumed run has already costs nothing any more.
                 self.n_done += 1
                 continue
             self.n_retries += n_again
-            await self._answer(item, rubric, n_again)
-
-    def _items(self, place: int, case: Case) -> Iterator[WorkItem]:
-        for chain in self._work.chains([case]):
-            for item in chain:
-                yield WorkItem(item.key, place, case)
+            await self._answer(replace(item, place=place), rubric, n_again)
 
     async def _answer(self, item: WorkItem, rubric: Rubric | None, n_again: int) -> None:
         answers = self.answers[item.key.variant]
@@ -243,9 +238,7 @@ class _PlanBuilder:
                 discordant=None if learned is None else learned.discordant,
                 sd=None if learned is None else learned.sd,
             ),
-            earlier=None
-            if learned is None
-            else EarlierRun(id=learned.run_id, n_answers=learned.n_answers),
+            earlier=None if learned is None else learned.run,
         )
 
     def _answers(self, name: str, scale: float) -> AnswersPlan:
@@ -435,21 +428,19 @@ class _VectorCounter:
         """Count what the checks of one answer compare."""
         compared_texts: set[tuple[str, str]] = set()
         for one in vector_comparisons(self._opened.plans, item.case, output or _PENDING_OUTPUT):
-            counting = self._counting(one.embed.name, one.embed.connection)
+            name = one.embed.name
+            if name not in self.countings:
+                self.countings[name] = _counter(self._opened, one.embed.connection)
+            counting = self.countings[name]
             if one.reference is None or (output is not None and one.text is None):
                 continue
             counting.take(one.embed.request(one.reference), _NOTHING_BACK)
-            if (one.embed.name, str(one.text)) in compared_texts:
+            if (name, str(one.text)) in compared_texts:
                 continue  # several compare the same text of an answer
-            compared_texts.add((one.embed.name, str(one.text)))
+            compared_texts.add((name, str(one.text)))
             if output is None:
                 request = one.embed.request("")
                 unread = item.key.variant
                 counting.take(request, _NOTHING_BACK, n_again=n_again, unread=unread)
             else:
                 counting.take(one.embed.request(str(one.text)), _NOTHING_BACK, n_again=n_again)
-
-    def _counting(self, name: str, connection: Connection) -> RequestCounter:
-        if name not in self.countings:
-            self.countings[name] = _counter(self._opened, connection)
-        return self.countings[name]

@@ -117,21 +117,18 @@ class SideScores:
         for result in results:
             if wanted and not wanted & set(result.case.tags):
                 continue
-            self._group(result)
+            case = result.case
+            self.cases.add(case.id)
+            for tag in case.tags:
+                self.tags.setdefault(tag, set()).add(case.id)
+            if case.stratum is not None:
+                self.strata.setdefault(case.stratum, set()).add(case.id)
             found = conclude_result(result, run)
-            _add(self.values, result.case.id, found.value)
-            _add(self.passed, result.case.id, found.passed)
+            _add(self.values, case.id, found.value)
+            _add(self.passed, case.id, found.passed)
             for criterion in () if found.verdict is None else found.verdict.criteria:
                 points = self.criteria.setdefault(criterion.name, {})
-                _add(points, result.case.id, criterion.value)
-
-    def _group(self, result: CaseResult) -> None:
-        case = result.case
-        self.cases.add(case.id)
-        for tag in case.tags:
-            self.tags.setdefault(tag, set()).add(case.id)
-        if case.stratum is not None:
-            self.strata.setdefault(case.stratum, set()).add(case.id)
+                _add(points, case.id, criterion.value)
 
 
 def compare_side_scores(

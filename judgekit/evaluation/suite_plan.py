@@ -245,8 +245,7 @@ class EarlierRunStatistics:
         sd: The standard deviation of the cases' differences in value, of the two that differ most.
     """
 
-    run_id: str
-    n_answers: int
+    run: EarlierRun
     texts: dict[str, TextLength]
     latency_s: dict[str, float]
     cost_usd: dict[str, float]
@@ -313,8 +312,7 @@ def _statistics_of(
 ) -> EarlierRunStatistics:
     known = {name: mean_length(one.lengths) for name, one in by_variant.items()}
     return EarlierRunStatistics(
-        run_id=run_id,
-        n_answers=n_answers,
+        run=EarlierRun(id=run_id, n_answers=n_answers),
         texts={name: length for name, length in known.items() if length is not None},
         latency_s={n: median(one.durations_s) for n, one in by_variant.items() if one.durations_s},
         cost_usd={

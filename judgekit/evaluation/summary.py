@@ -227,8 +227,10 @@ class RunTally:
     repeats as one.
     """
 
-    def __init__(self, run: RunInfo) -> None:
-        self._run = run
+    def __init__(self, run: RunInfo, uncalibrated: RunInfo | None = None) -> None:
+        self.run = run
+        # The same by the judges' own values, where calibration maps decide
+        self._uncalibrated = None if uncalibrated is None else RunTally(uncalibrated)
         self._has_tries = _setting(run, "retry_failed") > 0
         self._replies = _ReplyTally()
         self._recorded = _of_kinds(run, "outputs")
@@ -248,6 +250,8 @@ class RunTally:
         self._has_tries = self._has_tries or (own is not None and own.retries > 0)
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
         self._replies.take(result)
+        if (own_values := self._uncalibrated) is not None:
+            own_values.take(conclude_result(result, own_values.run))
 
     def is_free(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in the run: it was recorded, or its reply was cached."""
@@ -263,11 +267,14 @@ class RunTally:
             # those of the last try.
             tallies = {name: tally.of_last_tries() for name, tally in tallies.items()}
         return RunSummary(
-            run=self._run,
+            run=self.run,
             variants=tuple(tally.figures(name, level) for name, tally in tallies.items()),
             differences=_differences(tallies, level),
             n_waiting=n_waiting,
             replaced_usd=replaced_usd,
+            uncalibrated=()
+            if self._uncalibrated is None
+            else self._uncalibrated.summary(level=level).variants,
             spent=self._replies.spent,
             models=tuple(self._replies.models),
             n_evidence=self._replies.n_evidence,
