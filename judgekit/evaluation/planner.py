@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -17,6 +18,7 @@ from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, rea
 from judgekit.evaluation.session import price_table
 from judgekit.evaluation.suite_plan import (
     AnswersPlan,
+    EarlierRunStatistics,
     ModelPlan,
     SuitePlan,
     detectable_effects,
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import SelectionCount, VariantSettings
     from judgekit.evaluation.session import OpenSuite
-    from judgekit.evaluation.suite_plan import EarlierRunStatistics, PaceLimit, TextSource
+    from judgekit.evaluation.suite_plan import PaceLimit, TextSource
     from judgekit.models import Connection
     from judgekit.records import Case, Rubric, RunInfo
     from judgekit.store import RunStore
@@ -84,6 +86,7 @@ async def plan_suite(
             await walk.take(place, as_run)
     checks.close()
     learned = None if store is None else earlier_run_statistics(store, opened.suite.name)
+    learned = learned or EarlierRunStatistics()
     return _PlanBuilder(opened, walk, tally, learned, n_answers_in_work(opened, in_flight)).plan(
         len(places)
     )
@@ -201,7 +204,7 @@ class _PlanBuilder:
     opened: OpenSuite
     walk: _Walk
     tally: SelectionCount
-    learned: EarlierRunStatistics | None
+    learned: EarlierRunStatistics
     in_flight: int
 
     def plan(self, n_counted: int) -> SuitePlan:
@@ -234,17 +237,15 @@ class _PlanBuilder:
                 in_flight=self.in_flight,
             ),
             detectable=detectable_effects(
-                self.tally.n_chosen,
-                discordant=None if learned is None else learned.discordant,
-                sd=None if learned is None else learned.sd,
+                self.tally.n_chosen, discordant=learned.discordant, sd=learned.sd
             ),
-            earlier=None if learned is None else learned.run,
+            earlier=learned.run,
         )
 
     def _answers(self, name: str, scale: float) -> AnswersPlan:
         found, learned = self.walk.answers[name], self.learned
         text, source = (None, None) if not found.n_asked else self._text(name)
-        cost = None if learned is None else learned.cost_usd.get(name)
+        cost = learned.cost_usd.get(name)
         is_own = found.settings.kind in {"command", "python", "http"}
         return AnswersPlan(
             variant=name,
@@ -254,17 +255,16 @@ class _PlanBuilder:
             n_errors=round(found.n_errors * scale),
             text=text,
             text_source=source,
-            latency_s=learned.latency_s.get(name) if is_own and learned is not None else None,
+            latency_s=learned.latency_s.get(name) if is_own else None,
             cost_usd=cost * found.n_asked * scale if is_own and cost is not None else None,
         )
 
     def _text(self, name: str) -> tuple[TextLength, TextSource]:
         """How long an answer is assumed to be, and whence that is."""
         others = mean_length([n for found in self.walk.answers.values() for n in found.lengths])
-        earlier = {} if self.learned is None else self.learned.texts
         known: dict[TextSource, TextLength | None] = {
             _FROM_KNOWN_ANSWERS: mean_length(self.walk.answers[name].lengths),
-            "run": earlier.get(name),
+            "run": self.learned.texts.get(name),
             "others": None
             if others is None
             else TextLength(others.likely, max(others.most, _ASSUMED_ANSWER.most)),
@@ -279,27 +279,18 @@ class _PlanBuilder:
 
     def _models(self, answers: tuple[AnswersPlan, ...], scale: float) -> tuple[ModelPlan, ...]:
         lengths = {one.variant: one.text for one in answers if one.text is not None}
+        plan = partial(model_plan, lengths=lengths, scale=scale)
         asked = [s for s in self.opened.suite.judge if s.kind == "llm"]
+        judges = zip(self.walk.judges, asked, strict=True)
         return (
+            *(plan(one, role="answers", name=name) for name, one in self.walk.targets.items()),
             *(
-                model_plan(counting, role="answers", name=name, lengths=lengths, scale=scale)
-                for name, counting in self.walk.targets.items()
+                plan(one, role="judge", name=judge.id, rpm=settings.rpm, tpm=settings.tpm)
+                for (judge, one), settings in judges
             ),
             *(
-                model_plan(
-                    counting,
-                    role="judge",
-                    name=judge.id,
-                    lengths=lengths,
-                    scale=scale,
-                    rpm=settings.rpm,
-                    tpm=settings.tpm,
-                )
-                for (judge, counting), settings in zip(self.walk.judges, asked, strict=True)
-            ),
-            *(
-                model_plan(counting, role="checks", name=name, lengths=lengths, scale=scale)
-                for name, counting in self.walk.vectors.countings.items()
+                plan(one, role="checks", name=name)
+                for name, one in self.walk.vectors.countings.items()
             ),
         )
 

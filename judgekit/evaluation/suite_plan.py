@@ -15,6 +15,8 @@ from judgekit.prompts import judged_text
 from judgekit.stats.power import mde_paired, sample_size_mcnemar, sample_size_paired
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from judgekit.datasets import SelectionCount, TargetKind
     from judgekit.evaluation.cost_plan import CallLoad
     from judgekit.evaluation.outcome import Outcome
@@ -245,12 +247,12 @@ class EarlierRunStatistics:
         sd: The standard deviation of the cases' differences in value, of the two that differ most.
     """
 
-    run: EarlierRun
-    texts: dict[str, TextLength]
-    latency_s: dict[str, float]
-    cost_usd: dict[str, float]
-    discordant: float | None
-    sd: float | None
+    run: EarlierRun | None = None
+    texts: Mapping[str, TextLength] = field(default_factory=dict)
+    latency_s: Mapping[str, float] = field(default_factory=dict)
+    cost_usd: Mapping[str, float] = field(default_factory=dict)
+    discordant: float | None = None
+    sd: float | None = None
 
 
 @dataclass(slots=True)
