@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -150,8 +151,9 @@ def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
 
 def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> DropGateResult:
     before = _run_before(variant, run, store)
+    result = partial(DropGateResult, variant=variant, max_drop=max_drop)
     if before is None:
-        return DropGateResult(variant=variant, max_drop=max_drop, baseline=None, change=None)
+        return result(baseline=None, change=None)
     from judgekit.evaluation.score_comparison import (  # noqa: PLC0415 - only with a baseline
         SideScores,
         compare_side_scores,
@@ -164,25 +166,17 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
     )
     undecided = (then.passed.keys() & now.cases) - now.passed.keys()
     if not then.passed.keys() & now.cases:
-        return DropGateResult(variant=variant, max_drop=max_drop, baseline=before.id, change=None)
+        return result(baseline=before.id, change=None)
     found = compare_side_scores(then, now, (before.id, run.id)).pass_rate
     if found is None:
-        return DropGateResult(
-            variant=variant,
-            max_drop=max_drop,
-            baseline=before.id,
-            change=None,
-            n_undecided=len(undecided),
-            held="inconclusive",
-        )
+        n = len(undecided)
+        return result(baseline=before.id, change=None, n_undecided=n, held="inconclusive")
     known = then.passed.keys() & now.passed.keys()
     # Undecided cases count as failed in the worst case: a gate must not pass because a judge failed
     # to answer.
     lost = [-fmean(then.passed[case]) for case in undecided]
     worst = (found.estimate.value * len(known) + fsum(lost)) / (len(known) + len(lost))
-    return DropGateResult(
-        variant=variant,
-        max_drop=max_drop,
+    return result(
         baseline=before.id,
         change=found.estimate,
         n_undecided=len(undecided),

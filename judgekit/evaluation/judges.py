@@ -129,7 +129,6 @@ class SuiteJudges:
 
     panel: RunPanel
     models: JudgePanel | None
-    repeats: tuple[tuple[str, int], ...]
     # The suite's assertions, for the heuristic judge
     assertions: tuple[JsonObject, ...]
 
@@ -242,11 +241,11 @@ class SuiteJudges:
         """Which questions no model has answered yet."""
         answered = {(one.judge, one.criterion, one.repeat) for one in judge_answers}
         missing = [
-            (judge, criterion.name, repeat)
-            for judge, n_repeats in self.repeats
+            (judge.id, criterion.name, repeat)
+            for judge in (() if self.models is None else self.models.judges)
             for criterion in rubric.criteria
-            for repeat in range(n_repeats)
-            if (judge, criterion.name, repeat) not in answered
+            for repeat in range(judge.grader.repeats)
+            if (judge.id, criterion.name, repeat) not in answered
         ]
         if self.panel.combine != "cascade":
             return missing
@@ -282,7 +281,7 @@ def open_suite_judges(
     """The judges that a suite names."""
     ids: list[str] = []
     weights: dict[str, float] = {}
-    models, repeats = [], []
+    models = []
     for settings in suite.judge:
         if settings.kind == "llm":
             judge = open_judge(
@@ -296,7 +295,6 @@ def open_suite_judges(
                 budget=budget,
             )
             models.append(judge)
-            repeats.append((judge.id, settings.repeats))
         name = HUMAN_JUDGE if settings.kind == "human" else HEURISTIC
         name = models[-1].id if settings.kind == "llm" else name
         ids.append(name)
@@ -309,7 +307,7 @@ def open_suite_judges(
         escalate_below=None if rule is None else rule.escalate_below,
     )
     suite_judges = JudgePanel(models, panel) if models else None
-    return SuiteJudges(panel, suite_judges, tuple(repeats), suite.assertions)
+    return SuiteJudges(panel, suite_judges, suite.assertions)
 
 
 def _is_human(one: JudgeAnswer) -> bool:

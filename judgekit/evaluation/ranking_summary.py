@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from math import ceil, comb, fsum, isnan, nan, sqrt
 from typing import TYPE_CHECKING
@@ -235,35 +236,31 @@ def decide_ranking(
 ) -> RankDecision:
     """Whether each of the first places is shown to be better than all below it."""
     order = tuple(side.name for side in ranked[: rules.top])
+    decision = partial(RankDecision, order=order, alpha=rules.alpha)
     if fit is None:
         met = any(side.n_comparisons for side in ranked)
         reason = "some sides are linked by no decided comparison, not even by way of others"
         reason = reason if met else "no comparison is decided"
-        return RankDecision(is_decided=False, order=order, reason=reason, alpha=rules.alpha)
+        return decision(is_decided=False, reason=reason)
     for place, side in enumerate(ranked[: rules.top]):
         # Only the first open place is reported: those after it depend on it.
         rivals = [o.name for o in ranked[place + 1 :] if not shown.better(side.name, o.name)]
         if rivals:
             more = f" and {len(rivals) - 1} more" if rivals[1:] else ""
-            return RankDecision(
-                is_decided=False,
-                order=order,
-                reason=f"place {place + 1} is open between {side.name} and {rivals[0]}{more}",
-                alpha=rules.alpha,
-                n_to_decide=_n_to_decide(
-                    fit, side.name, rivals[0], rules.alpha / comb(len(ranked), 2)
-                ),
-            )
+            reason = f"place {place + 1} is open between {side.name} and {rivals[0]}{more}"
+            share = rules.alpha / comb(len(ranked), 2)
+            n_to_decide = _n_to_decide(fit, side.name, rivals[0], share)
+            return decision(is_decided=False, reason=reason, n_to_decide=n_to_decide)
     # A ranking that undecided matches could reverse is not called decided, however small its
     # p-values.
     if turned := _turned(order, ranked, rules, all_matches):
         up, down = turned
         reason = f"the undecided comparisons could turn it between {up} and {down}"
-        return RankDecision(is_decided=False, order=order, reason=reason, alpha=rules.alpha)
+        return decision(is_decided=False, reason=reason)
     each = "" if rules.top == 1 else "each "
     below = "all others" if rules.top == 1 else "all below"
     reason = f"{each}shown to be better than {below}"
-    return RankDecision(is_decided=True, order=order, reason=reason, alpha=rules.alpha)
+    return decision(is_decided=True, reason=reason)
 
 
 def _turned(

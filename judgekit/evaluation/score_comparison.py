@@ -271,22 +271,18 @@ def _adjusted(criteria: dict[str, ScoreDifference]) -> dict[str, ScoreDifference
 def _decision(
     found: ScoreDifference | None, alpha: float, bounds: tuple[float, float] | None
 ) -> ComparisonDecision:
-    if found is None:
-        return ComparisonDecision(
-            winner=None, reason="no case has a score on both sides", p=None, alpha=alpha
-        )
     # Where no case differs there is no test, and p = 1 would look like one.
-    if found.p is None:
-        return ComparisonDecision(winner=None, reason="no case differs", p=None, alpha=alpha)
+    if found is None or found.p is None:
+        reason = "no case differs" if found else "no case has a score on both sides"
+        return ComparisonDecision(winner=None, reason=reason, p=None, alpha=alpha)
     difference, n = found.estimate.value, found.estimate.n
     reason = f"a difference of {difference:+.3f} over {n} case{'s' if n != 1 else ''}"
     # A significant difference that missing values could reverse is no decision.
     is_open = bounds is not None and bounds[0] <= 0 <= bounds[1]
-    if found.p <= alpha and difference and is_open:
-        reason = f"{reason}, but the cases without a value could turn it"
-        return ComparisonDecision(winner=None, reason=reason, p=found.p, alpha=alpha)
     if found.p <= alpha and difference:
-        winner: BetterSide = "b" if difference > 0 else "a"
+        winner: BetterSide | None = "b" if difference > 0 else "a"
+        if is_open:
+            winner, reason = None, f"{reason}, but the cases without a value could turn it"
         return ComparisonDecision(winner=winner, reason=reason, p=found.p, alpha=alpha)
     n_to_decide = None
     if found.effect_size:

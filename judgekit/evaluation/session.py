@@ -286,9 +286,7 @@ def open_recorded(
     )
     suite = suite or Suite(name="outputs", dataset="outputs.jsonl")
     panel = RunPanel(judges=(judge.id,))
-    judges = SuiteJudges(
-        panel, JudgePanel([judge], panel), ((judge.id, judge.grader.repeats),), assertions=()
-    )
+    judges = SuiteJudges(panel, JudgePanel([judge], panel), assertions=())
     return OpenSuite(
         suite=suite,
         choice=Choice(),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from math import fsum, sqrt
-from statistics import median
+from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.evaluation.cost_plan import TextLength
@@ -338,14 +338,11 @@ def _discordant(a: _VariantObservations, b: _VariantObservations) -> float | Non
 
 def _sd(a: _VariantObservations, b: _VariantObservations) -> float | None:
     differences = _differences(a.value, b.value)
-    if not differences:
-        return None
-    centre = fsum(differences) / len(differences)
-    return sqrt(fsum((d - centre) ** 2 for d in differences) / (len(differences) - 1))
+    return stdev(differences) if differences else None
 
 
 def _differences(a: dict[int, list[float]], b: dict[int, list[float]]) -> list[float]:
     """Case by case; nothing where there are too few to tell."""
-    means = [{p: fsum(values) / len(values) for p, values in side.items()} for side in (a, b)]
+    means = [{p: fmean(values) for p, values in side.items()} for side in (a, b)]
     both = means[0].keys() & means[1].keys()
     return [means[1][p] - means[0][p] for p in both] if len(both) >= _FEWEST_CASES else []

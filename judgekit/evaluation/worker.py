@@ -80,14 +80,6 @@ class PartialAnswer:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadAhead:
-    """An output that was read before its turn came."""
-
-    output: Output
-    begun: tuple[PendingGrading, ...] | None = None
-
-
 def _named(output: Output, key: ItemKey) -> Output:
     if (output.case_id, output.variant) == (key.case_id, key.variant):
         return output
@@ -110,7 +102,8 @@ class AnswerWorker:
         self._run_id = run_id
         self._now = now
         self._measuring = CheckRunner(opened.plans)
-        self._ahead: dict[ItemKey, _ReadAhead] = {}
+        # Outputs that were read before their turn came, with their questions to the models
+        self._ahead: dict[ItemKey, tuple[Output, tuple[PendingGrading, ...]]] = {}
 
     async def read_ahead(self, items: Sequence[WorkItem]) -> None:
         """Read the recorded outputs of items, and what the cache holds of their judgments."""
@@ -121,14 +114,14 @@ class AnswerWorker:
                 continue
             named = _named(output, item.key)
             rubric = self._rubric_of(item, named)
-            self._ahead[item.key] = _ReadAhead(named)
+            self._ahead[item.key] = named, ()
             if rubric is not None:
                 read.append((item, named, rubric))
         gradings = self._opened.judges.begin(
             [(item.case, named, rubric) for item, named, rubric in read]
         )
         for (item, named, _), begun in zip(read, gradings, strict=True):
-            self._ahead[item.key] = _ReadAhead(named, begun)
+            self._ahead[item.key] = named, begun
 
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
         """Have one answer, and everything that is to be known of it."""
@@ -140,9 +133,8 @@ class AnswerWorker:
             if progressed.output is None:
                 ahead = self._ahead.pop(item.key, None)
                 if ahead is None:
-                    output = _named(await self._output(item, deadline), item.key)
-                    ahead = _ReadAhead(output)
-                await self._take_in(progressed, ahead)
+                    ahead = _named(await self._output(item, deadline), item.key), ()
+                await self._take_in(progressed, *ahead)
             else:
                 await self._check_again(progressed, progressed.output)
             if not progressed.is_done:
@@ -187,9 +179,11 @@ class AnswerWorker:
         except TimeoutError:
             return Output(error=self._too_long(item), error_kind="timeout")
 
-    async def _take_in(self, progressed: PartialAnswer, ahead: _ReadAhead) -> None:
+    async def _take_in(
+        self, progressed: PartialAnswer, named: Output, begun: Sequence[PendingGrading]
+    ) -> None:
         """Store the output with the results of its checks and its cached judgments, all at once."""
-        item, named = progressed.item, ahead.output
+        item = progressed.item
         progressed.output, progressed.ran_at = named, self._now()
         fetched: FetchedVectors = {}
         try:
@@ -205,7 +199,7 @@ class AnswerWorker:
         self._take_findings(progressed, named, found)
         rubric = self._rubric_of(item, named)
         if rubric is not None:
-            progressed.begun = ahead.begun or next(
+            progressed.begun = begun or next(
                 self._opened.judges.begin([(item.case, named, rubric)])
             )
             for pending in progressed.begun:
