@@ -139,9 +139,10 @@ class SuiteJudges:
             return 1
         return max(judge.connection.max_concurrency for judge in self.models.judges)
 
-    def implied_rubric(self, assertions: Sequence[JsonObject]) -> Rubric | None:
+    @property
+    def implied_rubric(self) -> Rubric | None:
         """The rubric that assertions make up, where they are the judge."""
-        return implied_rubric(assertions) if HEURISTIC in self.panel.judges else None
+        return implied_rubric(self.assertions) if HEURISTIC in self.panel.judges else None
 
     @property
     def asks_nobody(self) -> bool:

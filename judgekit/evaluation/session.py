@@ -213,18 +213,7 @@ def open_suite(
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = _chosen(expand_variants(loaded), choice.variants)
     _check_settings(loaded)
-    if recorded is not None:
-        cases = choose_cases(recorded.cases)
-    else:
-        cases = choose_cases(
-            open_cases(loaded),
-            tags=choice.tags,
-            ids=choice.case_ids,
-            name_pattern=choice.name_pattern,
-            sample=choice.sample,
-            seed=choice.seed,
-            limit=choice.limit,
-        )
+    cases = _chosen_cases(loaded, choice) if recorded is None else choose_cases(recorded.cases)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
     # One budget and one price table for targets, judges and embeddings: the limit is for the
     # run.
@@ -237,7 +226,7 @@ def open_suite(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget
         )
         means = _Means(loaded, execution, cache, prices, budget)
-        whole = rubric if rubric is not None else judges.implied_rubric(loaded.assertions)
+        whole = rubric if rubric is not None else judges.implied_rubric
         plans = CasePlans(
             loaded,
             rubric=whole,
@@ -308,6 +297,18 @@ def open_recorded(
         owns_cache=False,
         prompts={},
         recorded=recorded,
+    )
+
+
+def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
+    return choose_cases(
+        open_cases(suite),
+        tags=choice.tags,
+        ids=choice.case_ids,
+        name_pattern=choice.name_pattern,
+        sample=choice.sample,
+        seed=choice.seed,
+        limit=choice.limit,
     )
 
 

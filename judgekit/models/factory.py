@@ -146,11 +146,10 @@ def connect(
     # Outside the retries and inside the cache: each reply is priced once, and its price is stored.
     priced = PricedModel(limited, table)
     opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
+    way = priced if opened is None else CachedModel(priced, opened, frozen=frozen, refresh=refresh)
     return Connection(
         name=priced.name,
-        model=priced
-        if opened is None
-        else CachedModel(priced, opened, frozen=frozen, refresh=refresh),
+        model=way,
         prices=table,
         api_base=api_base,
         max_concurrency=max_concurrency,

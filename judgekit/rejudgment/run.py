@@ -110,6 +110,10 @@ def rejudge_sync(
 REJUDGMENT_KEY = "rejudged"
 # Ends the suite's name of a run that judges another one again.
 _SUITE_SUFFIX = " (rejudged)"
+# What of a run another judge does not change
+_OF_THE_OUTPUTS = (
+    "suite_version", "folder", "dataset", "dataset_version", "n_cases", "variants", "tags"
+)  # fmt: skip
 _OF_THE_JUDGES = frozenset({"panel", JUDGING_KEY, CALIBRATION_KEY})
 
 
@@ -138,14 +142,14 @@ def new_rejudgment(
     config: JsonObject = {k: v for k, v in old.config.items() if k not in _OF_THE_JUDGES}
     parts = config.get(PARTS_KEY)
     known = parts if isinstance(parts, dict) else {}
+    asked = judging_of_judge(judge)
     # The identity of a run includes its judges: a rejudgment is never resumed as the old run.
     config |= {
         "judge": [{"model": judge.connection.name, "template": judge.template.name}],
         PARTS_KEY: {**known, "judges": fingerprint([judge.id])},
         REJUDGMENT_KEY: {"run": old.id, "judges": list(old.panel.judges)},
+        JUDGING_KEY: asked.to_json(),
     }
-    asked = judging_of_judge(judge)
-    config[JUDGING_KEY] = asked.to_json()
     if (use := old.calibration) is not None and use.calibration is not None:
         renewed = calibration_in_use(use.calibration, by_rubric, asked, path=use.path)
         config[CALIBRATION_KEY] = renewed.to_json()
@@ -154,20 +158,14 @@ def new_rejudgment(
     return RunInfo(
         id=new_run_id(own, now, f"rejudged-{token or secrets.token_hex(2)}"),
         suite=f"{own}{_SUITE_SUFFIX}",
-        suite_version=old.suite_version,
         started_at=now,
         config=config,
         config_fingerprint=fingerprint(config),
-        folder=old.folder,
-        dataset=old.dataset,
-        dataset_version=old.dataset_version,
-        n_cases=old.n_cases,
         rubric=by_rubric,
-        variants=old.variants,
         panel=RunPanel(judges=(judge.id,)),
         triggered_by="rejudge",
         notes=f"judges {old.id} again",
-        tags=old.tags,
+        **{name: getattr(old, name) for name in _OF_THE_OUTPUTS},
     )
 
 
