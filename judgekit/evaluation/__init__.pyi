@@ -22,7 +22,9 @@ from .comparison_result import (
     StoppingRule as StoppingRule,
     WinFigures as WinFigures,
 )
-from .comparison_summary import ComparisonTally as ComparisonTally
+from .comparison_summary import (
+    ComparisonTally as ComparisonTally,
+)
 from .cost_plan import (
     CallLoad as CallLoad,
     ComparisonPlan as ComparisonPlan,
@@ -87,7 +89,9 @@ from .pairing import (
     compare_in_order as compare_in_order,
     pair_question as pair_question,
 )
-from .planner import plan_suite as plan_suite
+from .planner import (
+    plan_suite as plan_suite,
+)
 from .ranking import (
     PairChoice as PairChoice,
     Ranker as Ranker,
