@@ -84,7 +84,8 @@ class CasePlans:
         """Cases with a rubric where there is no judge to be asked; known then, too."""
         self.embeddings: dict[str, Embeddings] = {}
         self._open_embeddings = open_embeddings
-        self._suite_scorers = tuple(
+        # The suite's own scorers as they are carried out, but for that of the judge
+        self.suite_scorers = tuple(
             self._scorer(spec) for spec in suite.scorers if spec.get("type") != JUDGE_SCORER
         )
         # Two values under one name would be averaged in every table.
@@ -105,11 +106,6 @@ class CasePlans:
     def scorer_names(self) -> tuple[str, ...]:
         """What the scores of the suite's own scorers are called, in the order of `specs`."""
         return tuple(scorer_name(s) for s in self.suite.scorers if s.get("type") != JUDGE_SCORER)
-
-    @property
-    def suite_scorers(self) -> tuple[dict[str, object], ...]:
-        """The suite's own scorers as they are carried out, but for that of the judge."""
-        return self._suite_scorers
 
     def plan(self, case: Case) -> EvaluationPlan | None:
         """How a case is evaluated that does not just take the suite's way; see `plan_of`."""
@@ -210,7 +206,7 @@ class CasePlans:
 
     def _similarity(self) -> SimilaritySettings:
         """How similarity is measured where a case wants it: as the suite's scorer does."""
-        for spec in self._suite_scorers:
+        for spec in self.suite_scorers:
             if spec["type"] == SIMILARITY:
                 method, embed = spec.get("method") or "lexical", spec.get("embed")
                 return SimilaritySettings(method, embed)  # type: ignore[arg-type]  # read as a spec

@@ -6,7 +6,9 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, ParamSpec
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
 from judgekit.assertions import (
     SIMILAR_ASSERTION,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from judgekit.records import AssertionResult, Case, EmbeddingUsage, JsonObject, Output
 
 _P = ParamSpec("_P")
+_FoundT = TypeVar("_FoundT", "AssertionResult", "Score")
 
 _THREADS = 4
 _PENDING = "not measured yet"
@@ -87,9 +90,10 @@ class CheckRunner:
 
     def not_yet(self, why: str, fetched: FetchedVectors, *, at: datetime) -> tuple[Score, ...]:
         """What is kept of an answer that could not be measured, so that no payment is forgotten."""
-        asked = total_vector_cost(fetched)
-        if asked is None:
+        every = [usage for texts in fetched.values() for usage in texts.values()]
+        if not every:
             return ()
+        asked = reduce(add, every)
         name = next(iter(self._plans.scorer_names), SIMILARITY)
         tried = f"tried {at:%Y-%m-%d %H:%M:%S.%f} UTC"
         # Vectors were paid for although nothing was measured; the store is the only record of that
@@ -139,17 +143,26 @@ def is_pending_score(score: Score) -> bool:
 def _with_costs(
     found: CheckResults, compared: Sequence[VectorComparison], fetched: FetchedVectors
 ) -> CheckResults:
-    """What was found, with what it took to find it."""
-    asked = allocate_vector_costs(compared, fetched)
+    """What was found, with what it took to find it; what several need, the first one has."""
+    # A vector is fetched once and used by several checks; its cost is counted once, or sums would
+    # exceed the bill.
+    left = {model: dict(texts) for model, texts in fetched.items()}
+    asked: dict[tuple[str, int], EmbeddingUsage] = {}
+    for one in compared:
+        own = left.get(id(one.embed), {})
+        for usage in (own.pop(text) for text in sorted(one.texts) if text in own):
+            key = (one.kind, one.index)
+            asked[key] = asked[key] + usage if key in asked else usage
     if not asked:
         return found
-    checks, scores = list(found.checks), list(found.scores)
-    for (kind, place), each in asked.items():
-        if kind == "check":
-            checks[place] = checks[place].model_copy(update={"asked": each})
-        else:
-            scores[place] = scores[place].model_copy(update={"asked": each})
-    return CheckResults(tuple(checks), tuple(scores))
+    return CheckResults(
+        tuple(_priced(one, asked.get(("check", k))) for k, one in enumerate(found.checks)),
+        tuple(_priced(one, asked.get(("score", k))) for k, one in enumerate(found.scores)),
+    )
+
+
+def _priced(found: _FoundT, usage: EmbeddingUsage | None) -> _FoundT:
+    return found if usage is None else found.model_copy(update={"asked": usage})
 
 
 # Assertions that look through an output once; a thread would cost more than they do.
@@ -224,7 +237,7 @@ def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[Vec
         return []
     found: list[VectorComparison] = []
 
-    def add(
+    def take(
         kind: Literal["check", "score"], place: int, embed: object, path: object, reference: object
     ) -> None:
         if isinstance(embed, Embeddings):
@@ -234,38 +247,11 @@ def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[Vec
             found.append(VectorComparison(kind, place, embed, text, other))
 
     for place, spec in enumerate([*plans.suite_scorers, *plans.own_scorers(case)]):
-        add("score", place, spec.get("embed"), spec.get("path"), spec.get("reference"))
+        take("score", place, spec.get("embed"), spec.get("path"), spec.get("reference"))
     for place, whole in enumerate([*plans.suite.assertions, *plans.own_checks(case)]):
         for check in _similar_specs([whole]):
-            add("check", place, plans.means.embed, check.get("path"), check.get("value"))
+            take("check", place, plans.means.embed, check.get("path"), check.get("value"))
     return found
-
-
-def allocate_vector_costs(
-    compared: Sequence[VectorComparison], fetched: FetchedVectors
-) -> dict[tuple[str, int], EmbeddingUsage]:
-    """What each check and scorer asked; what several need, the first one has."""
-    # A vector is fetched once and used by several checks; its cost is counted once, or sums would
-    # exceed the bill.
-    left = {model: dict(texts) for model, texts in fetched.items()}
-    found: dict[tuple[str, int], EmbeddingUsage] = {}
-    for one in compared:
-        own = left.get(id(one.embed), {})
-        for text in sorted(one.texts):
-            asked = own.pop(text, None)
-            if asked is not None:
-                key = (one.kind, one.index)
-                found[key] = found[key] + asked if key in found else asked
-    return found
-
-
-def total_vector_cost(fetched: FetchedVectors) -> EmbeddingUsage | None:
-    """The total usage of all texts."""
-    total: EmbeddingUsage | None = None
-    for texts in fetched.values():
-        for asked in texts.values():
-            total = asked if total is None else total + asked
-    return total
 
 
 def _text_or_none(find: Callable[_P, str], *args: _P.args, **kwargs: _P.kwargs) -> str | None:

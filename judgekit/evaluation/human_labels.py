@@ -1,7 +1,4 @@
-"""Shows reviewers the open questions of a run, blind and one at a time, and parses their answers.
-
-Imports and exports label files.
-"""
+"""Asks reviewers the open questions of a run, blind; imports and exports files of labels."""
 
 from __future__ import annotations
 
