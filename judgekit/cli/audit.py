@@ -25,14 +25,7 @@ from judgekit.bias_audit import (
     select_probes,
 )
 from judgekit.cli import console
-from judgekit.cli.exit_codes import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_QUALITY,
-)
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     EXISTING_FILE,
@@ -44,8 +37,8 @@ from judgekit.cli.options import (
     takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend, show_progress
-from judgekit.cli.setup import cost_budget, grade_setup
+from judgekit.cli.progress import attend, run_until_stopped, show_progress
+from judgekit.cli.setup import cost_budget, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
 from judgekit.records import Verdict
 from judgekit.report import (
@@ -57,7 +50,7 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
-    from judgekit.bias_audit import AttackCorpus, Audit, AuditInputs, AuditPlan
+    from judgekit.bias_audit import Audit, AuditInputs, AuditPlan
     from judgekit.bias_audit.session import ProbeAnswer
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
@@ -199,11 +192,18 @@ def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
             f"{_MOST_CASES} of {n_all:,} cases drawn at random with seed {seed} (--sample N "
             "changes the number)"
         )
+    corpus = None if options.attacks is None else read_attacks(options.attacks)
+    if corpus is not None and not options.quiet:
+        attacks = numbers.format_count(len(corpus.attacks), "attack")
+        kinds = numbers.format_count(len(corpus.families), "kind")
+        rest = numbers.format_count(corpus.n_left_out, "row")
+        without = f"; {rest} without an attack" if corpus.n_left_out else ""
+        console.note(f"{options.attacks}: {attacks} of {kinds}{without}")
     audit_options = AuditOptions(
         paraphrases=options.paraphrases,
         family=options.own_family,
         n_askings=options.n_calls,
-        attacks=None if options.attacks is None else _corpus(options.attacks, options),
+        attacks=corpus,
         n_attacks=options.attacks_each,
         margins=Margins(options.margin, options.share_margin),
         level=1 - options.alpha,
@@ -214,36 +214,15 @@ def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
     return build_audit_inputs(setup.judge, items, setup.rubric, audit_options)
 
 
-def _corpus(path: Path, options: AuditCommandOptions) -> AttackCorpus:
-    corpus = read_attacks(path)
-    if not options.quiet:
-        attacks = numbers.format_count(len(corpus.attacks), "attack")
-        kinds = numbers.format_count(len(corpus.families), "kind")
-        without = (
-            f"; {numbers.format_count(corpus.n_left_out, 'row')} without an attack"
-            if corpus.n_left_out
-            else ""
-        )
-        console.note(f"{path}: {attacks} of {kinds}{without}")
-    return corpus
-
-
 def _run(job: _Job, options: AuditCommandOptions, files: OutputFiles) -> int:
-    connection = job.setup.judge.connection
-    session = ProbeSession(in_flight=max(4, connection.max_concurrency))
+    session = ProbeSession(in_flight=max(4, job.setup.judge.connection.max_concurrency))
     if not options.quiet and not options.as_json:
         calls = numbers.format_count(job.plan.n_calls, "call")
         model = message.printable(job.plan.model)
         console.note(f"{calls} to {model}, {job.plan.n_owned:,} replies already cached")
-    is_cached = connection.cache is not None
-    again = "run the same command again to continue: " + (
-        "cached replies are not requested again" if is_cached else "without a cache, it starts over"
-    )
+    again = how_to_continue(job.setup.judge)
     try:
-        audit = asyncio.run(_audit(job, session, options))
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {again}")
-        return EXIT_INTERRUPTED
+        audit = run_until_stopped(_audit(job, session, options), again)
     finally:
         job.setup.judge.close()
     show_document(audit_document(audit), options, files)
@@ -275,18 +254,18 @@ async def _audit(job: _Job, session: ProbeSession, options: AuditCommandOptions)
 
 def _code(audit: Audit, plan: AuditPlan, session: ProbeSession, *, fails_on_material: bool) -> int:
     if session.reason == "interrupted":
-        return EXIT_INTERRUPTED
+        return Exit.INTERRUPTED
     if session.reason == "budget" or any(one.is_too_dear for one in plan.probes):
-        return EXIT_LIMIT
+        return Exit.LIMIT
     # Before "incomplete": what is missing is known, and a run without --frozen completes it.
     if "frozen_miss" in audit.failures:
-        return EXIT_FROZEN
+        return Exit.FROZEN
     if not audit.is_complete:
-        return EXIT_INCOMPLETE
+        return Exit.INCOMPLETE
     if fails_on_material and all(one.status == "skipped" for one in audit.probes):
         console.note("no probe could be run, so --fail-on is inconclusive")
-        return EXIT_INCONCLUSIVE
-    return EXIT_QUALITY if fails_on_material and audit.found_material else 0
+        return Exit.INCONCLUSIVE
+    return Exit.QUALITY if fails_on_material and audit.found_material else 0
 
 
 def _self_test(options: AuditCommandOptions) -> int:
@@ -325,4 +304,4 @@ def _self_test(options: AuditCommandOptions) -> int:
             )
         )
     show_document(self_test_document(result), options)
-    return EXIT_QUALITY if result.wrong else 0
+    return Exit.QUALITY if result.wrong else 0

@@ -26,29 +26,22 @@ from judgekit.calibration import (
     whole_rubric,
 )
 from judgekit.cli import console
-from judgekit.cli.compare import no_common_case_error
-from judgekit.cli.exit_codes import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_QUALITY,
-)
-from judgekit.cli.grading import grade_all
+from judgekit.cli.compare import follow_comparisons
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     EXISTING_FILE,
-    EXISTING_PATH,
     LabelOptions,
     StoreOptions,
     StudyOptions,
     max_cost_option,
     option,
+    outputs_option,
     takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend
+from judgekit.cli.progress import run_until_stopped
+from judgekit.cli.run_job import grade_all
 from judgekit.cli.setup import (
     CALIBRATION_MAPS_FOLDER,
     SAME_COMMAND,
@@ -57,7 +50,7 @@ from judgekit.cli.setup import (
     grade_setup,
     make_judge,
 )
-from judgekit.cli.sides import compare_setup, parse_sides
+from judgekit.cli.sides import existing_sides, no_common_case_error, pairing_of, parse_sides
 from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import Run, compare_pairs, judging_of_judge
@@ -75,7 +68,7 @@ from judgekit.stats.correction import LabelsAre
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import AsyncGenerator, Collection, Mapping
 
     from judgekit.calibration import (
         CalibrationReport,
@@ -86,7 +79,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import JudgedPair, Pairing
     from judgekit.judge import Panel
     from judgekit.models import Budget
-    from judgekit.records import Case, Rubric
+    from judgekit.records import Case, Comparison, Rubric
 
 _DEFAULTS = CalibrationOptions()
 
@@ -101,13 +94,7 @@ class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
         kind=EXISTING_FILE,
         metavar="FILE",
     )
-    outputs: tuple[Path, ...] = option(
-        "--outputs",
-        "Grade these outputs now with --judge and --rubric; may be repeated.",
-        (),
-        kind=EXISTING_PATH,
-        metavar="FILE",
-    )
+    outputs: tuple[Path, ...] = outputs_option("Grade these outputs now with --judge and --rubric.")
     sides: tuple[str, str] | None = option(
         "--compare",
         "Compare these two now, named as for judgekit compare.",
@@ -219,11 +206,7 @@ def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
     located = read_labels(labels)  # invalid labels are reported before any call
-    try:
-        collected = collect_judgments(options)
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {SAME_COMMAND}")
-        sys.exit(EXIT_INTERRUPTED)
+    collected = _collect_judgments(options)
     report = calibrated(
         collected.data,
         located,
@@ -270,12 +253,12 @@ def _code(report: CalibrationReport, options: CalibrateOptions) -> int:
                 f"{message.printable(part.name)}: kappa {numbers.format_mean(agreement)} {words} "
                 f"--min-kappa {options.min_kappa:g}"
             )
-            codes.append(EXIT_QUALITY if is_below else EXIT_INCONCLUSIVE)
+            codes.append(Exit.QUALITY if is_below else Exit.INCONCLUSIVE)
     if options.require_stand_in and report.stand_in.answer != "yes":
         is_no = report.stand_in.answer == "no"
         console.note(f"--require-stand-in: {'not met' if is_no else 'inconclusive'}")
-        codes.append(EXIT_QUALITY if is_no else EXIT_INCONCLUSIVE)
-    return EXIT_QUALITY if EXIT_QUALITY in codes else max(codes)
+        codes.append(Exit.QUALITY if is_no else Exit.INCONCLUSIVE)
+    return Exit.QUALITY if Exit.QUALITY in codes else max(codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +273,7 @@ class CollectedJudgments:
     note: str | None = None
 
 
-def collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
+def _collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
     """The judgments to compare with labels, from the source that is named, else the latest run."""
     sources = {
         "--run": options.run,
@@ -399,9 +382,10 @@ def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> CollectedJ
     judges = () if options.judge_model is None else (options.judge_model,)
     try:
         sides = parse_sides(names, options.config)
-        panel, rubric, pairing = compare_setup(sides, options, judges, store, budget)
+        panel, rubric, (a, b) = existing_sides(sides, options, judges, store, budget)
         try:
-            pairs, interrupted = asyncio.run(_compare_all(panel, rubric, pairing, options))
+            compared = _compare_all(panel, rubric, pairing_of((a, b), options), options)
+            pairs, interrupted = run_until_stopped(compared, SAME_COMMAND)
         finally:
             panel.close()
     finally:
@@ -425,20 +409,22 @@ async def _compare_all(
     stop = asyncio.Event()
     total, _ = pairing.count()
     judged: list[JudgedPair] = []
-    verb = ("comparing", "compared")
-    with attend(options, total, interrupt=stop.set, verb=verb) as display:
+
+    async def comparisons() -> AsyncGenerator[Comparison, None]:
         # Enough pairs at a time to keep every slot of the judges busy.
         slots = max(4, panel.max_concurrency)
-        async with panel:
-            pairs = compare_pairs(
-                panel, pairing.pairs(), rubric, names=pairing.names, in_flight=slots, stop=stop
-            )
-            async with aclosing(pairs) as stream:
-                async for one in stream:
-                    judged.append(one)
-                    answers = [*one.comparison.preferences, *one.comparison.failures]
-                    paid = sum(each.cost_usd or 0.0 for each in answers if not each.cached)
-                    display.advance([], target_usd=paid)
+        pairs = compare_pairs(
+            panel, pairing.pairs(), rubric, names=pairing.names, in_flight=slots, stop=stop
+        )
+        async with aclosing(pairs) as stream:
+            async for one in stream:
+                judged.append(one)
+                yield one.comparison
+
+    # With -v the report is longer; its pairs are not printed too.
+    plain = options.model_copy(update={"verbose": False})
+    async with panel:
+        await follow_comparisons(comparisons(), total=total, interrupt=stop.set, options=plain)
     return judged, stop.is_set()
 
 
@@ -447,18 +433,18 @@ def _ended(
 ) -> tuple[int, str | None]:
     """The exit code and the note after calling a judge."""
     if interrupted:
-        return EXIT_INTERRUPTED, f"interrupted; the results are partial; {SAME_COMMAND}"
+        return Exit.INTERRUPTED, f"interrupted; the results are partial; {SAME_COMMAND}"
     if "frozen_miss" in kinds:
-        return EXIT_FROZEN, "some replies are not in the frozen cache; the results are partial"
+        return Exit.FROZEN, "some replies are not in the frozen cache; the results are partial"
     if budget is not None and budget.is_exhausted:
-        return EXIT_LIMIT, f"--max-cost is reached; the results are partial; {SAME_COMMAND}"
-    return (EXIT_INCOMPLETE, None) if kinds else (0, None)
+        return Exit.LIMIT, f"--max-cost is reached; the results are partial; {SAME_COMMAND}"
+    return (Exit.INCOMPLETE, None) if kinds else (0, None)
 
 
 def write_maps(report: CalibrationReport, wanted: str, *, code: int = 0) -> None:
     """Fit the maps, write them, and report on stderr what they do and how they are used."""
     # A part of the outputs may be a biased one; failures of single answers are not.
-    if code not in {0, EXIT_INCOMPLETE}:
+    if code not in {0, Exit.INCOMPLETE}:
         console.note("no maps were written: not everything was judged")
         return
     calibration = report.maps()

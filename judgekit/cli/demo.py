@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 
 from judgekit.cli import console
-from judgekit.cli.grade import run_grading, show_dry_run
+from judgekit.cli.grade import GradeOptions, run_grading, show_dry_run
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import OutputOptions, dry_run_option, option, takes
-from judgekit.cli.run_options import GradeOptions
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
 from judgekit.models import SMOKE_NOTICE, is_smoke_name

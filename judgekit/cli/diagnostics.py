@@ -1,4 +1,4 @@
-"""Problems found in files, printed like compiler diagnostics or as JSON.
+"""Problems found in files, shown like compiler diagnostics or as JSON.
 
 Used by `validate` and `lint`.
 """
@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.cli import console as streams
-from judgekit.report import message, numbers
+from judgekit.report import Conclusion, Document, Notes, not_empty, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from judgekit.formats import Problem
     from judgekit.prompts import Flaw
 
-_STYLES = {"error": "bold red", "warning": "yellow"}
+TEMPLATE_SUFFIX = ".j2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,40 +69,49 @@ def sort_diagnostics(remarks: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(unique, key=lambda remark: (files[remark.path], remark.line or 0))
 
 
-def count_severity(remarks: Sequence[Diagnostic], severity: str) -> int:
-    """The number of errors, or of warnings."""
-    return sum(remark.severity == severity for remark in remarks)
+def is_failed(remarks: Sequence[Diagnostic], *, strict: bool) -> bool:
+    """Whether there is an error, or with `strict` anything at all."""
+    return any(strict or remark.severity == "error" for remark in remarks)
 
 
-def print_diagnostics(remarks: Sequence[Diagnostic]) -> None:
-    """Print problems on stdout, one per line, as compilers do, so that editors can jump to them."""
-    from rich.text import Text  # noqa: PLC0415 - only when printing
-
-    console = streams.stdout()
-    for remark in remarks:
-        line = "" if remark.line is None else f"{remark.line}:"
-        text = Text("" if remark.path is None else f"{message.printable(remark.path)}:{line} ")
-        text.append(remark.severity, style=_STYLES[remark.severity])
-        text.append(f": {message.printable(remark.message)}")
-        if remark.remedy:
-            text.append(f" ({message.printable(remark.remedy)})", style="dim")
-        if remark.rule:
-            text.append(f" [{remark.rule}]", style="dim")
-        console.print(text, soft_wrap=True)
-
-
-def severity_totals(remarks: Sequence[Diagnostic]) -> str:
-    """The number of errors and of warnings, in words."""
-    n_errors, n_warnings = count_severity(remarks, "error"), count_severity(remarks, "warning")
-    parts = [numbers.format_count(n_errors, "error")] if n_errors else []
-    parts += [numbers.format_count(n_warnings, "warning")] if n_warnings else []
-    return ", ".join(parts) or "no problems found"
-
-
-def diagnostics_json(remarks: Sequence[Diagnostic]) -> dict[str, object]:
-    """Problems and their totals as JSON types."""
-    return {
-        "n_errors": count_severity(remarks, "error"),
-        "n_warnings": count_severity(remarks, "warning"),
-        "findings": [asdict(remark) for remark in remarks],
+def diagnostics_document(
+    title: str,
+    checked: str,
+    remarks: Sequence[Diagnostic],
+    data: dict[str, object],
+    notes: Sequence[str] = (),
+) -> Document:
+    """The problems, one per line, as compilers do, so that editors can jump to them."""
+    counts = {
+        severity: sum(remark.severity == severity for remark in remarks)
+        for severity in ("error", "warning")
     }
+    parts = [numbers.format_count(n, severity) for severity, n in counts.items() if n]
+    lines = [*notes]
+    for remark in remarks:
+        place = "" if remark.path is None else f"{remark.path}:"
+        place += "" if remark.line is None else f"{remark.line}:"
+        remedy = f" ({remark.remedy})" if remark.remedy else ""
+        rule = f" [{remark.rule}]" if remark.rule else ""
+        lines.append(f"{place} {remark.severity}: {remark.message}{remedy}{rule}".lstrip())
+    tone: Literal["fail", "inconclusive", "pass"] = "inconclusive" if remarks else "pass"
+    return Document(
+        title,
+        Conclusion(
+            f"{checked}: {', '.join(parts) or 'no problems found'}",
+            "fail" if counts["error"] else tone,
+        ),
+        not_empty([Notes(tuple(lines))]),
+        lambda: {
+            **data,
+            "n_errors": counts["error"],
+            "n_warnings": counts["warning"],
+            "findings": [asdict(remark) for remark in remarks],
+        },
+    )
+
+
+# A judge template fills the blocks of a base template; a prompt of a system under test has none.
+def is_judge_template(path: Path) -> bool:
+    """Whether a template is one of a judge."""
+    return "block" in path.read_text(encoding="utf-8", errors="replace")

@@ -18,10 +18,16 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from judgekit.cli import console, console as streams
-from judgekit.cli.exit_codes import EXIT_INCOMPLETE, EXIT_INPUT
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import cache_dir_option, json_option, store_option
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    OutputOptions,
+    StoreOptions,
+    option,
+    takes,
+)
+from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, open_cache
 from judgekit.datasets import load_calibration, load_rubric, shipped_rubrics
 from judgekit.errors import JudgekitError, SettingsError, StoreError
@@ -37,7 +43,16 @@ from judgekit.prompts import (
 )
 from judgekit.prompts.parsing import parse_criterion_replies
 from judgekit.records import Case, Criterion, Output, Rubric, Scale
-from judgekit.report import message, numbers
+from judgekit.report import (
+    Conclusion,
+    Document,
+    Entries,
+    Entry,
+    Lines,
+    message,
+    not_empty,
+    numbers,
+)
 from judgekit.resources import shipped_root
 from judgekit.store import RunStore, locate_database
 
@@ -45,13 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from judgekit.models.request import ModelReply
-
-_MARKS = {
-    "ok": ("✓", "green"),
-    "warning": ("!", "yellow"),
-    "error": ("✗", "red"),
-    "note": ("·", "dim"),
-}
+    from judgekit.report import Tone
 
 _PROBE = "probe"
 _CASE = Case(id="probe", input="What is 2 + 2?", reference="4")
@@ -70,29 +79,21 @@ _RUBRIC = Rubric(
 )
 
 
+class DoctorOptions(CacheFolderOptions, StoreOptions, OutputOptions):
+    """The options of `doctor`."""
+
+    probe: str | None = option(
+        "--probe", "Make one tiny call to MODEL, at a tiny cost.", metavar="MODEL"
+    )
+    api_base: str | None = option(
+        "--api-base", "Endpoint of --probe.", metavar="URL", has_variable=True
+    )
+    timeout_s: float = option("--timeout", "Time limit of --probe, in seconds.", 60.0, gt=0)
+
+
 @click.command("doctor", cls=HelpCommand)
-@click.option("--probe", metavar="MODEL", help="Make one tiny call to MODEL, at a tiny cost.")
-@click.option("--api-base", metavar="URL", envvar="JUDGEKIT_API_BASE", help="Endpoint of --probe.")
-@click.option(
-    "--timeout",
-    "timeout_s",
-    type=click.FloatRange(0, min_open=True),
-    default=60,
-    show_default=True,
-    help="Time limit of --probe, in seconds.",
-)
-@cache_dir_option
-@store_option
-@json_option
-def doctor_command(
-    *,
-    probe: str | None,
-    api_base: str | None,
-    timeout_s: float,
-    cache_dir: Path,
-    store: str,
-    as_json: bool,
-) -> None:
+@takes(DoctorOptions)
+def doctor_command(options: DoctorOptions) -> None:
     """Check versions, keys, offline tables, shipped files, cache, store, local weights, a model.
 
     Keys are named but never shown. Only --probe calls a model.
@@ -109,19 +110,52 @@ def doctor_command(
         *key_checks(os.environ),
         *offline_checks(),
         shipped_check(),
-        *cache_checks(cache_dir),
-        *store_checks(store),
+        *cache_checks(options.cache_dir),
+        *store_checks(options.store),
         *calibration_checks(),
         *local_checks(os.environ),
     ]
-    if probe is not None:
-        checks += _probe(probe, api_base=api_base, timeout_s=timeout_s)
-    code = _code(checks)
-    if as_json:
-        console.print_json({"sound": code == 0, "checks": [asdict(check) for check in checks]})
-    else:
-        _print(checks)
+    if options.probe is not None:
+        checks += _probe(options.probe, api_base=options.api_base, timeout_s=options.timeout_s)
+    # Warnings do not fail: a machine without any API key can still replay and read results.
+    broken = {check.topic for check in checks if check.grade == "error"}
+    code = Exit.INCOMPLETE if broken == {_PROBE} else Exit.INPUT if broken else 0
+    show_document(_health_document(checks, is_sound=not broken), options)
     sys.exit(code)
+
+
+def _health_document(checks: Sequence[HealthCheck], *, is_sound: bool) -> Document:
+    """What needs attention, then what is in order."""
+    grades = [check.grade for check in checks]
+    n_errors, n_warnings = grades.count("error"), grades.count("warning")
+    totals = (
+        f"{numbers.format_count(n_errors, 'error')}, {numbers.format_count(n_warnings, 'warning')}"
+    )
+    tones: dict[str, Tone] = {"error": "error", "warning": "inconclusive"}
+    problems = Entries(
+        tuple(
+            Entry(
+                f"{check.topic}: {check.text}",
+                (check.remedy,) if check.remedy else (),
+                check.grade,
+                tones[check.grade],
+            )
+            for check in checks
+            if check.grade in tones
+        ),
+        title="Problems",
+    )
+    rows: list[tuple[str, str]] = []
+    for check in checks:
+        if check.grade not in tones:
+            rows.append((check.topic, check.text))
+            rows += [("", check.remedy)] if check.remedy and check.grade == "note" else []
+    return Document(
+        "Health of this installation",
+        Conclusion(totals, "error" if n_errors else "inconclusive" if n_warnings else "pass"),
+        not_empty([problems, Lines(tuple(rows), title="Checks")]),
+        lambda: {"sound": is_sound, "checks": [asdict(check) for check in checks]},
+    )
 
 
 def _probe(model: str, *, api_base: str | None, timeout_s: float) -> list[HealthCheck]:
@@ -169,36 +203,6 @@ def _reading(reply: ModelReply) -> HealthCheck:
     # "0 of 1" would read as a failed check.
     score = "not assessable" if raw is None else f"score {raw:g} on a scale from 0 to 1"
     return HealthCheck(_PROBE, "ok", f"its reply has a valid verdict: {score}")
-
-
-def _code(checks: Sequence[HealthCheck]) -> int:
-    # Warnings do not fail: a machine without any API key can still replay and read results.
-    broken = [check.topic for check in checks if check.grade == "error"]
-    if not broken:
-        return 0
-    return EXIT_INCOMPLETE if set(broken) == {_PROBE} else EXIT_INPUT
-
-
-def _print(checks: Sequence[HealthCheck]) -> None:
-    from rich.text import Text  # noqa: PLC0415 - only when printing
-
-    console = streams.stdout()
-    width = max(len(check.topic) for check in checks)
-    for check in checks:
-        mark, style = _MARKS[check.grade]
-        line = Text(f"{mark} ", style=style)
-        line.append(f"{check.topic:<{width}}  ", style="dim")
-        line.append(message.printable(check.text), style="" if check.grade != "note" else "dim")
-        console.print(line, soft_wrap=True)
-        if check.remedy and check.grade != "ok":
-            remedy = f"{'':<{width + 4}}{message.printable(check.remedy)}"
-            console.print(remedy, markup=False, soft_wrap=True, style="dim")
-    n_errors = sum(check.grade == "error" for check in checks)
-    n_warnings = sum(check.grade == "warning" for check in checks)
-    console.print(
-        f"{numbers.format_count(n_errors, 'error')}, {numbers.format_count(n_warnings, 'warning')}",
-        markup=False,
-    )
 
 
 _HealthGrade = Literal["ok", "warning", "error", "note"]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli import console
 from judgekit.cli.demo import import_recording
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import GradingOptions, json_option
+from judgekit.cli.options import GradingOptions, OutputOptions, option, takes
+from judgekit.cli.outputs import show_line
 from judgekit.cli.setup import grade_setup
 from judgekit.datasets import JudgeSettings, load_suite
 from judgekit.errors import SettingsError
@@ -73,11 +73,16 @@ outputs here. They are there to be replaced.
 """
 
 
+class InitOptions(OutputOptions):
+    """The options of `init`."""
+
+    force: bool = option("--force", "Overwrite existing files.", default=False)
+
+
 @click.command("init", cls=HelpCommand)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
-@json_option
-def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
+@takes(InitOptions)
+def init_command(options: InitOptions, *, folder: Path) -> None:
     """Create a working suite in FOLDER: config, cases, outputs, rubric, recorded replies.
 
     It runs at once and without a key: judgekit grade. Edit the files to make it yours.
@@ -97,20 +102,16 @@ def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
             files = _files(setup, name, Path(temporary))
     # All or nothing: a mixture of the user's files and these would not run.
     present = [path for path in files if (folder / path).exists()]
-    if present and not force:
+    if present and not options.force:
         raise SettingsError(
             f"{folder} already has {', '.join(present)}", hint="choose another folder, or --force"
         )
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
-    if as_json:
-        console.print_json({"folder": str(folder), "files": list(files)})
-        return
     where = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
-    console.note(
-        f"wrote {format_count(len(files), 'file')} to {folder}\nnext: {where}judgekit grade"
-    )
+    line = f"wrote {format_count(len(files), 'file')} to {folder}\nnext: {where}judgekit grade"
+    show_line(line, {"folder": str(folder), "files": list(files)}, options, is_note=True)
 
 
 def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:

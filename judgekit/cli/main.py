@@ -14,7 +14,7 @@ import click
 
 from judgekit import errors
 from judgekit.cli.console import ReaderGoneError, warnings_as_notes
-from judgekit.cli.exit_codes import EXIT_INPUT, EXIT_INTERRUPTED, exit_code
+from judgekit.cli.exit_codes import Exit, exit_code
 from judgekit.report import message_lines
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     except (BrokenPipeError, ReaderGoneError):
         # Python flushes stdout at exit, and would report the broken pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = EXIT_INTERRUPTED
+        code = Exit.INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -193,20 +193,20 @@ def _run(args: Sequence[str] | None) -> object:
             return judgekit.main(args=words, prog_name="judgekit", standalone_mode=False)
     except SystemExit as stop:
         # If its reader has exited, click replaces stdout and exits with 1, which is "failed" here.
-        return stop.code if sys.stdout is stdout else EXIT_INTERRUPTED
+        return stop.code if sys.stdout is stdout else Exit.INTERRUPTED
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        return EXIT_INTERRUPTED
+        return Exit.INTERRUPTED
     except errors.JudgekitError as error:
         click.echo(f"error: {message_lines(str(error))}", err=True)
         return exit_code(error)
     # A file that vanished or cannot be read: the message names it, a traceback would not help.
     except OSError as error:
         click.echo(f"error: {message_lines(str(error))}", err=True)
-        return EXIT_INPUT
+        return Exit.INPUT
 
 
 @contextmanager

@@ -64,21 +64,8 @@ def option(
 ) -> Any:
     """A field with its option; the type of the option follows from the field unless `kind` is set.
 
-    Args:
-        spelling: The option as click declares it; `-n/--limit` is two spellings of one.
-        words: Its help.
-        default: The value without the option; shown in the help unless it is empty.
-        kind: The type of paths, whose rules an annotation cannot express.
-        metavar: What stands for the value in the help.
-        has_variable: Whether the environment sets it too, by `JUDGEKIT_` and its name.
-        flag_value: The value of the option when it is given without one.
-        ge: Lower limit.
-        gt: Lower limit, itself excluded.
-        le: Upper limit.
-        lt: Upper limit, itself excluded.
-
-    Returns:
-        The field, typed as pydantic types its own.
+    `-n/--limit` is two spellings of one option. With `has_variable` the environment sets it too, by
+    `JUDGEKIT_` and its name. The `flag_value` is that of the option given without a value.
     """
     untyped: Any = Field(default, description=words, ge=ge, gt=gt, le=le, lt=lt)
     field: FieldInfo = untyped
@@ -95,6 +82,21 @@ def option(
 def max_cost_option(words: str) -> Any:
     """The field of the cost limit, whose consequence differs from command to command."""
     return option("--max-cost", words, gt=0, metavar="USD", has_variable=True)
+
+
+def rubric_option(words: str) -> Any:
+    """The field of `--rubric`."""
+    return option("--rubric", words, metavar="FILE|NAME", has_variable=True)
+
+
+def cases_option(words: str, spelling: str = "--cases") -> Any:
+    """The field of `--cases`."""
+    return option(spelling, words, kind=EXISTING_PATH, has_variable=True)
+
+
+def outputs_option(words: str) -> Any:
+    """The field of `--outputs`, for commands whose argument is something else."""
+    return option("--outputs", f"{words} May be repeated.", (), kind=EXISTING_PATH, metavar="FILE")
 
 
 def dry_run_option() -> Any:
@@ -227,6 +229,7 @@ def _click_option(
         show_default=default is not None,
         multiple=isinstance(field.default, tuple),
         nargs=_n_values(field),
+        required=default is None and not switches and _is_required(field),
         metavar=entry.metavar,
         envvar=variable if entry.has_variable else None,
         help=f"{words}.",
@@ -259,23 +262,17 @@ def _click_type(name: str, field: FieldInfo) -> click.ParamType[Any]:
     )
 
 
+def _is_required(field: FieldInfo) -> bool:
+    """Whether there is neither a default nor a meaning of None."""
+    return field.default is None and type(None) not in get_args(field.annotation)
+
+
 def _n_values(field: FieldInfo) -> int:
     """How many values follow the option: those of a tuple of fixed length, else one."""
     for annotation in (field.annotation, *get_args(field.annotation)):
         if get_origin(annotation) is tuple and ... not in get_args(annotation):
             return len(get_args(annotation))
     return 1
-
-
-def _single(model: type[CommandOptions], name: str) -> Callable[[_Command], _Command]:
-    """One option of a model, for commands that take no other of it."""
-
-    def add(function: _Command) -> _Command:
-        field = model.model_fields[name]
-        (entry,) = (one for one in field.metadata if isinstance(one, CommandOption))
-        return _click_option(name, field, entry)(function)
-
-    return add
 
 
 # `quiet` and `verbose` are fields of every command, so that one function prints all documents.
@@ -323,11 +320,6 @@ class CacheFolderOptions(CommandOptions):
         kind=_FOLDER,
         has_variable=True,
     )
-
-
-json_option = _single(OutputOptions, "as_json")
-store_option = _single(StoreOptions, "store")
-cache_dir_option = _single(CacheFolderOptions, "cache_dir")
 
 
 class CallOptions(CommandOptions):
@@ -391,18 +383,8 @@ class InputOptions(SelectionOptions):
         kind=EXISTING_FILE,
         has_variable=True,
     )
-    rubric: str | None = option(
-        "--rubric",
-        "Rubric file, or the name of a shipped rubric.",
-        metavar="FILE|NAME",
-        has_variable=True,
-    )
-    cases: Path | None = option(
-        "--cases",
-        "Cases of the outputs (inputs, references).",
-        kind=EXISTING_PATH,
-        has_variable=True,
-    )
+    rubric: str | None = rubric_option("Rubric file, or the name of a shipped rubric.")
+    cases: Path | None = cases_option("Cases of the outputs (inputs, references).")
     variant: str | None = option("--variant", "Variant of outputs that do not name one.")
     limit: int | None = option("-n/--limit", "Only the first N outputs.", ge=1)
     sample: int | None = option("--sample", "Draw N outputs at random.", ge=1)
@@ -465,23 +447,15 @@ class SuiteOptions(SelectionOptions):
     target_http: str | None = option(
         "--target-http", "Endpoint to test: case JSON in, output JSON out.", metavar="URL"
     )
-    rubric: str | None = option(
-        "--rubric",
-        "Rubric of cases that have none: a file, or the name of a shipped rubric.",
-        metavar="FILE|NAME",
-        has_variable=True,
+    rubric: str | None = rubric_option(
+        "Rubric of cases that have none: a file, or the name of a shipped rubric."
     )
 
 
 class SideOptions(InputOptions):
     """What is compared, by which rubric, at which significance level."""
 
-    cases: Path | None = option(
-        "--cases/--dataset",
-        "Cases to answer (inputs, references).",
-        kind=EXISTING_PATH,
-        has_variable=True,
-    )
+    cases: Path | None = cases_option("Cases to answer (inputs, references).", "--cases/--dataset")
     variant: str | None = None
     limit: int | None = option("-n/--limit", "Only the first N cases.", ge=1)
     sample: int | None = option("--sample", "Draw N cases at random.", ge=1)
@@ -540,11 +514,6 @@ class LabelOptions(CommandOptions):
         "How labels of several annotators are combined.",
         CalibrationOptions().consensus,
     )
-
-
-def rule_option(words: str) -> Callable[[_Command], _Command]:
-    """The rule that reconciles the two orders."""
-    return click.option("--rule", type=click.Choice(["consistent", "average"]), help=words)
 
 
 def check_no_rule(rule: str | None) -> None:

@@ -13,21 +13,21 @@ import click
 from click.core import ParameterSource
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_LIMIT
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
-    EXISTING_PATH,
     GradingOptions,
     JudgeOptions,
     OutputOptions,
     StoreOptions,
     SuiteOptions,
+    cases_option,
     max_cost_option,
-    option,
+    rubric_option,
     takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.run_options import RunOptions
+from judgekit.cli.run import RunOptions
 from judgekit.cli.setup import SUITE_FILE, grade_setup
 from judgekit.cli.suite_setup import TARGET_OPTIONS, run_setup
 from judgekit.datasets import load_suite
@@ -62,18 +62,10 @@ _SUITE_ONLY = {
 class PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
     """The options of `plan`: those of `run` and of `grade` that change what is called."""
 
-    rubric: str | None = option(
-        "--rubric",
-        "Rubric of OUTPUTS, or of cases that have none: a file or a shipped rubric.",
-        metavar="FILE|NAME",
-        has_variable=True,
+    rubric: str | None = rubric_option(
+        "Rubric of OUTPUTS, or of cases that have none: a file or a shipped rubric."
     )
-    cases: Path | None = option(
-        "--cases",
-        "Cases of OUTPUTS (inputs, references).",
-        kind=EXISTING_PATH,
-        has_variable=True,
-    )
+    cases: Path | None = cases_option("Cases of OUTPUTS (inputs, references).")
     max_cost: float | None = max_cost_option(
         "Exit with code 5 if SUITE is likely to cost more than this."
     )
@@ -140,7 +132,7 @@ def show_suite_plan(
     if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
         console.note(f"calibration: {calibration_of_suite(setup.opened).words}")
     show_document(suite_plan_document(plan), options, files)
-    return EXIT_LIMIT if plan.sufficiency == "short" else 0
+    return Exit.LIMIT if plan.sufficiency == "short" else 0
 
 
 async def _planned(setup: RunSetup) -> SuitePlan:

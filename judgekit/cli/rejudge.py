@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections import Counter
 from contextlib import closing
@@ -13,8 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
-from judgekit.cli.grading import grade_all
+from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     EXISTING_PATH,
@@ -26,7 +24,8 @@ from judgekit.cli.options import (
     takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend
+from judgekit.cli.progress import attend, run_until_stopped
+from judgekit.cli.run_job import grade_all
 from judgekit.cli.setup import SAME_COMMAND, cost_budget, grade_setup, make_judge
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
@@ -52,9 +51,9 @@ if TYPE_CHECKING:
     from judgekit.rejudgment import Rejudged
 
 _EXITS = {
-    "interrupted": EXIT_INTERRUPTED,
-    "stopped": EXIT_LIMIT,
-    "incomplete": EXIT_INCOMPLETE,
+    "interrupted": Exit.INTERRUPTED,
+    "stopped": Exit.LIMIT,
+    "incomplete": Exit.INCOMPLETE,
 }
 
 # Not "grading": the outputs have verdicts, which stay as they are.
@@ -130,11 +129,8 @@ def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudg
             now=datetime.now(UTC),
         )
         session = RejudgeSession(in_flight=max(4, judge.connection.max_concurrency))
-        try:
-            ended = asyncio.run(_judge_run(old, new, judge, store, session, options))
-        except asyncio.CancelledError:  # the second Ctrl-C
-            console.note(f"stopped at once; {SAME_COMMAND}")
-            return None, EXIT_INTERRUPTED
+        judged = _judge_run(old, new, judge, store, session, options)
+        ended = run_until_stopped(judged, SAME_COMMAND)
         by_rubric = ended.rubric
         if maps is None or by_rubric is None:
             calibration = describe_calibration(old, new)
@@ -156,7 +152,7 @@ def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudg
     if session.status is not None:
         console.note(f"{session.status}; {SAME_COMMAND}")
         return rejudged, _EXITS[session.status]
-    return rejudged, EXIT_FROZEN if session.n_missed else _code(rejudged)
+    return rejudged, Exit.FROZEN if session.n_missed else _failures_code(rejudged)
 
 
 async def _judge_run(
@@ -188,9 +184,6 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
     calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
     try:
         graded, is_stopped = grade_all(setup, options, verb=_VERB)
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {SAME_COMMAND}")
-        return None, EXIT_INTERRUPTED
     finally:
         setup.judge.close()
     both = pair_verdicts(old, [one.verdict for one in graded])
@@ -214,15 +207,10 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
         )
     if is_stopped:
         console.note(f"interrupted; {SAME_COMMAND}")
-        return rejudged, EXIT_INTERRUPTED
-    return rejudged, _code(rejudged)
-
-
-def _code(rejudged: Rejudged | None) -> int:
-    failures = {} if rejudged is None else rejudged.new_failures
-    if "frozen_miss" in failures:
-        return EXIT_FROZEN
+        return rejudged, Exit.INTERRUPTED
     # A file has no session that could report the limit, so it is read from the failures.
-    if "budget" in failures:
-        return EXIT_LIMIT
-    return EXIT_INCOMPLETE if failures else 0
+    return rejudged, _failures_code(rejudged)
+
+
+def _failures_code(rejudged: Rejudged | None) -> int:
+    return 0 if rejudged is None else failures_code(rejudged.new_failures)

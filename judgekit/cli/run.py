@@ -11,26 +11,45 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INPUT,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_QUALITY,
-)
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import EXISTING_PATH, takes
+from judgekit.cli.options import EXISTING_PATH, SuiteOptions, max_cost_option, option, takes
 from judgekit.cli.outputs import OutputFiles, export_outputs
-from judgekit.cli.run_job import carry_out
-from judgekit.cli.run_options import RunOptions
+from judgekit.cli.run_job import EngineOptions, carry_out
 from judgekit.cli.suite_setup import run_setup, suite_paths
 from judgekit.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+
+class RunOptions(SuiteOptions, EngineOptions):
+    """The options of `run`."""
+
+    resume: str | None = option(
+        "--resume",
+        "Resume a run of this suite: its id, the beginning of it, or the latest.",
+        metavar="[RUN]",
+        flag_value="latest",
+    )
+    retry_errors: bool = option(
+        "--retry-errors", "With --resume: retry what failed.", default=False
+    )
+    max_cost: float | None = max_cost_option("Stop at this cost; --resume continues. Exit code 5.")
+    max_time: float | None = option(
+        "--max-time",
+        "Start no new case after this time; --resume continues. Exit code 5.",
+        gt=0,
+        metavar="SECONDS",
+        has_variable=True,
+    )
+    # Off by default: a suite from the network must not run programs.
+    allow_scripts: bool = option(
+        "--allow-scripts", "Allow the setup and the scripts of the suite.", default=False
+    )
+    # Stored with the run, and no part of what identifies it.
+    notes: str | None = option("--notes", "Notes to store with the run.")
 
 
 @click.command("run", cls=HelpCommand)
@@ -102,14 +121,14 @@ def _run_one(path: Path, options: RunOptions, files: OutputFiles) -> DatasetEnd:
     is_own = setup.session.reason == "fail_fast" and not options.fail_fast
     return DatasetEnd(
         code,
-        is_stopped=(setup.session.reason is not None and not is_own) or code == EXIT_INTERRUPTED,
+        is_stopped=(setup.session.reason is not None and not is_own) or code == Exit.INTERRUPTED,
         spent_usd=0.0 if setup.opened.budget is None else setup.opened.budget.spent_usd,
     )
 
 
 _WORST_FIRST = (
-    EXIT_INTERRUPTED, EXIT_INPUT, EXIT_LIMIT, EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_QUALITY,
-    EXIT_INCONCLUSIVE, 0,
+    Exit.INTERRUPTED, Exit.INPUT, Exit.LIMIT, Exit.FROZEN, Exit.INCOMPLETE, Exit.QUALITY,
+    Exit.INCONCLUSIVE, 0,
 )  # fmt: skip
 """Exit codes: those that leave most unknown first, success last."""
 
@@ -119,7 +138,7 @@ def run_datasets(
 ) -> int:
     """Run several datasets in turn, within one limit of cost and time for all."""
     # An invalid dataset does not keep the others from running; an interrupted one does.
-    codes = []
+    codes: list[int] = []
     for number, path in enumerate(paths, 1):
         console.note(f"dataset {number} of {len(paths)}: {path}")
         started = time.monotonic()
@@ -127,7 +146,7 @@ def run_datasets(
             ended = run(path, options)
         except InputError as error:
             console.note(f"error: {error}")
-            codes.append(EXIT_INPUT)
+            codes.append(Exit.INPUT)
             continue
         codes.append(ended.code)
         left = {
@@ -138,7 +157,7 @@ def run_datasets(
         if ended.is_stopped or 0 in left.values():
             if number < len(paths):
                 console.note(f"not started: {', '.join(map(str, paths[number:]))}")
-                codes.append(ended.code or EXIT_LIMIT)
+                codes.append(ended.code or Exit.LIMIT)
             break
     return min(codes, key=_WORST_FIRST.index)
 

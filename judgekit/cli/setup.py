@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
+from judgekit.cli.exit_codes import Exit
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     JudgeSettings,
@@ -258,6 +258,14 @@ def no_judge_error() -> SettingsError:
     )
 
 
+def how_to_continue(judge: Judge) -> str:
+    """What to do after an interruption."""
+    is_cached = judge.connection.cache is not None
+    return "run the same command again to continue: " + (
+        "cached replies are not requested again" if is_cached else "without a cache, it starts over"
+    )
+
+
 def cost_budget(options: CallOptions) -> Budget | None:
     """The budget that --max-cost sets."""
     return None if options.max_cost is None else Budget(options.max_cost)
@@ -405,4 +413,4 @@ def refuse_uncalibrated(use: CalibrationInUse) -> int:
     )
     if not use.path:
         console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
-    return EXIT_INCONCLUSIVE
+    return Exit.INCONCLUSIVE

@@ -5,7 +5,6 @@ Missing outputs are produced here too, before anything is compared.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -16,10 +15,10 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.options import ContestOptions, GradingOptions, resume_command
 from judgekit.cli.outputs import show_document
-from judgekit.cli.progress import attend
+from judgekit.cli.progress import attend, run_until_stopped
 from judgekit.cli.setup import (
     OutputSource,
     configured_suite,
@@ -61,7 +60,7 @@ from judgekit.report import judging_plan_document, message_lines
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from judgekit.cli.options import ComparingOptions
     from judgekit.evaluation import OpenSuite, OutputPair, RunStopReason
@@ -150,23 +149,38 @@ def side_budget(sides: SideArguments, options: ComparingOptions) -> Budget | Non
     return Budget(options.max_cost, None if sides.suite is None else price_table(sides.suite))
 
 
-def compare_setup(
+def existing_sides(
     sides: SideArguments,
     options: ComparingOptions,
     judges: tuple[str, ...],
     store: RunStore | None,
     budget: Budget | None,
-) -> tuple[Panel, Rubric, Pairing]:
-    """Resolve what is compared, by whom and how, if all outputs exist."""
+) -> tuple[Panel, Rubric, list[Side]]:
+    """Sides whose outputs exist, with who compares them and by which rubric."""
     check_pair_judge(sides.suite, options, judges)
     if sides.kind == "files":
-        panel, rubric, (a, b) = file_sides(sides, options, judges, budget)
-        return panel, rubric, pairing_of((a, b), options)
-    if sides.kind == "runs" and store is not None:
-        rubric, (a, b) = run_sides(sides, options.rubric, store)
-        panel = open_pair_judges(sides.suite, options, judges, budget)
-        return panel, rubric, pairing_of((a, b), options)
-    raise unknown_side_error(sides)
+        return _file_sides(sides, options, judges, budget)
+    if sides.kind != "runs" or store is None:
+        raise unknown_side_error(sides)
+    chosen = [run_and_variant(name, store) for name in sides.names]
+    rubric = _rubric_of_runs([run for run, _ in chosen], options.rubric)
+    panel = open_pair_judges(sides.suite, options, judges, budget)
+    return (
+        panel,
+        rubric,
+        [
+            _run_side(name, run, variant, store)
+            for name, (run, variant) in zip(sides.names, chosen, strict=True)
+        ],
+    )
+
+
+def no_common_case_error() -> SettingsError:
+    """The error of sides that answer no case in common."""
+    return SettingsError(
+        "no case is answered by both sides",
+        hint="both need the same case_id, and the same input for it; see --filter-tag too",
+    )
 
 
 def pairing_of(sides: tuple[Side, Side], options: ComparingOptions) -> Pairing:
@@ -180,19 +194,7 @@ def pairing_of(sides: tuple[Side, Side], options: ComparingOptions) -> Pairing:
     )
 
 
-def run_sides(
-    sides: SideArguments, rubric: str | None, store: RunStore
-) -> tuple[Rubric, list[Side]]:
-    """Variants of stored runs, and the rubric they are compared by."""
-    chosen = [run_and_variant(name, store) for name in sides.names]
-    by_rubric = _rubric_of_runs([run for run, _ in chosen], rubric)
-    return by_rubric, [
-        run_side(name, run, variant, store)
-        for name, (run, variant) in zip(sides.names, chosen, strict=True)
-    ]
-
-
-def run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
+def _run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
     """The outputs of a variant in a stored run, unchanged."""
     # A judge that prefers its own model must not learn it from the output: these are scrubbed.
     models = [
@@ -225,7 +227,7 @@ def run_and_variant(name: str, store: RunStore) -> tuple[RunInfo, str]:
     return run, wanted or known[0]
 
 
-def file_sides(
+def _file_sides(
     sides: SideArguments,
     options: ComparingOptions,
     judges: tuple[str, ...],
@@ -363,24 +365,6 @@ def open_pair_judges(
     return both
 
 
-def judges_and_rubric(
-    sides: SideArguments,
-    options: ComparingOptions,
-    judges: tuple[str, ...],
-    budget: Budget | None,
-) -> tuple[Panel, Rubric]:
-    """Who compares outputs that are still to be produced, and by which rubric."""
-    source = options.rubric or (None if sides.suite is None else sides.suite.rubric_source)
-    if source is None:
-        raise SettingsError(
-            "no rubric is named",
-            hint="give --rubric FILE, or the name of a shipped rubric, for example --rubric "
-            "helpfulness",
-        )
-    rubric = load_rubric(source)
-    return open_pair_judges(sides.suite, options, judges, budget), rubric
-
-
 def check_one_rubric(
     cases: Iterable[Case], rubric: Rubric, suite: Suite | None, name: str | None
 ) -> None:
@@ -406,22 +390,6 @@ def check_one_rubric(
         same.add(key)
 
 
-def suite_cases(suite: Suite, filter_tag: tuple[str, ...]) -> Iterator[Case]:
-    """The cases of a suite, before they are answered."""
-    tags = frozenset(filter_tag)
-    path = suite.dataset_path
-    cases = suite.cases or () if path is None else iter_cases(path, columns=suite.columns or None)
-    yield from (case for case in cases if not tags or tags & set(case.tags))
-
-
-def unpriced_error(what: str) -> SettingsError:
-    """The error of a dry run whose outputs do not exist."""
-    return SettingsError(
-        "the outputs do not exist yet, so the cost of judging them is unknown",
-        hint=f"judgekit plan estimates the cost of a suite; --max-cost limits that of a {what}",
-    )
-
-
 def show_pair_plan(
     panel: Panel,
     pairs: Iterable[OutputPair],
@@ -436,54 +404,83 @@ def show_pair_plan(
     show_document(judging_plan_document(plan), options)
     limit = options.max_cost
     is_short = limit is not None and plan.price_usd is not None and plan.price_usd[0] > limit
-    return EXIT_LIMIT if is_short else 0
+    return Exit.LIMIT if is_short else 0
 
 
 _STOPPED: dict[RunStopReason, int] = {
-    "interrupted": EXIT_INTERRUPTED,
-    "budget": EXIT_LIMIT,
-    "time": EXIT_LIMIT,
-    "fail_fast": EXIT_INCOMPLETE,
-    "model": EXIT_INCOMPLETE,
+    "interrupted": Exit.INTERRUPTED,
+    "budget": Exit.LIMIT,
+    "time": Exit.LIMIT,
+    "fail_fast": Exit.INCOMPLETE,
+    "model": Exit.INCOMPLETE,
 }
 """The exit code for each reason to stop before every output exists."""
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratedOutputs:
-    """The run that produced the outputs, and how it ended."""
+class ProducedSides:
+    """Sides whose outputs were produced first, with who compares them and by which rubric."""
 
-    run: RunInfo
+    panel: Panel
+    rubric: Rubric
     sides: tuple[Side, ...]
-    session: Session
-    spent_usd: float
-
-    def code(self) -> int | None:
-        """The exit code if outputs are missing, with a note how to resume; else None."""
-        session, run = self.session, self.run
-        if session.reason is not None:
-            what = "interrupted" if session.reason == "interrupted" else f"stopped: {run.reason}"
-            console.note(_resume_note(what, run.id))
-            return _STOPPED[session.reason]
-        if session.n_missed:
-            console.note(
-                "some replies are not in the frozen cache, and no calls were made for them"
-            )
-            return EXIT_FROZEN
-        return None
+    run_id: str
 
 
-def generate_outputs(
+def produced_sides(
     sides: SideArguments,
-    answering: tuple[Suite, tuple[str, ...]],
     options: ContestOptions,
-    store: RunStore,
-    resumed: RunInfo | None = None,
-) -> GeneratedOutputs:
-    """Produce the outputs of all sides; no judge is called."""
+    budget: Budget | None,
+    stack: ExitStack,
+    open_store: Callable[[], RunStore],
+    run_id: str | None,
+) -> ProducedSides:
+    """Produce the outputs of all sides, resuming a run; ends the command if some are missing."""
+    what = click.get_current_context().command.name
+    if options.dry_run:
+        raise SettingsError(
+            "the outputs do not exist yet, so the cost of judging them is unknown",
+            hint="judgekit plan estimates the cost of a suite; --max-cost limits that of a "
+            f"{'ranking' if what == 'rank' else 'comparison'}",
+        )
+    check_pair_judge(sides.suite, options, options.judge_model)
+    suite, ids = _answering_suite(sides, options)
+    # The judges are checked before an output is paid for.
+    source = options.rubric or (None if sides.suite is None else sides.suite.rubric_source)
+    if source is None:
+        raise SettingsError(
+            "no rubric is named",
+            hint="give --rubric FILE, or the name of a shipped rubric, for example --rubric "
+            "helpfulness",
+        )
+    rubric = load_rubric(source)
+    panel = open_pair_judges(sides.suite, options, options.judge_model, budget)
+    stack.callback(panel.close)
+    path, tags = suite.dataset_path, frozenset(options.filter_tag)
+    cases = suite.cases or () if path is None else iter_cases(path, columns=suite.columns or None)
+    wanted = (case for case in cases if not tags or tags & set(case.tags))
+    check_one_rubric(wanted, rubric, sides.suite, options.rubric)
+    store = open_store()
+    resumed = None if run_id is None else store.run(run_id)
+    run, spent_usd = _produce(suite, options, store, resumed)
+    # One limit for outputs and judges together.
+    if budget is not None:
+        budget.spend(spent_usd)
+    produced = []
+    for name, variant in zip(sides.names, ids, strict=True):
+        side = _run_side(name, run, variant, store)
+        # The name of its file would reveal a side too.
+        own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
+        produced.append(replace(side, names=(*side.names, *own)))
+    return ProducedSides(panel, rubric, tuple(produced), run.id)
+
+
+def _produce(
+    suite: Suite, options: ContestOptions, store: RunStore, resumed: RunInfo | None
+) -> tuple[RunInfo, float]:
+    """Have the variants answer, without a judge; the run and its cost."""
     # Outputs are produced as `judgekit run` does, with the same cache and the same cost limit, and
     # are on disk before anything is compared.
-    suite, ids = answering
     limits = [limit for limit in (options.limit, options.max_cases) if limit is not None]
     chosen = (
         selected_cases(options, limit=min(limits, default=None))
@@ -495,19 +492,20 @@ def generate_outputs(
     )
     session = Session(in_flight=options.max_concurrency)
     run = prepare_run(opened, store, resumed, now=session.now(), notes="outputs to compare")
-    try:
-        ended = asyncio.run(_answer(opened, store, run, session, options, resumed=bool(resumed)))
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(_resume_note("stopped at once", run.id))
-        sys.exit(EXIT_INTERRUPTED)
-    generated = []
-    for name, variant in zip(sides.names, ids, strict=True):
-        side = run_side(name, ended, variant, store)
-        # The name of its file would reveal a side too.
-        own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
-        generated.append(replace(side, names=(*side.names, *own)))
-    spent = 0.0 if opened.budget is None else opened.budget.spent_usd
-    return GeneratedOutputs(ended, tuple(generated), session, spent)
+    context = click.get_current_context()
+    command = resume_command(context, run.id, command=context.command.name or "compare")
+    continuation = f"outputs so far are stored. Resume with: {command}"
+    ended = run_until_stopped(
+        _answer(opened, store, run, session, options, resumed=bool(resumed)), continuation
+    )
+    if session.reason is not None:
+        what = "interrupted" if session.reason == "interrupted" else f"stopped: {ended.reason}"
+        console.note(f"{what}; {continuation}")
+        sys.exit(_STOPPED[session.reason])
+    if session.n_missed:
+        console.note("some replies are not in the frozen cache, and no calls were made for them")
+        sys.exit(Exit.FROZEN)
+    return ended, 0.0 if opened.budget is None else opened.budget.spent_usd
 
 
 async def _answer(
@@ -534,7 +532,9 @@ async def _answer(
         await opened.aclose()
 
 
-def answering_suite(sides: SideArguments, options: ContestOptions) -> tuple[Suite, tuple[str, ...]]:
+def _answering_suite(
+    sides: SideArguments, options: ContestOptions
+) -> tuple[Suite, tuple[str, ...]]:
     """A suite of the sides that is not judged."""
     variants = [_variant(name, sides, options) for name in sides.names]
     ids = [variant.id for variant in variants]
@@ -584,9 +584,3 @@ def _variant(name: str, sides: SideArguments, options: ContestOptions) -> Varian
         )
     base = options.judge_settings.api_base
     return VariantSettings(id=file.stem, prompt=str(file), model=options.model, api_base=base)
-
-
-def _resume_note(what: str, run_id: str) -> str:
-    context = click.get_current_context()
-    command = resume_command(context, run_id, command=context.command.name or "compare")
-    return f"{what}; outputs so far are stored. Resume with: {command}"

@@ -60,6 +60,7 @@ from judgekit.resources import shipped_file
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
+    from judgekit.cli.grade import GradeOptions
     from judgekit.cli.options import (
         CalibrationMapOptions,
         CallOptions,
@@ -67,7 +68,8 @@ if TYPE_CHECKING:
         SelectionOptions,
         SuiteOptions,
     )
-    from judgekit.cli.run_options import EngineOptions, GradeOptions, RunOptions
+    from judgekit.cli.run import RunOptions
+    from judgekit.cli.run_job import EngineOptions
     from judgekit.cli.setup import GradeInputs
     from judgekit.records import Case, CaseResult, Output, RunInfo
 
@@ -88,10 +90,10 @@ class RunSetup:
     store: RunStore
     session: Session
 
-    resumed: RunInfo | None
+    resumed: RunInfo | None = None
     """The stored run that is continued."""
 
-    notes: str | None
+    notes: str | None = None
 
     info: RunInfo | None = None
     """The run, once it is known."""
@@ -200,8 +202,6 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
         opened,
         store,
         _session(options),
-        resumed=None,
-        notes=None,
         is_grading=True,
         temporary=temporary,
         verb=("grading", "graded"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -12,20 +11,20 @@ import click
 
 from judgekit.bias_audit import ProbeRunner, ProbeSession
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     EXISTING_FILE,
-    EXISTING_PATH,
     LabelOptions,
     StudyOptions,
     dry_run_option,
     option,
+    outputs_option,
     takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend
-from judgekit.cli.setup import cost_budget, grade_setup
+from judgekit.cli.progress import attend, run_until_stopped
+from judgekit.cli.setup import cost_budget, grade_setup, how_to_continue
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
@@ -45,13 +44,7 @@ _DEFAULTS = TuneOptions()
 class TuneCommandOptions(StudyOptions, LabelOptions):
     """The options of `tune`."""
 
-    outputs: tuple[Path, ...] = option(
-        "--outputs",
-        "File of labelled outputs; may be repeated.",
-        (),
-        kind=EXISTING_PATH,
-        metavar="FILE",
-    )
+    outputs: tuple[Path, ...] = outputs_option("File of labelled outputs.")
     candidates: tuple[str, ...] = option(
         "--candidates",
         "Reworded rubric with the same criteria and scales; may be repeated.",
@@ -130,21 +123,20 @@ def tune_command(options: TuneCommandOptions, *, labels: Path) -> None:
 
 
 def _run(prepared: TuningSetup, options: TuneCommandOptions, files: OutputFiles) -> int:
-    try:
-        result = asyncio.run(_tune(prepared, options))
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {_again(prepared, 'interrupted')}")
-        return EXIT_INTERRUPTED
+    again = how_to_continue(prepared.runner.judge)
+    result = run_until_stopped(_tune(prepared, options), again)
     show_document(tuning.tuning_document(result), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
         _write(result, path, options)
     if result.decision == "incomplete":
-        console.note(_again(prepared, result.reason))
+        is_short = result.reason == "budget"
+        more = "; the next call needs a higher --max-cost" if is_short else ""
+        console.note(f"{again}{more}")
     if result.reason is not None:
-        codes = {"interrupted": EXIT_INTERRUPTED, "budget": EXIT_LIMIT, "frozen": EXIT_FROZEN}
-        return codes.get(result.reason, EXIT_INCOMPLETE)
-    return EXIT_INCOMPLETE if result.failures else 0
+        codes = {"interrupted": Exit.INTERRUPTED, "budget": Exit.LIMIT, "frozen": Exit.FROZEN}
+        return codes.get(result.reason, Exit.INCOMPLETE)
+    return Exit.INCOMPLETE if result.failures else 0
 
 
 def _prepare(setup: GradeSetup, labels: Path, options: TuneCommandOptions) -> TuningSetup:
@@ -210,12 +202,3 @@ def _write(result: Tuning, output: Path, options: TuneCommandOptions) -> None:
     more = "".join(f" {name} {value}" for name, value in flags.items() if value)
     console.note(f"wrote {message.printable(result.chosen or '')} to {output}; use it with:")
     console.note(f"  judgekit grade OUTPUTS --rubric {output}{more}")
-
-
-def _again(prepared: TuningSetup, reason: str | None) -> str:
-    is_cached = prepared.runner.judge.connection.cache is not None
-    again = (
-        "cached replies are not requested again" if is_cached else "without a cache, it starts over"
-    )
-    more = "; the next call needs a higher --max-cost" if reason == "budget" else ""
-    return f"run the same command again to continue: {again}{more}"
