@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from judgekit.cli import console, console as streams
+from judgekit.cli import console as streams
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     CacheFolderOptions,
@@ -25,10 +25,10 @@ from judgekit.datasets import JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.models import RecordedModel
 from judgekit.models.cache import explain_request, find_cache_key
-from judgekit.report import cache, cache as cache_tables, message, numbers
+from judgekit.report import cache as cache_tables, message, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
 
@@ -67,8 +67,12 @@ def cache_explain_command(options: ExplainOptions) -> None:
     Examples:
         judgekit cache explain outputs.jsonl --rubric helpfulness
     """
-    key = _key_of(options.outputs)
-    if key is not None:
+    if missing := [path for path in options.outputs if not path.exists()]:
+        if len(options.outputs) > 1 or not _KEY.fullmatch(key := str(missing[0])):
+            raise SettingsError(
+                f"there is no file {missing[0]}",
+                hint="name a file with outputs, or a key of 4 digits up",
+            )
         with open_cache(options.cache_dir) as cache:
             _explain_key(cache, find_cache_key(cache, key), as_json=options.as_json)
         return
@@ -77,20 +81,10 @@ def cache_explain_command(options: ExplainOptions) -> None:
     with open_cache(options.cache_dir) as cache:
         found = find_misses(cache, requests, asks_all=asks_all)
     if options.as_json:
-        console.print_json(_misses_json(found))
+        groups = [group.to_json() for group in found.groups]
+        streams.print_json({**asdict(replace(found, groups=())), "groups": groups})
     else:
-        _print_misses(console.stdout(), found)
-
-
-def _key_of(outputs: tuple[Path, ...]) -> str | None:
-    missing = [path for path in outputs if not path.exists()]
-    if not missing:
-        return None
-    if len(outputs) == 1 and _KEY.fullmatch(str(outputs[0])):
-        return str(outputs[0])
-    raise SettingsError(
-        f"there is no file {missing[0]}", hint="name a file with outputs, or a key of 4 digits up"
-    )
+        _print_misses(streams.stdout(), found)
 
 
 def _requests(options: GradingOptions) -> tuple[list[ModelRequest], bool]:
@@ -145,7 +139,20 @@ def _print_misses(console: Console, found: MissReport) -> None:
             markup=False,
         )
     for group in found.groups[:_MOST_GROUPS]:
-        _print_group(console, group)
+        n = len(group.requests)
+        parts = ", ".join(group.parts)
+        differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not cached"
+        console.print(
+            f"{message.printable(group.title)}: {numbers.format_count(n, 'request')} {message.printable(differ)}",  # noqa: E501
+            markup=False,
+            soft_wrap=True,
+        )
+        cases = group.cases
+        more = f" and {len(cases) - _SHOWN_CASES:,} more" if len(cases) > _SHOWN_CASES else ""
+        named = message.printable(", ".join(cases[:_SHOWN_CASES]))
+        noun = "case" if len(cases) == 1 else "cases"
+        console.print(f"  {noun} {named}{more}", markup=False, style="dim", soft_wrap=True)
+        cache_tables.print_key_differences(console, group.example.differences)
     if len(found.groups) > _MOST_GROUPS:
         console.print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons", markup=False)
     if found.n_not_compared:
@@ -154,47 +161,6 @@ def _print_misses(console: Console, found: MissReport) -> None:
             "narrow them down with --limit or --filter-tag",
             markup=False,
         )
-
-
-def _print_group(console: Console, group: MissGroup) -> None:
-    n = len(group.requests)
-    parts = ", ".join(group.parts)
-    differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not cached"
-    console.print(
-        f"{message.printable(group.title)}: {numbers.format_count(n, 'request')} {message.printable(differ)}",  # noqa: E501
-        markup=False,
-        soft_wrap=True,
-    )
-    cases = group.cases
-    more = f" and {len(cases) - _SHOWN_CASES:,} more" if len(cases) > _SHOWN_CASES else ""
-    named = message.printable(", ".join(cases[:_SHOWN_CASES]))
-    noun = "case" if len(cases) == 1 else "cases"
-    console.print(f"  {noun} {named}{more}", markup=False, style="dim", soft_wrap=True)
-    cache.print_key_differences(console, group.example.differences)
-
-
-def _misses_json(found: MissReport) -> dict[str, object]:
-    counts = ("n_requests", "n_owned", "n_rejected", "n_not_compared")
-    return {
-        **{name: getattr(found, name) for name in counts},
-        "groups": [_group_json(group) for group in found.groups],
-    }
-
-
-def _group_json(group: MissGroup) -> dict[str, object]:
-    example: CacheExplanation = group.example
-    return {
-        "title": group.title,
-        "n_requests": len(group.requests),
-        "cases": group.cases,
-        "criteria": sorted({r.subject.criterion for r in group.requests if r.subject.criterion}),
-        "parts": group.parts,
-        "example": {
-            "key": example.key,
-            "nearest": example.nearest,
-            "differences": [asdict(difference) for difference in example.differences],
-        },
-    }
 
 
 # A comparison of a request with an entry takes about 90 µs, so all of them about 18 s.
@@ -222,6 +188,22 @@ class MissGroup:
         """The cases they are about, each once."""
         return list(dict.fromkeys(request.subject.case_id or "?" for request in self.requests))
 
+    def to_json(self) -> dict[str, object]:
+        """The group as JSON types."""
+        criteria = {request.subject.criterion for request in self.requests}
+        return {
+            "title": self.title,
+            "n_requests": len(self.requests),
+            "cases": self.cases,
+            "criteria": sorted(name for name in criteria if name),
+            "parts": self.parts,
+            "example": {
+                "key": self.example.key,
+                "nearest": self.example.nearest,
+                "differences": [asdict(difference) for difference in self.example.differences],
+            },
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class MissReport:
@@ -229,15 +211,9 @@ class MissReport:
 
     n_requests: int
     n_owned: int
-
-    # Paid for, but the reply was truncated or filtered.
-    n_rejected: int
-
-    # By reason, the most frequent first.
-    groups: tuple[MissGroup, ...]
-
-    # Comparing all of them would take too long.
-    n_not_compared: int
+    n_rejected: int  # paid for, but the reply was truncated or filtered
+    n_not_compared: int  # comparing all of them would take too long
+    groups: tuple[MissGroup, ...]  # the most frequent reason first
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,20 +240,27 @@ def find_misses(
         compared = [missed[number * len(missed) // most] for number in range(most)]
     # Two criteria of one new case are nearest to each other once one of them is cached.
     present = {request.key for request in requests}
-    grouped: dict[_Cause, MissGroup] = {}
-    n_rejected = 0
-    for request in compared:
-        found = explain_request(cache, request)
-        n_rejected += found.n_rejected > 0
-        cause = _cause(cache, request, found, present, asks_all=asks_all)
-        group = grouped.setdefault(cause, MissGroup("", found))
-        group.requests.append(request)
-    groups = _titled(_template_edits(grouped))
+    found = [explain_request(cache, request) for request in compared]
+    causes = [
+        _cause(cache, request, one, present, asks_all=asks_all)
+        for request, one in zip(compared, found, strict=True)
+    ]
+    criteria: dict[frozenset[str], set[tuple[str, ...]]] = {}
+    for cause in causes:
+        if cause.kind == "criterion" and cause.detail:
+            criteria.setdefault(cause.changed, set()).add(cause.detail)
+    # Criteria whose lines differ by case are one group.
+    groups: dict[str, MissGroup] = {}
+    for request, one, cause in zip(compared, found, causes, strict=True):
+        # The same lines changed in several criteria: the template was edited.
+        is_shared = bool(cause.detail) and len(criteria.get(cause.changed, ())) > 1
+        title = _title(cause, "question" if is_shared else cause.kind)
+        groups.setdefault(title, MissGroup(title, one)).requests.append(request)
     return MissReport(
         n_requests=len(requests),
         n_owned=len(requests) - len(missed),
-        n_rejected=n_rejected,
-        groups=tuple(sorted(groups, key=lambda group: -len(group.requests))),
+        n_rejected=sum(one.n_rejected > 0 for one in found),
+        groups=tuple(sorted(groups.values(), key=lambda group: -len(group.requests))),
         n_not_compared=len(missed) - len(compared),
     )
 
@@ -290,7 +273,6 @@ def _cause(
     *,
     asks_all: bool,
 ) -> _Cause:
-    """The cause of a miss."""
     # If the nearest entry belongs to another request of this grading, nothing was edited.
     is_new = found.nearest is None or found.nearest in present
     plain = [d for d in found.differences if not d.part.startswith(("messages", "reply_schema"))]
@@ -304,7 +286,10 @@ def _cause(
         return _Cause("template", is_new=False, detail=())
     if not messages:
         return _Cause("schema", is_new, _about(request))
-    return _text_cause(request, _last_text(cache, found.nearest), is_new=is_new, asks_all=asks_all)
+    stored = (cache.request_parts(found.nearest) or {}).get("messages")
+    message = stored[-1] if isinstance(stored, list) and stored else None
+    cached = str(message.get("content")) if isinstance(message, dict) else ""
+    return _text_cause(request, cached, is_new=is_new, asks_all=asks_all)
 
 
 def _text_cause(request: ModelRequest, cached: str, *, is_new: bool, asks_all: bool) -> _Cause:
@@ -329,40 +314,8 @@ def _about(request: ModelRequest) -> tuple[str, ...]:
     return () if request.subject.criterion is None else (request.subject.criterion,)
 
 
-def _last_text(cache: ReplyCache, key: str) -> str:
-    messages = (cache.request_parts(key) or {}).get("messages")
-    last = messages[-1] if isinstance(messages, list) and messages else None
-    return str(last.get("content")) if isinstance(last, dict) else ""
-
-
-def _template_edits(grouped: dict[_Cause, MissGroup]) -> dict[_Cause, MissGroup]:
-    """Merge groups of several criteria in which the same lines changed: the template was edited."""
-    by_change: dict[frozenset[str], list[_Cause]] = {}
-    for cause in grouped:
-        if cause.kind == "criterion" and cause.detail:
-            by_change.setdefault(cause.changed, []).append(cause)
-    merged = dict(grouped)
-    for causes in by_change.values():
-        if len({cause.detail for cause in causes}) > 1:
-            group = MissGroup("", grouped[causes[0]].example)
-            for cause in causes:
-                group.requests += merged.pop(cause).requests
-            merged[_Cause("question", is_new=False, detail=())] = group
-    return merged
-
-
-def _titled(grouped: dict[_Cause, MissGroup]) -> Iterable[MissGroup]:
-    """Groups with their reason in words; criteria whose lines differ by case are one group."""
-    by_title: dict[str, MissGroup] = {}
-    for cause, group in grouped.items():
-        title = _title(cause)
-        merged = by_title.setdefault(title, MissGroup(title, group.example))
-        merged.requests += group.requests
-    return by_title.values()
-
-
-def _title(cause: _Cause) -> str:
-    if cause.kind == "settings":
+def _title(cause: _Cause, kind: _MissKind) -> str:
+    if kind == "settings":
         return "; ".join(cause.detail)
     name = f"criterion {cause.detail[0]!r}" if cause.detail else "a criterion"
     became = "is new" if cause.is_new else "was edited"
@@ -375,4 +328,4 @@ def _title(cause: _Cause) -> str:
         "material": "outputs that were never graded" if cause.is_new else edited,
         "both": "the material and the criterion differ from everything cached",
     }
-    return titles[cause.kind]
+    return titles[kind]

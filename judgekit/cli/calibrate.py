@@ -286,7 +286,10 @@ def _collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
     if len(named) > 1:
         raise SettingsError(f"{' and '.join(named)} are two sources: name one")
     if options.results is not None:
-        return _from_file(options.results, options)
+        rubric = None if options.rubric is None else load_rubric(options.rubric)
+        data = read_judged_file(options.results, rubric=rubric, cases=_cases_by_id(options.cases))
+        data.origin["file"] = str(options.results)
+        return CollectedJudgments(data)
     if options.outputs:
         return _from_outputs(options)
     if options.sides is not None:
@@ -305,13 +308,6 @@ def _collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
 
 def _cases_by_id(path: Path | None) -> dict[str, Case]:
     return {} if path is None else {case.id: case for case in load_dataset(path).cases}
-
-
-def _from_file(path: Path, options: CalibrateOptions) -> CollectedJudgments:
-    rubric = None if options.rubric is None else load_rubric(options.rubric)
-    data = read_judged_file(path, rubric=rubric, cases=_cases_by_id(options.cases))
-    data.origin["file"] = str(path)
-    return CollectedJudgments(data)
 
 
 def _from_replies(model: str, options: CalibrateOptions) -> CollectedJudgments:

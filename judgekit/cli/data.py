@@ -27,11 +27,11 @@ class DataOptions(OutputOptions):
     """What all commands of data sets take."""
 
     folder: Path | None = option(
-        "--to", "Folder of the sets (default: $JUDGEKIT_DATA, then .judgekit/data)."
+        "--to", "Folder of the sets.  [default: $JUDGEKIT_DATA, then .judgekit/data]"
     )
     catalog_file: Path | None = option(
         "--catalog",
-        "Your own catalog, with listings in sources/ beside it (default: judgekit's).",
+        "Your own catalog, with listings in sources/ beside it.  [default: judgekit's]",
         kind=EXISTING_FILE,
     )
 

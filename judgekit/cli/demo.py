@@ -69,7 +69,14 @@ def demo_command(options: DemoOptions) -> None:
     is_commented = not (options.quiet or options.as_json)
     if options.live or options.judge_model is not None:
         live = grading.model_copy(update={"judge_model": options.judge_model or "local"})
-        sys.exit(_grade_live(live, is_commented=is_commented))
+        if is_commented and not options.dry_run:
+            # The name of `local` is that of the weights that are found, known once they are.
+            with grade_setup(live).judge as judge:
+                name = judge.connection.name
+            console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
+            if is_smoke_name(name):
+                console.note(SMOKE_NOTICE)
+        sys.exit(show_dry_run(live) if options.dry_run else run_grading(live))
     # A cache of its own: the recorded replies must not count among those the user paid for.
     with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
         import_recording(Path(folder))
@@ -83,27 +90,10 @@ def demo_command(options: DemoOptions) -> None:
         if is_commented:
             rubric = grade_rubric(None, configured_suite(config))
             console.note(_RECORDED.format(n_criteria=len(rubric.criteria)))
-        if options.dry_run:
-            show_dry_run(grading)
-            return
-        code = run_grading(grading)
-    if is_commented:
+        code = show_dry_run(grading) if options.dry_run else run_grading(grading)
+    if is_commented and not options.dry_run:
         console.note(_AFTERWARDS)
     sys.exit(code)
-
-
-def _grade_live(options: GradeOptions, *, is_commented: bool) -> int:
-    if options.dry_run:
-        show_dry_run(options)
-        return 0
-    # The name of `local` is that of the weights that are found, known once they are.
-    with grade_setup(options).judge as judge:
-        name = judge.connection.name
-    if is_commented:
-        console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
-        if is_smoke_name(name):
-            console.note(SMOKE_NOTICE)
-    return run_grading(options)
 
 
 def import_recording(folder: Path) -> None:

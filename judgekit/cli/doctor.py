@@ -88,7 +88,7 @@ class DoctorOptions(CacheFolderOptions, StoreOptions, OutputOptions):
     api_base: str | None = option(
         "--api-base", "Endpoint of --probe.", metavar="URL", has_variable=True
     )
-    timeout_s: float = option("--timeout", "Time limit of --probe, in seconds.", 60.0, gt=0)
+    timeout_s: float = option("--timeout", "Time limit of --probe, in seconds.", 60, gt=0)
 
 
 @click.command("doctor", cls=HelpCommand)
@@ -126,53 +126,57 @@ def doctor_command(options: DoctorOptions) -> None:
 
 def _health_document(checks: Sequence[HealthCheck], *, is_sound: bool) -> Document:
     """What needs attention, then what is in order."""
-    grades = [check.grade for check in checks]
-    n_errors, n_warnings = grades.count("error"), grades.count("warning")
-    totals = (
-        f"{numbers.format_count(n_errors, 'error')}, {numbers.format_count(n_warnings, 'warning')}"
-    )
     tones: dict[str, Tone] = {"error": "error", "warning": "inconclusive"}
-    problems = Entries(
-        tuple(
-            Entry(
-                f"{check.topic}: {check.text}",
-                (check.remedy,) if check.remedy else (),
-                check.grade,
-                tones[check.grade],
-            )
-            for check in checks
-            if check.grade in tones
-        ),
-        title="Problems",
-    )
+    problems: list[Entry] = []
     rows: list[tuple[str, str]] = []
     for check in checks:
-        if check.grade not in tones:
+        remedies = () if check.remedy is None else (check.remedy,)
+        if check.grade in tones:
+            headline = f"{check.topic}: {check.text}"
+            problems.append(Entry(headline, remedies, check.grade, tones[check.grade]))
+        else:
             rows.append((check.topic, check.text))
-            rows += [("", check.remedy)] if check.remedy and check.grade == "note" else []
+            rows += [("", remedy) for remedy in remedies if check.grade == "note"]
+    grades = [check.grade for check in checks]
+    totals = [numbers.format_count(grades.count(grade), grade) for grade in ("error", "warning")]
+    tone: Tone = "error" if "error" in grades else "inconclusive" if problems else "pass"
     return Document(
         "Health of this installation",
-        Conclusion(totals, "error" if n_errors else "inconclusive" if n_warnings else "pass"),
-        not_empty([problems, Lines(tuple(rows), title="Checks")]),
+        Conclusion(", ".join(totals), tone),
+        not_empty([Entries(tuple(problems), "Problems"), Lines(tuple(rows), "Checks")]),
         lambda: {"sound": is_sound, "checks": [asdict(check) for check in checks]},
     )
 
 
-def _probe(model: str, *, api_base: str | None, timeout_s: float) -> list[HealthCheck]:
+def _probe(model: str, *, api_base: str | None, timeout_s: float) -> Iterator[HealthCheck]:
     """One call exactly as a judge makes it, but without cache and retries."""
     try:
         reply, waited_s = asyncio.run(_ask(model, api_base=api_base, timeout_s=timeout_s))
     except JudgekitError as error:
-        return [HealthCheck(_PROBE, "error", f"{model}: {error.message}", error.hint)]
+        yield HealthCheck(_PROBE, "error", f"{model}: {error.message}", error.hint)
+        return
     answered = f"{model} answered in {waited_s:.1f} s"
     named = f" as {reply.model}" if reply.model else ""
-    checks = [HealthCheck(_PROBE, "ok", f"{answered}{named}, {numbers.format_usd(reply.cost_usd)}")]
+    yield HealthCheck(_PROBE, "ok", f"{answered}{named}, {numbers.format_usd(reply.cost_usd)}")
     if reply.dropped_parameters:
         dropped = ", ".join(reply.dropped_parameters)
-        checks.append(
-            HealthCheck(_PROBE, "note", f"it does not accept {dropped}, so judgekit omits them")
+        yield HealthCheck(_PROBE, "note", f"it does not accept {dropped}, so judgekit omits them")
+    # Whether the reply contains a verdict; those of small models often do not.
+    try:
+        found = parse_criterion_replies(
+            reply.text or "",
+            _RUBRIC.criteria,
+            finish_reason=reply.finish_reason,
+            judged_text=_OUTPUT.text,
         )
-    return [*checks, _reading(reply)]
+    except JudgekitError as error:
+        remedy = "such replies are retried up to twice; if it happens often, use a larger model"
+        yield HealthCheck(_PROBE, "warning", f"its reply has no verdict: {error.message}", remedy)
+        return
+    raw = found[_RUBRIC.criteria[0].name].raw
+    # "0 of 1" would read as a failed check.
+    score = "not assessable" if raw is None else f"score {raw:g} on a scale from 0 to 1"
+    yield HealthCheck(_PROBE, "ok", f"its reply has a valid verdict: {score}")
 
 
 async def _ask(model: str, *, api_base: str | None, timeout_s: float) -> tuple[ModelReply, float]:
@@ -185,24 +189,6 @@ async def _ask(model: str, *, api_base: str | None, timeout_s: float) -> tuple[M
         return reply, time.monotonic() - begun
     finally:
         await judge.aclose()
-
-
-def _reading(reply: ModelReply) -> HealthCheck:
-    """Whether the reply contains a verdict; those of small models often do not."""
-    try:
-        found = parse_criterion_replies(
-            reply.text or "",
-            _RUBRIC.criteria,
-            finish_reason=reply.finish_reason,
-            judged_text=_OUTPUT.text,
-        )
-    except JudgekitError as error:
-        remedy = "such replies are retried up to twice; if it happens often, use a larger model"
-        return HealthCheck(_PROBE, "warning", f"its reply has no verdict: {error.message}", remedy)
-    raw = found[_RUBRIC.criteria[0].name].raw
-    # "0 of 1" would read as a failed check.
-    score = "not assessable" if raw is None else f"score {raw:g} on a scale from 0 to 1"
-    return HealthCheck(_PROBE, "ok", f"its reply has a valid verdict: {score}")
 
 
 _HealthGrade = Literal["ok", "warning", "error", "note"]
@@ -266,10 +252,16 @@ def version_checks(
     else:
         remedy = f"pip install {DISTRIBUTION}, or pip install -e . in a checkout"
         yield HealthCheck("judgekit", "warning", "runs without being installed", remedy)
-    yield HealthCheck(
-        "Python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}"
-    )
-    for name, is_optional in _requirements(distribution):
+    python = f"{platform.python_version()} on {platform.platform(terse=True)}"
+    yield HealthCheck("Python", "ok", python)
+    try:
+        lines = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        # A source tree without installation; litellm is the one package with dangerous releases.
+        lines = ["litellm"]
+    # By name, whether the package is optional.
+    named = {match[0].lower(): "extra ==" in line for line in lines if (match := _NAME.match(line))}
+    for name, is_optional in named.items():
         version = _version(name) if installed is None else installed.get(name)
         # Its version matters more than that of any other package: see `litellm_check`.
         if name == "litellm" and version is not None:
@@ -282,21 +274,23 @@ def version_checks(
             yield HealthCheck(name, "error", "not installed", f"pip install {DISTRIBUTION}")
 
 
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
 def litellm_check(version: str) -> HealthCheck:
     """Whether a release of litellm can be used and trusted."""
     if _MALICIOUS.fullmatch(version):
-        return HealthCheck(
-            "litellm",
-            "error",
-            f"{version} is a malicious release that steals keys",
-            "remove it, change every key this machine has seen, and install "
-            '"litellm>=1.83.7,<2,!=1.107.*"',
-        )
+        text = f"{version} is a malicious release that steals keys"
+        remedy = "remove it, change every key this machine has seen, and install "
+        return HealthCheck("litellm", "error", text, f'{remedy}"litellm>=1.83.7,<2,!=1.107.*"')
     numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
     if numbers < _OLDEST_LITELLM:
-        return HealthCheck(
-            "litellm", "error", f"{version} is too old", 'pip install "litellm>=1.83.7"'
-        )
+        remedy = 'pip install "litellm>=1.83.7"'
+        return HealthCheck("litellm", "error", f"{version} is too old", remedy)
     return HealthCheck("litellm", "ok", version)
 
 
@@ -312,13 +306,9 @@ def key_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
             text = f"{name} begins or ends with white space, which providers refuse"
             yield HealthCheck("key", "warning", text, "set it again without white space")
     if not present:
-        yield HealthCheck(
-            "key",
-            "warning",
-            "no API key is set",
-            f"set one, for example {next(iter(PROVIDER_KEYS))}; recorded, cached and local "
-            "replies need none",
-        )
+        example = next(iter(PROVIDER_KEYS))
+        remedy = f"set one, for example {example}; recorded, cached and local replies need none"
+        yield HealthCheck("key", "warning", "no API key is set", remedy)
 
 
 def offline_checks(
@@ -332,9 +322,8 @@ def offline_checks(
             yield HealthCheck("tokens", "ok", f"encoding {encoding} found")
         else:
             text = f"encoding {encoding} not found; counts come from {source}"
-            yield HealthCheck(
-                "tokens", "warning", text, "install litellm, or set TIKTOKEN_CACHE_DIR"
-            )
+            remedy = "install litellm, or set TIKTOKEN_CACHE_DIR"
+            yield HealthCheck("tokens", "warning", text, remedy)
     if (prices or PriceTable()).price(_PRICED) is None:
         text = "no price table found; every price is unknown"
         yield HealthCheck("prices", "warning", text, 'pip install "litellm>=1.83.7"')
@@ -365,12 +354,18 @@ def cache_checks(
     """Whether the cache folder is valid, private, writable and on a local disk."""
     if (network := network_file_system(folder, mounts)) is not None:
         text = f"{folder} is on a network file system ({network}), where locks may not hold"
-        yield HealthCheck(
-            "cache", "warning", text, "name a folder on a local disk with --cache-dir"
-        )
+        remedy = "name a folder on a local disk with --cache-dir"
+        yield HealthCheck("cache", "warning", text, remedy)
     place = CacheFolder(folder)
     if place.identity() is None:
-        yield _future_check(folder)
+        # Creating it to find out would leave an empty cache behind.
+        parent = next((each for each in folder.absolute().parents if each.exists()), folder)
+        existing = folder if folder.exists() else parent
+        if os.access(existing, os.W_OK | os.X_OK):
+            yield HealthCheck("cache", "note", f"none yet in {folder}; it is created when needed")
+        else:
+            text = f"there is none, and {existing} cannot be written"
+            yield HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
     # Prompts may contain personal data.
@@ -416,38 +411,6 @@ def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
     yield HealthCheck("local model", "ok", f"{weights.model_name}{smoke}")
 
 
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _requirements(distribution: str) -> list[tuple[str, bool]]:
-    """The packages judgekit names, and whether each is optional."""
-    try:
-        lines = metadata.requires(distribution) or []
-    except metadata.PackageNotFoundError:
-        # A source tree without installation; litellm is the one package with dangerous releases.
-        lines = ["litellm"]
-    found = {}
-    for line in lines:
-        match = _NAME.match(line)
-        if match is not None:
-            found[match.group().lower()] = "extra ==" in line
-    return list(found.items())
-
-
-def _future_check(folder: Path) -> HealthCheck:
-    # Creating it to find out would leave an empty cache behind.
-    parent = next((each for each in folder.absolute().parents if each.exists()), folder)
-    existing = folder if folder.exists() else parent
-    if not os.access(existing, os.W_OK | os.X_OK):
-        text = f"there is none, and {existing} cannot be written"
-        return HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
-    return HealthCheck("cache", "note", f"none yet in {folder}; it is created when needed")
-
-
 def _content_check(folder: Path, most_verified: int) -> HealthCheck:
     try:
         CacheFolder(folder).check_owner()
@@ -461,18 +424,12 @@ def _content_check(folder: Path, most_verified: int) -> HealthCheck:
                 problems, damaged = report.problems, len(report.damaged)
     except StoreError as error:
         return HealthCheck("cache", "error", error.message, error.hint or "judgekit cache verify")
-    if problems or damaged:
-        text = "; ".join(
-            [
-                *problems,
-                *(
-                    [numbers.format_count(damaged, "damaged reply", "damaged replies")]
-                    if damaged
-                    else []
-                ),
-            ]
-        )
-        return HealthCheck("cache", "error", f"{folder}: {text}", "see judgekit cache verify")
+    if damaged:
+        count = numbers.format_count(damaged, "damaged reply", "damaged replies")
+        problems = (*problems, count)
+    if problems:
+        text = f"{folder}: {'; '.join(problems)}"
+        return HealthCheck("cache", "error", text, "see judgekit cache verify")
     return HealthCheck("cache", "ok", f"{numbers.format_count(n, 'reply', 'replies')} in {folder}")
 
 
@@ -509,6 +466,5 @@ def store_checks(location: str) -> Iterator[HealthCheck]:
         return
     n_open = sum(run.status != "complete" for run in runs)
     left = f", {n_open:,} of them not complete" if n_open else ""
-    yield HealthCheck(
-        "store", "ok", f"{numbers.format_count(len(runs), 'run')} in {place.name}{left}"
-    )
+    count = numbers.format_count(len(runs), "run")
+    yield HealthCheck("store", "ok", f"{count} in {place.name}{left}")

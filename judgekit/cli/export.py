@@ -40,7 +40,6 @@ from judgekit.store import RunStore
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.records import ComparisonInfo
 
 COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -142,7 +141,11 @@ def _export_comparison(name: str, options: ExportOptions) -> None:
         # The rule only reconciles stored preferences, so another one needs no call.
         info = with_rule(stored.comparison(name), options.rule)
         if form == "preferences":
-            n = _write_whole(output, stored, info)
+            n = 0
+            with comparison_writer(output) as write:
+                for _, found in counted_pairs(stored, info):
+                    write(found)
+                    n += 1
         elif form == "comparison":
             n = write_comparisons(output, info, counted_pairs(stored, info))
         else:
@@ -158,13 +161,3 @@ def _export_comparison(name: str, options: ExportOptions) -> None:
     line = f"wrote {numbers.format_count(n, *words)} of {info.id} to {output}"
     data = {"comparison": info.id, "n": n, "file": str(output)}
     show_line(line, data, options, is_note=True)
-
-
-def _write_whole(output: Path, stored: RunStore, info: ComparisonInfo) -> int:
-    """Write every comparison with all judgments, as `compare -o` does."""
-    n = 0
-    with comparison_writer(output) as write:
-        for _, found in counted_pairs(stored, info):
-            write(found)
-            n += 1
-    return n

@@ -78,10 +78,7 @@ def grade_command(options: GradeOptions) -> None:
             hint="earlier replies are in the cache: omit one of the two",
         )
     _check_targets(files.all, options)
-    if options.dry_run:
-        show_dry_run(options)
-        return
-    sys.exit(run_grading(options, files))
+    sys.exit(show_dry_run(options) if options.dry_run else run_grading(options, files))
 
 
 def run_grading(options: GradeOptions, files: OutputFiles | None = None) -> int:
@@ -90,11 +87,21 @@ def run_grading(options: GradeOptions, files: OutputFiles | None = None) -> int:
         return carry_out(setup, options, files or OutputFiles())
 
 
-def show_dry_run(options: GradeOptions) -> None:
-    """Print which calls a grading would make, and their cost."""
-    from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
+def show_dry_run(options: GradeOptions) -> int:
+    """Print which calls a grading would make, and their cost; the exit code."""
+    from judgekit.cli.plan import (  # noqa: PLC0415 - only for a dry run
+        has_panel,
+        show_grade_plan,
+        show_suite_plan,
+    )
 
-    show_grade_plan(grade_setup(options), options)
+    suite = configured_suite(options.config)
+    if suite is not None and options.judge_model is None and has_panel(suite):
+        unstored = options.model_copy(update={"no_store": True})
+        with closing(grade_run_setup(unstored)) as setup:
+            return show_suite_plan(setup, options)
+    show_grade_plan(grade_setup(options, is_lenient=True), options)
+    return 0
 
 
 def _check_targets(paths: Sequence[Path], options: GradeOptions) -> None:

@@ -145,8 +145,9 @@ def _run_dialogue(store: RunStore, run: RunInfo, options: LabelCommandOptions) -
     # Piped lines are answers; none of them is a name.
     is_tty = sys.stdin.isatty()
     typed = TypedLines(console, is_edited=is_tty and sys.stdout.isatty() and not options.as_json)
-    asked = f"Your name? [{suggested_name()}] "
-    name = options.annotator or (typed.line(asked) if is_tty else "")
+    name = options.annotator
+    if name is None and is_tty:
+        name = typed.line(f"Your name? [{suggested_name()}] ")
     name = (name or "").strip() or suggested_name()
     labelling = LabellingSession(store, run, name, seed=options.seed)
     code = 0
@@ -365,7 +366,15 @@ def print_question(console: Console, question: LabelQuestion, *, with_answer: bo
     console.print()
     console.print(Rule(Text(f"{question.number:,} of {question.total:,}"), align="left"))
     if with_answer:
-        _print_answer(console, question)
+        case, output = question.case, question.output
+        texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
+        for title, value in texts:
+            if value is not None:
+                print_passage(console, title, safe_text(to_text(value)))
+        if output.trace:
+            print_passage(console, "steps", safe_text(steps_text(output)))
+        text = judged_text(output) or "(no text; see the steps)"
+        print_passage(console, "output", safe_text(text))
     criterion = question.criterion
     print_passage(console, criterion.name, _question_lines(criterion), style="bold cyan")
 
@@ -379,18 +388,6 @@ def print_keys(console: Console, criterion: Criterion | None = None) -> None:
         lines.append(f"a score is {scale_words(criterion.scale)}; then why, then how sure")
     lines += [f"{key}  {words}" for key, words in _KEY_HELP]
     console.print(Text("\n".join(lines), style="dim"))
-
-
-def _print_answer(console: Console, question: LabelQuestion) -> None:
-    case, output = question.case, question.output
-    texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
-    for title, value in texts:
-        if value is not None:
-            print_passage(console, title, safe_text(to_text(value)))
-    if output.trace:
-        print_passage(console, "steps", safe_text(steps_text(output)))
-    text = judged_text(output) or "(no text; see the steps)"
-    print_passage(console, "output", safe_text(text))
 
 
 def _question_lines(criterion: Criterion) -> Text:

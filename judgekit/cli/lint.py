@@ -1,22 +1,17 @@
-"""`judgekit lint`: checks rubrics and templates for what misleads judges or wastes tokens."""
+"""`judgekit lint`: checks rubrics and templates for what misleads judges or wastes tokens.
+
+How problems of files are shown, for `validate` too, stands at the end.
+"""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from judgekit.cli import diagnostics
-from judgekit.cli.diagnostics import (
-    TEMPLATE_SUFFIX,
-    Diagnostic,
-    diagnostic_from_flaw,
-    diagnostic_from_problem,
-    is_judge_template,
-)
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import OutputOptions, option, takes
 from judgekit.cli.outputs import show_document
@@ -31,10 +26,16 @@ from judgekit.prompts import (
     pair_template_names,
     template_names,
 )
-from judgekit.report import numbers
+from judgekit.report import Conclusion, Document, Notes, not_empty, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from judgekit.formats import Problem
+    from judgekit.prompts import Flaw
+
+
+TEMPLATE_SUFFIX = ".j2"
 
 
 class LintOptions(OutputOptions):
@@ -64,12 +65,20 @@ def lint_command(options: LintOptions, *, paths: tuple[str, ...]) -> None:
         judgekit lint
         judgekit lint rubric.yaml --strict
     """
-    targets = _lint_targets(paths, options.folders)
-    remarks = diagnostics.sort_diagnostics(remark for target in targets for remark in _lint(target))
+    # Without names, what the user works on: the suite here, else everything shipped.
+    if paths:
+        found = [target for name in paths for target in _targets(name, options.folders)]
+    elif Path(SUITE_FILE).is_file():
+        found = list(_suite_targets(Path(SUITE_FILE), options.folders))
+    else:
+        found = [LintTarget("rubric", name) for name in shipped_rubrics()]
+        found += [LintTarget("template", name) for name in _all_templates()]
+    targets = list(dict.fromkeys(found))
+    remarks = sort_diagnostics(remark for target in targets for remark in _lint(target))
     kinds = [target.kind for target in targets]
     counted = [numbers.format_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
     checked = [{"kind": target.kind, "name": target.name} for target in targets]
-    document = diagnostics.diagnostics_document(
+    document = diagnostics_document(
         "Rubrics and templates",
         f"{', '.join(counted) or 'nothing'} checked",
         remarks,
@@ -77,7 +86,7 @@ def lint_command(options: LintOptions, *, paths: tuple[str, ...]) -> None:
     )
     show_document(document, options)
     # As linters do; 2 is an error of the command line.
-    sys.exit(1 if diagnostics.is_failed(remarks, strict=options.strict) else 0)
+    sys.exit(1 if is_failed(remarks, strict=options.strict) else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +99,6 @@ class LintTarget:
     kind: Literal["rubric", "template", "partial"]
     name: str
     folders: tuple[Path, ...] = ()
-
-
-def _lint_targets(names: Sequence[str], folders: tuple[Path, ...]) -> list[LintTarget]:
-    # Without names, what the user works on: the suite here, else everything shipped.
-    if names:
-        found = [target for name in names for target in _targets(name, folders)]
-    elif Path(SUITE_FILE).is_file():
-        found = list(_suite_targets(Path(SUITE_FILE), folders))
-    else:
-        found = [LintTarget("rubric", name) for name in shipped_rubrics()]
-        found += [LintTarget("template", name) for name in _all_templates()]
-    return list(dict.fromkeys(found))
 
 
 def _lint(target: LintTarget) -> list[Diagnostic]:
@@ -206,3 +203,105 @@ def _kind(path: Path) -> str | None:
     except DatasetError:
         # A rubric that cannot be parsed is recognized by its path, so that its error is reported.
         return "rubric" if "rubric" in str(path).lower() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem in a file."""
+
+    path: str | None
+    line: int | None
+    """Its line, from 1."""
+
+    severity: Literal["error", "warning"]
+    message: str
+    remedy: str | None
+    rule: str | None = None
+    """The rule it breaks, if rules have names."""
+
+
+def diagnostic_from_problem(problem: Problem) -> Diagnostic:
+    """A problem of a data file."""
+    case = "" if problem.case_id is None else f"case {problem.case_id!r}: "
+    return Diagnostic(
+        path=problem.path,
+        line=problem.line,
+        severity=problem.severity,
+        message=f"{case}{problem.message}",
+        remedy=problem.remedy,
+    )
+
+
+def diagnostic_from_flaw(flaw: Flaw, *, path: str | None, line: int | None) -> Diagnostic:
+    """A flaw of a rubric or template."""
+    place = "" if flaw.place is None else f"{flaw.place}: "
+    return Diagnostic(
+        path=path,
+        line=line,
+        severity=flaw.severity,
+        message=f"{place}{flaw.message}",
+        remedy=flaw.remedy,
+        rule=flaw.rule,
+    )
+
+
+def sort_diagnostics(remarks: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Problems by file and line, each once."""
+    # Files stay in the order in which they were named; a set would shuffle them.
+    # A file may be checked both by itself and as a part of a suite.
+    unique = list(dict.fromkeys(remarks))
+    files = {path: number for number, path in enumerate(dict.fromkeys(r.path for r in unique))}
+    return sorted(unique, key=lambda remark: (files[remark.path], remark.line or 0))
+
+
+def is_failed(remarks: Sequence[Diagnostic], *, strict: bool) -> bool:
+    """Whether there is an error, or with `strict` anything at all."""
+    return any(strict or remark.severity == "error" for remark in remarks)
+
+
+def diagnostics_document(
+    title: str,
+    checked: str,
+    remarks: Sequence[Diagnostic],
+    data: dict[str, object],
+    notes: Sequence[str] = (),
+) -> Document:
+    """The problems, one per line, as compilers do, so that editors can jump to them."""
+    counts = {
+        severity: sum(remark.severity == severity for remark in remarks)
+        for severity in ("error", "warning")
+    }
+    parts = [numbers.format_count(n, severity) for severity, n in counts.items() if n]
+    lines = [*notes]
+    here = Path.cwd()
+    for remark in remarks:
+        path = None if remark.path is None else Path(remark.path).absolute()
+        # As short as it can be typed here: a line is wrapped where it is too long.
+        is_below = path is not None and path.is_relative_to(here)
+        shown = path.relative_to(here) if path is not None and is_below else remark.path
+        place = "" if shown is None else f"{shown}:"
+        place += "" if remark.line is None else f"{remark.line}:"
+        remedy = f" ({remark.remedy})" if remark.remedy else ""
+        rule = f" [{remark.rule}]" if remark.rule else ""
+        lines.append(f"{place} {remark.severity}: {remark.message}{remedy}{rule}".lstrip())
+    tone: Literal["fail", "inconclusive", "pass"] = "inconclusive" if remarks else "pass"
+    return Document(
+        title,
+        Conclusion(
+            f"{checked}: {', '.join(parts) or 'no problems found'}",
+            "fail" if counts["error"] else tone,
+        ),
+        not_empty([Notes(tuple(lines))]),
+        lambda: {
+            **data,
+            "n_errors": counts["error"],
+            "n_warnings": counts["warning"],
+            "findings": [asdict(remark) for remark in remarks],
+        },
+    )
+
+
+# A judge template fills the blocks of a base template; a prompt of a system under test has none.
+def is_judge_template(path: Path) -> bool:
+    """Whether a template is one of a judge."""
+    return "block" in path.read_text(encoding="utf-8", errors="replace")

@@ -232,7 +232,7 @@ def _click_option(
         required=default is None and not switches and _is_required(field),
         metavar=entry.metavar,
         envvar=variable if entry.has_variable else None,
-        help=f"{words}.",
+        help=words if words.endswith("]") else f"{words}.",
         **more,
     )
 

@@ -112,7 +112,7 @@ def show_grade_plan(
 ) -> None:
     """Estimate the calls and the cost of a grading and print them."""
     with setup.judge as judge:
-        setup.counts()  # reports unreadable outputs before the first request is built
+        setup.check()  # before the first request is built
         plan = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
     if setup.calibration is not None or setup.requires_calibration:
         use = resolve_calibration(setup.calibration, setup.rubric, judging_of_judge(setup.judge))
@@ -159,7 +159,11 @@ def _is_run(paths: tuple[Path, ...], options: PlanOptions) -> bool:
     named = options.config or Path(SUITE_FILE)
     if named.is_dir():
         return True
-    return named.is_file() and _has_work(load_suite(named))
+    if not named.is_file():
+        return False
+    suite = load_suite(named)
+    # There is more to do than to have one model judge what is recorded.
+    return has_panel(suite) or any(variant.kind != "outputs" for variant in suite.variants)
 
 
 def _is_suite(path: Path) -> bool:
@@ -177,10 +181,8 @@ def _is_suite(path: Path) -> bool:
     return document_kind(document.value) in {"suite", "cases"}
 
 
-def _has_work(suite: Suite) -> bool:
-    """Whether there is more to a suite than one model that judges what is recorded."""
-    if any(variant.kind != "outputs" for variant in suite.variants):
-        return True
+def has_panel(suite: Suite) -> bool:
+    """Whether the judges of a suite are other than one model."""
     # A grading plan knows one model only: panels, humans and checks need the plan of a run.
     return len(suite.judge) > 1 or any(judge.kind != "llm" for judge in suite.judge)
 

@@ -9,7 +9,7 @@ import itertools
 import random
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,6 +26,7 @@ from judgekit.datasets import (
 )
 from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
 from judgekit.evaluation import refresh_mode
+from judgekit.formats import suggest_name
 from judgekit.judge import (
     configured_judge,
     resolve_suite_model,
@@ -82,6 +83,10 @@ class GradeInputs:
     sample: int | None = None
     seed: int = 0
 
+    # Noted by the run, as of recorded variants. Commands that examine a judge refuse such ids.
+    is_lenient: bool = False
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+
     def answers(self) -> Iterator[tuple[Case, Output]]:
         """Cases with their outputs: filtered, then sampled, then limited."""
         return ((case, output) for _, case, output in self.with_sources())
@@ -95,27 +100,27 @@ class GradeInputs:
             chosen = draw_sample(chosen, self.sample, random.Random(self.seed))
         return itertools.islice(chosen, self.limit)
 
-    def counts(self) -> tuple[int, int]:
-        """How many there are, and how many without an input; reads and checks every file."""
-        n = n_without_input = 0
-        for case, _ in self.answers():
-            n += 1
-            n_without_input += case.input is None
-        if n == 0:
+    def check(self) -> None:
+        """Read every file, so that an unreadable output is an error now."""
+        if not sum(1 for _ in self.answers()):
             raise self.nothing_chosen()
-        return n, n_without_input
 
     def nothing_chosen(self) -> SettingsError:
-        """The error of a filter that leaves nothing."""
+        """The error of a filter that leaves nothing, or of outputs that no case is about."""
+        if unknown := next((ids[0] for ids in self.unmatched().values()), None):
+            known = () if self.cases is None else [case.id for case in self.cases.cases]
+            return SettingsError(
+                f"no case has the id {unknown!r}, nor that of any other output",
+                hint=suggest_name(unknown, known),
+            )
         return SettingsError(
             f"no case has the tag {' or '.join(sorted(self.filter_tags))}",
             hint="see `tags` in the file of cases, or omit --filter-tag",
         )
 
-    @property
-    def takes_all(self) -> bool:
-        """Whether every output is used, apart from filters."""
-        return self.sample is None and self.limit is None
+    def unmatched(self) -> dict[str, tuple[str, ...]]:
+        """Ids in the files read so far that no case has, by the name of the file."""
+        return {name: tuple(dict.fromkeys(ids)) for name, ids in self.left_out.items() if ids}
 
     def tagged_cases(self) -> tuple[Case, ...]:
         """The cases with a wanted tag."""
@@ -128,8 +133,14 @@ class GradeInputs:
     def _all(self) -> Iterator[tuple[OutputSource, Case, Output]]:
         first_files: dict[tuple[str, str | None], Path] = {}
         for source in self.sources:
+            name = source.variant or source.path.stem
+            skipped = self.left_out.setdefault(name, []) if self.is_lenient else None
             for case, output in iter_case_outputs(
-                source.path, self.cases, variant=source.variant, needs_input=False
+                source.path,
+                self.cases,
+                variant=source.variant,
+                needs_input=False,
+                unmatched=skipped,
             ):
                 if source.stem is not None and output.variant is None:
                     output = output.model_copy(update={"variant": source.stem})  # noqa: PLW2901
@@ -156,7 +167,9 @@ class GradeSetup(GradeInputs):
     requires_calibration: bool = False
 
 
-def grade_inputs(options: InputOptions, suite: Suite | None) -> GradeInputs:
+def grade_inputs(
+    options: InputOptions, suite: Suite | None, *, is_lenient: bool = False
+) -> GradeInputs:
     """The outputs that are graded: those on the command line, else those of the suite."""
     # First, so that a command without any outputs reports that, whatever else is missing.
     sources = output_sources(options, suite)
@@ -174,16 +187,21 @@ def grade_inputs(options: InputOptions, suite: Suite | None) -> GradeInputs:
         limit=options.limit,
         sample=options.sample,
         seed=options.seed,
+        is_lenient=is_lenient,
     )
 
 
 def grade_setup(
-    options: GradingOptions, judge: Judge | None = None, *, budget: Budget | None = None
+    options: GradingOptions,
+    judge: Judge | None = None,
+    *,
+    budget: Budget | None = None,
+    is_lenient: bool = False,
 ) -> GradeSetup:
     """Resolve the options of a grading: command line first, then the suite file, then defaults."""
     suite = configured_suite(options.config)
     rubric = grade_rubric(options.rubric, suite)
-    inputs = grade_inputs(options, suite)
+    inputs = grade_inputs(options, suite, is_lenient=is_lenient)
     gate = None if suite is None else suite.gate
     calibration = options.calibration
     if calibration is None and suite is not None and suite.calibration is not None:

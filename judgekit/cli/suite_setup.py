@@ -181,7 +181,7 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     refuse_refresh_of_frozen(options)
     named = configured_suite(options.config)
-    inputs = grade_inputs(options, named)
+    inputs = grade_inputs(options, named, is_lenient=True)
     first = inputs.sources[0].path
     suite = named or Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
     if named is None or not (named.assertions or named.profile):
@@ -249,9 +249,14 @@ def read_recorded(
         n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
         raise inputs.nothing_chosen()
-    note_without_inputs(n_without_input, n)
+    if n_without_input:  # the judge does not see the task
+        console.note(
+            f"{n_without_input} of {format_count(n, 'output')} without an input: the judge sees "
+            f"only the output; {MISSING_INPUT_REMEDY}"
+        )
     # A suite lists the cases each variant must answer; a file alone only those that were answered.
-    is_complete = is_suite and inputs.takes_all and inputs.cases is not None
+    takes_all = inputs.sample is None and inputs.limit is None
+    is_complete = is_suite and takes_all and inputs.cases is not None
     chosen = inputs.tagged_cases() if is_complete else tuple(cases.values())
     name, version = (
         ("outputs", "1") if inputs.cases is None else (inputs.cases.name, inputs.cases.version)
@@ -261,18 +266,10 @@ def read_recorded(
         outputs,
         has_gaps=not is_complete,
         unnamed=frozenset(unnamed),
+        unmatched=inputs.unmatched(),
     )
     variants = tuple(VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items())
     return recorded, variants
-
-
-def note_without_inputs(n: int, n_all: int) -> None:
-    """Warn of outputs whose task the judge does not see."""
-    if n:
-        console.note(
-            f"{n} of {format_count(n_all, 'output')} without an input: the judge sees only the "
-            f"output; {MISSING_INPUT_REMEDY}"
-        )
 
 
 def _same_case(known: Case | None, case: Case, path: Path) -> Case:

@@ -24,7 +24,9 @@ from judgekit.assertions import (
     script_entries,
     similar_entry,
 )
-from judgekit.cli.diagnostics import (
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import HelpCommand
+from judgekit.cli.lint import (
     TEMPLATE_SUFFIX,
     Diagnostic,
     diagnostic_from_flaw,
@@ -34,8 +36,6 @@ from judgekit.cli.diagnostics import (
     is_judge_template,
     sort_diagnostics,
 )
-from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import EXISTING_PATH, OutputOptions, option, takes
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE

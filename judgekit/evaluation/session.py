@@ -116,6 +116,9 @@ class RecordedAnswers:
     unnamed: frozenset[str] = frozenset()
     """Variants that are named after their file, for its rows name none."""
 
+    unmatched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Ids of outputs that no case has, by the name of their file."""
+
     def has_answer(self, variant: str, case_id: str) -> bool:
         """Whether a case is to be graded for a variant."""
         return not self.has_gaps or case_id in self.outputs[variant]

@@ -77,7 +77,18 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
     # These hold for the whole session, not for the judge of one test.
     for key in _OF_THE_RUN:
         merged.pop(key, None)
-    _settle_cache(merged, config.rootpath / DEFAULT_CACHE_FOLDER)
+    default = config.rootpath / DEFAULT_CACHE_FOLDER
+    folder, off = merged.pop("cache_dir", None), merged.pop("no_cache", False)
+    if off and merged.get("frozen"):
+        raise SettingsError("no_cache and frozen contradict each other")
+    if merged.get("refresh") and merged.get("frozen"):
+        raise SettingsError("refresh and frozen contradict each other")
+    if off:
+        merged["cache"] = None
+    elif folder is not None:
+        merged["cache"] = folder
+    else:
+        merged.setdefault("cache", default)
     _check(named, merged)
     return Settings(model=model, arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
 
@@ -103,21 +114,6 @@ def _marked(item: pytest.Item) -> dict[str, object]:
             )
             found.setdefault(key, resolve_file(key, plain, folders))
     return found
-
-
-def _settle_cache(merged: dict[str, object], default: Path) -> None:
-    """Turn the settings about the cache into the one argument of `Judge`."""
-    folder, off = merged.pop("cache_dir", None), merged.pop("no_cache", False)
-    if off and merged.get("frozen"):
-        raise SettingsError("no_cache and frozen contradict each other")
-    if merged.get("refresh") and merged.get("frozen"):
-        raise SettingsError("refresh and frozen contradict each other")
-    if off:
-        merged["cache"] = None
-    elif folder is not None:
-        merged["cache"] = folder
-    else:
-        merged.setdefault("cache", default)
 
 
 def _check(named: Mapping[str, object], arguments: Mapping[str, object]) -> None:
