@@ -77,13 +77,15 @@ class PluginOption:
     name: str
     """Its name: `cache_dir` is `--judgekit-cache-dir`, `judgekit_cache_dir`, JUDGEKIT_CACHE_DIR."""
 
-    key: str
-    """Its name in a marker and in the settings."""
-
     metavar: str
     help: str
     read: Callable[[str], object] = str
     """Converts text to the value; raises ValueError."""
+
+    @property
+    def key(self) -> str:
+        """Its name in a marker and in the settings."""
+        return "model" if self.name == "judge" else self.name
 
     @property
     def ini(self) -> str:
@@ -112,24 +114,24 @@ class PluginOption:
 # here may import pydantic. The judge settings among these are therefore written out; a test
 # compares their names, choices and help with the fields of JudgeSettings.
 PLUGIN_OPTIONS = (
-    PluginOption("judge", "model", "MODEL", "Judge: PROVIDER/MODEL, recorded:FILE, or local."),
-    PluginOption("api_base", "api_base", "URL", "Endpoint of the model, if it is not the provider's own."),  # noqa: E501
-    PluginOption("rubric", "rubric", "FILE|NAME", "Rubric file, or the name of a shipped rubric."),
-    PluginOption("cases", "cases", "FILE", "Cases; `judge.grade` then accepts their ids."),
-    PluginOption("mode", "mode", "MODE", "One call per criterion, or one joint call for all criteria.", choice_parser("per_criterion", "joint")),  # noqa: E501
-    PluginOption("repeats", "repeats", "N", "Number of times each question is asked.", parse_count),
-    PluginOption("threshold", "threshold", "VALUE", "Lowest value that passes, 0 to 1.", parse_fraction),  # noqa: E501
-    PluginOption("cache_dir", "cache_dir", "DIR", "Folder of the reply cache."),
-    PluginOption("no_cache", "no_cache", "", "Do not read or write the cache.", parse_flag),
-    PluginOption("frozen", "frozen", "", "Use cached replies only; a reply that is not cached is an error.", parse_flag),  # noqa: E501
-    PluginOption("refresh", "refresh", "", "Ignore cached replies and fetch each one again.", parse_flag),  # noqa: E501
-    PluginOption("max_cost", "max_cost", "USD", "Maximum cost of judging.", parse_amount),
+    PluginOption("judge", "MODEL", "Judge: PROVIDER/MODEL, recorded:FILE, or local."),
+    PluginOption("api_base", "URL", "Endpoint of the model, if it is not the provider's own."),
+    PluginOption("rubric", "FILE|NAME", "Rubric file, or the name of a shipped rubric."),
+    PluginOption("cases", "FILE", "Cases; `judge.grade` then accepts their ids."),
+    PluginOption("mode", "MODE", "One call per criterion, or one joint call for all criteria.", choice_parser("per_criterion", "joint")),  # noqa: E501
+    PluginOption("repeats", "N", "Number of times each question is asked.", parse_count),
+    PluginOption("threshold", "VALUE", "Lowest value that passes, 0 to 1.", parse_fraction),
+    PluginOption("cache_dir", "DIR", "Folder of the reply cache."),
+    PluginOption("no_cache", "", "Do not read or write the cache.", parse_flag),
+    PluginOption("frozen", "", "Use cached replies only; a reply that is not cached is an error.", parse_flag),  # noqa: E501
+    PluginOption("refresh", "", "Ignore cached replies and fetch each one again.", parse_flag),
+    PluginOption("max_cost", "USD", "Maximum cost of judging.", parse_amount),
     PluginOption(
-        "no_answer", "no_answer", "OUTCOME",
+        "no_answer", "OUTCOME",
         "Outcome of a test whose judge gave no usable answer: error (default), skip or xfail.",
         choice_parser("error", "skip", "xfail"),
     ),
-    PluginOption("report", "report", "FILE", "Write every verdict to FILE as JSON Lines."),
+    PluginOption("report", "FILE", "Write every verdict to FILE as JSON Lines."),
 )  # fmt: skip
 
 OPTIONS_BY_KEY = {option.key: option for option in PLUGIN_OPTIONS}
