@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
-from contextlib import aclosing, closing
-from dataclasses import dataclass
+from contextlib import ExitStack, aclosing, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +46,7 @@ from judgekit.cli.setup import (
     SAME_COMMAND,
     cost_budget,
     draw_sample,
+    existing_store,
     grade_setup,
     make_judge,
 )
@@ -206,9 +206,9 @@ def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
     located = read_labels(labels)  # invalid labels are reported before any call
-    collected = _collect_judgments(options)
+    data, code, note = _collect_judgments(options)
     report = calibrated(
-        collected.data,
+        data,
         located,
         options=CalibrationOptions(
             # The command line speaks of tests, the report of intervals.
@@ -230,11 +230,11 @@ def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
         ),
     )
     show_document(calibration_document(report), options, files)
-    if collected.note is not None:
-        console.note(collected.note)
+    if note is not None:
+        console.note(note)
     if options.write_map is not None:
-        write_maps(report, options.write_map, code=collected.code)
-    sys.exit(collected.code or _code(report, options))
+        _write_maps(report, options.write_map, code=code)
+    sys.exit(code or _code(report, options))
 
 
 def _code(report: CalibrationReport, options: CalibrateOptions) -> int:
@@ -261,19 +261,11 @@ def _code(report: CalibrationReport, options: CalibrateOptions) -> int:
     return Exit.QUALITY if Exit.QUALITY in codes else max(codes)
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedJudgments:
-    """Scores or choices of a judge, and how calling it ended."""
-
-    data: PointwiseData | PairwiseData
-
-    code: int = 0
-    """The exit code that the calls require; 0 if all went well, or none were made."""
-
-    note: str | None = None
+# Scores or choices of a judge, the exit code that calling it requires, and a note about its end.
+_Collected = tuple["PointwiseData | PairwiseData", int, str | None]
 
 
-def _collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
+def _collect_judgments(options: CalibrateOptions) -> _Collected:
     """The judgments to compare with labels, from the source that is named, else the latest run."""
     sources = {
         "--run": options.run,
@@ -289,7 +281,7 @@ def _collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
         rubric = None if options.rubric is None else load_rubric(options.rubric)
         data = read_judged_file(options.results, rubric=rubric, cases=_cases_by_id(options.cases))
         data.origin["file"] = str(options.results)
-        return CollectedJudgments(data)
+        return data, 0, None
     if options.outputs:
         return _from_outputs(options)
     if options.sides is not None:
@@ -303,14 +295,14 @@ def _collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
             )
         return _from_replies(options.judge_model, options)
     with closing(RunStore(options.store, create=False)) as store:
-        return CollectedJudgments(judged_from_run(Run(store.run(options.run or "latest"), store)))
+        return judged_from_run(Run(store.run(options.run or "latest"), store)), 0, None
 
 
 def _cases_by_id(path: Path | None) -> dict[str, Case]:
     return {} if path is None else {case.id: case for case in load_dataset(path).cases}
 
 
-def _from_replies(model: str, options: CalibrateOptions) -> CollectedJudgments:
+def _from_replies(model: str, options: CalibrateOptions) -> _Collected:
     """Recorded replies without outputs; the questions and repeats follow from the replies."""
     recorded = load_recorded_replies(model)
     if options.rubric is None and not recorded.compares:
@@ -327,7 +319,7 @@ def _from_replies(model: str, options: CalibrateOptions) -> CollectedJudgments:
         data = asyncio.run(judged_from_replies(judge, chosen, rubric, cases))
     # The report names the source, so that a printed page can be reproduced.
     data.origin["file"] = str(recorded.path)
-    return CollectedJudgments(data)
+    return data, 0, None
 
 
 def _chosen(
@@ -356,46 +348,32 @@ def _chosen(
     return recorded.only(set(outputs[: options.limit]))
 
 
-def _from_outputs(options: CalibrateOptions) -> CollectedJudgments:
+def _from_outputs(options: CalibrateOptions) -> _Collected:
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
-    try:
+    with closing(setup.judge):
         graded, interrupted = grade_all(setup, options)
-    finally:
-        setup.judge.close()
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
-    code, note = _ended(kinds, budget, interrupted=interrupted)
-    return CollectedJudgments(
-        judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge)), code, note
-    )
+    data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
+    return data, *_ended(kinds, budget, interrupted=interrupted)
 
 
-def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> CollectedJudgments:
+def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> _Collected:
     budget = cost_budget(options)
-    # Sides in files need no store, and a search for runs must not create one.
-    is_there = "://" in options.store or Path(options.store).is_file()
-    store = RunStore(options.store, create=False) if is_there else None
     judges = () if options.judge_model is None else (options.judge_model,)
-    try:
+    with ExitStack() as stack:
+        store = existing_store(options.store, stack)
         sides = parse_sides(names, options.config)
-        panel, rubric, (a, b) = existing_sides(sides, options, judges, store, budget)
-        try:
-            compared = _compare_all(panel, rubric, pairing_of((a, b), options), options)
-            pairs, interrupted = run_until_stopped(compared, SAME_COMMAND)
-        finally:
-            panel.close()
-    finally:
-        if store is not None:
-            store.close()
+        panel, rubric, (a, b) = existing_sides(sides, options, judges, store, budget, stack)
+        compared = _compare_all(panel, rubric, pairing_of((a, b), options), options)
+        pairs, interrupted = run_until_stopped(compared, SAME_COMMAND)
     if not pairs:
         raise no_common_case_error()
-    kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
-    code, note = _ended(kinds, budget, interrupted=interrupted)
     # Comparisons have only the ids of their cases; the report needs their metadata too.
     cases = {one.pair.case.id: one.pair.case for one in pairs}
-    return CollectedJudgments(
-        judged_from_records([one.comparison for one in pairs], cases=cases), code, note
-    )
+    data = judged_from_records([one.comparison for one in pairs], cases=cases)
+    kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
+    return data, *_ended(kinds, budget, interrupted=interrupted)
 
 
 async def _compare_all(
@@ -437,7 +415,7 @@ def _ended(
     return (Exit.INCOMPLETE, None) if kinds else (0, None)
 
 
-def write_maps(report: CalibrationReport, wanted: str, *, code: int = 0) -> None:
+def _write_maps(report: CalibrationReport, wanted: str, *, code: int) -> None:
     """Fit the maps, write them, and report on stderr what they do and how they are used."""
     # A part of the outputs may be a biased one; failures of single answers are not.
     if code not in {0, Exit.INCOMPLETE}:

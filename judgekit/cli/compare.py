@@ -26,7 +26,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
-from judgekit.cli.setup import note_unused_replies
+from judgekit.cli.setup import existing_store, note_unused_replies
 from judgekit.cli.sides import (
     SideArguments,
     check_one_rubric,
@@ -175,8 +175,8 @@ class _LazyStore:
 
     def existing(self) -> RunStore | None:
         """The store, unless it does not exist yet."""
-        if self._opened is None and ("://" in self.name or Path(self.name).is_file()):
-            self._opened = self.stack.enter_context(closing(RunStore(self.name, create=False)))
+        if self._opened is None:
+            self._opened = existing_store(self.name, self.stack)
         return self._opened
 
     def opened(self) -> RunStore:
@@ -216,9 +216,9 @@ def _compare_blind(
         panel, rubric, (a, b) = produced.panel, produced.rubric, produced.sides
         pairing = pairing_of((a, b), options)
     else:
-        store = place.existing()
-        panel, rubric, (a, b) = existing_sides(sides, options, options.judge_model, store, budget)
-        place.stack.callback(panel.close)
+        panel, rubric, (a, b) = existing_sides(
+            sides, options, options.judge_model, place.existing(), budget, place.stack
+        )
         pairing = pairing_of((a, b), options)
         cases = (pair.case for pair in pairing.pairs())
         check_one_rubric(cases, rubric, sides.suite, options.rubric)

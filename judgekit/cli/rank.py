@@ -16,7 +16,7 @@ from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import ContestOptions, max_cost_option, option, takes
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_until_stopped
-from judgekit.cli.setup import note_unused_replies
+from judgekit.cli.setup import existing_store, note_unused_replies
 from judgekit.cli.sides import (
     check_one_rubric,
     existing_sides,
@@ -168,18 +168,16 @@ def _setup(names: Sequence[str], options: RankOptions, stack: ExitStack) -> _Ran
             hint="omit it: cached replies are not requested again",
         )
     # Files need no store, and a store that does not exist has no run to rank.
-    is_there = "://" in options.store or Path(options.store).is_file()
-    store = None
-    if is_there and not all(map(is_file_argument, names)):
-        store = stack.enter_context(closing(RunStore(options.store, create=False)))
+    needs_store = not all(map(is_file_argument, names))
+    store = existing_store(options.store, stack) if needs_store else None
     if sides.kind is None and store is not None:
         known = next(one for one in names if one in sides.variants or is_file_argument(one))
         other = "files" if is_file_argument(known) else "variants of the suite"
         raise SettingsError(
             f"stored runs and {other} cannot be ranked together", hint="name sides of one kind"
         )
-    panel, rubric, ranked = existing_sides(sides, options, options.judge_model, store, budget)
-    stack.callback(panel.close)
+    judges = options.judge_model
+    panel, rubric, ranked = existing_sides(sides, options, judges, store, budget, stack)
     both = contest(ranked)
     cases = (match.pair.case for match in both.in_rounds())
     check_one_rubric(cases, rubric, sides.suite, options.rubric)

@@ -46,7 +46,6 @@ from judgekit.report import rejudgment_document
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
-    from judgekit.judge import Judge
     from judgekit.records import RunInfo
     from judgekit.rejudgment import Rejudged
 
@@ -129,8 +128,16 @@ def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudg
             now=datetime.now(UTC),
         )
         session = RejudgeSession(in_flight=max(4, judge.connection.max_concurrency))
-        judged = _judge_run(old, new, judge, store, session, options)
-        ended = run_until_stopped(judged, SAME_COMMAND)
+        total = sum(1 for _ in store.progress(old.id))
+        interrupt = lambda: session.end("interrupted")  # noqa: E731
+
+        async def judge_again() -> RunInfo:
+            with attend(options, total, interrupt=interrupt, verb=_VERB) as display:
+                session.watch = lambda one: display.advance([*one.judgments, *one.failures])
+                async with judge:
+                    return await rejudge_run(old, new, judge, store, session)
+
+        ended = run_until_stopped(judge_again(), SAME_COMMAND)
         by_rubric = ended.rubric
         if maps is None or by_rubric is None:
             calibration = describe_calibration(old, new)
@@ -155,23 +162,6 @@ def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudg
     return rejudged, Exit.FROZEN if session.n_missed else _failures_code(rejudged)
 
 
-async def _judge_run(
-    old: RunInfo,
-    new: RunInfo,
-    judge: Judge,
-    store: RunStore,
-    session: RejudgeSession,
-    options: RejudgeOptions,
-) -> RunInfo:
-    total = sum(1 for _ in store.progress(old.id))
-    with attend(
-        options, total, interrupt=lambda: session.end("interrupted"), verb=_VERB
-    ) as display:
-        session.watch = lambda result: display.advance([*result.judgments, *result.failures])
-        async with judge:
-            return await rejudge_run(old, new, judge, store, session)
-
-
 def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]:
     if not options.outputs:
         raise SettingsError(
@@ -182,10 +172,8 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
     # The maps are checked against the new judge below, not applied to its values.
     setup = grade_setup(GradingOptions.of(options, calibration=None), budget=cost_budget(options))
     calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
-    try:
+    with closing(setup.judge):
         graded, is_stopped = grade_all(setup, options, verb=_VERB)
-    finally:
-        setup.judge.close()
     both = pair_verdicts(old, [one.verdict for one in graded])
     if not both.pairs and not is_stopped:
         raise SettingsError(

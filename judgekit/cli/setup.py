@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import random
 import warnings
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -37,9 +37,11 @@ from judgekit.models import Budget, RecordedModel
 from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache
 from judgekit.records import Dataset
 from judgekit.report import message
+from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from contextlib import ExitStack
 
     from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
     from judgekit.datasets import Suite
@@ -282,6 +284,13 @@ def how_to_continue(judge: Judge) -> str:
     return "run the same command again to continue: " + (
         "cached replies are not requested again" if is_cached else "without a cache, it starts over"
     )
+
+
+def existing_store(location: str, stack: ExitStack) -> RunStore | None:
+    """The store, unless there is none yet: looking for runs must not create it."""
+    if "://" not in location and not Path(location).is_file():
+        return None
+    return stack.enter_context(closing(RunStore(location, create=False)))
 
 
 def cost_budget(options: CallOptions) -> Budget | None:

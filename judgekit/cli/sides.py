@@ -6,7 +6,6 @@ Missing outputs are produced here too, before anything is compared.
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -61,9 +60,10 @@ from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import ExitStack
 
     from judgekit.cli.options import ComparingOptions
-    from judgekit.evaluation import OpenSuite, OutputPair, RunStopReason
+    from judgekit.evaluation import OutputPair, RunStopReason
     from judgekit.records import Case, Dataset, RunInfo
     from judgekit.store import RunStore
 
@@ -89,17 +89,16 @@ class SideArguments:
     def kind(self) -> _SideKind | None:
         """Where the outputs come from; None if a name is not known."""
         # Names of runs are only known to the store, so they are what is left.
-        kinds = [self._kind_of(name) for name in self.names]
-        if None in kinds:
-            return "runs" if set(kinds) == {None} else None
-        return "generated" if "generated" in kinds else "files"
-
-    def _kind_of(self, name: str) -> _SideKind | None:
-        if is_file_argument(name):
-            return "generated" if is_template_argument(name) else "files"
-        if name not in self.variants:
-            return None
-        return "files" if self.variants[name].outputs is not None else "generated"
+        is_known = [name in self.variants or is_file_argument(name) for name in self.names]
+        if not all(is_known):
+            return None if any(is_known) else "runs"
+        is_recorded = [
+            not is_template_argument(name)
+            if is_file_argument(name)
+            else self.variants[name].outputs is not None
+            for name in self.names
+        ]
+        return "files" if all(is_recorded) else "generated"
 
 
 def parse_sides(names: Sequence[str], config: Path | None) -> SideArguments:
@@ -155,16 +154,17 @@ def existing_sides(
     judges: tuple[str, ...],
     store: RunStore | None,
     budget: Budget | None,
+    stack: ExitStack,
 ) -> tuple[Panel, Rubric, list[Side]]:
     """Sides whose outputs exist, with who compares them and by which rubric."""
     check_pair_judge(sides.suite, options, judges)
     if sides.kind == "files":
-        return _file_sides(sides, options, judges, budget)
+        return _file_sides(sides, options, judges, budget, stack)
     if sides.kind != "runs" or store is None:
         raise unknown_side_error(sides)
     chosen = [run_and_variant(name, store) for name in sides.names]
     rubric = _rubric_of_runs([run for run, _ in chosen], options.rubric)
-    panel = open_pair_judges(sides.suite, options, judges, budget)
+    panel = _open_pair_judges(sides.suite, options, judges, budget, stack)
     return (
         panel,
         rubric,
@@ -232,6 +232,7 @@ def _file_sides(
     options: ComparingOptions,
     judges: tuple[str, ...],
     budget: Budget | None,
+    stack: ExitStack,
 ) -> tuple[Panel, Rubric, list[Side]]:
     """Sides whose outputs are in files, with who compares them and by which rubric."""
     sources = []
@@ -243,20 +244,22 @@ def _file_sides(
             path, variant = split_name(name)
             sources.append(OutputSource(Path(path), variant))
     paths = tuple(source.path for source in sources)
-    with ExitStack() as opened:
-        panel = open_pair_judges(sides.suite, options, judges, budget)
-        opened.callback(panel.close)
-        setup = grade_setup(
-            GradingOptions.of(options, outputs=paths, judge_model=None), panel.judges[0]
-        )
-        note_missing_inputs(setup)
+    panel = _open_pair_judges(sides.suite, options, judges, budget, stack)
+    setup = grade_setup(
+        GradingOptions.of(options, outputs=paths, judge_model=None), panel.judges[0]
+    )
+    note_missing_inputs(setup)
+    found = []
+    for name, source, named in zip(sides.names, sources, setup.sources, strict=True):
+        file = source.path
         # Rows that name no variant belong to one that is named after the file.
-        read = [
-            _file_side(name, replace(source, stem=named.stem), setup.cases)
-            for name, source, named in zip(sides.names, sources, setup.sources, strict=True)
-        ]
-        opened.pop_all()  # the panel stays open for the caller
-    return panel, setup.rubric, read
+        variant = source.variant or named.stem or file.stem
+        # The version is the content of the file: a changed file must not inherit an approval.
+        version = file_mark(file)
+        about = ComparedSide(label=name, variant=variant, file=str(file), version=version)
+        read = partial(_read, replace(source, stem=named.stem), setup.cases)
+        found.append(Side(name, read, (file.name, file.stem, name), about))
+    return panel, setup.rubric, found
 
 
 def _rubric_of_runs(runs: Sequence[RunInfo], name: str | None) -> Rubric:
@@ -273,18 +276,6 @@ def _rubric_of_runs(runs: Sequence[RunInfo], name: str | None) -> Rubric:
             "the runs were judged by different rubrics", hint="name one: --rubric FILE"
         )
     return next(iter(distinct.values()))
-
-
-def _file_side(name: str, source: OutputSource, cases: Dataset | None) -> Side:
-    # The version is the content of the file: a changed file must not inherit an approval.
-    about = ComparedSide(
-        label=name,
-        variant=source.variant or source.stem or source.path.stem,
-        file=str(source.path),
-        version=file_mark(source.path),
-    )
-    own = (source.path.name, source.path.stem, name)
-    return Side(name, partial(_read, source, cases), own, about)
 
 
 def _read(source: OutputSource, cases: Dataset | None) -> Iterator[SideOutput]:
@@ -331,13 +322,14 @@ def check_pair_judge(
         )
 
 
-def open_pair_judges(
+def _open_pair_judges(
     suite: Suite | None,
     options: ComparingOptions,
     judges: tuple[str, ...],
-    budget: Budget | None = None,
+    budget: Budget | None,
+    stack: ExitStack,
 ) -> Panel:
-    """Who compares: the judges that are named, else the suite's."""
+    """Who compares: the judges that are named, else the suite's; the stack closes them."""
     own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
     blind = {"label_seed" if name == "seed" else name: value for name, value in own.items()}
     # The command line goes before the suite, as everywhere.
@@ -345,24 +337,19 @@ def open_pair_judges(
     blind |= options.judge_settings.model_dump(exclude_unset=True, include=names)
     # `calibrate` studies one judge; it refuses a suite's panel instead of using it.
     panel = () if suite is None or not isinstance(options, ContestOptions) else suite.judge
-    if len(judges) <= 1 and (judges or len(panel) <= 1):
-        more = JudgeSettings.checked(**blind)
-        name = judges[0] if judges else None
-        return Panel([make_judge(options, suite, name, more, budget=budget)])
-    # The members must see the same labels, which each would draw by its own seed.
-    blind.setdefault("label_seed", options.judge_settings.seed or 0)
-    more = JudgeSettings.checked(**blind)
     wanted: list[tuple[Suite | None, str | None]] = [(suite, name) for name in judges]
-    if not judges and suite is not None:
+    if not judges and suite is not None and len(panel) > 1:
         wanted = [(suite.model_copy(update={"judge": (one,)}), None) for one in panel]
-    with ExitStack() as opened:
-        members = [
-            opened.enter_context(make_judge(options, of, name, more, budget=budget))
-            for of, name in wanted
+    if len(wanted) > 1:
+        # The members must see the same labels, which each would draw by its own seed.
+        blind.setdefault("label_seed", options.judge_settings.seed or 0)
+    more = JudgeSettings.checked(**blind)
+    return Panel(
+        [
+            stack.enter_context(make_judge(options, of, name, more, budget=budget))
+            for of, name in wanted or [(suite, None)]
         ]
-        both = Panel(members)
-        opened.pop_all()  # the panel closes them
-    return both
+    )
 
 
 def check_one_rubric(
@@ -454,8 +441,7 @@ def produced_sides(
             "helpfulness",
         )
     rubric = load_rubric(source)
-    panel = open_pair_judges(sides.suite, options, options.judge_model, budget)
-    stack.callback(panel.close)
+    panel = _open_pair_judges(sides.suite, options, options.judge_model, budget, stack)
     path, tags = suite.dataset_path, frozenset(options.filter_tag)
     cases = suite.cases or () if path is None else iter_cases(path, columns=suite.columns or None)
     wanted = (case for case in cases if not tags or tags & set(case.tags))
@@ -495,9 +481,20 @@ def _produce(
     context = click.get_current_context()
     command = resume_command(context, run.id, command=context.command.name or "compare")
     continuation = f"outputs so far are stored. Resume with: {command}"
-    ended = run_until_stopped(
-        _answer(opened, store, run, session, options, resumed=bool(resumed)), continuation
-    )
+    total = (run.n_cases or 0) * len(opened.variants) * opened.suite.settings.repeats
+
+    async def answer() -> RunInfo:
+        verb = ("answering", "answered")
+        interrupt = lambda: session.end("interrupted")  # noqa: E731
+        try:
+            with attend(options, total, interrupt=interrupt, verb=verb) as bar:
+                session.watch = lambda one: bar.advance([], is_error=one.output.error is not None)
+                session.note = lambda text: console.note(message_lines(text))
+                return await run_suite(opened, store, run, session, resumed=bool(resumed))
+        finally:
+            await opened.aclose()
+
+    ended = run_until_stopped(answer(), continuation)
     if session.reason is not None:
         what = "interrupted" if session.reason == "interrupted" else f"stopped: {ended.reason}"
         console.note(f"{what}; {continuation}")
@@ -506,30 +503,6 @@ def _produce(
         console.note("some replies are not in the frozen cache, and no calls were made for them")
         sys.exit(Exit.FROZEN)
     return ended, 0.0 if opened.budget is None else opened.budget.spent_usd
-
-
-async def _answer(
-    opened: OpenSuite,
-    store: RunStore,
-    run: RunInfo,
-    session: Session,
-    options: ContestOptions,
-    *,
-    resumed: bool,
-) -> RunInfo:
-    total = (run.n_cases or 0) * len(opened.variants) * opened.suite.settings.repeats
-    try:
-        with attend(
-            options,
-            total,
-            interrupt=lambda: session.end("interrupted"),
-            verb=("answering", "answered"),
-        ) as bar:
-            session.watch = lambda result: bar.advance([], is_error=result.output.error is not None)
-            session.note = lambda text: console.note(message_lines(text))
-            return await run_suite(opened, store, run, session, resumed=resumed)
-    finally:
-        await opened.aclose()
 
 
 def _answering_suite(
