@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -37,10 +36,9 @@ from judgekit.cli.options import (
     takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend, run_until_stopped, show_progress
+from judgekit.cli.progress import run_probes, run_until_stopped, show_progress
 from judgekit.cli.setup import cost_budget, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
-from judgekit.records import Verdict
 from judgekit.report import (
     audit_document,
     audit_plan_document,
@@ -50,8 +48,7 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
-    from judgekit.bias_audit import Audit, AuditInputs, AuditPlan
-    from judgekit.bias_audit.session import ProbeAnswer
+    from judgekit.bias_audit import AuditInputs, AuditPlan
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
 
@@ -146,34 +143,20 @@ def audit_command(options: AuditCommandOptions) -> None:
         sys.exit(_self_test(options))
     # A file that cannot be written is an error before the calls are paid for, not after.
     files = sort_outputs(options.output, what="an audit")
-    job = _prepare(options)
-    if options.dry_run:
-        with job.setup.judge:
-            show_document(audit_plan_document(job.plan), options)
-        return
-    sys.exit(_run(job, options, files))
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """Everything an audit needs."""
-
-    setup: GradeSetup
-    bench: ProbeRunner
-    material: AuditInputs
-    plan: AuditPlan
-
-
-def _prepare(options: AuditCommandOptions) -> _Job:
     # Whole cases are drawn, below: several variants of a case are compared with each other.
     every_case = options.model_copy(update={"limit": None, "sample": None})
     setup = grade_setup(every_case, budget=cost_budget(options))
-    # Probes render their own variations of the prompt, from the same folders as the judge.
-    bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)
-    material = _material(setup, options)
-    probes = select_probes((options.probes or "").split(","))
-    plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=options.max_cost)
-    return _Job(setup, bench, material, plan)
+    with setup.judge:
+        # Probes render their own variations of the prompt, from the same folders as the judge.
+        bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)
+        material = _material(setup, options)
+        probes = select_probes((options.probes or "").split(","))
+        limit = options.max_cost
+        plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
+        if options.dry_run:
+            show_document(audit_plan_document(plan), options)
+        else:
+            sys.exit(_run(bench, material, plan, options, files))
 
 
 def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
@@ -214,46 +197,28 @@ def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
     return build_audit_inputs(setup.judge, items, setup.rubric, audit_options)
 
 
-def _run(job: _Job, options: AuditCommandOptions, files: OutputFiles) -> int:
-    session = ProbeSession(in_flight=max(4, job.setup.judge.connection.max_concurrency))
+def _run(
+    bench: ProbeRunner,
+    material: AuditInputs,
+    plan: AuditPlan,
+    options: AuditCommandOptions,
+    files: OutputFiles,
+) -> int:
+    judge = bench.judge
+    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     if not options.quiet and not options.as_json:
-        calls = numbers.format_count(job.plan.n_calls, "call")
-        model = message.printable(job.plan.model)
-        console.note(f"{calls} to {model}, {job.plan.n_owned:,} replies already cached")
-    again = how_to_continue(job.setup.judge)
-    try:
-        audit = run_until_stopped(_audit(job, session, options), again)
-    finally:
-        job.setup.judge.close()
+        calls = numbers.format_count(plan.n_calls, "call")
+        model = message.printable(plan.model)
+        console.note(f"{calls} to {model}, {plan.n_owned:,} replies already cached")
+    again = how_to_continue(judge)
+    work = run_audit(bench, material, plan, session)
+    total, verb = len(plan.wanted), ("auditing", "asked")
+    audit = run_until_stopped(
+        run_probes(work, session, judge, options, total=total, verb=verb), again
+    )
     show_document(audit_document(audit), options, files)
     if session.reason == "interrupted":
         console.note(f"interrupted; {again}")
-    return _code(audit, job.plan, session, fails_on_material=options.fail_on is not None)
-
-
-async def _audit(job: _Job, session: ProbeSession, options: AuditCommandOptions) -> Audit:
-    with attend(
-        options,
-        len(job.plan.wanted),
-        interrupt=lambda: session.end("interrupted"),
-        verb=("auditing", "asked"),
-    ) as display:
-
-        def advance(answer: ProbeAnswer) -> None:
-            if isinstance(answer, Verdict):
-                display.advance([*answer.judgments, *answer.failures])
-            else:
-                # A comparison has preferences, which the display does not count; only their cost.
-                paid = sum(one.cost_usd or 0.0 for one in answer if not one.cached)
-                display.advance([], target_usd=paid)
-
-        session.watch = advance
-        async with job.setup.judge:
-            return await run_audit(job.bench, job.material, job.plan, session)
-
-
-def _code(audit: Audit, plan: AuditPlan, session: ProbeSession, *, fails_on_material: bool) -> int:
-    if session.reason == "interrupted":
         return Exit.INTERRUPTED
     if session.reason == "budget" or any(one.is_too_dear for one in plan.probes):
         return Exit.LIMIT
@@ -262,10 +227,10 @@ def _code(audit: Audit, plan: AuditPlan, session: ProbeSession, *, fails_on_mate
         return Exit.FROZEN
     if not audit.is_complete:
         return Exit.INCOMPLETE
-    if fails_on_material and all(one.status == "skipped" for one in audit.probes):
+    if options.fail_on is not None and all(one.status == "skipped" for one in audit.probes):
         console.note("no probe could be run, so --fail-on is inconclusive")
         return Exit.INCONCLUSIVE
-    return Exit.QUALITY if fails_on_material and audit.found_material else 0
+    return Exit.QUALITY if options.fail_on is not None and audit.found_material else 0
 
 
 def _self_test(options: AuditCommandOptions) -> int:

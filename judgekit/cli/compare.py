@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
     from judgekit.cli.options import TalkOptions
     from judgekit.evaluation import ComparisonSummary, Pairing
-    from judgekit.judge import Judge, Panel
+    from judgekit.judge import Panel
     from judgekit.models import Budget
     from judgekit.records import (
         AnalysisFailure,
@@ -295,8 +295,22 @@ def _compare_and_show(job: _Job, options: CompareOptions) -> int:
             job.budget.spend(paid)
     comparer = SideComparer(job.pairing, recorder, n_slots=job.panel.max_concurrency)
     status: ComparisonStatus = "interrupted"
+
+    async def compare() -> None:
+        try:
+            await follow_comparisons(
+                comparer.ask(),
+                total=comparer.total,
+                outputs=job.files.exports,
+                interrupt=comparer.interrupt,
+                options=options,
+            )
+        finally:
+            await job.panel.aclose()
+
+    command = resume_command(click.get_current_context(), info.id, command="compare")
     try:
-        run_until_stopped(_compare(job, comparer, options), _continuation(info.id))
+        run_until_stopped(compare(), f"{_RESUME} {command}")
         summary = comparer.summary()
         status = comparer.status(summary)
     finally:
@@ -304,30 +318,30 @@ def _compare_and_show(job: _Job, options: CompareOptions) -> int:
         recorder.flush()
         job.store.end_comparison(info.id, status=status)
     _show(summary, job, options)
-    code = _code(summary, status, info.id)
+    code = _code(summary, status, command)
     if code not in {0, Exit.INCOMPLETE, Exit.INCONCLUSIVE}:
         return code
     if options.analysis is not None:
-        # One analysis of a pair is enough: it comes from the first judge of a panel.
-        first = job.panel.judges[0]
-        code = _analyse_and_write(job.store, info, first, options.analysis, options) or code
+        code = _analyse(job, options.analysis, options) or code
     # Replies that an earlier session used would be reported as unused.
     if not job.resumed and not comparer.is_over:
         note_unused_replies(job.panel.judges)
     return code
 
 
-async def _compare(job: _Job, comparer: SideComparer, options: ContestOptions) -> None:
-    try:
-        await follow_comparisons(
-            comparer.ask(),
-            total=comparer.total,
-            outputs=job.files.exports,
-            interrupt=comparer.interrupt,
-            options=options,
-        )
-    finally:
-        await job.panel.aclose()
+_RESUME = "every answer so far is stored. Resume with:"
+
+
+def _code(summary: ComparisonSummary, status: ComparisonStatus, command: str) -> int:
+    if status in {"interrupted", "stopped"}:
+        is_stopped = status == "stopped"
+        what = "the cost limit is reached" if is_stopped else status
+        console.note(f"{what}; {_RESUME} {command}")
+        return Exit.LIMIT if is_stopped else Exit.INTERRUPTED
+    code = failures_code(summary.failures)
+    if code == Exit.INCOMPLETE:
+        console.note(f"retry what failed: {command}")
+    return code or (Exit.INCONCLUSIVE if summary.decision.winner is None else 0)
 
 
 async def follow_comparisons(
@@ -377,33 +391,31 @@ def _show(summary: ComparisonSummary, job: _Job, options: ContestOptions) -> Non
             console.note(f"wrote the comparisons to {path}")
 
 
-def _code(summary: ComparisonSummary, status: ComparisonStatus, comparison_id: str) -> int:
-    if status == "interrupted":
-        console.note(f"interrupted; {_continuation(comparison_id)}")
-        return Exit.INTERRUPTED
-    if status == "stopped":
-        console.note(f"the cost limit is reached; {_continuation(comparison_id)}")
-        return Exit.LIMIT
-    code = failures_code(summary.failures)
-    if code == Exit.INCOMPLETE:
-        console.note(f"retry what failed: {_command(comparison_id)}")
-    return code or (Exit.INCONCLUSIVE if summary.decision.winner is None else 0)
-
-
-def _continuation(name: str) -> str:
-    return f"every answer so far is stored. Resume with: {_command(name)}"
-
-
-def _command(name: str) -> str:
-    return resume_command(click.get_current_context(), name, command="compare")
-
-
-def _analyse_and_write(
-    store: RunStore, info: ComparisonInfo, judge: Judge, path: Path, options: ContestOptions
-) -> int:
+def _analyse(job: _Job, path: Path, options: ContestOptions) -> int:
     """Analyse every pair that has a winner and no analysis yet, and write all analyses."""
+    store, info = job.store, job.info
+    # One analysis of a pair is enough: it comes from the first judge of a panel.
+    judge = job.panel.judges[0]
+    pairs = unanalysed_pairs(store, info)
+
+    async def analyse() -> list[AnalysisFailure]:
+        shown, verb = options.shows_progress, ("analysing", "analysed")
+        with show_progress(console.stderr(), len(pairs), shown=shown, verb=verb) as bar:
+
+            def advance(result: ComparisonAnalysis | AnalysisFailure) -> None:
+                bar.advance([], target_usd=result.cost_usd or 0.0)
+
+            folders = options.judge_settings.template_folders
+            try:
+                return await analyse_pairs(
+                    store, info, judge, pairs, template_folders=folders, on_analysis=advance
+                )
+            finally:
+                await judge.aclose()
+
+    # Ctrl-C ends it at once: each analysis is stored as it arrives, and none depends on another.
     try:
-        failures = asyncio.run(_analyse(store, info, judge, options))
+        failures = asyncio.run(analyse())
     except KeyboardInterrupt:
         console.note("interrupted; analyses so far are stored")
         return Exit.INTERRUPTED
@@ -416,27 +428,3 @@ def _analyse_and_write(
     first = failures[0]
     console.note(f"{n_failed} failed: {message.one_line(first.message, 300)}")
     return failures_code({first.kind})
-
-
-async def _analyse(
-    store: RunStore, info: ComparisonInfo, judge: Judge, options: ContestOptions
-) -> list[AnalysisFailure]:
-    pairs = unanalysed_pairs(store, info)
-    # Ctrl-C ends it at once: each analysis is stored as it arrives, and none depends on another.
-    with show_progress(
-        console.stderr(),
-        len(pairs),
-        shown=options.shows_progress,
-        verb=("analysing", "analysed"),
-    ) as bar:
-
-        def advance(result: ComparisonAnalysis | AnalysisFailure) -> None:
-            bar.advance([], target_usd=result.cost_usd or 0.0)
-
-        folders = options.judge_settings.template_folders
-        try:
-            return await analyse_pairs(
-                store, info, judge, pairs, template_folders=folders, on_analysis=advance
-            )
-        finally:
-            await judge.aclose()

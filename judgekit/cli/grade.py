@@ -77,7 +77,7 @@ def grade_command(options: GradeOptions) -> None:
             f"--resume and --{against} contradict each other",
             hint="earlier replies are in the cache: omit one of the two",
         )
-    _check_targets(files.all, options)
+    _check_targets((*files.exports, *files.documents), options)
     sys.exit(show_dry_run(options) if options.dry_run else run_grading(options, files))
 
 

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rich.console import Console
-    from rich.text import Text
 
     from judgekit.evaluation import LabelQuestion
     from judgekit.records import Criterion, RunInfo
@@ -104,17 +103,28 @@ def label_command(options: LabelCommandOptions, *, run: str) -> None:
     with closing(RunStore(options.store, create=False)) as opened:
         info = opened.run(run)
         if options.target is not None:
-            _export(opened, info, options.target, options)
+            # Atomic: half a file of labels would be a valid one.
+            with click.open_file(str(options.target), "w", "utf-8", atomic=True) as file:
+                rows = [
+                    json.dumps(row, ensure_ascii=False)
+                    for row in label_rows(opened.results(info.id))
+                ]
+                file.writelines(f"{row}\n" for row in rows)
+            line = f"wrote {numbers.format_count(len(rows), 'label')} to {options.target}"
+            data = {"run": info.id, "n_labels": len(rows), "file": str(options.target)}
+            show_line(line, data, options, is_note=True)
             return
         if next(iter(opened.queue(info.id, open_only=False)), None) is None:
             raise SettingsError(
                 f"run {info.id} has no questions for a human",
                 hint="give its suite `judge: human`, alone or among others, and a rubric",
             )
-        if options.labels is not None:
-            _import(opened, info, options.labels, options)
-        else:
+        if options.labels is None:
             sys.exit(_run_dialogue(opened, info, options))
+        now, annotator = datetime.now(UTC), options.annotator
+        imported = import_labels(opened, info, options.labels, annotator=annotator, at=now)
+        names = ("n_labels", "n_answered", "n_answered_before", "n_not_asked")
+        _report(opened, info, {name: getattr(imported, name) for name in names}, options)
 
 
 def suggested_name() -> str:
@@ -164,25 +174,6 @@ def _run_dialogue(store: RunStore, run: RunInfo, options: LabelCommandOptions) -
     # Also after Ctrl-C: the answers so far may have completed the run.
     _report(store, run, counts, options, annotator=labelling.annotator)
     return code
-
-
-def _import(store: RunStore, run: RunInfo, labels: Path, options: LabelCommandOptions) -> None:
-    now = datetime.now(UTC)
-    imported = import_labels(store, run, labels, annotator=options.annotator, at=now)
-    names = ("n_labels", "n_answered", "n_answered_before", "n_not_asked")
-    _report(store, run, {name: getattr(imported, name) for name in names}, options)
-
-
-def _export(store: RunStore, run: RunInfo, target: Path, options: LabelCommandOptions) -> None:
-    n = 0
-    # Atomic: half a file of labels would be a valid one.
-    with click.open_file(str(target), "w", encoding="utf-8", atomic=True) as file:
-        for row in label_rows(store.results(run.id)):
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            n += 1
-    line = f"wrote {numbers.format_count(n, 'label')} to {target}"
-    data = {"run": run.id, "n_labels": n, "file": str(target)}
-    show_line(line, data, options, is_note=True)
 
 
 def _report(
@@ -367,16 +358,23 @@ def print_question(console: Console, question: LabelQuestion, *, with_answer: bo
     console.print(Rule(Text(f"{question.number:,} of {question.total:,}"), align="left"))
     if with_answer:
         case, output = question.case, question.output
-        texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
-        for title, value in texts:
-            if value is not None:
+        for title in ("input", "context", "reference"):
+            if (value := getattr(case, title)) is not None:
                 print_passage(console, title, safe_text(to_text(value)))
         if output.trace:
             print_passage(console, "steps", safe_text(steps_text(output)))
         text = judged_text(output) or "(no text; see the steps)"
         print_passage(console, "output", safe_text(text))
     criterion = question.criterion
-    print_passage(console, criterion.name, _question_lines(criterion), style="bold cyan")
+    asked = safe_text(criterion.question)
+    if criterion.scoring_guide:
+        asked.append("\n")
+        asked.append(safe_text(criterion.scoring_guide))
+    asked.append(f"\nscore: {scale_words(criterion.scale)}", style="dim")
+    for level in criterion.scale.levels:
+        words = ": ".join(word for word in (level.name, level.description) if word)
+        asked.append(f"\n  {level.value:g}  {message.printable(words)}", style="dim")
+    print_passage(console, criterion.name, asked, style="bold cyan")
 
 
 def print_keys(console: Console, criterion: Criterion | None = None) -> None:
@@ -388,15 +386,3 @@ def print_keys(console: Console, criterion: Criterion | None = None) -> None:
         lines.append(f"a score is {scale_words(criterion.scale)}; then why, then how sure")
     lines += [f"{key}  {words}" for key, words in _KEY_HELP]
     console.print(Text("\n".join(lines), style="dim"))
-
-
-def _question_lines(criterion: Criterion) -> Text:
-    text = safe_text(criterion.question)
-    if criterion.scoring_guide:
-        text.append("\n")
-        text.append(safe_text(criterion.scoring_guide))
-    text.append(f"\nscore: {scale_words(criterion.scale)}", style="dim")
-    for level in criterion.scale.levels:
-        words = ": ".join(word for word in (level.name, level.description) if word)
-        text.append(f"\n  {level.value:g}  {message.printable(words)}", style="dim")
-    return text

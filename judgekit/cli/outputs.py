@@ -32,18 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutputFiles:
-    """Where results are written."""
+    """Where results are written: data files, which the command writes, and those of the report."""
 
     exports: tuple[Path, ...] = ()
-    """Data files, which the command writes."""
-
     documents: tuple[Path, ...] = ()
-    """Files of the report."""
-
-    @property
-    def all(self) -> tuple[Path, ...]:
-        """Every file."""
-        return (*self.exports, *self.documents)
 
 
 def output_option(text: str) -> Any:

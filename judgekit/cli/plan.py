@@ -30,7 +30,7 @@ from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.run import RunOptions
 from judgekit.cli.setup import SUITE_FILE, grade_setup
 from judgekit.cli.suite_setup import TARGET_OPTIONS, run_setup
-from judgekit.datasets import load_suite
+from judgekit.datasets import command_options, load_suite
 from judgekit.evaluation import (
     calibration_of_suite,
     default_rubric_records,
@@ -42,21 +42,16 @@ from judgekit.formats import document_kind, foreign_shape, iter_rows, read_whole
 from judgekit.report import default_rubric_lines, judging_plan_document, suite_plan_document
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.datasets import Suite
     from judgekit.evaluation import SuitePlan
 
-_GRADING_ONLY = {"cases": "--cases"}
-
 # The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
-_SUITE_ONLY = {
-    "filter_case": "--filter-case",
-    "filter_name": "--filter-name",
-    "max_cost": "--max-cost",
-    **TARGET_OPTIONS,
-}
+_SUITE_ONLY = ("filter_case", "filter_name", "max_cost", *TARGET_OPTIONS)
 
 
 class PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
@@ -96,7 +91,7 @@ def plan_command(options: PlanOptions, *, paths: tuple[Path, ...]) -> None:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
     if _is_run(paths, options):
-        _refuse(options, _GRADING_ONLY, "a grading of outputs, and this is a suite")
+        _refuse(options, ("cases",), "a grading of outputs, and this is a suite")
         setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=()))
         sys.exit(show_suite_plan(setup, options, files))
     _refuse(options, _SUITE_ONLY, "a suite, and these are outputs")
@@ -124,8 +119,19 @@ def show_suite_plan(
     setup: RunSetup, options: OutputOptions, files: OutputFiles | None = None
 ) -> int:
     """Estimate the calls and the cost of a run and print them; closes the setup."""
+    from judgekit.evaluation import plan_suite  # noqa: PLC0415 - only for suites
+
+    async def planned() -> SuitePlan:
+        in_flight = setup.session.in_flight
+        try:
+            return await plan_suite(
+                setup.opened, store=setup.store, begun=setup.resumed, in_flight=in_flight
+            )
+        finally:
+            await setup.opened.aclose()
+
     with closing(setup.store):
-        plan = asyncio.run(_planned(setup))
+        plan = asyncio.run(planned())
     suite = setup.opened.suite
     for words in default_rubric_lines(default_rubric_records(setup.opened.plans.by_default)):
         console.note(f"rubric: {words}")
@@ -133,20 +139,6 @@ def show_suite_plan(
         console.note(f"calibration: {calibration_of_suite(setup.opened).words}")
     show_document(suite_plan_document(plan), options, files)
     return Exit.LIMIT if plan.sufficiency == "short" else 0
-
-
-async def _planned(setup: RunSetup) -> SuitePlan:
-    from judgekit.evaluation import plan_suite  # noqa: PLC0415 - only for suites
-
-    try:
-        return await plan_suite(
-            setup.opened,
-            store=setup.store,
-            begun=setup.resumed,
-            in_flight=setup.session.in_flight,
-        )
-    finally:
-        await setup.opened.aclose()
 
 
 def _is_run(paths: tuple[Path, ...], options: PlanOptions) -> bool:
@@ -187,9 +179,9 @@ def has_panel(suite: Suite) -> bool:
     return len(suite.judge) > 1 or any(judge.kind != "llm" for judge in suite.judge)
 
 
-def _refuse(options: PlanOptions, names: dict[str, str], belongs_to: str) -> None:
+def _refuse(options: PlanOptions, names: Sequence[str], belongs_to: str) -> None:
     # The environment may set options for all commands, so it never contradicts one of them.
-    for name, spelling in names.items():
+    for name, _, entry in command_options(PlanOptions):
         source = click.get_current_context().get_parameter_source(name)
-        if getattr(options, name) and source is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{spelling} belongs to {belongs_to}.")
+        if name in names and getattr(options, name) and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{entry.spelling} belongs to {belongs_to}.")

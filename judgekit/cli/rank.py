@@ -105,7 +105,7 @@ def rank_command(options: RankOptions, *, sides: tuple[str, ...]) -> None:
     """
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
     rules = RankRules(ties=options.ties, top=options.top, alpha=options.alpha)
-    if recorded := comparison_files(sides):
+    if recorded := _comparison_files(sides):
         _refuse_judging_options(options, files)
         source = read_comparisons(recorded)
         summary = rank_matches(source.matches, rules=rules, questioned=source.provenance())
@@ -195,7 +195,24 @@ def _run(ranked: _Ranked, rules: RankRules, options: RankOptions, files: OutputF
     if not panel.keeps:
         cached = "without a cache, the judges start over"
     again = f"run {same} again to continue: {cached}"
-    run_until_stopped(_compare(ranker, ranked, options, files), again)
+
+    def describe(comparison: Comparison) -> str:
+        a, b = (printable(name or "", 40) for name in (comparison.variant_a, comparison.variant_b))
+        return f"A is {a}, B is {b}\n{comparison_lines(comparison)}"
+
+    async def compare() -> None:
+        n_all, limit = contest.n_matches, options.max_comparisons
+        async with panel:
+            await follow_comparisons(
+                ranker.ask(),
+                total=n_all if limit is None else min(n_all, limit),
+                outputs=files.exports,
+                interrupt=ranker.interrupt,
+                options=options,
+                describe=describe,
+            )
+
+    run_until_stopped(compare(), again)
     summary = rank_matches(
         ranker.matches,
         contest.labels,
@@ -216,27 +233,6 @@ def _run(ranked: _Ranked, rules: RankRules, options: RankOptions, files: OutputF
         note_unused_replies(panel.judges)
     decided = 0 if summary.decision.is_decided else Exit.INCONCLUSIVE
     return failures_code(source.failures) or decided
-
-
-async def _compare(
-    ranker: Ranker, ranked: _Ranked, options: RankOptions, files: OutputFiles
-) -> None:
-    """Compare until everything is done or decided, or the user interrupts it."""
-
-    def describe(comparison: Comparison) -> str:
-        a, b = (printable(name or "", 40) for name in (comparison.variant_a, comparison.variant_b))
-        return f"A is {a}, B is {b}\n{comparison_lines(comparison)}"
-
-    n_all, limit = ranked.contest.n_matches, options.max_comparisons
-    async with ranked.panel:
-        await follow_comparisons(
-            ranker.ask(),
-            total=n_all if limit is None else min(n_all, limit),
-            outputs=files.exports,
-            interrupt=ranker.interrupt,
-            options=options,
-            describe=describe,
-        )
 
 
 def _refuse_judging_options(options: RankOptions, files: OutputFiles) -> None:
@@ -263,7 +259,7 @@ def _refuse_judging_options(options: RankOptions, files: OutputFiles) -> None:
 _FEWEST_SIDES = 2
 
 
-def comparison_files(names: Sequence[str]) -> list[Path]:
+def _comparison_files(names: Sequence[str]) -> list[Path]:
     """The arguments as files of comparisons; empty if they are sides to compare."""
     files = [Path(name) for name in names if _holds_comparisons(Path(name))]
     # Sides are compared by a judge now; files are only read, without judge and cache.

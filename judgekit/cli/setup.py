@@ -61,25 +61,22 @@ SAME_COMMAND = "run the same command again to continue; cached replies are not r
 
 @dataclass(frozen=True, slots=True)
 class OutputSource:
-    """A file of outputs and the variant they belong to."""
+    """A file of outputs and the requested variant, to which outputs that name none belong.
+
+    The stem is their variant if several files were given without --variant.
+    """
 
     path: Path
-
     variant: str | None
-    """The requested variant; outputs that name none belong to it."""
-
     stem: str | None = None
-    """The variant of outputs that name none, if several files were given without --variant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeInputs:
-    """The outputs to be graded and the cases they answer."""
+    """The outputs to be graded and the cases they answer, if these are in a file of their own."""
 
     sources: tuple[OutputSource, ...]
     cases: Dataset | None = None
-    """The cases they answer, if these are in a file of their own."""
-
     filter_tags: frozenset[str] = frozenset()
     limit: int | None = None
     sample: int | None = None
@@ -133,7 +130,7 @@ class GradeInputs:
         return not self.filter_tags or bool(self.filter_tags & set(case.tags))
 
     def _all(self) -> Iterator[tuple[OutputSource, Case, Output]]:
-        first_files: dict[tuple[str, str | None], Path] = {}
+        first_files: dict[tuple[str, str], Path] = {}
         for source in self.sources:
             name = source.variant or source.path.stem
             skipped = self.left_out.setdefault(name, []) if self.is_lenient else None
@@ -147,10 +144,11 @@ class GradeInputs:
                 if source.stem is not None and output.variant is None:
                     output = output.model_copy(update={"variant": source.stem})  # noqa: PLW2901
                 # Within one file `iter_case_outputs` refuses it, with the line.
-                first = first_files.setdefault((case.id, output.variant), source.path)
+                variant = output.variant or source.path.stem
+                first = first_files.setdefault((case.id, variant), source.path)
                 if first is not source.path:
                     raise DatasetError(
-                        f"a second output of variant {output.variant!r}; the first is in {first}",
+                        f"a second output of variant {variant!r}; the first is in {first}",
                         path=source.path,
                         case_id=case.id,
                         hint="give each its own `variant`, or name one of the files",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -84,31 +85,23 @@ TARGET_OPTIONS = {
 
 @dataclass(slots=True)
 class RunSetup:
-    """Everything a run needs, resolved and checked."""
+    """Everything a run needs, resolved and checked.
+
+    The outputs of a grading were recorded before, so that the options alone describe it; its
+    answers are in `graded` as they arrive. A temporary folder has a store that is deleted after
+    this command.
+    """
 
     opened: OpenSuite
     store: RunStore
     session: Session
-
     resumed: RunInfo | None = None
-    """The stored run that is continued."""
-
     notes: str | None = None
-
     info: RunInfo | None = None
-    """The run, once it is known."""
-
     is_grading: bool = False
-    """Whether its outputs were recorded before, so that the options alone describe it."""
-
     graded: list[CaseResult] = field(default_factory=list)
-    """The answers of a grading, as they arrive."""
-
     verb: tuple[str, str] = ("running", "done")
-    """The words of the progress bar: during the run and at its end."""
-
     temporary: TemporaryDirectory[str] | None = None
-    """The folder of a store that is deleted after this command."""
 
     @property
     def is_stored(self) -> bool:
@@ -197,28 +190,18 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     opened = open_suite(
         suite, selected_cases(options), execution_options(options), recorded=recorded
     )
-    store, temporary = _grade_store(options)
-    return RunSetup(
-        opened,
-        store,
-        _session(options),
-        is_grading=True,
-        temporary=temporary,
-        verb=("grading", "graded"),
+    setup = partial(
+        RunSetup, opened, session=_session(options), is_grading=True, verb=("grading", "graded")
     )
-
-
-def _grade_store(options: GradeOptions) -> tuple[RunStore, TemporaryDirectory[str] | None]:
-    """The store of a grading; a temporary one with --no-store or if it cannot be written."""
     if not options.no_store:
         try:
             store = RunStore(options.store)
             with store.writing():  # a read-only file opens without an error
-                return store, None
+                return setup(store=store)
         except StoreError as error:
             console.note(f"warning: the run is not stored: {error.message}")
     folder = TemporaryDirectory(prefix="judgekit-run-")
-    return RunStore(Path(folder.name, "judgekit.db")), folder
+    return setup(store=RunStore(Path(folder.name, "judgekit.db")), temporary=folder)
 
 
 def read_recorded(
@@ -235,15 +218,8 @@ def read_recorded(
         if output.variant is None:
             unnamed.add(variant)
         files.setdefault(variant, source.path)
-        own = outputs.setdefault(variant, {})
-        if case.id in own:
-            raise DatasetError(
-                f"a second output of variant {variant!r}",
-                path=source.path,
-                case_id=case.id,
-                hint="give each its own `variant`, or name one of the files",
-            )
-        own[case.id] = output.model_copy(update={"case_id": case.id, "variant": variant})
+        named = output.model_copy(update={"case_id": case.id, "variant": variant})
+        outputs.setdefault(variant, {})[case.id] = named
         # A case without --cases is described by the rows of its outputs, once for each variant.
         cases[case.id] = _same_case(cases.get(case.id), case, source.path)
         n, n_without_input = n + 1, n_without_input + (case.input is None)

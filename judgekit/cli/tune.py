@@ -23,12 +23,11 @@ from judgekit.cli.options import (
     takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend, run_until_stopped
+from judgekit.cli.progress import run_probes, run_until_stopped
 from judgekit.cli.setup import cost_budget, grade_setup, how_to_continue
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
-from judgekit.records import Verdict
 from judgekit.report import Conclusion, Document, message, tuning
 from judgekit.tuning import TuneOptions, plan_tuning, prepare_tuning, run_tuning
 
@@ -123,8 +122,13 @@ def tune_command(options: TuneCommandOptions, *, labels: Path) -> None:
 
 
 def _run(prepared: TuningSetup, options: TuneCommandOptions, files: OutputFiles) -> int:
-    again = how_to_continue(prepared.runner.judge)
-    result = run_until_stopped(_tune(prepared, options), again)
+    judge = prepared.runner.judge
+    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
+    again = how_to_continue(judge)
+    work = run_tuning(prepared, session)
+    result = run_until_stopped(
+        run_probes(work, session, judge, options, total=prepared.n_gradings), again
+    )
     show_document(tuning.tuning_document(result), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
@@ -167,20 +171,6 @@ def _prepare(setup: GradeSetup, labels: Path, options: TuneCommandOptions) -> Tu
             seed=options.seed,
         ),
     )
-
-
-async def _tune(prepared: TuningSetup, options: TuneCommandOptions) -> Tuning:
-    judge = prepared.runner.judge
-    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
-    interrupt = lambda: session.end("interrupted")  # noqa: E731
-    with attend(options, prepared.n_gradings, interrupt=interrupt) as display:
-        session.watch = lambda answer: (
-            display.advance([*answer.judgments, *answer.failures])
-            if isinstance(answer, Verdict)
-            else None
-        )
-        async with judge:
-            return await run_tuning(prepared, session)
 
 
 def _write(result: Tuning, output: Path, options: TuneCommandOptions) -> None:
