@@ -12,8 +12,8 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import EXISTING_FILE, OutputOptions, StoreOptions, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import EXISTING_FILE, OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import configured_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import Suite
 
 
-class ApproveOptions(StoreOptions, OutputOptions):
-    """The options of `approve`."""
-
+class _ApproveOptions(StoreOptions, OutputOptions):
     baseline: str | None = option("--baseline", "Variant it must be better than.", metavar="OTHER")
     because: str | None = option("--because", "Reason, stored with the approval.", metavar="WHY")
     by: str | None = option(
@@ -60,10 +58,9 @@ class ApproveOptions(StoreOptions, OutputOptions):
     )
 
 
-@click.command("approve", cls=HelpCommand)
+@command("approve", _ApproveOptions)
 @click.argument("variant", required=False)
-@takes(ApproveOptions)
-def approve_command(options: ApproveOptions, *, variant: str | None) -> None:
+def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
     """Approve VARIANT if the stored evidence shows that it is better than another variant.
 
     The evidence is the last blind comparison of the two (judgekit compare), else the scores of both
@@ -133,7 +130,7 @@ def _user() -> str:
         raise SettingsError("the approver has no user name here", hint="give --by NAME") from error
 
 
-def _list(suite: Suite | None, variant: str | None, options: ApproveOptions) -> None:
+def _list(suite: Suite | None, variant: str | None, options: _ApproveOptions) -> None:
     with closing(RunStore(options.store, create=False)) as stored:
         approved = stored.approvals(variant)
     found = [(one, approval_status(one.version, one.variant, suite)) for one in approved]

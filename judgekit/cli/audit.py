@@ -25,7 +25,7 @@ from judgekit.bias_audit import (
 )
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
     EXISTING_PATH,
@@ -33,7 +33,6 @@ from judgekit.cli.options import (
     dry_run_option,
     max_cost_option,
     option,
-    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_probes, run_until_stopped, show_progress
@@ -57,9 +56,7 @@ _MOST_CASES = 60
 """Cases that are drawn by default: enough to detect material effects, and affordable."""
 
 
-class AuditCommandOptions(StudyOptions):
-    """The options of `audit`."""
-
+class _AuditCommandOptions(StudyOptions):
     probes: str | None = option(
         "--probes",
         "Only these: scale, stability, position, identical, verbosity, formatting, authority, "
@@ -119,10 +116,9 @@ class AuditCommandOptions(StudyOptions):
     )
 
 
-@click.command("audit", cls=HelpCommand)
+@command("audit", _AuditCommandOptions)
 @click.argument("outputs", nargs=-1, type=EXISTING_PATH)
-@takes(AuditCommandOptions)
-def audit_command(options: AuditCommandOptions) -> None:
+def audit_command(options: _AuditCommandOptions) -> None:
     """Probe a judge for eleven known biases on your own OUTPUTS.
 
     OUTPUTS are files as for judgekit grade; without them, the recorded variants of the suite. Each
@@ -159,7 +155,7 @@ def audit_command(options: AuditCommandOptions) -> None:
             sys.exit(_run(bench, material, plan, options, files))
 
 
-def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
+def _material(setup: GradeSetup, options: _AuditCommandOptions) -> AuditInputs:
     # An output that is an error of its producer has nothing a probe could change.
     answers = [(case, output) for case, output in setup.answers() if output.error is None]
     if not answers:
@@ -201,7 +197,7 @@ def _run(
     bench: ProbeRunner,
     material: AuditInputs,
     plan: AuditPlan,
-    options: AuditCommandOptions,
+    options: _AuditCommandOptions,
     files: OutputFiles,
 ) -> int:
     judge = bench.judge
@@ -233,7 +229,7 @@ def _run(
     return Exit.QUALITY if options.fail_on is not None and audit.found_material else 0
 
 
-def _self_test(options: AuditCommandOptions) -> int:
+def _self_test(options: _AuditCommandOptions) -> int:
     from judgekit.bias_audit import (  # noqa: PLC0415
         FAIR_JUDGE,
         PLANTED_BIASES,

@@ -55,15 +55,13 @@ def cache_command() -> None:
 cache_command.add_command(cache_explain_command)
 
 
-class StatsOptions(CacheOptions):
-    """The options of `cache stats`."""
-
+class _StatsOptions(CacheOptions):
     output: tuple[Path, ...] = output_option("Write the statistics to FILE: .json, .md or .html.")
 
 
 @cache_command.command("stats")
-@takes(StatsOptions)
-def cache_stats_command(options: StatsOptions) -> None:
+@takes(_StatsOptions)
+def cache_stats_command(options: _StatsOptions) -> None:
     """Show replies, hits, money and time saved, and size on disk.
 
     Examples:
@@ -76,9 +74,7 @@ def cache_stats_command(options: StatsOptions) -> None:
     show_document(document, options, files)
 
 
-class ListOptions(CacheOptions):
-    """The options of `cache ls`."""
-
+class _ListOptions(CacheOptions):
     model: str | None = option("--model", "Only replies of this model.")
     since: datetime | None = option(
         "--since", "Only replies fetched at this time or later (UTC).", kind=click.DateTime()
@@ -93,8 +89,8 @@ class ListOptions(CacheOptions):
 
 
 @cache_command.command("ls")
-@takes(ListOptions)
-def cache_ls_command(options: ListOptions) -> None:
+@takes(_ListOptions)
+def cache_ls_command(options: _ListOptions) -> None:
     """List replies: key, model, date, request, price.
 
     Examples:
@@ -114,9 +110,7 @@ def cache_ls_command(options: ListOptions) -> None:
     show_document(cache_entries_document(shown, n_more=n_more), options)
 
 
-class CacheExportOptions(CacheOptions):
-    """The options of `cache export`."""
-
+class _CacheExportOptions(CacheOptions):
     output: Path | None = option("-o/--output", "Same as FILE.", kind=_WRITTEN)
     rejected: bool = option(
         "--rejected", "Include rejected replies, which are never served.", default=False
@@ -125,8 +119,8 @@ class CacheExportOptions(CacheOptions):
 
 @cache_command.command("export")
 @click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
-@takes(CacheExportOptions)
-def cache_export_command(options: CacheExportOptions, *, named: Path | None) -> None:
+@takes(_CacheExportOptions)
+def cache_export_command(options: _CacheExportOptions, *, named: Path | None) -> None:
     """Write all replies to FILE as JSONL; the same replies give the same bytes; - for stdout.
 
     Examples:
@@ -153,9 +147,7 @@ def cache_export_command(options: CacheExportOptions, *, named: Path | None) -> 
     show_line(words, {"file": str(file), **asdict(report)}, options, is_note=to_stdout)
 
 
-class ImportOptions(CacheOptions):
-    """The options of `cache import` and `cache merge`."""
-
+class _ImportOptions(CacheOptions):
     overwrite: bool = option(
         "--overwrite", "Replace cached replies whose text differs.", default=False
     )
@@ -173,8 +165,8 @@ class ImportOptions(CacheOptions):
 
 @cache_command.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@takes(ImportOptions)
-def cache_import_command(options: ImportOptions, *, files: tuple[Path, ...]) -> None:
+@takes(_ImportOptions)
+def cache_import_command(options: _ImportOptions, *, files: tuple[Path, ...]) -> None:
     """Add the replies of exported FILES to the cache; every line is checked first.
 
     Examples:
@@ -193,8 +185,8 @@ def cache_import_command(options: ImportOptions, *, files: tuple[Path, ...]) -> 
 
 @cache_command.command("merge")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@takes(ImportOptions)
-def cache_merge_command(options: ImportOptions, *, sources: tuple[Path, ...]) -> None:
+@takes(_ImportOptions)
+def cache_merge_command(options: _ImportOptions, *, sources: tuple[Path, ...]) -> None:
     """Add the replies of other cache folders and exported files to the cache.
 
     Examples:
@@ -227,9 +219,7 @@ def cache_verify_command(options: CacheOptions) -> None:
     sys.exit(0 if report.is_sound else Exit.INCOMPLETE)
 
 
-class PruneOptions(CacheOptions):
-    """The options of `cache prune`."""
-
+class _PruneOptions(CacheOptions):
     age: str | None = option("--older-than", "Older than this: 30d, 12h, 4w.", metavar="AGE")
     model: str | None = option("--model", "Only replies of this model.")
     rejected: bool = option("--rejected", "All rejected replies, regardless of age.", default=False)
@@ -237,8 +227,8 @@ class PruneOptions(CacheOptions):
 
 
 @cache_command.command("prune")
-@takes(PruneOptions)
-def cache_prune_command(options: PruneOptions) -> None:
+@takes(_PruneOptions)
+def cache_prune_command(options: _PruneOptions) -> None:
     """Delete replies that are old, of one model, or both; fetching them again costs money.
 
     Examples:
@@ -268,15 +258,13 @@ def cache_prune_command(options: PruneOptions) -> None:
     show_line(f"{verb} {numbers.format_count(n, 'reply', 'replies')}", data, options)
 
 
-class ClearOptions(CacheOptions):
-    """The options of `cache clear`."""
-
+class _ClearOptions(CacheOptions):
     yes: bool = option("--yes", "Do not ask for confirmation.", default=False)
 
 
 @cache_command.command("clear")
-@takes(ClearOptions)
-def cache_clear_command(options: ClearOptions) -> None:
+@takes(_ClearOptions)
+def cache_clear_command(options: _ClearOptions) -> None:
     """Delete all replies and counts; fetching the replies again costs money.
 
     Examples:
@@ -326,7 +314,7 @@ def _doomed_entries(
             yield entry
 
 
-def _show_import(report: ImportReport, options: ImportOptions) -> None:
+def _show_import(report: ImportReport, options: _ImportOptions) -> None:
     if not options.as_json:
         for problem in report.problems:
             console.note(f"skipped: {message.printable(problem)}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from judgekit.cli import console as streams
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     CacheFolderOptions,
     GradingOptions,
@@ -18,7 +18,6 @@ from judgekit.cli.options import (
     OutputOptions,
     SettingGroups,
     option,
-    takes,
 )
 from judgekit.cli.setup import grade_setup, open_cache
 from judgekit.datasets import JudgeSettings
@@ -41,9 +40,7 @@ _MOST_GROUPS = 20
 _SHOWN_CASES = 3
 
 
-class ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
-    """The options of `cache explain`: those of `grade` that a request depends on."""
-
+class _ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
     judge_settings: Annotated[JudgeSettings, SettingGroups("judge")] = JudgeSettings()
     judge_model: str | None = option(
         "--judge",
@@ -53,11 +50,10 @@ class ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
     )
 
 
-@click.command("explain", cls=HelpCommand)
+@command("explain", _ExplainOptions)
 # A key is no path that exists, so the argument cannot require one.
 @click.argument("outputs", nargs=-1, metavar="[OUTPUTS|KEY]...", type=click.Path(path_type=Path))
-@takes(ExplainOptions)
-def cache_explain_command(options: ExplainOptions) -> None:
+def cache_explain_command(options: _ExplainOptions) -> None:
     """Explain why a grading would make calls: how its requests differ from cached ones.
 
     Takes the same OUTPUTS and options as judgekit grade and makes no call. Requests that are

@@ -27,7 +27,7 @@ from judgekit.calibration import (
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
     LabelOptions,
@@ -36,7 +36,6 @@ from judgekit.cli.options import (
     max_cost_option,
     option,
     outputs_option,
-    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_until_stopped
@@ -84,9 +83,7 @@ if TYPE_CHECKING:
 _DEFAULTS = CalibrationOptions()
 
 
-class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
-    """The options of `calibrate`."""
-
+class _CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
     run: str | None = option("--run", "Stored run (default: the latest).", metavar="RUN")
     results: Path | None = option(
         "--results",
@@ -178,10 +175,9 @@ class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
     )
 
 
-@click.command("calibrate", cls=HelpCommand)
+@command("calibrate", _CalibrateOptions)
 @click.argument("labels", type=EXISTING_FILE)
-@takes(CalibrateOptions)
-def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
+def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     """Measure a judge against human labels: how far can it be trusted, and what corrects it?
 
     LABELS has a row for each label: case_id, annotator, raw (a score or the name of a level) and,
@@ -237,7 +233,7 @@ def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
     sys.exit(code or _code(report, options))
 
 
-def _code(report: CalibrationReport, options: CalibrateOptions) -> int:
+def _code(report: CalibrationReport, options: _CalibrateOptions) -> int:
     """1 if a requirement is not met, 4 if that is inconclusive, else 0."""
     codes = [0]
     if options.min_kappa is not None:
@@ -265,7 +261,7 @@ def _code(report: CalibrationReport, options: CalibrateOptions) -> int:
 _Collected = tuple["PointwiseData | PairwiseData", int, str | None]
 
 
-def _collect_judgments(options: CalibrateOptions) -> _Collected:
+def _collect_judgments(options: _CalibrateOptions) -> _Collected:
     """The judgments to compare with labels, from the source that is named, else the latest run."""
     sources = {
         "--run": options.run,
@@ -302,7 +298,7 @@ def _cases_by_id(path: Path | None) -> dict[str, Case]:
     return {} if path is None else {case.id: case for case in load_dataset(path).cases}
 
 
-def _from_replies(model: str, options: CalibrateOptions) -> _Collected:
+def _from_replies(model: str, options: _CalibrateOptions) -> _Collected:
     """Recorded replies without outputs; the questions and repeats follow from the replies."""
     recorded = load_recorded_replies(model)
     if options.rubric is None and not recorded.compares:
@@ -323,7 +319,7 @@ def _from_replies(model: str, options: CalibrateOptions) -> _Collected:
 
 
 def _chosen(
-    recorded: RecordedReplies, cases: Mapping[str, Case], options: CalibrateOptions
+    recorded: RecordedReplies, cases: Mapping[str, Case], options: _CalibrateOptions
 ) -> RecordedReplies:
     """The replies about the chosen outputs, which are chosen as they would be from a file."""
     tags = frozenset(options.filter_tag)
@@ -348,7 +344,7 @@ def _chosen(
     return recorded.only(set(outputs[: options.limit]))
 
 
-def _from_outputs(options: CalibrateOptions) -> _Collected:
+def _from_outputs(options: _CalibrateOptions) -> _Collected:
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
     with closing(setup.judge):
@@ -358,7 +354,7 @@ def _from_outputs(options: CalibrateOptions) -> _Collected:
     return data, *_ended(kinds, budget, interrupted=interrupted)
 
 
-def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> _Collected:
+def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collected:
     budget = cost_budget(options)
     judges = () if options.judge_model is None else (options.judge_model,)
     with ExitStack() as stack:
@@ -377,7 +373,7 @@ def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> _Collected
 
 
 async def _compare_all(
-    panel: Panel, rubric: Rubric, pairing: Pairing, options: CalibrateOptions
+    panel: Panel, rubric: Rubric, pairing: Pairing, options: _CalibrateOptions
 ) -> tuple[list[JudgedPair], bool]:
     """All comparisons that could be made, and whether Ctrl-C ended it early."""
     stop = asyncio.Event()

@@ -15,14 +15,13 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     NEW_FILE,
     ContestOptions,
     max_cost_option,
     option,
     resume_command,
-    takes,
 )
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
@@ -85,9 +84,7 @@ if TYPE_CHECKING:
     )
 
 
-class CompareOptions(ContestOptions):
-    """The options of `compare`."""
-
+class _CompareOptions(ContestOptions):
     until_decided: bool = option(
         "--until-decided",
         "Test after every case and stop once significant (always-valid test).",
@@ -122,11 +119,10 @@ class CompareOptions(ContestOptions):
     )
 
 
-@click.command("compare", cls=HelpCommand)
+@command("compare", _CompareOptions)
 @click.argument("a")
 @click.argument("b")
-@takes(CompareOptions)
-def compare_command(options: CompareOptions, *, a: str, b: str) -> None:
+def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     """Compare A and B blind: the judge sees both orders and no names, so position cannot decide.
 
     A and B are output files, variants of a suite, prompt templates (.j2, with --cases and -m) or
@@ -200,7 +196,7 @@ class _Job:
 
 
 def _compare_blind(
-    sides: SideArguments, options: CompareOptions, place: _LazyStore, files: OutputFiles
+    sides: SideArguments, options: _CompareOptions, place: _LazyStore, files: OutputFiles
 ) -> int:
     check_pair_judge(sides.suite, options, options.judge_model)
     is_generated = sides.kind == "generated"
@@ -209,7 +205,7 @@ def _compare_blind(
     if comparison is not None and not (options.filter_tag or options.limit or options.sample):
         names = {"tags": "filter_tag"}
         stored = {names.get(name, name): value for name, value in comparison.chosen.items()}
-        options = CompareOptions.of(options, **stored)
+        options = _CompareOptions.of(options, **stored)
     budget = side_budget(sides, options)
     if is_generated:
         produced = produced_sides(sides, options, budget, place.stack, place.opened, run)
@@ -257,7 +253,7 @@ def _resumed(
 
 
 def _compare_scores(
-    names: tuple[str, str], store: RunStore | None, options: CompareOptions, files: OutputFiles
+    names: tuple[str, str], store: RunStore | None, options: _CompareOptions, files: OutputFiles
 ) -> int:
     """Compare two runs by their scores, and print the result."""
     if files.exports:
@@ -280,7 +276,7 @@ def _compare_scores(
     return 0 if compared.decision.winner is not None else Exit.INCONCLUSIVE
 
 
-def _compare_and_show(job: _Job, options: CompareOptions) -> int:
+def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
     """Compare until everything is done or decided, and print the result; the exit code."""
     info = job.info
     if job.resumed:

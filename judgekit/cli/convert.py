@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import OutputOptions, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.exports import (
@@ -39,9 +39,7 @@ _SUMMARIES = {
 }
 
 
-class ConvertOptions(OutputOptions):
-    """The options of `convert`."""
-
+class _ConvertOptions(OutputOptions):
     output: Path = option(
         "-o/--output",
         "Target file, written completely or not at all; for a suite a folder.",
@@ -64,10 +62,9 @@ class ConvertOptions(OutputOptions):
     )
 
 
-@click.command("convert", cls=HelpCommand)
+@command("convert", _ConvertOptions)
 @click.argument("source", type=click.Path(path_type=Path, exists=True))
-@takes(ConvertOptions)
-def convert_command(options: ConvertOptions, *, source: Path) -> None:
+def convert_command(options: _ConvertOptions, *, source: Path) -> None:
     """Convert the cases of SOURCE to another file format.
 
     SOURCE is any file with cases: JSONL, JSON, YAML, CSV or Parquet files of judgekit, a suite, the
@@ -116,7 +113,7 @@ def _losses(lost: Sequence[str]) -> list[str]:
     return [f"lost: {message.printable(one)}" for one in lost]
 
 
-def _convert_rubric(source: Path, options: ConvertOptions) -> None:
+def _convert_rubric(source: Path, options: _ConvertOptions) -> None:
     rubric, lost = convert_to_rubric(source)
     output, n = options.output, len(rubric.criteria)
     if lost and not options.lossy:

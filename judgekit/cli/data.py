@@ -79,9 +79,7 @@ def data_list_command(options: DataOptions) -> None:
         console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
 
 
-class DownloadOptions(DataOptions):
-    """The options of `data get`."""
-
+class _DownloadOptions(DataOptions):
     origin: str | None = option(
         "--from",
         "Download from a mirror: an https address or folder with OWNER/REPO/COMMIT/PATH, or an "
@@ -92,8 +90,8 @@ class DownloadOptions(DataOptions):
 
 @data_command.command("get")
 @click.argument("name")
-@takes(DownloadOptions)
-def data_get_command(options: DownloadOptions, *, name: str) -> None:
+@takes(_DownloadOptions)
+def data_get_command(options: _DownloadOptions, *, name: str) -> None:
     """Download a set, verify it and write its rows.
 
     Verified files are not downloaded again, so an interrupted download continues where it stopped.

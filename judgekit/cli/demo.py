@@ -6,12 +6,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import click
-
 from judgekit.cli import console
 from judgekit.cli.grade import GradeOptions, run_grading, show_dry_run
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import OutputOptions, dry_run_option, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, dry_run_option, option
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
 from judgekit.models import SMOKE_NOTICE, is_smoke_name
@@ -36,9 +34,7 @@ Use a strong judge instead with one flag, its key in the environment:
 Your own outputs next: judgekit init my-suite"""
 
 
-class DemoOptions(OutputOptions):
-    """The options of `demo`."""
-
+class _DemoOptions(OutputOptions):
     judge_model: str | None = option(
         "--judge", "Call this judge instead of replaying replies.", metavar="MODEL"
     )
@@ -51,9 +47,8 @@ class DemoOptions(OutputOptions):
     verbose: bool = option("-v/--verbose", "Print every verdict with every reason.", default=False)
 
 
-@click.command("demo", cls=HelpCommand)
-@takes(DemoOptions)
-def demo_command(options: DemoOptions) -> None:
+@command("demo", _DemoOptions)
+def demo_command(options: _DemoOptions) -> None:
     """Grade 36 real outputs of three small models; needs no key and no network.
 
     By default the replies of the judge come from a shipped recording. With --live or --judge the

@@ -16,16 +16,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import click
-
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     CacheFolderOptions,
     OutputOptions,
     StoreOptions,
     option,
-    takes,
 )
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, open_cache
@@ -79,9 +76,7 @@ _RUBRIC = Rubric(
 )
 
 
-class DoctorOptions(CacheFolderOptions, StoreOptions, OutputOptions):
-    """The options of `doctor`."""
-
+class _DoctorOptions(CacheFolderOptions, StoreOptions, OutputOptions):
     probe: str | None = option(
         "--probe", "Make one tiny call to MODEL, at a tiny cost.", metavar="MODEL"
     )
@@ -91,9 +86,8 @@ class DoctorOptions(CacheFolderOptions, StoreOptions, OutputOptions):
     timeout_s: float = option("--timeout", "Time limit of --probe, in seconds.", 60, gt=0)
 
 
-@click.command("doctor", cls=HelpCommand)
-@takes(DoctorOptions)
-def doctor_command(options: DoctorOptions) -> None:
+@command("doctor", _DoctorOptions)
+def doctor_command(options: _DoctorOptions) -> None:
     """Check versions, keys, offline tables, shipped files, cache, store, local weights, a model.
 
     Keys are named but never shown. Only --probe calls a model.

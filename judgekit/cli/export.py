@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
@@ -57,9 +57,7 @@ _SUMMARIES = {
 }
 
 
-class ExportOptions(StoreOptions, OutputOptions):
-    """The options of `export`."""
-
+class _ExportOptions(StoreOptions, OutputOptions):
     output: Path = option(
         "-o/--output",
         "Target file, or folder for some formats; written completely or not at all.",
@@ -81,10 +79,9 @@ class ExportOptions(StoreOptions, OutputOptions):
     )
 
 
-@click.command("export", cls=HelpCommand)
+@command("export", _ExportOptions)
 @click.argument("run", default="latest")
-@takes(ExportOptions)
-def export_command(options: ExportOptions, *, run: str) -> None:
+def export_command(options: _ExportOptions, *, run: str) -> None:
     """Write the answers of RUN to a file: input, output, checks and every judgment.
 
     RUN is the id of a run, the beginning of an id, latest (the default) or latest:SUITE. The suffix
@@ -123,7 +120,7 @@ def export_command(options: ExportOptions, *, run: str) -> None:
     show_line(line, data, options, is_note=True)
 
 
-def _export_comparison(name: str, options: ExportOptions) -> None:
+def _export_comparison(name: str, options: _ExportOptions) -> None:
     """Write a stored comparison, or its analyses."""
     output = options.output
     # The file names are those of the skill format, whose readers look for exactly these.

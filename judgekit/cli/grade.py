@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import EXISTING_PATH, GradingOptions, max_cost_option, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import EXISTING_PATH, GradingOptions, max_cost_option, option
 from judgekit.cli.outputs import OutputFiles, export_outputs, output_option
 from judgekit.cli.run_job import EngineOptions, carry_out
 from judgekit.cli.setup import configured_suite, grade_setup, output_sources
@@ -52,9 +52,8 @@ class GradeOptions(EngineOptions, GradingOptions):
     )
 
 
-@click.command("grade", cls=HelpCommand)
+@command("grade", GradeOptions)
 @click.argument("outputs", nargs=-1, type=EXISTING_PATH)
-@takes(GradeOptions)
 def grade_command(options: GradeOptions) -> None:
     """Grade OUTPUTS against a rubric: a score, a rationale and evidence for each criterion.
 

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgekit.cli.options import takes
 from judgekit.datasets import command_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from judgekit.cli.options import CommandOptions
 
 COMMAND_GROUPS = {
     "What to grade": (
@@ -125,6 +128,17 @@ class HelpGroup(click.Group):
     """A group whose commands have such a help."""
 
     command_class = HelpCommand
+
+
+def command(
+    name: str, options: type[CommandOptions]
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command with such a help, which takes the options of a model."""
+
+    def add(function: Callable[..., None]) -> click.Command:
+        return click.command(name, cls=HelpCommand)(takes(options)(function))
+
+    return add
 
 
 def _help_all_option() -> click.Option:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli.demo import import_recording
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import GradingOptions, OutputOptions, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import GradingOptions, OutputOptions, option
 from judgekit.cli.outputs import show_line
 from judgekit.cli.setup import grade_setup
 from judgekit.datasets import JudgeSettings, load_suite
@@ -73,16 +73,13 @@ outputs here. They are there to be replaced.
 """
 
 
-class InitOptions(OutputOptions):
-    """The options of `init`."""
-
+class _InitOptions(OutputOptions):
     force: bool = option("--force", "Overwrite existing files.", default=False)
 
 
-@click.command("init", cls=HelpCommand)
+@command("init", _InitOptions)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
-@takes(InitOptions)
-def init_command(options: InitOptions, *, folder: Path) -> None:
+def init_command(options: _InitOptions, *, folder: Path) -> None:
     """Create a working suite in FOLDER: config, cases, outputs, rubric, recorded replies.
 
     It runs at once and without a key: judgekit grade. Edit the files to make it yours.

@@ -16,14 +16,13 @@ import click
 
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
     OutputOptions,
     StoreOptions,
     option,
-    takes,
 )
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
@@ -51,9 +50,7 @@ if TYPE_CHECKING:
 _GIT_PATIENCE_S = 5
 
 
-class LabelCommandOptions(StoreOptions, OutputOptions):
-    """The options of `label`."""
-
+class _LabelCommandOptions(StoreOptions, OutputOptions):
     annotator: str | None = option(
         "--annotator",
         "Your name (default: asked once; git's user.name is suggested).",
@@ -75,10 +72,9 @@ class LabelCommandOptions(StoreOptions, OutputOptions):
     )
 
 
-@click.command("label", cls=HelpCommand)
+@command("label", _LabelCommandOptions)
 @click.argument("run", default="latest")
-@takes(LabelCommandOptions)
-def label_command(options: LabelCommandOptions, *, run: str) -> None:
+def label_command(options: _LabelCommandOptions, *, run: str) -> None:
     """Answer the questions of RUN that wait for a human (a suite with judge: human).
 
     RUN is the id of a run, the beginning of an id, latest (the default) or latest:SUITE. You see
@@ -149,7 +145,7 @@ def suggested_name() -> str:
         return "anonymous"
 
 
-def _run_dialogue(store: RunStore, run: RunInfo, options: LabelCommandOptions) -> int:
+def _run_dialogue(store: RunStore, run: RunInfo, options: _LabelCommandOptions) -> int:
     # With --json, stdout must hold nothing but the result.
     console = streams.stderr() if options.as_json else streams.stdout()
     # Piped lines are answers; none of them is a name.
@@ -180,7 +176,7 @@ def _report(
     store: RunStore,
     run: RunInfo,
     counts: dict[str, int],
-    options: LabelCommandOptions,
+    options: _LabelCommandOptions,
     **about: str,
 ) -> None:
     """Update the status of a run, and print what was answered and what still waits."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import OutputOptions, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import load_rubric, load_suite, rubric_path, shipped_rubrics, validate_path
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 TEMPLATE_SUFFIX = ".j2"
 
 
-class LintOptions(OutputOptions):
-    """The options of `lint`."""
-
+class _LintOptions(OutputOptions):
     folders: tuple[Path, ...] = option(
         "--templates",
         "Folder with your own templates; may be repeated.",
@@ -50,10 +48,9 @@ class LintOptions(OutputOptions):
     strict: bool = option("--strict", "Exit 1 for warnings as well.", default=False)
 
 
-@click.command("lint", cls=HelpCommand)
+@command("lint", _LintOptions)
 @click.argument("paths", nargs=-1, metavar="[PATHS|NAMES]...")
-@takes(LintOptions)
-def lint_command(options: LintOptions, *, paths: tuple[str, ...]) -> None:
+def lint_command(options: _LintOptions, *, paths: tuple[str, ...]) -> None:
     """Check rubrics and prompt templates for wording that misleads judges or wastes tokens.
 
     PATHS are rubrics, .j2 templates, suites, or folders of these; NAMES are those of shipped

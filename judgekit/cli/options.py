@@ -546,7 +546,8 @@ def resume_command(
 
 def _repeated_words(context: click.Context) -> Iterator[str]:
     """What was typed, as far as the resumed run needs it too."""
-    for parameter in context.command.params:
+    # Arguments first, as they are typed.
+    for parameter in sorted(context.command.params, key=lambda one: isinstance(one, click.Option)):
         name = parameter.name or ""
         # What the environment sets is set the next time as well.
         is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     GradingOptions,
     JudgeOptions,
@@ -24,7 +24,6 @@ from judgekit.cli.options import (
     cases_option,
     max_cost_option,
     rubric_option,
-    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.run import RunOptions
@@ -54,9 +53,7 @@ if TYPE_CHECKING:
 _SUITE_ONLY = ("filter_case", "filter_name", "max_cost", *TARGET_OPTIONS)
 
 
-class PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
-    """The options of `plan`: those of `run` and of `grade` that change what is called."""
-
+class _PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
     rubric: str | None = rubric_option(
         "Rubric of OUTPUTS, or of cases that have none: a file or a shipped rubric."
     )
@@ -67,10 +64,9 @@ class PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
     output: tuple[Path, ...] = output_option("Write the plan to FILE: .json, .md or .html.")
 
 
-@click.command("plan", cls=HelpCommand)
+@command("plan", _PlanOptions)
 @click.argument("paths", nargs=-1, metavar="[SUITE | OUTPUTS]...", type=click.Path(path_type=Path))
-@takes(PlanOptions)
-def plan_command(options: PlanOptions, *, paths: tuple[Path, ...]) -> None:
+def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     """Estimate the calls and the cost of a run of SUITE or a grading of OUTPUTS; makes no call.
 
     SUITE is a suite file, or any file of cases with --outputs or one of the --target options. The
@@ -141,7 +137,7 @@ def show_suite_plan(
     return Exit.LIMIT if plan.sufficiency == "short" else 0
 
 
-def _is_run(paths: tuple[Path, ...], options: PlanOptions) -> bool:
+def _is_run(paths: tuple[Path, ...], options: _PlanOptions) -> bool:
     """Whether a run is planned, not a grading."""
     if len(paths) == 1:
         return _is_suite(paths[0])
@@ -179,9 +175,9 @@ def has_panel(suite: Suite) -> bool:
     return len(suite.judge) > 1 or any(judge.kind != "llm" for judge in suite.judge)
 
 
-def _refuse(options: PlanOptions, names: Sequence[str], belongs_to: str) -> None:
+def _refuse(options: _PlanOptions, names: Sequence[str], belongs_to: str) -> None:
     # The environment may set options for all commands, so it never contradicts one of them.
-    for name, _, entry in command_options(PlanOptions):
+    for name, _, entry in command_options(_PlanOptions):
         source = click.get_current_context().get_parameter_source(name)
         if name in names and getattr(options, name) and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{entry.spelling} belongs to {belongs_to}.")

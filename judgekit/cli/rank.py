@@ -12,8 +12,8 @@ import click
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit, failures_code
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import ContestOptions, max_cost_option, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import ContestOptions, max_cost_option, option
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_until_stopped
 from judgekit.cli.setup import existing_store, note_unused_replies
@@ -55,9 +55,7 @@ if TYPE_CHECKING:
     from judgekit.records import Comparison, Rubric
 
 
-class RankOptions(ContestOptions):
-    """The options of `rank`."""
-
+class _RankOptions(ContestOptions):
     pairs: PairChoice = option(
         "--pairs",
         "All pairs, or the most uncertain ones until the top is decided.",
@@ -83,10 +81,9 @@ class RankOptions(ContestOptions):
     )
 
 
-@click.command("rank", cls=HelpCommand)
+@command("rank", _RankOptions)
 @click.argument("sides", nargs=-1, required=True)
-@takes(RankOptions)
-def rank_command(options: RankOptions, *, sides: tuple[str, ...]) -> None:
+def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
     """Rank SIDES: each pair is compared blind, in both orders, on the cases that both answer.
 
     SIDES are named as for judgekit compare: output files, variants of a suite, prompt templates
@@ -141,7 +138,7 @@ class _Ranked(NamedTuple):
     run_id: str | None = None
 
 
-def _setup(names: Sequence[str], options: RankOptions, stack: ExitStack) -> _Ranked:
+def _setup(names: Sequence[str], options: _RankOptions, stack: ExitStack) -> _Ranked:
     """Who is ranked, by whom and how."""
     sides = parse_sides(names, options.config)
     budget = side_budget(sides, options)
@@ -184,7 +181,7 @@ def _setup(names: Sequence[str], options: RankOptions, stack: ExitStack) -> _Ran
     return _Ranked(panel, rubric, both)
 
 
-def _run(ranked: _Ranked, rules: RankRules, options: RankOptions, files: OutputFiles) -> int:
+def _run(ranked: _Ranked, rules: RankRules, options: _RankOptions, files: OutputFiles) -> int:
     panel, rubric, contest, run_id = ranked
     selector = make_match_selector(contest, rules, options.pairs, options.max_comparisons)
     # Enough at a time to keep every slot busy.
@@ -235,7 +232,7 @@ def _run(ranked: _Ranked, rules: RankRules, options: RankOptions, files: OutputF
     return failures_code(source.failures) or decided
 
 
-def _refuse_judging_options(options: RankOptions, files: OutputFiles) -> None:
+def _refuse_judging_options(options: _RankOptions, files: OutputFiles) -> None:
     """Refuse options that would be ignored: no case is chosen and no judge called."""
     values: dict[str, bool] = {
         # It has a default, so it is only known to be given if it differs.

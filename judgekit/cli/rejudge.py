@@ -13,7 +13,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_PATH,
     GradingOptions,
@@ -21,7 +21,6 @@ from judgekit.cli.options import (
     StoreOptions,
     TalkOptions,
     option,
-    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped
@@ -59,9 +58,7 @@ _EXITS = {
 _VERB = ("judging again", "judged again")
 
 
-class RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
-    """The options of `rejudge`."""
-
+class _RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
     outputs: tuple[Path, ...] = ()
     rubric: str | None = option(
         "--rubric", "Another rubric; required for VERDICTS.", metavar="FILE|NAME"
@@ -78,11 +75,10 @@ class RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
     output: tuple[Path, ...] = output_option("Write the findings to FILE: .json, .md or .html.")
 
 
-@click.command("rejudge", cls=HelpCommand)
+@command("rejudge", _RejudgeOptions)
 @click.argument("source", metavar="RUN | VERDICTS")
 @click.argument("outputs", nargs=-1, type=EXISTING_PATH)
-@takes(RejudgeOptions)
-def rejudge_command(options: RejudgeOptions, *, source: str) -> None:
+def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     """Judge stored outputs again with --judge NEW and show what changes.
 
     RUN is a stored run: its id, the beginning of its id, or latest (the last run that produced its
@@ -114,7 +110,7 @@ def rejudge_command(options: RejudgeOptions, *, source: str) -> None:
     sys.exit(code)
 
 
-def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudged | None, int]:
+def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejudged | None, int]:
     old = store.run(name)
     if name == LATEST_RUN:
         # The latest run may itself be a rejudgment, whose outputs are those of another run.
@@ -162,7 +158,7 @@ def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudg
     return rejudged, Exit.FROZEN if session.n_missed else _failures_code(rejudged)
 
 
-def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]:
+def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int]:
     if not options.outputs:
         raise SettingsError(
             f"{path.name} holds verdicts, and the outputs they are about are needed too",

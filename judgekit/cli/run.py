@@ -11,8 +11,8 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import EXISTING_PATH, SuiteOptions, max_cost_option, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import EXISTING_PATH, SuiteOptions, max_cost_option, option
 from judgekit.cli.outputs import OutputFiles, export_outputs
 from judgekit.cli.run_job import EngineOptions, carry_out
 from judgekit.cli.suite_setup import run_setup, suite_paths
@@ -51,9 +51,8 @@ class RunOptions(SuiteOptions, EngineOptions):
     notes: str | None = option("--notes", "Notes to store with the run.")
 
 
-@click.command("run", cls=HelpCommand)
+@command("run", RunOptions)
 @click.argument("suite", required=False, type=EXISTING_PATH)
-@takes(RunOptions)
 def run_command(options: RunOptions, *, suite: Path | None) -> None:
     """Run SUITE: every variant answers every case, and each answer is checked, judged and stored.
 

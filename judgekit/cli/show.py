@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from judgekit.cli import console
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option
 from judgekit.cli.outputs import show_document
 from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
@@ -61,9 +61,7 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 20
 
 
-class ShowOptions(StoreOptions, OutputOptions):
-    """The options of `show`."""
-
+class _ShowOptions(StoreOptions, OutputOptions):
     variant: str | None = option("--variant", "Only this variant; without RUN: runs with it.")
     tag: str | None = option("--filter-tag", "Only cases with this tag.", metavar="TAG")
     failed: bool = option("--failed", "Only answers that failed or have no verdict.", default=False)
@@ -128,14 +126,13 @@ _GOES_WITH: dict[ListingKind, frozenset[str]] = {
 _WITHOUT_RUN = (
     "case_id", "agent", "skill", "prompt_version", "criterion", "rubric", "agent_run", "figures",
 )  # fmt: skip
-_SPELLINGS = {name: entry.spelling for name, _, entry in command_options(ShowOptions)}
+_SPELLINGS = {name: entry.spelling for name, _, entry in command_options(_ShowOptions)}
 
 
-@click.command("show", cls=HelpCommand)
+@command("show", _ShowOptions)
 @click.argument("run", required=False)
 @click.argument("case", required=False)
-@takes(ShowOptions)
-def show_command(options: ShowOptions, *, run: str | None, case: str | None) -> None:
+def show_command(options: _ShowOptions, *, run: str | None, case: str | None) -> None:
     """List runs; show the results of RUN, or everything about one CASE of it.
 
     RUN is the id of a run, the beginning of an id, latest or latest:SUITE. Without RUN, runs are
@@ -185,7 +182,7 @@ def show_command(options: ShowOptions, *, run: str | None, case: str | None) -> 
 
 
 def _show_answers(
-    store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions
+    store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _ShowOptions
 ) -> None:
     matching = select_outcomes(store, run, wanted)
     answers = list(islice(matching, options.n_shown))
@@ -206,7 +203,7 @@ def _show_answers(
         console.note(f"and {more}: -n {len(answers) + n_more}")
 
 
-def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions) -> None:
+def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _ShowOptions) -> None:
     # All repeats and variants of one case: few enough to hold, and the case is printed first.
     answers = list(islice(select_outcomes(store, run, wanted), options.limit))
     if not answers and not options.as_json:
@@ -236,7 +233,7 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: Sh
 
 
 def _show_comparisons(
-    store: RunStore, name: str | None, case: str | None, options: ShowOptions
+    store: RunStore, name: str | None, case: str | None, options: _ShowOptions
 ) -> None:
     """List the stored comparisons, or print one of them or one of its cases."""
     if name is None:
@@ -269,7 +266,7 @@ def _show_comparisons(
 
 
 def _show_comparison_case(
-    store: RunStore, info: ComparisonInfo, case: str, options: ShowOptions
+    store: RunStore, info: ComparisonInfo, case: str, options: _ShowOptions
 ) -> None:
     analyses = store.analyses(info.id)
     pairs = [one for one in stored_pairs(store, info) if one[0].case.id == case]
@@ -292,7 +289,7 @@ def _show_comparison_case(
     show_document(pairs_document(info, pairs, analyses, data=data), options)
 
 
-def _show_listing(store: RunStore, options: ShowOptions) -> None:
+def _show_listing(store: RunStore, options: _ShowOptions) -> None:
     """List runs, or what is related to something."""
     kind = options.listing
     filters = dict.fromkeys(name for names in _GOES_WITH.values() for name in sorted(names))
@@ -316,7 +313,7 @@ def _show_listing(store: RunStore, options: ShowOptions) -> None:
         console.note(f"the first {n:,} are shown; more with -n")
 
 
-def _runs(store: RunStore, options: ShowOptions) -> tuple[int, Document]:
+def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
     runs = _matching_runs(store, options)
     # Summaries are computed, not stored: the rules may have improved since the run.
     summaries = [Run(run, store).summary() for run in runs] if options.figures else None
@@ -330,7 +327,7 @@ def _runs(store: RunStore, options: ShowOptions) -> tuple[int, Document]:
     return len(runs), listing_document("Stored runs", count, runs_table(runs, summaries), data=data)
 
 
-def _matching_runs(store: RunStore, options: ShowOptions) -> list[RunInfo]:
+def _matching_runs(store: RunStore, options: _ShowOptions) -> list[RunInfo]:
     if options.variant is None and options.rubric is None:
         return store.runs(limit=options.n_shown)
     # Each relation is a query of its own; both together are their intersection.
@@ -342,7 +339,7 @@ def _matching_runs(store: RunStore, options: ShowOptions) -> list[RunInfo]:
     return list(islice(found or (), options.n_shown))
 
 
-def _cases(store: RunStore, options: ShowOptions) -> tuple[int, Document]:
+def _cases(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
     version, limit = options.prompt_version, options.n_shown
     found = store.cases_of(
         case_id=options.case_id,
@@ -369,7 +366,7 @@ def _cases(store: RunStore, options: ShowOptions) -> tuple[int, Document]:
     return len(cases) or len(runs), listing_document("Stored cases", count, *tables, data=data)
 
 
-def _answers(store: RunStore, options: ShowOptions) -> tuple[int, Document]:
+def _answers(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
     answers = list(islice(_matching_answers(store, options), options.n_shown))
     return len(answers), listing_document(
         "Stored answers",
@@ -379,7 +376,7 @@ def _answers(store: RunStore, options: ShowOptions) -> tuple[int, Document]:
     )
 
 
-def _matching_answers(store: RunStore, options: ShowOptions) -> Iterator[tuple[RunInfo, Outcome]]:
+def _matching_answers(store: RunStore, options: _ShowOptions) -> Iterator[tuple[RunInfo, Outcome]]:
     found = (
         store.results_of_case(options.case_id or "")
         if options.agent_run is None
@@ -401,7 +398,7 @@ def _matching_answers(store: RunStore, options: ShowOptions) -> Iterator[tuple[R
                 yield runs[result.run_id], answer
 
 
-def _judgments(store: RunStore, options: ShowOptions) -> tuple[int, Document]:
+def _judgments(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
     criterion = options.criterion or ""
     matching = (
         one

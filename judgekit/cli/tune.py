@@ -12,7 +12,7 @@ import click
 from judgekit.bias_audit import ProbeRunner, ProbeSession
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
     LabelOptions,
@@ -20,7 +20,6 @@ from judgekit.cli.options import (
     dry_run_option,
     option,
     outputs_option,
-    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_probes, run_until_stopped
@@ -40,9 +39,7 @@ if TYPE_CHECKING:
 _DEFAULTS = TuneOptions()
 
 
-class TuneCommandOptions(StudyOptions, LabelOptions):
-    """The options of `tune`."""
-
+class _TuneCommandOptions(StudyOptions, LabelOptions):
     outputs: tuple[Path, ...] = outputs_option("File of labelled outputs.")
     candidates: tuple[str, ...] = option(
         "--candidates",
@@ -84,10 +81,9 @@ class TuneCommandOptions(StudyOptions, LabelOptions):
     dry_run: bool = dry_run_option()
 
 
-@click.command("tune", cls=HelpCommand)
+@command("tune", _TuneCommandOptions)
 @click.argument("labels", type=EXISTING_FILE)
-@takes(TuneCommandOptions)
-def tune_command(options: TuneCommandOptions, *, labels: Path) -> None:
+def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
     """Improve a judge using human labels: wording, anchors, examples; verified on held-out cases.
 
     LABELS and --outputs are files as for judgekit calibrate. The cases are split in two. Every
@@ -121,7 +117,7 @@ def tune_command(options: TuneCommandOptions, *, labels: Path) -> None:
             sys.exit(_run(prepared, options, files))
 
 
-def _run(prepared: TuningSetup, options: TuneCommandOptions, files: OutputFiles) -> int:
+def _run(prepared: TuningSetup, options: _TuneCommandOptions, files: OutputFiles) -> int:
     judge = prepared.runner.judge
     session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     again = how_to_continue(judge)
@@ -143,7 +139,7 @@ def _run(prepared: TuningSetup, options: TuneCommandOptions, files: OutputFiles)
     return Exit.INCOMPLETE if result.failures else 0
 
 
-def _prepare(setup: GradeSetup, labels: Path, options: TuneCommandOptions) -> TuningSetup:
+def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> TuningSetup:
     others: dict[str, Rubric] = {}
     for source in options.candidates:
         # Files of one name in several folders keep their paths.
@@ -173,7 +169,7 @@ def _prepare(setup: GradeSetup, labels: Path, options: TuneCommandOptions) -> Tu
     )
 
 
-def _write(result: Tuning, output: Path, options: TuneCommandOptions) -> None:
+def _write(result: Tuning, output: Path, options: _TuneCommandOptions) -> None:
     """Write the tuned rubric if it is significantly better, and report how to use it."""
     is_forced = options.write_anyway and result.decision != "incomplete"
     if result.tuned is None or not (result.decision == "better" or is_forced):

@@ -25,7 +25,7 @@ from judgekit.assertions import (
     similar_entry,
 )
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.help import command
 from judgekit.cli.lint import (
     TEMPLATE_SUFFIX,
     Diagnostic,
@@ -36,7 +36,7 @@ from judgekit.cli.lint import (
     is_judge_template,
     sort_diagnostics,
 )
-from judgekit.cli.options import EXISTING_PATH, OutputOptions, option, takes
+from judgekit.cli.options import EXISTING_PATH, OutputOptions, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import (
@@ -114,16 +114,13 @@ _UNKNOWN = "not a file of judgekit"
 _UNREADABLE = "cannot be read"
 
 
-class ValidateOptions(OutputOptions):
-    """The options of `validate`."""
-
+class _ValidateOptions(OutputOptions):
     strict: bool = option("--strict", "Exit 2 for warnings as well.", default=False)
 
 
-@click.command("validate", cls=HelpCommand)
+@command("validate", _ValidateOptions)
 @click.argument("paths", nargs=-1, type=EXISTING_PATH)
-@takes(ValidateOptions)
-def validate_command(options: ValidateOptions, *, paths: tuple[Path, ...]) -> None:
+def validate_command(options: _ValidateOptions, *, paths: tuple[Path, ...]) -> None:
     """Check that files are valid: reports every problem of every file at once.
 
     PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders of
