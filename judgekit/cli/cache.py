@@ -249,7 +249,9 @@ def cache_prune_command(options: _PruneOptions) -> None:
     with open_cache(options.cache_dir, writing=not options.dry_run) as cache:
         if options.dry_run:
             # Without an age and a model, --rejected alone must not match the served replies.
-            n = sum(1 for _ in _doomed_entries(cache, before, model)) if age or model else 0
+            entries = admin.list_entries(cache, model=model) if age or model else ()
+            fetched = (datetime.fromisoformat(entry.created_at) for entry in entries)
+            n = sum(1 for at in fetched if before is None or at < before)
             n += sum(1 for _ in _rejected(cache, None)) if rejected else 0
         else:
             n = admin.prune_cache(cache, before=before, model=model, rejected=rejected)
@@ -303,15 +305,6 @@ def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
         for entry in cache.rejected(key):
             if model is None or (entry.request or {}).get("model") == model:
                 yield entry
-
-
-def _doomed_entries(
-    cache: ReplyCache, before: datetime | None, model: str | None
-) -> Iterator[CacheEntry]:
-    for entry in admin.list_entries(cache, model=model):
-        fetched_at = datetime.fromisoformat(entry.created_at)
-        if before is None or fetched_at < before:
-            yield entry
 
 
 def _show_import(report: ImportReport, options: _ImportOptions) -> None:

@@ -85,7 +85,14 @@ def convert_command(options: _ConvertOptions, *, source: Path) -> None:
     if form == _RUBRIC:
         _convert_rubric(source, options)
         return
-    opened = open_conversion_source(source, _mapping(options.columns))
+    columns: dict[str, str] = {}
+    for column in options.columns:
+        # From the right: a column may have an equals sign in its name, a field has none.
+        name, _, field = column.rpartition("=")
+        if not name or not field:
+            raise SettingsError(f"--column {column!r} is not NAME=FIELD", hint="question=input")
+        columns[name] = field
+    opened = open_conversion_source(source, columns or None)
     if form != _SUITE:
         lost = convert_cases(opened, output, form, lossy=options.lossy)
     else:
@@ -123,14 +130,3 @@ def _convert_rubric(source: Path, options: _ConvertOptions) -> None:
     lines = [f"wrote a rubric of {n} criteria to {output}", *_losses(lost)]
     data = {**done, "n_criteria": n, "lost": list(lost)}
     show_line("\n".join(lines), data, options, is_note=True)
-
-
-def _mapping(columns: Sequence[str]) -> dict[str, str] | None:
-    found: dict[str, str] = {}
-    for column in columns:
-        # From the right: a column may have an equals sign in its name, a field has none.
-        name, sign, field = column.rpartition("=")
-        if not sign or not name or not field:
-            raise SettingsError(f"--column {column!r} is not NAME=FIELD", hint="question=input")
-        found[name] = field
-    return found or None

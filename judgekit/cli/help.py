@@ -15,7 +15,7 @@ from judgekit.cli.options import takes
 from judgekit.datasets import command_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from judgekit.cli.options import CommandOptions
 
@@ -86,7 +86,11 @@ class HelpCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each group under its heading."""
-        records = list(self._records(ctx))
+        records = [
+            (one.name or "", row)
+            for one in self.get_params(ctx)
+            if isinstance(one, click.Option) and (row := one.get_help_record(ctx)) is not None
+        ]
         # Only commands that call a judge have so many options that groups help.
         has_groups = any(name == "judge_model" for name, _ in records) and len(records) > _SHORT
         shows_all = bool(ctx.meta.get(_ALL)) or not has_groups
@@ -114,14 +118,6 @@ class HelpCommand(click.Command):
             with formatter.section("Examples"):
                 for line in self.examples:
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
-
-    def _records(self, ctx: click.Context) -> Iterator[tuple[str, tuple[str, str]]]:
-        for parameter in self.get_params(ctx):
-            if (
-                isinstance(parameter, click.Option)
-                and (row := parameter.get_help_record(ctx)) is not None
-            ):
-                yield parameter.name or "", row
 
 
 class HelpGroup(click.Group):

@@ -24,7 +24,7 @@ from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup
-    from judgekit.records import Case, JsonObject, Output
+    from judgekit.records import JsonObject
 
 # One case of each kind of task, few enough to read all of them.
 _CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")
@@ -119,6 +119,18 @@ def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
         if case.id in _CASES and output.variant in _VARIANTS
     ]
     cases = {case.id: case.to_json() for case, _ in answers}
+    # The outputs are graded once more from the recording, so that replies to retried questions are
+    # among the rows that `recorded:` reads.
+    replies = temporary / "replies.jsonl"
+    # The settings of the demo's judge: with others its replies would not be found in the cache.
+    settings = load_suite(_demo_suite()).judge[0].model_dump(exclude_unset=True, exclude={"model"})
+    with Judge(
+        RecordingModel(setup.judge.connection.model, replies), cache=None, **settings
+    ) as judge:
+        for case, output in answers:
+            # Recorded replies are found by case and variant, and the suite names them v1 and v2.
+            named = {"variant": _VARIANTS[output.variant or ""]}
+            judge.grade_sync(case, output.model_copy(update=named), setup.rubric)
     files = {
         "judgekit.yaml": _SUITE.format(quoted_name=json.dumps(name, ensure_ascii=False)),
         "README.md": _README.format(name=name),
@@ -126,7 +138,7 @@ def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
         "rubrics/quality.yaml": shipped_file("calibration", "demo", "rubric.yaml").read_text(
             encoding="utf-8"
         ),
-        "replies.jsonl": _replies(setup, answers, temporary),
+        "replies.jsonl": replies.read_text(encoding="utf-8"),
     }
     for variant, label in _VARIANTS.items():
         # The variant is the file's, and the rest of the record describes the recorded run.
@@ -137,22 +149,6 @@ def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
         ]
         files[f"outputs/{label}.jsonl"] = _jsonl(rows)
     return files
-
-
-def _replies(setup: GradeSetup, answers: list[tuple[Case, Output]], folder: Path) -> str:
-    """The judge's replies to these outputs, as rows that `recorded:` reads."""
-    # The outputs are graded once more from the recording, so that replies to retried questions are
-    # among the rows.
-    path = folder / "replies.jsonl"
-    # The settings of the demo's judge: with others its replies would not be found in the cache.
-    settings = load_suite(_demo_suite()).judge[0].model_dump(exclude_unset=True, exclude={"model"})
-    model = RecordingModel(setup.judge.connection.model, path)
-    with Judge(model, cache=None, **settings) as judge:
-        for case, output in answers:
-            # Recorded replies are found by case and variant, and the suite names them v1 and v2.
-            label = {"variant": _VARIANTS[output.variant or ""]}
-            judge.grade_sync(case, output.model_copy(update=label), setup.rubric)
-    return path.read_text(encoding="utf-8")
 
 
 def _demo_suite() -> Path:

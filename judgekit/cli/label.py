@@ -277,7 +277,15 @@ class LabelDialogue:
             )
         # A key works at each of the three prompts, so it leaves the question from any of them.
         except _KeyTypedError as typed:
-            return self._obey(typed, question)
+            if typed.key == _SKIP:
+                self._labelling.skip()
+            elif typed.key == _HELP:
+                print_keys(self._console, question.criterion)
+                self._shown = ()
+            # After a score, undo takes back that score: the same question appears once more.
+            elif typed.key == _UNDO and not typed.is_begun:
+                self._undo()
+            return typed.key != _QUIT
         self._labelling.answer(score, why, sure)
         return True
 
@@ -301,17 +309,6 @@ class LabelDialogue:
                 return parse(line)
             except ValueError as error:
                 self._print(str(error))
-
-    def _obey(self, typed: _KeyTypedError, question: LabelQuestion) -> bool:
-        if typed.key == _SKIP:
-            self._labelling.skip()
-        elif typed.key == _HELP:
-            print_keys(self._console, question.criterion)
-            self._shown = ()
-        # After a score, undo takes back that score: the same question appears once more.
-        elif typed.key == _UNDO and not typed.is_begun:
-            self._undo()
-        return typed.key != _QUIT
 
     def _undo(self) -> bool:
         is_undone = self._labelling.undo()

@@ -229,7 +229,8 @@ def _click_option(
         show_default=default is not None,
         multiple=isinstance(field.default, tuple),
         nargs=_n_values(field),
-        required=default is None and not switches and _is_required(field),
+        # None is then neither a default nor a value.
+        required=field.default is None and type(None) not in get_args(field.annotation),
         metavar=entry.metavar,
         envvar=variable if entry.has_variable else None,
         help=words if words.endswith("]") else f"{words}.",
@@ -260,11 +261,6 @@ def _click_type(name: str, field: FieldInfo) -> click.ParamType[Any]:
         min_open=above is not None,
         max_open=below is not None,
     )
-
-
-def _is_required(field: FieldInfo) -> bool:
-    """Whether there is neither a default nor a meaning of None."""
-    return field.default is None and type(None) not in get_args(field.annotation)
 
 
 def _n_values(field: FieldInfo) -> int:

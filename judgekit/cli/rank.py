@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -258,7 +258,11 @@ _FEWEST_SIDES = 2
 
 def _comparison_files(names: Sequence[str]) -> list[Path]:
     """The arguments as files of comparisons; empty if they are sides to compare."""
-    files = [Path(name) for name in names if _holds_comparisons(Path(name))]
+    files = []
+    for path in map(Path, names):
+        with suppress(DatasetError):  # reported when the file is read as outputs
+            if path.is_file() and suffix_of(path) and holds_comparisons(path):
+                files.append(path)
     # Sides are compared by a judge now; files are only read, without judge and cache.
     if files and len(files) < len(names):
         raise SettingsError(
@@ -275,12 +279,3 @@ def _comparison_files(names: Sequence[str]) -> list[Path]:
             "or a file of comparisons",
         )
     return files
-
-
-def _holds_comparisons(path: Path) -> bool:
-    if not (path.is_file() and suffix_of(path)):
-        return False
-    try:
-        return holds_comparisons(path)
-    except DatasetError:  # reported when the file is read as outputs
-        return False

@@ -314,7 +314,17 @@ def _show_listing(store: RunStore, options: _ShowOptions) -> None:
 
 
 def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
-    runs = _matching_runs(store, options)
+    limit = options.n_shown
+    if options.variant is None and options.rubric is None:
+        runs = store.runs(limit=limit)
+    else:
+        # Each relation is a query of its own; both together are their intersection.
+        found = None if options.rubric is None else store.runs_of_rubric(options.rubric)
+        if options.variant is not None:
+            having = store.runs_of_variant(options.variant)
+            ids = {run.id for run in (having if found is None else found)}
+            found = [run for run in having if run.id in ids]
+        runs = list(islice(found or (), limit))
     # Summaries are computed, not stored: the rules may have improved since the run.
     summaries = [Run(run, store).summary() for run in runs] if options.figures else None
 
@@ -325,18 +335,6 @@ def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
 
     count = numbers.format_count(len(runs), "run")
     return len(runs), listing_document("Stored runs", count, runs_table(runs, summaries), data=data)
-
-
-def _matching_runs(store: RunStore, options: _ShowOptions) -> list[RunInfo]:
-    if options.variant is None and options.rubric is None:
-        return store.runs(limit=options.n_shown)
-    # Each relation is a query of its own; both together are their intersection.
-    found = None if options.rubric is None else store.runs_of_rubric(options.rubric)
-    if options.variant is not None:
-        having = store.runs_of_variant(options.variant)
-        ids = {run.id for run in (having if found is None else found)}
-        found = [run for run in having if run.id in ids]
-    return list(islice(found or (), options.n_shown))
 
 
 def _cases(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:

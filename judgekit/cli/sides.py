@@ -133,14 +133,6 @@ def is_template_argument(name: str) -> bool:
     return split_name(name)[0].endswith(".j2")
 
 
-def unknown_side_error(sides: SideArguments) -> UnknownNameError:
-    """The error for a name that is neither a file nor a variant, beside one that is."""
-    unknown = next(
-        name for name in sides.names if name not in sides.variants and not is_file_argument(name)
-    )
-    return UnknownNameError("outputs file, template or variant", unknown, list(sides.variants))
-
-
 def side_budget(sides: SideArguments, options: ComparingOptions) -> Budget | None:
     """The budget for outputs and judges together, with the suite's prices."""
     if options.max_cost is None:
@@ -161,7 +153,10 @@ def existing_sides(
     if sides.kind == "files":
         return _file_sides(sides, options, judges, budget, stack)
     if sides.kind != "runs" or store is None:
-        raise unknown_side_error(sides)
+        # A name that is neither a file nor a variant, beside one that is.
+        known = sides.variants
+        unknown = next(one for one in sides.names if one not in known and not is_file_argument(one))
+        raise UnknownNameError("outputs file, template or variant", unknown, list(known))
     chosen = [run_and_variant(name, store) for name in sides.names]
     rubric = _rubric_of_runs([run for run, _ in chosen], options.rubric)
     panel = _open_pair_judges(sides.suite, options, judges, budget, stack)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -281,7 +282,15 @@ def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
     judges = suite.judge
     if name is not None:
         same = tuple(judge for judge in judges if judge.model == name)
-        judges = same or (_another_judge(name, suite),)
+        # Another model takes the place of the suite's only judge, with the settings of that one.
+        (only,) = judges if len(judges) == 1 else (None,)
+        settings = {} if only is None or only.kind != "llm" else only.model_dump(exclude_unset=True)
+        settings.pop("api_base", None)  # another model is not at this one's address
+        # Recorded replies here are relative to the working folder, as a path is there.
+        kind, colon, path = name.partition(":")
+        if kind == "recorded" and colon:
+            name = f"{kind}:{_from_here(path, suite)}"
+        judges = same or (SuiteJudge.model_validate({**settings, "model": name}),)
         suite = suite.model_copy(update={"panel": None})
     merged = tuple(
         SuiteJudge.checked(**{**judge.model_dump(exclude_unset=True), **changes})
@@ -290,18 +299,6 @@ def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
         for judge in judges
     )
     return suite.model_copy(update={"judge": merged})
-
-
-def _another_judge(model: str, suite: Suite) -> SuiteJudge:
-    """Another model in the place of the suite's only judge, with the settings of that one."""
-    (only,) = suite.judge if len(suite.judge) == 1 else (None,)
-    settings = {} if only is None or only.kind != "llm" else only.model_dump(exclude_unset=True)
-    settings.pop("api_base", None)  # another model is not at this one's address
-    # Recorded replies on the command line are relative to the working folder, as a path there is.
-    kind, colon, path = model.partition(":")
-    if kind == "recorded" and colon:
-        model = f"{kind}:{_from_here(path, suite)}"
-    return SuiteJudge.model_validate({**settings, "model": model})
 
 
 def execution_options(options: CallOptions, *, allow_scripts: bool = False) -> ExecutionOptions:
@@ -394,14 +391,16 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
             f"no suite is named, and there is no {SUITE_FILE} here",
             hint="name one: judgekit run suite.yaml; or create one: judgekit init my-suite",
         )
-    if not named.is_dir():
-        return (named,)
     if (named / SUITE_FILE).is_file():
         return (named / SUITE_FILE,)
-    if any((named / mark).is_file() for mark in _SKILL_MARKS):
+    if not named.is_dir() or any((named / mark).is_file() for mark in _SKILL_MARKS):
         return (named,)
     suites = discover_suites(named)
-    theirs = {path.resolve() for suite in suites if (path := _dataset_of(suite)) is not None}
+    theirs = set()
+    for suite in suites:
+        with suppress(InputError):  # reported when the suite itself is run
+            if (path := load_suite(suite).dataset_path) is not None:
+                theirs.add(path.resolve())
     datasets = [path for path in discover_datasets(named) if path.resolve() not in theirs]
     if not suites and not datasets:
         raise SettingsError(
@@ -409,13 +408,6 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
             hint="name a suite, a file of cases, or a skill with eval/tests.json",
         )
     return (*suites, *datasets)
-
-
-def _dataset_of(suite: Path) -> Path | None:
-    try:
-        return load_suite(suite).dataset_path
-    except InputError:  # reported when the suite itself is run
-        return None
 
 
 def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:

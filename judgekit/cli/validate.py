@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import Suite
     from judgekit.formats import ForeignFile, KeyPath, ParsedDocument
     from judgekit.models import Embeddings
-    from judgekit.records import Case, JsonObject, Rubric
+    from judgekit.records import Case, Rubric
     from judgekit.registry import Registry
 
 _KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX})
@@ -109,9 +109,12 @@ _RESULTS: tuple[tuple[str, frozenset[str]], ...] = (
 )
 """What commands write about results, by fields that only such a file has."""
 
-_CASES_OF_OTHERS = frozenset(shape.title for shape in FORMATS if shape.has_cases)
 _UNKNOWN = "not a file of judgekit"
 _UNREADABLE = "cannot be read"
+_CHECKED = frozenset(
+    {*_TITLES.values(), *(one.title for one in FORMATS if one.has_cases), "template", _UNREADABLE}
+)
+"""The types of files that are checked in a folder."""
 
 
 class _ValidateOptions(OutputOptions):
@@ -159,17 +162,12 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         for path in sorted(named.rglob("*")):
             parts = path.relative_to(named).parts
             is_skipped = any(part.startswith(".") or part in _SKIPPED for part in parts)
-            if path.is_file() and not is_skipped and _is_judgekit_file(path):
+            if not path.is_file() or is_skipped or suffix_of(path) not in _KNOWN:
+                continue
+            # Other tools may keep their files beside ours.
+            title = _title(path)
+            if title in _CHECKED or (title == "partial" and path.parent.name == "partials"):
                 yield path
-
-
-def _is_judgekit_file(path: Path) -> bool:
-    """Whether a file in a folder is checked: other tools may keep their files beside ours."""
-    if suffix_of(path) not in _KNOWN:
-        return False
-    if path.suffix == TEMPLATE_SUFFIX:
-        return is_judge_template(path) or path.parent.name == "partials"
-    return _title(path) in {*_TITLES.values(), *_CASES_OF_OTHERS, _UNREADABLE}
 
 
 def _title(path: Path) -> str:
@@ -202,32 +200,25 @@ def _title(path: Path) -> str:
 
 
 def _diagnostics(path: Path, title: str) -> list[Diagnostic]:
-    if path.suffix == TEMPLATE_SUFFIX:
-        return _template_diagnostics(path)
-    if title == _MAPS:
-        try:
+    try:
+        if path.suffix == TEMPLATE_SUFFIX:
+            # Whether it compiles and renders; its quality is the subject of `lint`.
+            flaws = lint_template(str(path)) if title == "template" else lint_partial(path)
+            return [
+                diagnostic_from_flaw(flaw, path=str(path), line=flaw.line)
+                for flaw in flaws
+                if flaw.rule == "unsound"
+            ]
+        if title == _MAPS:
             load_calibration(path)
-        except SettingsError as error:
-            return [_error(path, None, error.message, error.hint)]
+    except (SettingsError, TemplateError) as error:
+        return [_error(path, None, error.message, error.hint)]
     # What commands write about results is evidence, which nobody edits.
     if title in dict(_RESULTS):
         return []
     found = [diagnostic_from_problem(problem) for problem in validate_path(path)]
     found += assertion_diagnostics(path, found)
     return [*found, *suite_diagnostics(path, found)]
-
-
-def _template_diagnostics(path: Path) -> list[Diagnostic]:
-    # Whether it compiles and renders; its quality is the subject of `lint`.
-    try:
-        flaws = lint_template(str(path)) if is_judge_template(path) else lint_partial(path)
-    except TemplateError as error:
-        return [_error(path, None, error.message, error.hint)]
-    return [
-        diagnostic_from_flaw(flaw, path=str(path), line=flaw.line)
-        for flaw in flaws
-        if flaw.rule == "unsound"
-    ]
 
 
 _ASSERTIONS = "assertions"
@@ -379,22 +370,18 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
             # Each is checked alone, so its number in the message would always be 0.
             fault = error.message.removeprefix("scorers[0]").lstrip(": ")
             yield _error(path, line, fault, error.hint)
-        else:
-            yield from _of_similarity(spec, path, line)
-
-
-def _of_similarity(spec: JsonObject, path: Path, line: int) -> Iterator[Diagnostic]:
-    """Warnings about what is missing on this machine: a key, an optional package."""
-    if spec.get("type") != "similarity":
-        return
-    variable = key_variable(str(spec.get("model")).partition("/")[0])
-    is_asked = spec.get("method") == "embedding" and spec.get("api_base") is None
-    if is_asked and not os.environ.get(variable):
-        what = f"the model {spec.get('model')} needs a key, and {variable} is not set"
-        yield Diagnostic(str(path), line, "warning", what, "set it before the run")
-    if spec.get("method") == "best" and find_spec("wordllama") is None:
-        what = "semantic similarity is not installed; words are compared instead"
-        yield Diagnostic(str(path), line, "warning", what, "pip install 'judgekit-llm[semantic]'")
+            continue
+        # Warnings about what is missing on this machine: a key, an optional package.
+        method = spec.get("method") if spec.get("type") == "similarity" else None
+        variable = key_variable(str(spec.get("model")).partition("/")[0])
+        is_asked = method == "embedding" and spec.get("api_base") is None
+        if is_asked and not os.environ.get(variable):
+            what = f"the model {spec.get('model')} needs a key, and {variable} is not set"
+            yield Diagnostic(str(path), line, "warning", what, "set it before the run")
+        if method == "best" and find_spec("wordllama") is None:
+            what = "semantic similarity is not installed; words are compared instead"
+            remedy = "pip install 'judgekit-llm[semantic]'"
+            yield Diagnostic(str(path), line, "warning", what, remedy)
 
 
 def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
