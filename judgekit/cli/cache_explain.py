@@ -17,7 +17,7 @@ from judgekit.cli.options import (
     InputOptions,
     OutputOptions,
     SettingGroups,
-    option,
+    judge_option,
 )
 from judgekit.cli.setup import grade_setup, open_cache
 from judgekit.datasets import JudgeSettings
@@ -42,12 +42,7 @@ _SHOWN_CASES = 3
 
 class _ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
     judge_settings: Annotated[JudgeSettings, SettingGroups("judge")] = JudgeSettings()
-    judge_model: str | None = option(
-        "--judge",
-        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
-        metavar="MODEL",
-        has_variable=True,
-    )
+    judge_model: str | None = judge_option()
 
 
 @command("explain", _ExplainOptions)

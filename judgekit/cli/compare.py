@@ -7,6 +7,7 @@ import sys
 from contextlib import ExitStack, aclosing, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -149,37 +150,15 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     if options.dry_run and options.resume is not None:
         raise SettingsError("--dry-run starts nothing to resume", hint="omit --resume")
     with ExitStack() as stack:
-        place = _LazyStore(options.store, stack)
         if options.scores:
             # Two files have no stored scores; that error needs no store.
             uses_store = not (is_file_argument(a) and is_file_argument(b))
-            store = place.existing() if uses_store else None
+            store = existing_store(options.store, stack) if uses_store else None
             sys.exit(_compare_scores((a, b), store, options, files))
         # Outputs are evidence: no option may overwrite a file that is compared.
         for file in (*files.exports, options.analysis):
             check_comparison_file(file, (a, b))
-        sys.exit(_compare_blind(parse_sides((a, b), options.config), options, place, files))
-
-
-@dataclass(slots=True)
-class _LazyStore:
-    """The store of comparisons; created only when there is something to store."""
-
-    name: str
-    stack: ExitStack
-    _opened: RunStore | None = None
-
-    def existing(self) -> RunStore | None:
-        """The store, unless it does not exist yet."""
-        if self._opened is None:
-            self._opened = existing_store(self.name, self.stack)
-        return self._opened
-
-    def opened(self) -> RunStore:
-        """The store, created if necessary."""
-        store = self.existing() or self.stack.enter_context(closing(RunStore(self.name)))
-        self._opened = store
-        return store
+        sys.exit(_compare_blind(parse_sides((a, b), options.config), options, files, stack))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +175,18 @@ class _Job:
 
 
 def _compare_blind(
-    sides: SideArguments, options: _CompareOptions, place: _LazyStore, files: OutputFiles
+    sides: SideArguments, options: _CompareOptions, files: OutputFiles, stack: ExitStack
 ) -> int:
     check_pair_judge(sides.suite, options, options.judge_model)
     is_generated = sides.kind == "generated"
-    comparison, run = _resumed(place, options.resume, is_generated=is_generated)
+    found = existing_store(options.store, stack)
+
+    @cache
+    def open_store() -> RunStore:
+        # Created only when there is something to store.
+        return found or stack.enter_context(closing(RunStore(options.store)))
+
+    comparison, run = _resumed(found, options, is_generated=is_generated)
     # Without a choice of its own, a resumed comparison completes what it began.
     if comparison is not None and not (options.filter_tag or options.limit or options.sample):
         names = {"tags": "filter_tag"}
@@ -208,12 +194,12 @@ def _compare_blind(
         options = _CompareOptions.of(options, **stored)
     budget = side_budget(sides, options)
     if is_generated:
-        produced = produced_sides(sides, options, budget, place.stack, place.opened, run)
+        produced = produced_sides(sides, options, budget, stack, open_store, run)
         panel, rubric, (a, b) = produced.panel, produced.rubric, produced.sides
         pairing = pairing_of((a, b), options)
     else:
         panel, rubric, (a, b) = existing_sides(
-            sides, options, options.judge_model, place.existing(), budget, place.stack
+            sides, options, options.judge_model, found, budget, stack
         )
         pairing = pairing_of((a, b), options)
         cases = (pair.case for pair in pairing.pairs())
@@ -233,19 +219,19 @@ def _compare_blind(
     )
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
     info = info if comparison is None else require_same_comparison(comparison, info)
-    job = _Job(panel, pairing, info, place.opened(), comparison is not None, budget, files)
+    job = _Job(panel, pairing, info, open_store(), comparison is not None, budget, files)
     return _compare_and_show(job, options)
 
 
 def _resumed(
-    place: _LazyStore, name: str | None, *, is_generated: bool
+    store: RunStore | None, options: _CompareOptions, *, is_generated: bool
 ) -> tuple[ComparisonInfo | None, str | None]:
     """The comparison to resume, and the id of the run that has or is to get its outputs."""
+    name = options.resume
     if name is None:
         return None, None
-    store = place.existing()
     if store is None:
-        raise SettingsError(f"{place.name} has nothing to resume: there is no store")
+        raise SettingsError(f"{options.store} has nothing to resume: there is no store")
     if is_generated and name != LATEST_COMPARISON and not name.startswith(COMPARISON_ID_PREFIX):
         return None, store.run(name).id  # interrupted while outputs were produced
     comparison = store.comparison(name)

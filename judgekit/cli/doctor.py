@@ -189,25 +189,15 @@ _HealthGrade = Literal["ok", "warning", "error", "note"]
 DISTRIBUTION = "judgekit-llm"
 
 PROVIDER_KEYS = {
-    "OPENAI_API_KEY": "openai",
-    "ANTHROPIC_API_KEY": "anthropic",
-    "GEMINI_API_KEY": "gemini",
-    "AZURE_API_KEY": "azure",
-    "AWS_ACCESS_KEY_ID": "bedrock",
-    "GOOGLE_APPLICATION_CREDENTIALS": "vertex_ai",
-    "MISTRAL_API_KEY": "mistral",
-    "GROQ_API_KEY": "groq",
-    "OPENROUTER_API_KEY": "openrouter",
-    "COHERE_API_KEY": "cohere",
-    "DEEPSEEK_API_KEY": "deepseek",
-    "TOGETHERAI_API_KEY": "together_ai",
-    "FIREWORKS_AI_API_KEY": "fireworks_ai",
-    "XAI_API_KEY": "xai",
-    "PERPLEXITYAI_API_KEY": "perplexity",
-    "HUGGINGFACE_API_KEY": "huggingface",
-    "CEREBRAS_API_KEY": "cerebras",
-    "DATABRICKS_API_KEY": "databricks",
-}
+    "OPENAI_API_KEY": "openai", "ANTHROPIC_API_KEY": "anthropic", "GEMINI_API_KEY": "gemini",
+    "AZURE_API_KEY": "azure", "AWS_ACCESS_KEY_ID": "bedrock",
+    "GOOGLE_APPLICATION_CREDENTIALS": "vertex_ai", "MISTRAL_API_KEY": "mistral",
+    "GROQ_API_KEY": "groq", "OPENROUTER_API_KEY": "openrouter", "COHERE_API_KEY": "cohere",
+    "DEEPSEEK_API_KEY": "deepseek", "TOGETHERAI_API_KEY": "together_ai",
+    "FIREWORKS_AI_API_KEY": "fireworks_ai", "XAI_API_KEY": "xai",
+    "PERPLEXITYAI_API_KEY": "perplexity", "HUGGINGFACE_API_KEY": "huggingface",
+    "CEREBRAS_API_KEY": "cerebras", "DATABRICKS_API_KEY": "databricks",
+}  # fmt: skip
 """The environment variables litellm takes keys from, and what its models begin with."""
 
 # Compromised releases, which steal keys; they may still be installed somewhere.

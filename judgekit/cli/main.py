@@ -66,23 +66,20 @@ _GC_THRESHOLD = (50_000, 20, 100)
 class LazyGroup(click.Group):
     """Imports a command's module only when that command is called, to keep help fast."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Names in the order a newcomer meets them."""
-        del ctx
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of that name, imported now."""
-        del ctx
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"judgekit.cli.{cmd_name}")
         command = getattr(module, f"{cmd_name}_command")
         return command if isinstance(command, click.Command) else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands from the table, without importing them."""
-        del ctx
         # One width for all sections, so that the summaries line up from section to section.
         width = max(map(len, COMMANDS))
         for job, commands in JOBS.items():

@@ -99,6 +99,16 @@ def outputs_option(words: str) -> Any:
     return option("--outputs", f"{words} May be repeated.", (), kind=EXISTING_PATH, metavar="FILE")
 
 
+def judge_option(
+    more: str = "", default: object = None, kind: click.ParamType[Any] | None = None
+) -> Any:
+    """The field of `--judge`."""
+    words = "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local"
+    return option(
+        "--judge", f"{words}{more}.", default, kind=kind, metavar="MODEL", has_variable=True
+    )
+
+
 def dry_run_option() -> Any:
     """The field of `--dry-run`."""
     return option("--dry-run", "Estimate calls and cost without making any.", default=False)
@@ -348,12 +358,7 @@ class CallOptions(CommandOptions):
 class JudgeOptions(CallOptions):
     """One judge and how it is called."""
 
-    judge_model: str | None = option(
-        "--judge",
-        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
-        metavar="MODEL",
-        has_variable=True,
-    )
+    judge_model: str | None = judge_option()
 
 
 class SelectionOptions(CommandOptions):
@@ -480,14 +485,8 @@ class ContestOptions(ComparingOptions, StoreOptions):
     judge_settings: Annotated[JudgeSettings, SettingGroups("blind", "judge", "limits", "cache")] = (
         JudgeSettings()
     )
-    judge_model: tuple[str, ...] = option(
-        "--judge",
-        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local; "
-        "several form a panel with one vote each.",
-        (),
-        kind=_Model(),
-        metavar="MODEL",
-        has_variable=True,
+    judge_model: tuple[str, ...] = judge_option(
+        "; several form a panel with one vote each", (), _Model()
     )
     model: str | None = option(
         "-m/--model", "Model that answers prompt templates.", has_variable=True
