@@ -13,7 +13,7 @@ import click
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import EXISTING_FILE, OutputOptions, StoreOptions, option
+from judgekit.cli.options import OutputOptions, StoreOptions, config_option, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import configured_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
@@ -50,12 +50,7 @@ class _ApproveOptions(StoreOptions, OutputOptions):
         "--scores", "Use only the scores of stored runs as evidence.", default=False
     )
     is_list: bool = option("--list", "List approvals, current and stale.", default=False)
-    config: Path | None = option(
-        "-c/--config",
-        "Suite file (default judgekit.yaml, if there is one).",
-        kind=EXISTING_FILE,
-        has_variable=True,
-    )
+    config: Path | None = config_option("Suite file (default judgekit.yaml, if there is one).")
 
 
 @command("approve", _ApproveOptions)

@@ -29,8 +29,6 @@ from judgekit.report import cache as cache_tables, message, numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
     from judgekit.models.cache import CacheExplanation, ReplyCache
     from judgekit.models.request import ModelRequest
 
@@ -68,18 +66,7 @@ def cache_explain_command(options: _ExplainOptions) -> None:
             _explain_key(cache, find_cache_key(cache, key), as_json=options.as_json)
         return
     # The judge only builds requests here; without a cache it cannot answer one by mistake.
-    requests, asks_all = _requests(GradingOptions.of(options, no_cache=True))
-    with open_cache(options.cache_dir) as cache:
-        found = find_misses(cache, requests, asks_all=asks_all)
-    if options.as_json:
-        groups = [group.to_json() for group in found.groups]
-        streams.print_json({**asdict(replace(found, groups=())), "groups": groups})
-    else:
-        _print_misses(streams.stdout(), found)
-
-
-def _requests(options: GradingOptions) -> tuple[list[ModelRequest], bool]:
-    setup = grade_setup(options)
+    setup = grade_setup(GradingOptions.of(options, no_cache=True))
     with setup.judge as judge:
         # A suite from `init` names recorded replies, which never reach the cache.
         if isinstance(judge.connection.model, RecordedModel):
@@ -92,7 +79,18 @@ def _requests(options: GradingOptions) -> tuple[list[ModelRequest], bool]:
             for case, output in setup.answers()
             for request in judge.requests(case, output, setup.rubric)
         ]
-        return requests, judge.template.header.asks == "all"
+        asks_all = judge.template.header.asks == "all"
+    with open_cache(options.cache_dir) as cache:
+        found = find_misses(cache, requests, asks_all=asks_all)
+    if options.as_json:
+        groups = [group.to_json() for group in found.groups]
+        streams.print_json({**asdict(replace(found, groups=())), "groups": groups})
+    else:
+        _print_misses(found)
+
+
+def _print(text: str, style: str = "") -> None:
+    streams.stdout().print(text, markup=False, style=style, soft_wrap=True)
 
 
 def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
@@ -100,58 +98,39 @@ def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
     if as_json:
         streams.print_json(asdict(found))
         return
-    console = streams.stdout()
     state = "is cached" if found.is_hit else "is not served"
-    summary = cache_tables.request_summary(cache.request_parts(key))
-    console.print(f"{key[:12]} {state}: {summary}", markup=False, soft_wrap=True)
+    _print(f"{key[:12]} {state}: {cache_tables.request_summary(cache.request_parts(key))}")
     if found.n_rejected:
         rejected = numbers.format_count(found.n_rejected, "reply", "replies")
-        console.print(f"  {rejected} stored for the record, never served", markup=False)
+        _print(f"  {rejected} stored for the record, never served")
     if found.nearest is None:
-        console.print("  there is no other entry to compare it with", markup=False)
+        _print("  there is no other entry to compare it with")
         return
-    console.print(
-        f"  nearest of {found.n_compared:,}: {found.nearest[:12]}, which differs in", markup=False
-    )
-    cache_tables.print_key_differences(console, found.differences)
+    _print(f"  nearest of {found.n_compared:,}: {found.nearest[:12]}, which differs in")
+    cache_tables.print_key_differences(streams.stdout(), found.differences)
 
 
-def _print_misses(console: Console, found: MissReport) -> None:
-    console.print(
-        f"{found.n_owned:,} of {numbers.format_count(found.n_requests, 'request')} cached",
-        markup=False,
-        style="bold",
-    )
+def _print_misses(found: MissReport) -> None:
+    requests = numbers.format_count(found.n_requests, "request")
+    _print(f"{found.n_owned:,} of {requests} cached", "bold")
     if found.n_rejected:
-        console.print(
-            f"{numbers.format_count(found.n_rejected, 'request')} asked before, but "
-            "the reply was cut short "
-            "or filtered and is never served",
-            markup=False,
-        )
+        asked = numbers.format_count(found.n_rejected, "request")
+        words = "the reply was cut short or filtered and is never served"
+        _print(f"{asked} asked before, but {words}")
     for group in found.groups[:_MOST_GROUPS]:
-        n = len(group.requests)
-        parts = ", ".join(group.parts)
+        n, parts, cases = len(group.requests), ", ".join(group.parts), group.cases
         differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not cached"
-        console.print(
-            f"{message.printable(group.title)}: {numbers.format_count(n, 'request')} {message.printable(differ)}",  # noqa: E501
-            markup=False,
-            soft_wrap=True,
-        )
-        cases = group.cases
+        title, requests = message.printable(group.title), numbers.format_count(n, "request")
+        _print(f"{title}: {requests} {message.printable(differ)}")
         more = f" and {len(cases) - _SHOWN_CASES:,} more" if len(cases) > _SHOWN_CASES else ""
         named = message.printable(", ".join(cases[:_SHOWN_CASES]))
-        noun = "case" if len(cases) == 1 else "cases"
-        console.print(f"  {noun} {named}{more}", markup=False, style="dim", soft_wrap=True)
-        cache_tables.print_key_differences(console, group.example.differences)
+        _print(f"  {'case' if len(cases) == 1 else 'cases'} {named}{more}", "dim")
+        cache_tables.print_key_differences(streams.stdout(), group.example.differences)
     if len(found.groups) > _MOST_GROUPS:
-        console.print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons", markup=False)
+        _print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons")
     if found.n_not_compared:
-        console.print(
-            f"{numbers.format_count(found.n_not_compared, 'more request')} not cached and not compared; "  # noqa: E501
-            "narrow them down with --limit or --filter-tag",
-            markup=False,
-        )
+        more = numbers.format_count(found.n_not_compared, "more request")
+        _print(f"{more} not cached and not compared; narrow them down with --limit or --filter-tag")
 
 
 # A comparison of a request with an entry takes about 90 µs, so all of them about 18 s.

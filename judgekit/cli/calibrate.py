@@ -357,51 +357,45 @@ def _from_outputs(options: _CalibrateOptions) -> _Collected:
 def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collected:
     budget = cost_budget(options)
     judges = () if options.judge_model is None else (options.judge_model,)
+    stop = asyncio.Event()
+    pairs: list[JudgedPair] = []
+
+    async def compare(panel: Panel, rubric: Rubric, pairing: Pairing) -> None:
+        async def comparisons() -> AsyncGenerator[Comparison, None]:
+            # Enough pairs at a time to keep every slot of the judges busy.
+            slots = max(4, panel.max_concurrency)
+            compared = compare_pairs(
+                panel, pairing.pairs(), rubric, names=pairing.names, in_flight=slots, stop=stop
+            )
+            async with aclosing(compared) as stream:
+                async for one in stream:
+                    pairs.append(one)
+                    yield one.comparison
+
+        # With -v the report is longer; its pairs are not printed too.
+        plain = options.model_copy(update={"verbose": False})
+        total, _ = pairing.count()
+        async with panel:
+            await follow_comparisons(comparisons(), total=total, interrupt=stop.set, options=plain)
+
     with ExitStack() as stack:
         store = existing_store(options.store, stack)
         sides = parse_sides(names, options.config)
         panel, rubric, (a, b) = existing_sides(sides, options, judges, store, budget, stack)
-        compared = _compare_all(panel, rubric, pairing_of((a, b), options), options)
-        pairs, interrupted = run_until_stopped(compared, SAME_COMMAND)
+        compared = compare(panel, rubric, pairing_of((a, b), options))
+        run_until_stopped(compared, SAME_COMMAND)
     if not pairs:
         raise no_common_case_error()
     # Comparisons have only the ids of their cases; the report needs their metadata too.
     cases = {one.pair.case.id: one.pair.case for one in pairs}
     data = judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
-    return data, *_ended(kinds, budget, interrupted=interrupted)
-
-
-async def _compare_all(
-    panel: Panel, rubric: Rubric, pairing: Pairing, options: _CalibrateOptions
-) -> tuple[list[JudgedPair], bool]:
-    """All comparisons that could be made, and whether Ctrl-C ended it early."""
-    stop = asyncio.Event()
-    total, _ = pairing.count()
-    judged: list[JudgedPair] = []
-
-    async def comparisons() -> AsyncGenerator[Comparison, None]:
-        # Enough pairs at a time to keep every slot of the judges busy.
-        slots = max(4, panel.max_concurrency)
-        pairs = compare_pairs(
-            panel, pairing.pairs(), rubric, names=pairing.names, in_flight=slots, stop=stop
-        )
-        async with aclosing(pairs) as stream:
-            async for one in stream:
-                judged.append(one)
-                yield one.comparison
-
-    # With -v the report is longer; its pairs are not printed too.
-    plain = options.model_copy(update={"verbose": False})
-    async with panel:
-        await follow_comparisons(comparisons(), total=total, interrupt=stop.set, options=plain)
-    return judged, stop.is_set()
+    return data, *_ended(kinds, budget, interrupted=stop.is_set())
 
 
 def _ended(
     kinds: Collection[str], budget: Budget | None, *, interrupted: bool
 ) -> tuple[int, str | None]:
-    """The exit code and the note after calling a judge."""
     if interrupted:
         return Exit.INTERRUPTED, f"interrupted; the results are partial; {SAME_COMMAND}"
     if "frozen_miss" in kinds:

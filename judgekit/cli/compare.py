@@ -163,8 +163,6 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """Everything a comparison needs."""
-
     panel: Panel
     pairing: Pairing
     info: ComparisonInfo
@@ -241,7 +239,6 @@ def _resumed(
 def _compare_scores(
     names: tuple[str, str], store: RunStore | None, options: _CompareOptions, files: OutputFiles
 ) -> int:
-    """Compare two runs by their scores, and print the result."""
     if files.exports:
         raise SettingsError(
             "--scores makes no comparisons to write", hint="use --json, or -o FILE.html"

@@ -119,7 +119,6 @@ def doctor_command(options: _DoctorOptions) -> None:
 
 
 def _health_document(checks: Sequence[HealthCheck], *, is_sound: bool) -> Document:
-    """What needs attention, then what is in order."""
     tones: dict[str, Tone] = {"error": "error", "warning": "inconclusive"}
     problems: list[Entry] = []
     rows: list[tuple[str, str]] = []

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from judgekit import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
+
+    from judgekit.evaluation import RunStopReason
 
 
 class Exit(IntEnum):
@@ -22,6 +25,18 @@ class Exit(IntEnum):
     FROZEN = 6
     # 128 + SIGINT, as shells report a program that Ctrl-C has ended.
     INTERRUPTED = 130
+
+
+STOP_CODES: Mapping[RunStopReason, int] = MappingProxyType(
+    {
+        "interrupted": Exit.INTERRUPTED,
+        "budget": Exit.LIMIT,
+        "time": Exit.LIMIT,
+        "fail_fast": Exit.QUALITY,
+        "model": Exit.INCOMPLETE,
+    }
+)
+"""The exit code for each reason to end a run early."""
 
 
 def exit_code(error: errors.JudgekitError) -> int:

@@ -121,7 +121,6 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
 
 
 def _export_comparison(name: str, options: _ExportOptions) -> None:
-    """Write a stored comparison, or its analyses."""
     output = options.output
     # The file names are those of the skill format, whose readers look for exactly these.
     form = options.form or ("analysis" if output.name.endswith("analysis.json") else "comparison")

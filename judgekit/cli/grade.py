@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,9 +15,6 @@ from judgekit.cli.run_job import EngineOptions, carry_out
 from judgekit.cli.setup import configured_suite, grade_setup, output_sources
 from judgekit.cli.suite_setup import grade_run_setup
 from judgekit.errors import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class GradeOptions(EngineOptions, GradingOptions):
@@ -76,7 +72,14 @@ def grade_command(options: GradeOptions) -> None:
             f"--resume and --{against} contradict each other",
             hint="earlier replies are in the cache: omit one of the two",
         )
-    _check_targets((*files.exports, *files.documents), options)
+    # They are the evidence for every verdict.
+    written = {path.resolve() for path in (*files.exports, *files.documents)}
+    for source in output_sources(options, configured_suite(options.config)) if written else ():
+        if source.path.resolve() in written:
+            raise SettingsError(
+                f"--output would overwrite the graded file {source.path}",
+                hint="choose another file",
+            )
     sys.exit(show_dry_run(options) if options.dry_run else run_grading(options, files))
 
 
@@ -101,18 +104,3 @@ def show_dry_run(options: GradeOptions) -> int:
             return show_suite_plan(setup, options)
     show_grade_plan(grade_setup(options, is_lenient=True), options)
     return 0
-
-
-def _check_targets(paths: Sequence[Path], options: GradeOptions) -> None:
-    """Refuse to overwrite the outputs: they are the evidence for every verdict."""
-    if not paths:
-        return
-    graded = {
-        source.path.resolve()
-        for source in output_sources(options, configured_suite(options.config))
-    }
-    for path in paths:
-        if path.resolve() in graded:
-            raise SettingsError(
-                f"--output would overwrite the graded file {path}", hint="choose another file"
-            )

@@ -82,7 +82,24 @@ class HelpCommand(click.Command):
         words, _, examples = inspect.cleandoc(self.help or "").partition(_EXAMPLES)
         self.help = words.strip()
         self.examples = [line.strip() for line in examples.splitlines() if line.strip()]
-        self.params.append(_help_all_option())
+
+        def show_all(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+            if is_wanted and not ctx.resilient_parsing:
+                ctx.meta[_ALL] = True
+                click.echo(ctx.get_help(), color=ctx.color)
+                ctx.exit()
+
+        # Eager, before any other option is checked: help must not need a valid command line.
+        self.params.append(
+            click.Option(
+                ["--help-all"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=show_all,
+                help="Show all options and exit.",
+            )
+        )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each group under its heading."""
@@ -135,21 +152,3 @@ def command(
         return click.command(name, cls=HelpCommand)(takes(options)(function))
 
     return add
-
-
-def _help_all_option() -> click.Option:
-    def show(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
-        if is_wanted and not ctx.resilient_parsing:
-            ctx.meta[_ALL] = True
-            click.echo(ctx.get_help(), color=ctx.color)
-            ctx.exit()
-
-    return click.Option(
-        ["--help-all"],
-        is_flag=True,
-        # Before any other option is checked: help must not need a valid command line.
-        is_eager=True,
-        expose_value=False,
-        callback=show,
-        help="Show all options and exit.",
-    )

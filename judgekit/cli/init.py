@@ -112,7 +112,6 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
 
 
 def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
-    """The text of each file, by path."""
     answers = [
         (case, output)
         for case, output in setup.answers()

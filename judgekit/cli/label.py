@@ -233,8 +233,6 @@ class TypedLines:
 
 
 class _KeyTypedError(Exception):
-    """A key was typed instead of an answer."""
-
     def __init__(self, key: str, *, is_begun: bool) -> None:
         self.key = key
         self.is_begun = is_begun

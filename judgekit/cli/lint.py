@@ -99,7 +99,6 @@ class LintTarget:
 
 
 def _lint(target: LintTarget) -> list[Diagnostic]:
-    """The problems of a rubric or template."""
     if target.kind == "rubric":
         path = rubric_path(target.name)
         # The wording of a rubric that cannot be loaded cannot be checked.
@@ -204,42 +203,28 @@ def _kind(path: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem in a file."""
+    """One problem in a file, with its line from 1, and the rule it breaks, if rules have names."""
 
     path: str | None
     line: int | None
-    """Its line, from 1."""
-
     severity: Literal["error", "warning"]
     message: str
     remedy: str | None
     rule: str | None = None
-    """The rule it breaks, if rules have names."""
 
 
 def diagnostic_from_problem(problem: Problem) -> Diagnostic:
     """A problem of a data file."""
     case = "" if problem.case_id is None else f"case {problem.case_id!r}: "
-    return Diagnostic(
-        path=problem.path,
-        line=problem.line,
-        severity=problem.severity,
-        message=f"{case}{problem.message}",
-        remedy=problem.remedy,
-    )
+    words = f"{case}{problem.message}"
+    return Diagnostic(problem.path, problem.line, problem.severity, words, problem.remedy)
 
 
 def diagnostic_from_flaw(flaw: Flaw, *, path: str | None, line: int | None) -> Diagnostic:
     """A flaw of a rubric or template."""
     place = "" if flaw.place is None else f"{flaw.place}: "
-    return Diagnostic(
-        path=path,
-        line=line,
-        severity=flaw.severity,
-        message=f"{place}{flaw.message}",
-        remedy=flaw.remedy,
-        rule=flaw.rule,
-    )
+    words = f"{place}{flaw.message}"
+    return Diagnostic(path, line, flaw.severity, words, flaw.remedy, flaw.rule)
 
 
 def sort_diagnostics(remarks: Iterable[Diagnostic]) -> list[Diagnostic]:

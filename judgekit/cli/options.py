@@ -84,6 +84,11 @@ def max_cost_option(words: str) -> Any:
     return option("--max-cost", words, gt=0, metavar="USD", has_variable=True)
 
 
+def config_option(words: str, kind: click.ParamType[Any] = EXISTING_FILE) -> Any:
+    """The field of `--config`."""
+    return option("-c/--config", words, kind=kind, has_variable=True)
+
+
 def rubric_option(words: str) -> Any:
     """The field of `--rubric`."""
     return option("--rubric", words, metavar="FILE|NAME", has_variable=True)
@@ -165,7 +170,6 @@ def takes(
 
 
 def _collect(model: type[_Options], parameters: dict[str, object]) -> _Options:
-    """Take the parameters of a model out of those of a command."""
     values = {name: parameters.pop(name) for name in model.model_fields if name in parameters}
     for name, field in model.model_fields.items():
         if any(isinstance(entry, SettingGroups) for entry in field.metadata):
@@ -249,7 +253,6 @@ def _click_option(
 
 
 def _click_type(name: str, field: FieldInfo) -> click.ParamType[Any]:
-    """The type of an option that is no switch."""
     if kind := next((one for one in field.metadata if isinstance(one, click.ParamType)), None):
         return kind
     if words := choices_of(field) or _REGISTERED.get(name, tuple)():
@@ -378,12 +381,7 @@ class InputOptions(SelectionOptions):
 
     # An argument of some commands and an option of others, which redefine the field.
     outputs: tuple[Path, ...] = ()
-    config: Path | None = option(
-        "-c/--config",
-        "Suite file (default judgekit.yaml, if there is one).",
-        kind=EXISTING_FILE,
-        has_variable=True,
-    )
+    config: Path | None = config_option("Suite file (default judgekit.yaml, if there is one).")
     rubric: str | None = rubric_option("Rubric file, or the name of a shipped rubric.")
     cases: Path | None = cases_option("Cases of the outputs (inputs, references).")
     variant: str | None = option("--variant", "Variant of outputs that do not name one.")
@@ -417,12 +415,7 @@ class GradingOptions(InputOptions, JudgeOptions):
 class SuiteOptions(SelectionOptions):
     """Which part of a suite is run, and on what where the suite has no variants."""
 
-    config: Path | None = option(
-        "-c/--config",
-        "Suite file, if not given as the argument.",
-        kind=EXISTING_PATH,
-        has_variable=True,
-    )
+    config: Path | None = config_option("Suite file, if not given as the argument.", EXISTING_PATH)
     variant: tuple[str, ...] = option("--variant", "Only this variant; may be repeated.", ())
     filter_case: tuple[str, ...] = option(
         "--filter-case", "Only this case; may be repeated.", (), metavar="ID"

@@ -138,7 +138,6 @@ def show_suite_plan(
 
 
 def _is_run(paths: tuple[Path, ...], options: _PlanOptions) -> bool:
-    """Whether a run is planned, not a grading."""
     if len(paths) == 1:
         return _is_suite(paths[0])
     # These two describe outputs that are graded.

@@ -153,10 +153,7 @@ def _setup(names: Sequence[str], options: _RankOptions, stack: ExitStack) -> _Ra
         )
 
     if sides.kind == "generated":
-
-        def open_store() -> RunStore:
-            return stack.enter_context(closing(RunStore(options.store)))
-
+        open_store = lambda: stack.enter_context(closing(RunStore(options.store)))  # noqa: E731
         made = produced_sides(sides, options, budget, stack, open_store, options.resume)
         return _Ranked(made.panel, made.rubric, contest(made.sides), made.run_id)
     if options.resume is not None:
@@ -232,8 +229,8 @@ def _run(ranked: _Ranked, rules: RankRules, options: _RankOptions, files: Output
     return failures_code(source.failures) or decided
 
 
+# They would be ignored: no case is chosen and no judge called.
 def _refuse_judging_options(options: _RankOptions, files: OutputFiles) -> None:
-    """Refuse options that would be ignored: no case is chosen and no judge called."""
     values: dict[str, bool] = {
         # It has a default, so it is only known to be given if it differs.
         "pairs": options.pairs != "round-robin",

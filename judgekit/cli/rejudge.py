@@ -155,7 +155,9 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
     if session.status is not None:
         console.note(f"{session.status}; {SAME_COMMAND}")
         return rejudged, _EXITS[session.status]
-    return rejudged, Exit.FROZEN if session.n_missed else _failures_code(rejudged)
+    return rejudged, Exit.FROZEN if session.n_missed else failures_code(
+        rejudged.new_failures if rejudged else ()
+    )
 
 
 def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int]:
@@ -193,8 +195,4 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         console.note(f"interrupted; {SAME_COMMAND}")
         return rejudged, Exit.INTERRUPTED
     # A file has no session that could report the limit, so it is read from the failures.
-    return rejudged, _failures_code(rejudged)
-
-
-def _failures_code(rejudged: Rejudged | None) -> int:
-    return 0 if rejudged is None else failures_code(rejudged.new_failures)
+    return rejudged, failures_code(rejudged.new_failures if rejudged else ())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import Exit
+from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.options import (
     CalibrationMapOptions,
     JudgeOptions,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
-    from judgekit.evaluation import GateResult, RunStopReason, RunSummary
+    from judgekit.evaluation import GateResult, RunSummary
     from judgekit.records import CaseResult, JudgeFailure, Judgment, RunInfo, Verdict
 
 
@@ -112,7 +112,6 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
 
 
 def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFiles) -> int:
-    """Print and write the results of a run; the exit code."""
     ended = run.info
     results = results_in_order(setup, ended)
 
@@ -229,16 +228,6 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
         await opened.aclose()
 
 
-_STOP_EXIT_CODES: dict[RunStopReason, int] = {
-    "interrupted": Exit.INTERRUPTED,
-    "budget": Exit.LIMIT,
-    "time": Exit.LIMIT,
-    "fail_fast": Exit.QUALITY,
-    "model": Exit.INCOMPLETE,
-}
-"""The exit code for each reason to end early."""
-
-
 def _conclude_run(
     setup: RunSetup, summary: RunSummary, gate: GateResult | None, fail_under: float | None
 ) -> int:
@@ -252,7 +241,7 @@ def _conclude_run(
         is_complete = session.reason == "fail_fast" and run.status == "complete"
         retry = session.reason == "model"
         console.note(what if is_complete else _resume_note(setup, what, retry=retry))
-        return _STOP_EXIT_CODES[session.reason]
+        return STOP_CODES[session.reason]
     if session.n_missed:
         console.note("some replies are not in the frozen cache, and no calls were made for them")
         console.note(f"to make these calls: {_command(setup)}")
@@ -276,7 +265,6 @@ def _conclude_run(
 
 
 def _quality(summary: RunSummary, gate: GateResult | None, fail_under: float | None) -> int:
-    """The exit code for what is required of the results."""
     codes = [0 if fail_under is None else _under(summary, fail_under)]
     if gate is not None and gate.held in {"failed", "inconclusive"}:
         is_failed = gate.held == "failed"

@@ -387,20 +387,6 @@ def output_sources(options: InputOptions, suite: Suite | None) -> tuple[OutputSo
     return sources
 
 
-def note_missing_inputs(setup: GradeSetup) -> None:
-    """Warn of files of outputs that begin without an input, if no cases are given."""
-    if setup.cases is not None:
-        return
-    for source in setup.sources:
-        # The first row only: reading all of a large file just for a warning is not worth it.
-        case, _ = next(iter_case_outputs(source.path, variant=source.variant, needs_input=False))
-        if case.input is None:
-            console.note(
-                f"{source.path} has no inputs: the judge sees only the outputs; "
-                f"{MISSING_INPUT_REMEDY}"
-            )
-
-
 def note_unused_replies(judges: Iterable[Judge]) -> None:
     """Report recorded replies that were never requested, once everything was judged."""
     for judge in judges:

@@ -235,7 +235,6 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _S
 def _show_comparisons(
     store: RunStore, name: str | None, case: str | None, options: _ShowOptions
 ) -> None:
-    """List the stored comparisons, or print one of them or one of its cases."""
     if name is None:
         check_no_rule(options.rule)
         stored = store.comparisons(limit=options.n_shown)
@@ -290,7 +289,6 @@ def _show_comparison_case(
 
 
 def _show_listing(store: RunStore, options: _ShowOptions) -> None:
-    """List runs, or what is related to something."""
     kind = options.listing
     filters = dict.fromkeys(name for names in _GOES_WITH.values() for name in sorted(names))
     wanted = [name for name in filters if getattr(options, name)]

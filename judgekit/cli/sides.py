@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import Exit
+from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.options import ContestOptions, GradingOptions, resume_command
 from judgekit.cli.outputs import show_document
 from judgekit.cli.progress import attend, run_until_stopped
 from judgekit.cli.setup import (
+    MISSING_INPUT_REMEDY,
     OutputSource,
     configured_suite,
     grade_setup,
     make_judge,
-    note_missing_inputs,
 )
 from judgekit.cli.suite_setup import execution_options, selected_cases
 from judgekit.datasets import (
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from judgekit.cli.options import ComparingOptions
-    from judgekit.evaluation import OutputPair, RunStopReason
+    from judgekit.evaluation import OutputPair
     from judgekit.records import Case, Dataset, RunInfo
     from judgekit.store import RunStore
 
@@ -229,7 +229,6 @@ def _file_sides(
     budget: Budget | None,
     stack: ExitStack,
 ) -> tuple[Panel, Rubric, list[Side]]:
-    """Sides whose outputs are in files, with who compares them and by which rubric."""
     sources = []
     for name in sides.names:
         outputs = sides.variants[name].outputs if name in sides.variants else None
@@ -243,10 +242,14 @@ def _file_sides(
     setup = grade_setup(
         GradingOptions.of(options, outputs=paths, judge_model=None), panel.judges[0]
     )
-    note_missing_inputs(setup)
     found = []
     for name, source, named in zip(sides.names, sources, setup.sources, strict=True):
         file = source.path
+        # The first row only: reading all of a large file just for a warning is not worth it.
+        answers = iter_case_outputs(file, setup.cases, variant=source.variant, needs_input=False)
+        if setup.cases is None and next(iter(answers))[0].input is None:
+            what = "has no inputs: the judge sees only the outputs"
+            console.note(f"{file} {what}; {MISSING_INPUT_REMEDY}")
         # Rows that name no variant belong to one that is named after the file.
         variant = source.variant or named.stem or file.stem
         # The version is the content of the file: a changed file must not inherit an approval.
@@ -389,16 +392,6 @@ def show_pair_plan(
     return Exit.LIMIT if is_short else 0
 
 
-_STOPPED: dict[RunStopReason, int] = {
-    "interrupted": Exit.INTERRUPTED,
-    "budget": Exit.LIMIT,
-    "time": Exit.LIMIT,
-    "fail_fast": Exit.INCOMPLETE,
-    "model": Exit.INCOMPLETE,
-}
-"""The exit code for each reason to stop before every output exists."""
-
-
 @dataclass(frozen=True, slots=True)
 class ProducedSides:
     """Sides whose outputs were produced first, with who compares them and by which rubric."""
@@ -493,7 +486,7 @@ def _produce(
     if session.reason is not None:
         what = "interrupted" if session.reason == "interrupted" else f"stopped: {ended.reason}"
         console.note(f"{what}; {continuation}")
-        sys.exit(_STOPPED[session.reason])
+        sys.exit(STOP_CODES[session.reason])
     if session.n_missed:
         console.note("some replies are not in the frozen cache, and no calls were made for them")
         sys.exit(Exit.FROZEN)

@@ -171,7 +171,6 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _title(path: Path) -> str:
-    """The type of a file, recognized by its content."""
     if path.suffix == TEMPLATE_SUFFIX:
         return "template" if is_judge_template(path) else "partial"
     try:
@@ -228,7 +227,15 @@ def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagn
     """The invalid assertions of a file, and of the cases a suite names."""
     try:
         document = read_whole_document(path)
-        found = list(_of_rows(path) if document is None else _of_document(document))
+        if document is not None:
+            found = list(_of_document(document))
+        else:
+            found = [
+                _error(path, row.line, fault.message, fault.hint, row.fields.get("id"))
+                for row in scan_rows(path)
+                if isinstance(row, FileRow) and isinstance(row.fields.get(_ASSERTIONS), list)
+                for fault in read_specs(row.fields[_ASSERTIONS], registry=_registry())[1]
+            ]
     except DatasetError:
         return []  # already in `known`
     return [remark for remark in found if not any(_is_same(remark, one) for one in known)]
@@ -285,14 +292,6 @@ def _as_written(document: ParsedDocument) -> Iterator[Diagnostic]:
             for fault in read_specs(specs, registry=_registry())[1]:
                 line = document.line_of(*where, *fault.where[1:])
                 yield _error(document.path, line, fault.message, fault.hint, name)
-
-
-def _of_rows(path: Path) -> Iterator[Diagnostic]:
-    for row in scan_rows(path):
-        if isinstance(row, FileRow) and isinstance(row.fields.get(_ASSERTIONS), list):
-            for fault in read_specs(row.fields[_ASSERTIONS], registry=_registry())[1]:
-                case_id = row.fields.get("id")
-                yield _error(path, row.line, fault.message, fault.hint, case_id)
 
 
 @cache

@@ -20,17 +20,21 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 def parse_fraction(text: str) -> float:
     """A number from 0 to 1."""
-    value = _number(text)
-    if not 0 <= value <= 1:
-        raise ValueError(f"{text} is not a number from 0 to 1")
-    return value
+    return _number(text, "a number from 0 to 1", lambda value: 0 <= value <= 1)
 
 
 def parse_amount(text: str) -> float:
     """An amount of money above 0."""
-    value = _number(text)
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{text} is not an amount above 0")
+    return _number(text, "an amount above 0", lambda value: 0 < value < float("inf"))
+
+
+def _number(text: str, what: str, is_valid: Callable[[float], bool]) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
+    if not is_valid(value):
+        raise ValueError(f"{text} is not {what}")
     return value
 
 
@@ -57,13 +61,6 @@ def parse_flag(text: str) -> bool:
     if text.lower() not in _TRUE + _FALSE:
         raise ValueError(f"{text!r} is neither true nor false")
     return text.lower() in _TRUE
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a number") from None
 
 
 RECORDED = "recorded:"
