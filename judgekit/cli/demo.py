@@ -7,10 +7,11 @@ import tempfile
 from pathlib import Path
 
 from judgekit.cli import console
-from judgekit.cli.grade import GradeOptions, run_grading, show_dry_run
+from judgekit.cli.grade import run_grading, show_dry_run
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, dry_run_option, option
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
+from judgekit.cli.suite_setup import GradeOptions
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
 from judgekit.models import SMOKE_NOTICE, is_smoke_name
 from judgekit.models.cache import DiskCache, import_entries

@@ -4,48 +4,16 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
-from pathlib import Path
 
 import click
 
 from judgekit.cli.help import command
-from judgekit.cli.options import EXISTING_PATH, GradingOptions, max_cost_option, option
-from judgekit.cli.outputs import OutputFiles, export_outputs, output_option
-from judgekit.cli.run_job import EngineOptions, carry_out
+from judgekit.cli.options import EXISTING_PATH
+from judgekit.cli.outputs import OutputFiles, export_outputs
+from judgekit.cli.run_job import carry_out
 from judgekit.cli.setup import configured_suite, grade_setup, output_sources
-from judgekit.cli.suite_setup import grade_run_setup
+from judgekit.cli.suite_setup import GradeOptions, grade_run_setup
 from judgekit.errors import SettingsError
-
-
-class GradeOptions(EngineOptions, GradingOptions):
-    """The options of `grade`."""
-
-    no_store: bool = option(
-        "--no-store",
-        "Do not store the run: no later show, trend, baseline or --resume.",
-        default=False,
-        has_variable=True,
-    )
-    output: tuple[Path, ...] = output_option(
-        "Write the verdicts to FILE: .jsonl, .json, .csv or .parquet; or the report: .html or .md."
-    )
-    # A flag without an id: the options describe the outputs, which identify the run.
-    resume: bool = option(
-        "--resume",
-        "Resume the stored run of the same outputs; without one, cached replies are used.",
-        default=False,
-    )
-    retry_errors: bool = option(
-        "--retry-errors",
-        "Retry failed questions, including cached replies that cannot be parsed.",
-        default=False,
-    )
-    fail_fast: bool = option(
-        "-x/--fail-fast", "Stop at the first failed output. Exit code 1.", default=False
-    )
-    max_cost: float | None = max_cost_option(
-        "Stop at this cost; run it again to continue. Exit code 5."
-    )
 
 
 @command("grade", GradeOptions)

@@ -26,9 +26,8 @@ from judgekit.cli.options import (
     rubric_option,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.run import RunOptions
 from judgekit.cli.setup import SUITE_FILE, grade_setup
-from judgekit.cli.suite_setup import TARGET_OPTIONS, run_setup
+from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, run_setup
 from judgekit.datasets import command_options, load_suite
 from judgekit.evaluation import (
     calibration_of_suite,

@@ -12,43 +12,15 @@ import click
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import EXISTING_PATH, SuiteOptions, max_cost_option, option
+from judgekit.cli.options import EXISTING_PATH
 from judgekit.cli.outputs import OutputFiles, export_outputs
-from judgekit.cli.run_job import EngineOptions, carry_out
-from judgekit.cli.suite_setup import run_setup, suite_paths
+from judgekit.cli.run_job import carry_out
+from judgekit.cli.suite_setup import RunOptions, run_setup, suite_paths
 from judgekit.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-
-class RunOptions(SuiteOptions, EngineOptions):
-    """The options of `run`."""
-
-    resume: str | None = option(
-        "--resume",
-        "Resume a run of this suite: its id, the beginning of it, or the latest.",
-        metavar="[RUN]",
-        flag_value="latest",
-    )
-    retry_errors: bool = option(
-        "--retry-errors", "With --resume: retry what failed.", default=False
-    )
-    max_cost: float | None = max_cost_option("Stop at this cost; --resume continues. Exit code 5.")
-    max_time: float | None = option(
-        "--max-time",
-        "Start no new case after this time; --resume continues. Exit code 5.",
-        gt=0,
-        metavar="SECONDS",
-        has_variable=True,
-    )
-    # Off by default: a suite from the network must not run programs.
-    allow_scripts: bool = option(
-        "--allow-scripts", "Allow the setup and the scripts of the suite.", default=False
-    )
-    # Stored with the run, and no part of what identifies it.
-    notes: str | None = option("--notes", "Notes to store with the run.")
 
 
 @command("run", RunOptions)

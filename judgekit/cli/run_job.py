@@ -16,16 +16,8 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
-from judgekit.cli.options import (
-    CalibrationMapOptions,
-    JudgeOptions,
-    StoreOptions,
-    TalkOptions,
-    dry_run_option,
-    option,
-    resume_command,
-)
-from judgekit.cli.outputs import output_option, show_document
+from judgekit.cli.options import resume_command
+from judgekit.cli.outputs import show_document
 from judgekit.cli.progress import attend, run_until_stopped
 from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated
 from judgekit.cli.suite_setup import RunSetup, find_unfinished_run, read_recorded
@@ -59,35 +51,12 @@ from judgekit.store import RunStore
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from judgekit.cli.options import TalkOptions
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
+    from judgekit.cli.suite_setup import EngineOptions
     from judgekit.evaluation import GateResult, RunSummary
     from judgekit.records import CaseResult, JudgeFailure, Judgment, RunInfo, Verdict
-
-
-class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptions):
-    """What `run` and `grade` have in common: both evaluate a suite and store a run."""
-
-    output: tuple[Path, ...] = output_option(
-        "Write every answer to FILE: .jsonl, .json, .csv or .parquet; or the report: .html or .md."
-    )
-    # For every variant: a good one must not hide one that fails.
-    fail_under: float | None = option(
-        "--fail-under",
-        "Exit 1 if the pass rate of a variant is below RATE, 4 if it has none.",
-        ge=0,
-        le=1,
-        metavar="RATE",
-    )
-    fail_fast: bool = option("-x/--fail-fast", "Stop at the first failed answer.", default=False)
-    dry_run: bool = dry_run_option()
-    allow_scripts: bool = False
-    max_time: float | None = None
-
-    @property
-    def resumes(self) -> bool:
-        """Whether a stored run is to be continued."""
-        return bool(getattr(self, "resume", None))
 
 
 def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> int:

@@ -82,7 +82,7 @@ class GradeInputs:
     sample: int | None = None
     seed: int = 0
 
-    # Noted by the run, as of recorded variants. Commands that examine a judge refuse such ids.
+    # A run reports ids without a case; commands that examine a judge refuse them.
     is_lenient: bool = False
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
@@ -285,7 +285,7 @@ def how_to_continue(judge: Judge) -> str:
 
 
 def existing_store(location: str, stack: ExitStack) -> RunStore | None:
-    """The store, unless there is none yet: looking for runs must not create it."""
+    """The store, unless there is none yet: a search for runs must not create it."""
     if "://" not in location and not Path(location).is_file():
         return None
     return stack.enter_context(closing(RunStore(location, create=False)))
