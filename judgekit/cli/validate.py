@@ -109,6 +109,8 @@ _RESULTS: tuple[tuple[str, frozenset[str]], ...] = (
 )
 """What commands write about results, by fields that only such a file has."""
 
+_PAGES = {".html": "a page", ".md": "a page", ".xml": "results for a CI server"}
+
 _UNKNOWN = "not a file of judgekit"
 _UNREADABLE = "cannot be read"
 _CHECKED = frozenset(
@@ -173,6 +175,8 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 def _title(path: Path) -> str:
     if path.suffix == TEMPLATE_SUFFIX:
         return "template" if is_judge_template(path) else "partial"
+    if path.suffix in _PAGES:
+        return _PAGES[path.suffix]
     try:
         document = read_whole_document(path)
         if document is not None:
@@ -213,7 +217,7 @@ def _diagnostics(path: Path, title: str) -> list[Diagnostic]:
     except (SettingsError, TemplateError) as error:
         return [_error(path, None, error.message, error.hint)]
     # What commands write about results is evidence, which nobody edits.
-    if title in dict(_RESULTS):
+    if path.suffix in _PAGES or title in dict(_RESULTS):
         return []
     found = [diagnostic_from_problem(problem) for problem in validate_path(path)]
     found += assertion_diagnostics(path, found)

@@ -47,6 +47,14 @@ def test_reports_and_plans_are_known(suite: Run) -> None:
     assert (ran.code, [one["kind"] for one in ran.json["files"]]) == (0, kinds)
 
 
+def test_pages_are_known(suite: Run) -> None:
+    suite("grade", "-q", "-o", "report.html", "-o", "report.md")
+    suite("export", "-o", "junit.xml")
+    ran = suite("validate", "report.html", "report.md", "junit.xml", "--json")
+    kinds = ["a page", "a page", "results for a CI server"]
+    assert (ran.code, [one["kind"] for one in ran.json["files"]]) == (0, kinds)
+
+
 def test_a_map_that_cannot_be_loaded_is_an_error(suite: Run, tmp_path: Path) -> None:
     (tmp_path / "maps.json").write_text(json.dumps({"asked": 1, "maps": [], "label_set": "x"}))
     ran = suite("validate", "maps.json", "--json")
