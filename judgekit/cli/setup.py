@@ -93,7 +93,7 @@ class GradeInputs:
     def with_sources(self) -> Iterator[tuple[OutputSource, Case, Output]]:
         """The same with the file each output is from."""
         chosen: Iterator[tuple[OutputSource, Case, Output]] = (
-            one for one in self._all() if self._is_wanted(one[1])
+            one for one in self._all() if self.is_wanted(one[1])
         )
         if self.sample is not None:
             chosen = draw_sample(chosen, self.sample, random.Random(self.seed))
@@ -121,12 +121,8 @@ class GradeInputs:
         """Ids in the files read so far that no case has, by the name of the file."""
         return {name: tuple(dict.fromkeys(ids)) for name, ids in self.left_out.items() if ids}
 
-    def tagged_cases(self) -> tuple[Case, ...]:
-        """The cases with a wanted tag."""
-        known = () if self.cases is None else self.cases.cases
-        return tuple(case for case in known if self._is_wanted(case))
-
-    def _is_wanted(self, case: Case) -> bool:
+    def is_wanted(self, case: Case) -> bool:
+        """Whether a case has a wanted tag."""
         return not self.filter_tags or bool(self.filter_tags & set(case.tags))
 
     def _all(self) -> Iterator[tuple[OutputSource, Case, Output]]:

@@ -322,7 +322,9 @@ def read_recorded(
     # A suite lists the cases each variant must answer; a file alone only those that were answered.
     takes_all = inputs.sample is None and inputs.limit is None
     is_complete = is_suite and takes_all and inputs.cases is not None
-    chosen = inputs.tagged_cases() if is_complete else tuple(cases.values())
+    if is_complete and inputs.cases is not None:
+        cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}
+    chosen = tuple(cases.values())
     name, version = (
         ("outputs", "1") if inputs.cases is None else (inputs.cases.name, inputs.cases.version)
     )
@@ -515,32 +517,31 @@ def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
             f"{TARGET_OPTIONS[name]} is for a suite without variants, and {suite.name!r} has some",
             hint="omit it, or add the variant to the suite",
         )
-    wanted = options.variant
-    if name == "target_outputs" and len(wanted) != 1:
-        # The rows may name several variants; if one row names none, they are all of one variant,
-        # which is named after the file.
-        path = Path(value)
-        named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
-        ids = [] if None in named else [str(one) for one in named if one not in {None, ""}]
-        outputs = str(path.resolve())
-        variants = tuple(VariantSettings(id=id_, outputs=outputs) for id_ in ids or [path.stem])
-        return suite.model_copy(update={"variants": variants})
-    variant = _variant(name, value, suite, id_=wanted[0] if len(wanted) == 1 else None)
-    return suite.model_copy(update={"variants": (variant,)})
+    ids = options.variant if len(options.variant) == 1 else ()
+    return suite.model_copy(update={"variants": _variants(name, value, suite, ids)})
 
 
-def _variant(name: str, value: str, suite: Suite, *, id_: str | None) -> VariantSettings:
-    if name == "target_outputs":
-        path = Path(value)
-        return VariantSettings(id=id_ or path.stem, outputs=str(path.resolve()))
+def _variants(
+    name: str, value: str, suite: Suite, ids: tuple[str, ...]
+) -> tuple[VariantSettings, ...]:
+    id_ = next(iter(ids), None)
     if name == "target_command":
-        return VariantSettings(id=id_ or "command", command=_command(value, suite))
+        return (VariantSettings(id=id_ or "command", command=_command(value, suite)),)
     if name == "target_python":
         here = str(Path.cwd())
         if here not in sys.path:  # as with `python script.py`, modules here go first
             sys.path.insert(0, here)
-        return VariantSettings(id=id_ or value.rpartition(":")[2], python=value)
-    return VariantSettings(id=id_ or urlsplit(value).netloc, http=HttpTarget(url=value))
+        return (VariantSettings(id=id_ or value.rpartition(":")[2], python=value),)
+    if name == "target_http":
+        return (VariantSettings(id=id_ or urlsplit(value).netloc, http=HttpTarget(url=value)),)
+    path = Path(value)
+    if not ids:
+        # The rows may name several variants; if one row names none, they are all of one variant,
+        # which is named after the file.
+        named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
+        ids = () if None in named else tuple(str(one) for one in named if one not in {None, ""})
+    outputs = str(path.resolve())
+    return tuple(VariantSettings(id=one, outputs=outputs) for one in ids or [path.stem])
 
 
 def _command(value: str, suite: Suite) -> tuple[str, ...]:
