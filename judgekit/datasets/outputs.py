@@ -87,14 +87,21 @@ def iter_case_outputs(
     *,
     variant: str | None = None,
     needs_input: bool = True,
+    unmatched: list[str] | None = None,
 ) -> Iterator[tuple[Case, Output]]:
-    """The outputs of a file, each with the case it answers."""
+    """The outputs of a file, each with the case it answers.
+
+    An id that no case has is an error, unless there is a list for such ids.
+    """
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     for answer in _iter_wanted(path, variant):
         case_id, fields = answer.output.case_id or "", answer.case_fields
         if by_id is not None:
             if case_id not in by_id:
+                if unmatched is not None:
+                    unmatched.append(case_id)
+                    continue
                 hint = suggest_name(case_id, by_id)
                 message = f"no case has the id {case_id!r}"
                 raise DatasetError(message, path=path, line=answer.line, hint=hint)

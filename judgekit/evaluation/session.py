@@ -104,6 +104,8 @@ class RecordedAnswers:
     has_gaps: bool
     # Variants that are named after their file, for its rows name none
     unnamed: frozenset[str] = frozenset()
+    # Ids of outputs that no case has, by the name of their file
+    unmatched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 # How long an answer may take where neither the variant nor the suite says.
