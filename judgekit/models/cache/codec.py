@@ -79,7 +79,7 @@ def encode_entry(entry: CacheEntry, **more: JsonValue) -> str:
     return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 
 
-def decode_reply(text: str, key: str) -> ModelReply:
+def decode_reply(text: str, key: str, *, may_be_rejected: bool = False) -> ModelReply:
     """The reply of a reply row, if it may be served under that key."""
     # Every cache hit comes through here: the checksum, the JSON and the reply in one function.
     rest = "{" + text[_BODY_AT:]
@@ -89,7 +89,7 @@ def decode_reply(text: str, key: str) -> ModelReply:
     try:
         body = json.loads(rest)
         # The checksum holds for a row that was copied under another name, too.
-        if body["key"] != key or "rejected" in body:
+        if body["key"] != key or ("rejected" in body and not may_be_rejected):
             raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
         return ModelReply.model_validate({**body["reply"], "cached": True, "key": key})
     except ValidationError as error:
@@ -100,13 +100,8 @@ def decode_reply(text: str, key: str) -> ModelReply:
 
 def decode_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
     """The entry of a reply row, served or rejected."""
-    rest = b"{" + text[_BODY_AT:].encode("utf-8", "surrogatepass")
-    if not text.startswith(f'{_SEAL}{hashlib.sha256(rest).hexdigest()}",'):
-        raise DamagedEntryError("the checksum does not match: the entry was altered")
-    body = _parsed(text)
-    if body.get("key") != key:
-        raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
-    return _entry(body, request)
+    reply = decode_reply(text, key, may_be_rejected=True)
+    return _entry(json.loads(text), reply, request)
 
 
 def decode_request(text: str, key: str) -> JsonObject:
@@ -126,20 +121,28 @@ def encode_line(entry: CacheEntry) -> str:
 
 def decode_line(line: str) -> CacheEntry:
     """The entry of one line of an export."""
-    body = _parsed(line)
-    checksum = body.pop("checksum", None)
+    try:
+        body = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DamagedEntryError(f"not JSON: {error}") from error
+    if not isinstance(body, dict) or not {"checksum", "request", "key"} <= body.keys():
+        raise DamagedEntryError("not an entry of a reply cache")
+    checksum, fields = body.pop("checksum"), body.get("reply")
     try:
         sealed = fingerprint(body) == checksum
     except ValueError as error:
         raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
-    if checksum is None or "request" not in body or "key" not in body:
-        raise DamagedEntryError("not an entry of a reply cache")
     if not sealed:
         raise DamagedEntryError("the checksum does not match: the line was altered")
     request = body.pop("request")
     if not isinstance(request, dict) or fingerprint(request) != body["key"]:
         raise DamagedEntryError("the key is not the fingerprint of the request")
-    entry = _entry(body, request)
+    try:
+        reply = ModelReply.model_validate(fields)
+    except ValidationError as error:
+        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
+    reply = reply.model_copy(update={"cached": True, "key": body["key"]})
+    entry = _entry(body, reply, request)
     # Checked at the import: a truncated reply in an export would be served for ever.
     if not entry.rejected and not is_servable(entry.reply):
         raise DamagedEntryError("the reply was cut short, filtered or empty and may not be served")
@@ -162,29 +165,12 @@ def is_intact_row(name: str, text: str) -> bool:
     return True
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DamagedEntryError(f"not JSON: {error}") from error
-    if not isinstance(body, dict):
-        raise DamagedEntryError("not an entry of a reply cache")
-    return body
-
-
-def _entry(body: dict[str, Any], request: JsonObject | None) -> CacheEntry:
-    fields, imported = body.get("reply"), body.get("imported")
-    if not isinstance(fields, dict):
-        raise DamagedEntryError("the entry holds no reply")
-    created_at = str(body.get("created_at"))
+def _entry(body: dict[str, Any], reply: ModelReply, request: JsonObject | None) -> CacheEntry:
+    created_at, imported = str(body.get("created_at")), body.get("imported")
     try:
         datetime.fromisoformat(created_at)
     except ValueError as error:
         raise DamagedEntryError(f"the time it was fetched is no time: {created_at!r}") from error
-    try:
-        reply = ModelReply.model_validate({**fields, "cached": True, "key": body["key"]})
-    except ValidationError as error:
-        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
     return CacheEntry(
         key=body["key"],
         request=request,

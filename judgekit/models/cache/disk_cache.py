@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import diskcache
 
@@ -48,7 +48,6 @@ from judgekit.models.cache.sqlite import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-_T = TypeVar("_T")
 _BATCH = 500
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -163,7 +162,7 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
         """Nothing: this cache has no files, so a file name in a row is another program's."""
 
 
-class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
+class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskcache has no types
     """Named text in one SQLite file; see `judgekit.models.cache.interface.CacheRows`."""
 
     def __init__(self, folder: Path) -> None:
@@ -180,25 +179,9 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
         except (TypeError, KeyError, AttributeError, AssertionError) as error:
             # diskcache trusts the settings it finds in the file as names of arguments.
             raise DamagedFileError(f"the cache's settings were altered: {error}") from error
-        self._reader = RowReader(self._fetch_all)
 
     execute = diskcache.Cache._sql  # noqa: SLF001 - diskcache's own way to this thread's connection
     """Runs one statement on the connection of this thread."""
-
-    def text(self, name: str) -> str | None:
-        return self._reader.text(name)
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        return self._reader.texts(names)
-
-    def names(self) -> Iterator[str]:
-        return self._reader.names()
-
-    def count_replies(self) -> int:
-        return self._reader.count_replies()
-
-    def problems(self) -> tuple[str, ...]:
-        return self._reader.problems()
 
     def write(self, rows: Mapping[str, str]) -> None:
         """One transaction."""
@@ -250,7 +233,7 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
                 hint="another program changes them; give judgekit a separate folder",
             )
 
-    def _fetch_all(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+    def _query(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         return self._sql(statement, values).fetchall()  # type: ignore[no-any-return]  # diskcache has no types
 
 
@@ -272,7 +255,7 @@ def _write_error(error: BaseException, what: str) -> StoreError:
     return WriteFailedError(f"the cache could not be {what}: {error}")
 
 
-class SqliteRows:
+class SqliteRows(RowReader):
     """The rows of a database that is set aside when it is found damaged, and replaced by a new one.
 
     Another process may set the file aside while this one has it open. Every write is therefore
@@ -301,22 +284,6 @@ class SqliteRows:
         mode, filename, value = found
         is_plain = mode == MODE_RAW and filename is None and isinstance(value, str)
         return value if is_plain else stored_text(*found)  # which refuses it
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        return self._repeat_if_damaged(methodcaller("texts", names))
-
-    def names(self) -> Iterator[str]:
-        last = ""
-        rows = self._rows
-        try:
-            for last in rows.names():
-                yield last
-        except DamagedFileError as error:
-            self._reopen(rows, error)
-            yield from (name for name in self._rows.names() if name > last)
-
-    def count_replies(self) -> int:
-        return self._repeat_if_damaged(DiskcacheRows.count_replies)
 
     def problems(self) -> tuple[str, ...]:
         """It repairs nothing."""
@@ -352,13 +319,16 @@ class SqliteRows:
             # Another process set the file aside meanwhile: what was written is in the old one.
             self._reopen(self._rows, None)
 
-    def _repeat_if_damaged(self, action: Callable[[DiskcacheRows], _T]) -> _T:
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         rows = self._rows
         try:
-            return action(rows)
+            return super()._ask(statement, values)
         except DamagedFileError as error:
             self._reopen(rows, error)
-            return action(self._rows)
+            return super()._ask(statement, values)
+
+    def _query(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        return self._rows._query(statement, values)  # noqa: SLF001 - the same method of another reader
 
     def _reopen(self, rows: DiskcacheRows, damage: DamagedFileError | None) -> None:
         with self._lock:
@@ -388,26 +358,18 @@ class SqliteRows:
             rows = DiskcacheRows(place.path)
         place.mark_opened()
         if aside is not None:
-            _restore_recovered(aside, rows)
+            n_replies = 0
+            recovered = recover_rows(aside)
+            while batch := dict(islice(recovered, _BATCH)):
+                rows.write(batch)
+                n_replies += sum(":" not in name for name in batch)
+            warnings.warn(
+                f"the cache's database was damaged; it is kept as {aside}, and a new one was begun "
+                f"with the {n_replies} replies that could still be read",
+                CacheWarning,
+                stacklevel=2,
+            )
         return rows, place.identity()
-
-
-def _restore_recovered(aside: Path, rows: DiskcacheRows) -> None:
-    n_replies = 0
-    for batch in _batches(recover_rows(aside)):
-        rows.write(batch)
-        n_replies += sum(":" not in name for name in batch)
-    warnings.warn(
-        f"the cache's database was damaged; it is kept as {aside}, and a new one was begun "
-        f"with the {n_replies} replies that could still be read",
-        CacheWarning,
-        stacklevel=2,
-    )
-
-
-def _batches(rows: Iterator[tuple[str, str]]) -> Iterator[dict[str, str]]:
-    while batch := dict(islice(rows, _BATCH)):
-        yield batch
 
 
 def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
@@ -426,21 +388,18 @@ def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
         # A folder that may only be read is a choice, and the run continues; on a full or failing
         # disk it must stop at the first reply that cannot be stored.
         goes_on = number in _FORBIDDEN or any(words in str(error) for words in _READ_ONLY)
-        return _rows_or_none(place, str(error)), LocalKeyLocks(), goes_on
-
-
-def _rows_or_none(place: CacheFolder, reason: str) -> CacheRows:
-    """The rows of a folder that cannot be written; none where they cannot be read either."""
+        reason = str(error)
+    rows: CacheRows = ReadOnlyRows(None, immutable=False, reason=reason)
     try:
         if place.identity() is not None:
-            return _open_read_only(place, reason)
+            rows = _open_read_only(place, reason)
     except (StoreError, OSError) as error:
         warnings.warn(
             f"the cache in {place.path} cannot be read and is treated as empty: {error}",
             CacheWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-    return ReadOnlyRows(None, immutable=False, reason=reason)
+    return rows, LocalKeyLocks(), goes_on
 
 
 def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
@@ -462,7 +421,7 @@ except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]  # the module is optional on Windows
 
 DATABASE_FILE = "cache.db"
-_SIDE_FILES = ("-wal", "-shm")
+_SUFFIXES = ("", "-wal", "-shm")
 _OPENED_MARK = b"judgekit cache\n"
 
 
@@ -517,8 +476,8 @@ class CacheFolder:
         """Make the database file empty and 0600 before SQLite would make it by the umask."""
         # SQLite gives its side files the mode of the database.
         os.close(os.open(self.database, os.O_RDWR | os.O_CREAT, 0o600))
-        for file in self._files():
-            if stat.S_IMODE(file.stat().st_mode) & 0o077:
+        for file in (Path(f"{self.database}{suffix}") for suffix in _SUFFIXES):
+            if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
                 file.chmod(0o600)
 
     def mark_opened(self) -> None:
@@ -550,17 +509,11 @@ class CacheFolder:
         """Rename a damaged database and its side files."""
         when = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         aside = self.path / f"{DATABASE_FILE}.corrupt-{when}"
-        for suffix in ("", *_SIDE_FILES):
+        for suffix in _SUFFIXES:
             file = Path(f"{self.database}{suffix}")
             if file.exists():
                 file.rename(f"{aside}{suffix}")
         return aside
-
-    def _files(self) -> Iterator[Path]:
-        for suffix in ("", *_SIDE_FILES):
-            file = Path(f"{self.database}{suffix}")
-            if file.exists():
-                yield file
 
 
 def _size(file: Path) -> int:

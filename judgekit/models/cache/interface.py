@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import StoreError
@@ -23,14 +24,10 @@ class CacheEntry:
     """One reply that was paid for, with its request."""
 
     key: str
-    """SHA-256 of the request, 64 lower-case hex digits."""
-
     request: JsonObject | None
     """The request's `key_parts`; None when they were lost and only the reply is left."""
 
     reply: ModelReply
-    """The reply, with `cached` true and `key` set."""
-
     created_at: str
     """When it was fetched, UTC, ISO 8601."""
 
@@ -59,6 +56,9 @@ class CacheCounts:
 
     saved_ms: float = 0.0
     """How long the hits had taken when they were fetched, in milliseconds."""
+
+    def __add__(self, other: CacheCounts) -> CacheCounts:
+        return CacheCounts(*map(add, astuple(self), astuple(other)))
 
 
 # An error of its own: damage to one row must not end a run that needs other rows.

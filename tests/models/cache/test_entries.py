@@ -153,7 +153,7 @@ def test_a_line_needs_its_request() -> None:
         (encode_line(make_entry()).replace("4", "5"), "altered"),
         (sealed_line(request={"model": "another"}), "fingerprint of the request"),
         (sealed_line(request=["no", "object"]), "fingerprint of the request"),
-        (sealed_line(reply=None), "holds no reply"),
+        (sealed_line(reply=None), "another form"),
         (sealed_line(reply={"text": 4}), "another form"),
         (sealed_line(reply={"text": "4", "finish_reason": "length"}), "may not be served"),
         (sealed_line(created_at="yesterday"), "the time it was fetched"),
