@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from judgekit.errors import FrozenCacheError, JudgeError, SettingsError, StoreError
 from judgekit.models.cache import is_servable
-from judgekit.models.request import close_model
+from judgekit.models.request import ModelAround
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ _FIRST_WAIT_S = 0.005
 _LONGEST_WAIT_S = 0.1
 
 
-class CachedModel:
+class CachedModel(ModelAround):
     """A model whose replies are cached: what was paid for once is never fetched again.
 
     Identical requests at the same moment are one call: within an event loop they wait for the
@@ -50,23 +50,16 @@ class CachedModel:
         # One forbids every call and the other needs calls.
         if frozen and refresh:
             raise SettingsError("a frozen cache cannot be refreshed: choose one of the two")
-        self._model = model
+        super().__init__(model)
         self._cache = cache
         self._frozen = frozen
         self._refresh = refresh
-        # A model may keep its replies out of the cache: recorded ones are on disk already.
-        self._is_cacheable = bool(getattr(model, "cacheable", True))
         # With `refresh` a key is fetched once; later requests with that key would be paid for
         # again.
         self._refreshed: set[str] = set()
         self._unreadable: set[str] = set()
         # Futures and tasks belong to one event loop, and so do the calls that may be joined.
         self._calls: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopCalls] = WeakKeyDictionary()
-
-    @property
-    def name(self) -> str:
-        """The name of the model inside."""
-        return self._model.name
 
     @property
     def model(self) -> Model:
@@ -78,13 +71,9 @@ class CachedModel:
         """The cache before it."""
         return self._cache
 
-    async def aclose(self) -> None:
-        """Close the connections of the model inside."""
-        await close_model(self._model)
-
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request, from the cache if it can."""
-        if not self._is_cacheable:
+        if not self.cacheable:
             return await self._model.complete(request)
         key = request.key
         is_stale = self._refresh is True or key in self._unreadable
@@ -99,7 +88,7 @@ class CachedModel:
 
     def cached_replies(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
         """The cached replies, None where there is none; `record_hit` counts those that are used."""
-        if self._refresh is True or not self._is_cacheable:
+        if self._refresh is True or not self.cacheable:
             return [None] * len(requests)
         # The usual case: one row is read without building lists.
         if len(requests) == 1:

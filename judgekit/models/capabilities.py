@@ -225,8 +225,8 @@ def parse_completion(
     # as not given.
     if not isinstance(body, dict):
         return ProviderFault(provider, "protocol", text=f"a JSON {type(body).__name__}, no object")
-    if body.get("error") and (fault := fault_in_body(provider, body)):
-        return fault
+    if body.get("error"):
+        return fault_in_body(provider, body["error"])
     choices = body.get("choices")
     if not isinstance(choices, list):
         return ProviderFault(provider, "protocol", text=f"no list of choices among {sorted(body)}")

@@ -22,7 +22,6 @@ from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
 from judgekit.models.request import close_model
 from judgekit.models.transport import AUTO_TRANSPORT, Endpoint, open_model
 from judgekit.models.transports import LitellmModel
-from judgekit.records import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,18 +74,6 @@ class Connection:
         if isinstance(self.model, RecordedModel):
             return self.model.find(request.subject)
         return None if self.cache is None else self.cache.get(request.key)
-
-    def price_range(
-        self, input_tokens: int, likely_output: int, most_output: int
-    ) -> tuple[float, float] | None:
-        """What tokens would cost."""
-        known = [
-            self.prices.price_of(
-                self.name, Usage(input_tokens=input_tokens, output_tokens=n), api_base=self.api_base
-            )
-            for n in (likely_output, most_output)
-        ]
-        return None if known[0] is None or known[1] is None else (known[0], known[1])
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next call opens new ones."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import urlsplit
 
-from judgekit.models.request import close_model
+from judgekit.models.request import ModelAround
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -335,18 +335,12 @@ def _or(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-class PricedModel:
+class PricedModel(ModelAround):
     """A model whose replies have their cost; inside the cache, so that the cost is cached too."""
 
     def __init__(self, model: Model, prices: PriceTable) -> None:
-        self.cacheable = bool(getattr(model, "cacheable", True))
-        self._model = model
+        super().__init__(model)
         self._prices = prices
-
-    @property
-    def name(self) -> str:
-        """The inner model's name."""
-        return self._model.name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer a request and say what it cost."""
@@ -356,7 +350,3 @@ class PricedModel:
             return reply
         cost = self._prices.price_of(request.model, reply.usage, api_base=request.api_base)
         return reply if cost is None else reply.model_copy(update={"cost_usd": cost})
-
-    async def aclose(self) -> None:
-        """Close the inner model's connections of the running event loop."""
-        await close_model(self._model)

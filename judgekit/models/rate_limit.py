@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
-from judgekit.models.request import close_model
+from judgekit.models.request import ModelAround
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _CHARACTERS_PER_TOKEN = 4
 
 
-class LimitedModel:
+class LimitedModel(ModelAround):
     """A model that is called within limits, with retries where they may help.
 
     One object belongs to one endpoint. The rates, the pause a provider asks for and the first
@@ -56,7 +56,7 @@ class LimitedModel:
             timeout_s=timeout_s,
             max_attempts=max_retries + 1,
         )
-        self._model = model
+        super().__init__(model)
         self._max_concurrency = max_concurrency
         self._requests = None if rpm is None else _Bucket(rpm / 60, clock)
         self._tokens = None if tpm is None else _Bucket(tpm / 60, clock)
@@ -72,12 +72,6 @@ class LimitedModel:
         self._held_until = -float("inf")
         self._fatal: ModelError | None = None
         self._loops: dict[asyncio.AbstractEventLoop, _InLoop] = {}
-        self.cacheable = bool(getattr(model, "cacheable", True))
-
-    @property
-    def name(self) -> str:
-        """The name of the model inside."""
-        return self._model.name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request, within the limits."""
@@ -101,7 +95,7 @@ class LimitedModel:
         """Close the connections of the model inside, if it was ever called."""
         # A model nobody has called holds nothing open, and a user's own may not expect it.
         if self._loops:
-            await close_model(self._model)
+            await super().aclose()
 
     def _in_loop(self) -> _InLoop:
         loop = asyncio.get_running_loop()

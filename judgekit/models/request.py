@@ -196,6 +196,20 @@ class Model(Protocol):
         ...
 
 
+class ModelAround:
+    """What every model that stands before another one shares with it."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name = model.name
+        # A model may keep its replies out of the cache: recorded ones are on disk already.
+        self.cacheable = bool(getattr(model, "cacheable", True))
+
+    async def aclose(self) -> None:
+        """Close the connections of the model inside."""
+        await close_model(self._model)
+
+
 async def close_model(model: Model | None) -> None:
     """Close what a model holds open in the running event loop, where it holds anything open."""
     # `aclose` is no part of the protocol: a user's own model needs a name and `complete` only.

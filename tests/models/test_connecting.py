@@ -181,12 +181,6 @@ def test_a_smoke_model_is_flagged() -> None:
     assert connect(name).flags == ("smoke_model",)
 
 
-def test_a_range_of_prices_is_known_or_it_is_none() -> None:
-    connection = connect(ScriptedModel("x"), prices=PRICES)
-    assert connection.price_range(1_000_000, 0, 1_000_000) == pytest.approx((2.0, 10.0))
-    assert connect(ScriptedModel("x", name="nobody/knows")).price_range(1, 1, 1) is None
-
-
 def test_connecting_and_hitting_the_cache_imports_no_transport(tmp_path: Path) -> None:
     code = (
         "import sys, asyncio\n"
