@@ -6,7 +6,6 @@ The parts are in `litellm`, `direct`, `local`, `recorded_replies`, `rate_limit`,
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,17 +14,14 @@ from judgekit.errors import SettingsError
 from judgekit.models.budget import BudgetedModel
 from judgekit.models.cache import DiskCache
 from judgekit.models.cached_model import CachedModel
-from judgekit.models.local import LocalModel, is_smoke_name, local_weights
+from judgekit.models.local import LocalModel, is_smoke_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
 from judgekit.models.request import close_model
 from judgekit.models.transport import AUTO_TRANSPORT, Endpoint, open_model
-from judgekit.models.transports import LitellmModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from judgekit.models.budget import Budget
     from judgekit.models.cache import ReplyCache
     from judgekit.models.cached_model import Refresh
@@ -145,28 +141,6 @@ def connect(
     )
 
 
-class LazyModel:
-    """A model that is built at its first request, so that a run of cache hits never builds it."""
-
-    def __init__(self, name: str, build: Callable[[], Model]) -> None:
-        self.name = name
-        """How the model is called in records and messages."""
-        self._build = build
-        self._model: Model | None = None
-        self._lock = threading.Lock()
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request; see `Model.complete`."""
-        with self._lock:
-            if self._model is None:
-                self._model = self._build()
-        return await self._model.complete(request)
-
-    async def aclose(self) -> None:
-        """Close the model's connections, where it was built."""
-        await close_model(self._model)
-
-
 def _open(
     named: str | Model, *, api_base: str | None, timeout_s: float, transport: str | None
 ) -> Model:
@@ -175,17 +149,9 @@ def _open(
         return named
     if not named.strip():
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")
-    if not _is_local(named):
-        return open_model(transport or AUTO_TRANSPORT, Endpoint(named, api_base, timeout_s))
-
-    # A local server is called like any other provider: through litellm.
-    def open_inner(model: str, *, api_base: str, api_key: str) -> Model:
-        extra = {"api_key": api_key}
-        return LitellmModel(model, api_base=api_base, timeout_s=timeout_s, extra=extra)
-
-    # A name that says the hash of its weights can be answered from a cache without them.
-    name = named if "@" in named else local_weights().model_name
-    return LazyModel(name, lambda: LocalModel(named, open_inner=open_inner))
+    if _is_local(named):
+        return LocalModel(named, timeout_s=timeout_s)
+    return open_model(transport or AUTO_TRANSPORT, Endpoint(named, api_base, timeout_s))
 
 
 def _is_local(model: str) -> bool:
