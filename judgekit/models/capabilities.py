@@ -53,10 +53,7 @@ class RequestPlan:
     """Sampling parameters and, by the form, `response_format` or `tools` and `tool_choice`."""
 
     form: ReplyForm
-    """How the reply schema is made known."""
-
     dropped: tuple[str, ...]
-    """Requested parameters that are not sent."""
 
 
 class Negotiation:

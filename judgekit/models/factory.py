@@ -36,18 +36,12 @@ class Connection:
     """A model with its limits, prices and cache."""
 
     name: str
-    """The model's name in requests and records."""
-
     model: Model
-    """The model that is called; everything else is inside it."""
-
     prices: PriceTable
     api_base: str | None
     """The endpoint, where it is not the provider's own."""
 
     max_concurrency: int
-    """Calls in flight at most."""
-
     cache: ReplyCache | None = None
     owns_cache: bool = False
     """Whether the cache was opened here, so that it is closed here."""

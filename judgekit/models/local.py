@@ -55,7 +55,6 @@ class ModelWeights:
     """Its file name without the suffix, lower case."""
 
     sha256: str
-    """The SHA-256 of its content, 64 hex digits."""
 
     @property
     def model_name(self) -> str:

@@ -262,13 +262,19 @@ class PriceTable:
         return entry
 
 
+@lru_cache(maxsize=1)
+def litellm_folder() -> Path | None:
+    """Where litellm is installed; found without importing it, which takes seconds."""
+    spec = find_spec("litellm")
+    places = None if spec is None else spec.submodule_search_locations
+    return Path(places[0]) if places else None
+
+
 @lru_cache(maxsize=4)
 def _bundled_table(path: Path | None) -> dict[str, dict[str, object]]:
     """The parsed table; an empty one where litellm is not installed, so that prices are unknown."""
-    if path is None:
-        spec = find_spec("litellm")
-        places = None if spec is None else spec.submodule_search_locations
-        path = Path(places[0], _FILE) if places else None
+    if path is None and (folder := litellm_folder()) is not None:
+        path = folder / _FILE
     if path is None or not path.is_file():
         return {}
     return cast("dict[str, dict[str, object]]", json.loads(path.read_text(encoding="utf-8")))

@@ -88,7 +88,9 @@ class LimitedModel(ModelAround):
                     raise
                 if error.retry_after_s:
                     continue  # the pause holds for every call, also for this one
-            await self._pause(here, self._backoff_s(attempt))
+            # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
+            longest = min(self._max_backoff_s, self._first_backoff_s * 2.0**attempt)
+            await self._pause(here, self._rng.uniform(0, longest))
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def aclose(self) -> None:
@@ -186,12 +188,6 @@ class LimitedModel(ModelAround):
                 request_id=first.request_id,
                 hint=first.hint,
             ) from first.__cause__
-
-    def _backoff_s(self, attempt: int) -> float:
-        """A wait drawn from [0, longest], the longest doubling up to its limit (full jitter)."""
-        # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
-        longest = min(self._max_backoff_s, self._first_backoff_s * 2.0**attempt)
-        return self._rng.uniform(0, longest)
 
     async def _pause(self, here: _InLoop, wait_s: float) -> None:
         """Sleep, but no longer than until a fatal error."""

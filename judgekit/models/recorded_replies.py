@@ -96,6 +96,7 @@ class RecordedModel:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(str(path).removeprefix(RECORDED_PREFIX))
+        self.name = f"{RECORDED_PREFIX}{self.path}"
         self._lines: dict[_Key, int] = {}
         self._replies: dict[_Key, ModelReply] = {}
         # What requests asked for, and which rows answered them.
@@ -116,11 +117,6 @@ class RecordedModel:
             reply = {name: getattr(row, name) for name in _REPLY_FIELDS}
             # Nothing is paid to read a file.
             self._replies[key] = ModelReply.model_validate({**reply, "cost_usd": 0.0})
-
-    @property
-    def name(self) -> str:
-        """`recorded:` and the file's path."""
-        return f"{RECORDED_PREFIX}{self.path}"
 
     @property
     def has_overall_replies(self) -> bool:

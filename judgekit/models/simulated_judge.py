@@ -150,7 +150,10 @@ class _BiasedVerdict:
         self._judge = judge
         self._request = request
         self._texts = fenced_outputs(request)
-        self._first = _first_criterion(schema)
+        properties = cast("JsonObject", schema.get("properties", {}))
+        criteria = cast("JsonObject", properties.get("criteria", {}))
+        listed = cast("JsonObject", criteria.get("properties", {}))
+        self._first = next(iter(listed)) if len(listed) > 1 else None
         self._choices: dict[str | None, str] = {}
         self._moved: dict[tuple[str, str | None], bool] = {}
 
@@ -229,14 +232,6 @@ _APPEALS: Mapping[str, Callable[[str, str], bool]] = {
 }
 
 
-def _first_criterion(schema: JsonObject) -> str | None:
-    """The criterion a schema lists first; None where it asks about one thing only."""
-    properties = cast("JsonObject", schema.get("properties", {}))
-    criteria = cast("JsonObject", properties.get("criteria", {}))
-    listed = cast("JsonObject", criteria.get("properties", {}))
-    return next(iter(listed)) if len(listed) > 1 else None
-
-
 PREFERENCE_CHOICES = frozenset({"first", "second", "tie"})
 """What a preference is enumerated as."""
 
@@ -261,8 +256,6 @@ class SchemaFiller:
     """Gives a score, from the part of the schema that bounds it and the criterion it is of."""
 
     prefer: Callable[[str | None], str]
-    """Gives a preference, from the criterion it is about."""
-
     criterion: str | None = None
     """The criterion, where the schema names none."""
 

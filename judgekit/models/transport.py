@@ -30,10 +30,7 @@ class Endpoint:
 
     model: str
     api_base: str | None = None
-    """The endpoint, where it is not the provider's own."""
-
     timeout_s: float = 60
-    """Deadline of one call, in seconds."""
 
 
 def _never(_: Endpoint) -> bool:

@@ -38,8 +38,6 @@ class ProcessLimits:
     """What a program may use; None sets no limit."""
 
     timeout_s: float = 30
-    """How long it may run, in seconds of the clock."""
-
     memory_bytes: int | None = 1 << 30
     """Memory of its own, for each of its processes."""
 
@@ -48,8 +46,6 @@ class ProcessLimits:
     """How much it may write to stderr, of which only the end is stored."""
 
     cpu_s: int | None = None
-    """Seconds of CPU time for each of its processes."""
-
     n_processes: int | None = None
     """How many processes and threads it may start beside those that its user has already."""
 

@@ -76,7 +76,8 @@ class PythonTarget:
         except asyncio.CancelledError:
             # A cancelled run must stop; a function that cancels itself is only an error of its
             # case.
-            if _is_being_cancelled():
+            task = asyncio.current_task()
+            if task is not None and task.cancelling() > 0:
                 raise
             return call.failed("cancelled", "the function was cancelled from inside")
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's function may raise anything
@@ -113,25 +114,20 @@ class PythonTarget:
 def _load_function(function: str, folder: Path) -> Callable[..., object]:
     module_name, _, name = function.partition(":")
     with _importing, _folder_first_on_path(folder, module_name.partition(".")[0]):
-        module = _import(module_name, function, folder)
+        try:
+            module = importlib.import_module(module_name)
+        except (Exception, SystemExit) as error:
+            raise SettingsError(
+                f"{function} cannot be imported: {_error_message(error, folder)}",
+                hint=f"modules are looked for in {folder} and in the installed packages",
+            ) from error
     if not hasattr(module, name):
         public = (other for other in vars(module) if not other.startswith("_"))
         raise UnknownNameError(f"function in {module_name}", name, public)
-    found = getattr(module, name)
+    found: Callable[..., object] = getattr(module, name)
     if not callable(found):
         raise SettingsError(f"{function} is a {type(found).__name__}, not a function")
-    called: Callable[..., object] = found
-    return called
-
-
-def _import(module_name: str, function: str, folder: Path) -> ModuleType:
-    try:
-        return importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
-        raise SettingsError(
-            f"{function} cannot be imported: {_error_message(error, folder)}",
-            hint=f"modules are looked for in {folder} and in the installed packages",
-        ) from error
+    return found
 
 
 @contextmanager
@@ -202,11 +198,6 @@ async def _in_thread(call: Callable[[], object]) -> object:
 
     threading.Thread(target=work, name="judgekit-target", daemon=True).start()
     return await done
-
-
-def _is_being_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _output(returned: object, call: TargetCall) -> Output:

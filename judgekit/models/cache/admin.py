@@ -45,13 +45,10 @@ class VerifyReport:
     """The result of checking every entry."""
 
     n_sound: int
-    """Entries whose checksum, key and request hold."""
-
     damaged: tuple[tuple[str, str], ...]
     """Key and reason of each entry that is a miss, or whose request is lost."""
 
     problems: tuple[str, ...]
-    """What is wrong with the storage itself."""
 
     @property
     def is_sound(self) -> bool:
@@ -200,8 +197,6 @@ class CacheExplanation:
     """The key of the nearest other entry; None when there is none."""
 
     differences: tuple[KeyDifference, ...]
-    """The parts that differ from the nearest entry; empty when there is none."""
-
     n_compared: int
 
 

@@ -43,11 +43,7 @@ class CacheCounts:
     """What a cache has saved so far; a sum over all runs when the cache is on disk."""
 
     n_hits: int = 0
-    """Requests answered without a call."""
-
     n_misses: int = 0
-    """Requests the cache could not answer."""
-
     saved_usd: float = 0.0
     """What the hits had cost when they were fetched, in US dollars, as far as it is known."""
 

@@ -65,7 +65,12 @@ class FileKeyLocks(LocalKeyLocks):
         """As for threads; where the system refuses locks, it warns once and grants."""
         with self._lock:
             if self._pid != os.getpid():
-                self._forget_parent()
+                # A forked child shares its parent's open file, and with it the parent's locks.
+                self._pid = os.getpid()
+                self._held.clear()
+                if self._descriptor is not None:
+                    os.close(self._descriptor)
+                    self._descriptor = None
             # Threads share the open file, so its locks do not keep them apart.
             if key in self._held:
                 return False
@@ -97,14 +102,6 @@ class FileKeyLocks(LocalKeyLocks):
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
-
-    def _forget_parent(self) -> None:
-        # A forked child shares its parent's open file, and with it the parent's locks.
-        self._pid = os.getpid()
-        self._held.clear()
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
 
     def _open_file(self) -> int:
         with self._lock:

@@ -43,13 +43,10 @@ class ImportReport:
     """Entries that were there already, with the same answer."""
 
     n_overwritten: int = 0
-    """Entries that were there with another answer, and were replaced."""
-
     conflicts: tuple[str, ...] = ()
     """Keys that are there with another answer; not changed unless `overwrite` is set."""
 
     problems: tuple[str, ...] = ()
-    """Lines that were refused, each with file and line."""
 
     def __add__(self, other: ImportReport) -> ImportReport:
         names = [field.name for field in fields(self)]

@@ -58,7 +58,7 @@ class DirectModel:
         # Refused at once: aiohttp would report it at the first call, case by case.
         if urlsplit(api_base).scheme not in {"http", "https"}:
             raise SettingsError(f"{api_base!r} is no HTTP address", hint="http://HOST:PORT/v1")
-        self._model, self._bare, self._provider = model, bare, provider
+        self.name, self._bare = model, bare
         self._base = api_base.rstrip("/")
         self._key_name = api_key_env or key_variable(provider)
         # Servers of one's own mostly want no key, but an empty header is refused by some.
@@ -66,11 +66,6 @@ class DirectModel:
         self._label = endpoint_label(provider, api_base)
         self._negotiation = Negotiation(("json_schema", "plain"))
         self._sessions = HttpSessions(self._base, timeout_s=timeout_s)
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return self._model
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request."""
