@@ -177,15 +177,14 @@ class _Turn:
     def tell(self, *, granted: bool) -> bool:
         """Wake it in its own loop; False where that loop is gone."""
         try:
-            self.granted.get_loop().call_soon_threadsafe(_resolve, self.granted, granted)
+            self.granted.get_loop().call_soon_threadsafe(self._resolve, granted)
         except RuntimeError:
             return False
         return True
 
-
-def _resolve(future: asyncio.Future[bool], value: bool) -> None:  # noqa: FBT001 - a future's result
-    if not future.done():
-        future.set_result(value)
+    def _resolve(self, granted: bool) -> None:  # noqa: FBT001 - a future's result
+        if not self.granted.done():
+            self.granted.set_result(granted)
 
 
 def _units(amount_usd: float) -> int:

@@ -253,15 +253,8 @@ class _LoopCalls:
 
 def _missed(request: ModelRequest) -> str:
     about = request.subject
-    where = [
-        f"{name} {value!r}"
-        for name, value in (
-            ("case", about.case_id),
-            ("variant", about.variant),
-            ("criterion", about.criterion),
-        )
-        if value is not None
-    ]
+    named = {"case": about.case_id, "variant": about.variant, "criterion": about.criterion}
+    where = [f"{name} {value!r}" for name, value in named.items() if value is not None]
     of_what = f" for {', '.join(where)}" if where else ""
     return (
         f"the frozen cache holds no reply of {request.model}{of_what}, repeat {about.repeat} "

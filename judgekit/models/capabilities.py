@@ -96,15 +96,12 @@ class Negotiation:
                 # The last form is never given up: there would be nothing left to send.
                 left = tuple(form for form in self._forms if form != plan.form)
                 self._forms = left or self._forms
-            else:
-                self._refuse(_blamed(fault, plan))
+            elif (name := _blamed(fault, plan)) == "max_tokens":
+                # The newer name of it is worth a try before it goes.
+                self._renamed[name] = "max_completion_tokens"
+            elif name is not None:
+                self._refused.add(name)
         return self.plan(request) != plan
-
-    def _refuse(self, name: str | None) -> None:
-        if name == "max_tokens":  # the newer name of it is worth a try before it goes
-            self._renamed[name] = "max_completion_tokens"
-        elif name is not None:
-            self._refused.add(name)
 
 
 async def negotiate_reply(

@@ -19,7 +19,7 @@ from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
 from judgekit.models.request import close_model
-from judgekit.models.transport import AUTO_TRANSPORT, Endpoint, open_model
+from judgekit.models.transport import AUTO_TRANSPORT, open_model
 
 if TYPE_CHECKING:
     from judgekit.models.budget import Budget
@@ -145,7 +145,8 @@ def _open(
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")
     if _is_local(named):
         return LocalModel(named, timeout_s=timeout_s)
-    return open_model(transport or AUTO_TRANSPORT, Endpoint(named, api_base, timeout_s))
+    name = transport or AUTO_TRANSPORT
+    return open_model(name, named, api_base=api_base, timeout_s=timeout_s)
 
 
 def _is_local(model: str) -> bool:

@@ -68,7 +68,6 @@ class RunningServer(Protocol):
     @property
     def listening_address(self) -> str:
         """Where it listens: `http://127.0.0.1:<port>`."""
-        ...
 
 
 def local_weights() -> ModelWeights:

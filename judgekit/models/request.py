@@ -179,7 +179,6 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """How the model is called in records and messages."""
-        ...
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request.
@@ -193,7 +192,6 @@ class Model(Protocol):
         Raises:
             ModelError: The provider, or the way to it, answered with an error.
         """
-        ...
 
 
 class ModelAround:

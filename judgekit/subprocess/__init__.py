@@ -50,17 +50,6 @@ class ProcessLimits:
     """How many processes and threads it may start beside those that its user has already."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessResult:
-    """A program that ended with exit code 0."""
-
-    stdout: bytes
-    stderr: str
-    """The end of what it wrote to stderr, at most `STDERR_TAIL_BYTES`, safe for a terminal."""
-
-    exit_code: int = 0
-
-
 class ProcessFailedError(JudgekitError):
     """A program failed, or could not be started."""
 
@@ -86,8 +75,8 @@ async def run_process(
     limits: ProcessLimits,
     environment: Mapping[str, str] | None,
     folder: Path | None,
-) -> ProcessResult:
-    """Run a program to its end."""
+) -> bytes:
+    """Run a program to its end; what it wrote to stdout."""
     # It gets a session of its own. However it ends (in time or not, also when cancelled), all
     # processes of its group are killed, and on Linux also those that left the group and have its
     # environment. It works in any event loop of any thread.
@@ -120,7 +109,7 @@ async def run_process(
         raise ProcessFailedError(message, kind="too_large", stderr=child.stderr_tail)
     if exit_code != 0:
         raise _bad_ending(exit_code, child.stderr_tail, limits)
-    return ProcessResult(bytes(child.stdout), child.stderr_tail, exit_code)
+    return bytes(child.stdout)
 
 
 def find_program(

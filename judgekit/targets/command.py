@@ -65,7 +65,7 @@ class CommandTarget:
         stdin = encode_call(case, repeat)
         limits = replace(self._limits, timeout_s=call_timeout_s(case, self._limits.timeout_s))
         try:
-            finished = await run_process(
+            stdout = await run_process(
                 self._command,
                 stdin,
                 limits=limits,
@@ -75,7 +75,7 @@ class CommandTarget:
         except ProcessFailedError as error:
             # By the kind a report shows whether the program was slow, missing or wrong.
             return call.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
-        return call.read_bytes(finished.stdout, source="stdout")
+        return call.read_bytes(stdout, source="stdout")
 
     async def aclose(self) -> None:
         """Nothing is held between two cases."""

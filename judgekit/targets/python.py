@@ -31,7 +31,7 @@ from judgekit.targets.target import TargetCall, call_timeout_s
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
-    from types import ModuleType, TracebackType
+    from types import ModuleType
 
     from judgekit.records import Case
 
@@ -175,29 +175,23 @@ async def _in_thread(call: Callable[[], object]) -> object:
     """The result of a call made in a thread of its own."""
     # A thread of an executor would hold up the end of the loop, and of the program, where the call
     # hangs; this one is abandoned.
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[object] = loop.create_future()
+    # As a result, not as an exception: asyncio would replace some of those.
+    done: Future[_Outcome] = Future()
     context = contextvars.copy_context()
 
-    def settle(returned: object, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(returned)
-        else:
-            done.set_exception(error)
-
     def work() -> None:
-        returned, raised = None, None
+        if not done.set_running_or_notify_cancel():
+            return  # no caller waits any more
         try:
-            returned = context.run(call)
+            done.set_result((context.run(call), None))
         except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
-            raised = _settable(error)
-        with suppress(RuntimeError):  # the loop is closed; no caller waits any more
-            loop.call_soon_threadsafe(settle, returned, raised)
+            done.set_result((None, _settable(error)))
 
     threading.Thread(target=work, name="judgekit-target", daemon=True).start()
-    return await done
+    returned, raised = await asyncio.wrap_future(done)
+    if raised is not None:
+        raise raised
+    return returned
 
 
 def _output(returned: object, call: TargetCall) -> Output:
@@ -218,20 +212,15 @@ def _output(returned: object, call: TargetCall) -> Output:
 
 def _error_message(error: BaseException, folder: Path) -> str:
     """Type, message and place of an error: the last place in the suite's own folder."""
-    text = str(error)
-    name = type(error).__name__
-    where = _error_location(error.__traceback__, folder)
-    return (f"{name}: {text}" if text else name) + where
-
-
-def _error_location(trace: TracebackType | None, folder: Path) -> str:
-    frames = traceback.extract_tb(trace)
+    text, name = str(error), type(error).__name__
+    message = f"{name}: {text}" if text else name
+    frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
     if not own and not frames:
-        return ""
+        return message
     # The last frame is often deep in a library; the user can change the last one in the own folder.
     last = (own or frames)[-1]
-    return f" ({last.filename}:{last.lineno})"
+    return f"{message} ({last.filename}:{last.lineno})"
 
 
 if TYPE_CHECKING:
@@ -265,13 +254,17 @@ class EventLoopThread:
                 if raised is not None:
                     raise raised
                 return returned
-            self._leave(served)
+            # Nothing more is started in a blocked loop; what was started in it continues.
+            if self._served is served:
+                self._served = None
+                self._blocked.append(served)
 
     async def is_blocked(self) -> bool:
         """Whether a call has blocked its loop so far, or does at present."""
         if self._blocked or self._served is None:
             return bool(self._blocked)
-        ping = _Call(_ping)
+        # That shows only in whether it begins another call.
+        ping = _Call(lambda: asyncio.sleep(0))
         return not await self._is_begun(ping, self._served.result(ping))
 
     async def aclose(self) -> None:
@@ -293,12 +286,6 @@ class EventLoopThread:
             ended.cancel()
             raise
         return not call.withdraw()
-
-    def _leave(self, served: _LoopThread) -> None:
-        """Start nothing more in a loop; what was started in it continues."""
-        if self._served is served:
-            self._served = None
-            self._blocked.append(served)
 
 
 _Outcome = tuple[object, BaseException | None]
@@ -338,7 +325,8 @@ class _LoopThread:
 
     def __init__(self) -> None:
         self.ended: Future[None] = Future()
-        self._loop = asyncio.new_event_loop()
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = self._runner.get_loop()
         threading.Thread(target=self._serve, name="judgekit-target-loop", daemon=True).start()
 
     def result(self, call: _Call) -> asyncio.Future[_Outcome]:
@@ -353,26 +341,10 @@ class _LoopThread:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()
-            self._loop.run_until_complete(_cancel_all())
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         finally:
-            self._loop.close()
+            self._runner.close()
             if self.ended.set_running_or_notify_cancel():
                 self.ended.set_result(None)
-
-
-# Whether a loop is blocked shows only in whether it begins another call.
-async def _ping() -> None:
-    """Answer."""
-
-
-async def _cancel_all() -> None:
-    others: list[asyncio.Task[Any]] = [
-        task for task in asyncio.all_tasks() if task is not asyncio.current_task()
-    ]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
 
 
 def _settable(error: BaseException) -> BaseException:

@@ -33,15 +33,12 @@ class Target(Protocol):
     @property
     def id(self) -> str:
         """The variant's name."""
-        ...
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Answer one case."""
-        ...
 
     async def aclose(self) -> None:
         """Let go of files and connections."""
-        ...
 
 
 _SHOWN_CHARACTERS = 200

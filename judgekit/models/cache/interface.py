@@ -71,40 +71,30 @@ class CacheRows(Protocol):
 
     def text(self, name: str) -> str | None:
         """The text of a row, or None when there is none."""
-        ...
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
         """The texts of several rows at once, by name; those that are not there are left out."""
-        ...
 
     def names(self) -> Iterator[str]:
         """The names of all rows of ours, in ascending order."""
-        ...
 
     def count_replies(self) -> int:
         """How many rows are named by a bare key."""
-        ...
 
     def write(self, rows: Mapping[str, str]) -> None:
         """Write rows, replacing those of the same name."""
-        ...
 
     def remove(self, names: Sequence[str]) -> None:
         """Remove rows; those that are not there are passed over."""
-        ...
 
     def clear(self) -> None:
         """Remove every row, those of other programs too."""
-        ...
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         """Replace the row of counts by what `text_of` makes of it, as one step."""
-        ...
 
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the storage itself, in words."""
-        ...
 
     def close(self) -> None:
         """Let go of files."""
-        ...

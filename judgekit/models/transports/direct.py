@@ -20,12 +20,12 @@ from judgekit.models.credentials import (
     key_variable,
 )
 from judgekit.models.error_mapping import ProviderFault, fault_of_exception, fault_of_response
-from judgekit.models.transport import Endpoint, Transport
+from judgekit.models.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.models.request import Model, ModelReply, ModelRequest
+    from judgekit.models.request import ModelReply, ModelRequest
 
 LARGEST_REPLY_BYTES = 32 * 2**20
 """The largest unpacked reply, in bytes; a larger one is a fault of the endpoint."""
@@ -46,10 +46,14 @@ class DirectModel:
         self,
         model: str,
         *,
-        api_base: str,
+        api_base: str | None,
         api_key_env: str | None = None,
         timeout_s: float = 60,
     ) -> None:
+        if api_base is None:
+            raise SettingsError(
+                "transport=direct needs api_base", hint="give the endpoint, up to and including /v1"
+            )
         provider, _, bare = model.partition("/")
         # Other providers have protocols of their own, which litellm translates.
         if provider not in OWN_ENDPOINT_KEYS or not bare:
@@ -123,16 +127,8 @@ class DirectModel:
         return body
 
 
-def _open(endpoint: Endpoint) -> Model:
-    if endpoint.api_base is None:
-        raise SettingsError(
-            "transport=direct needs api_base", hint="give the endpoint, up to and including /v1"
-        )
-    return DirectModel(endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s)
+def _is_preferred(model: str, api_base: str | None) -> bool:
+    return api_base is not None and model.startswith(_PREFERRED_PROVIDERS)
 
 
-def _is_preferred(endpoint: Endpoint) -> bool:
-    return endpoint.api_base is not None and endpoint.model.startswith(_PREFERRED_PROVIDERS)
-
-
-DIRECT = Transport(open=_open, is_preferred=_is_preferred)
+DIRECT = Transport(open=DirectModel, is_preferred=_is_preferred)

@@ -24,12 +24,12 @@ from judgekit.models.credentials import (
     own_endpoint_key,
 )
 from judgekit.models.error_mapping import ProviderFault, fault_of_exception
-from judgekit.models.transport import Endpoint, Transport
+from judgekit.models.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
-    from judgekit.models.request import Model, ModelReply, ModelRequest
+    from judgekit.models.request import ModelReply, ModelRequest
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import asks the network for prices
@@ -294,8 +294,4 @@ async def _connections(litellm: Any) -> AsyncGenerator[None, None]:
             cache.flush_cache()
 
 
-def _open(endpoint: Endpoint) -> Model:
-    return LitellmModel(endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s)
-
-
-LITELLM = Transport(open=_open)
+LITELLM = Transport(open=LitellmModel)
