@@ -51,7 +51,7 @@ class CachedModel(ModelAround):
         if frozen and refresh:
             raise SettingsError("a frozen cache cannot be refreshed: choose one of the two")
         super().__init__(model)
-        self._cache = cache
+        self.cache = cache
         self._frozen = frozen
         self._refresh = refresh
         # With `refresh` a key is fetched once; later requests with that key would be paid for
@@ -61,28 +61,18 @@ class CachedModel(ModelAround):
         # Futures and tasks belong to one event loop, and so do the calls that may be joined.
         self._calls: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopCalls] = WeakKeyDictionary()
 
-    @property
-    def model(self) -> Model:
-        """The model inside."""
-        return self._model
-
-    @property
-    def cache(self) -> ReplyCache:
-        """The cache before it."""
-        return self._cache
-
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request, from the cache if it can."""
         if not self.cacheable:
             return await self._model.complete(request)
         key = request.key
         is_stale = self._refresh is True or key in self._unreadable
-        reply = None if is_stale and key not in self._refreshed else self._cache.get(key)
+        reply = None if is_stale and key not in self._refreshed else self.cache.get(key)
         if reply is not None:
-            self._cache.count_hit(reply)
+            self.cache.count_hit(reply)
             return reply
         if self._frozen:
-            self._cache.count_miss()
+            self.cache.count_miss()
             raise FrozenCacheError(_missed(request), key=key)
         return await self._share_call(request)
 
@@ -92,13 +82,13 @@ class CachedModel(ModelAround):
             return [None] * len(requests)
         # The usual case: one row is read without building lists.
         if len(requests) == 1:
-            return [self._cache.get(requests[0].key)]
+            return [self.cache.get(requests[0].key)]
         keys = list(map(_KEY, requests))
-        return list(map(self._cache.get_many(keys).get, keys))
+        return list(map(self.cache.get_many(keys).get, keys))
 
     def record_hit(self, reply: ModelReply) -> None:
         """Count a reply of `cached_replies` as a hit."""
-        self._cache.count_hit(reply)
+        self.cache.count_hit(reply)
 
     def mark_unreadable(self, key: str) -> bool:
         """Note that the cached reply of a key cannot be parsed; whether it is fetched again."""
@@ -134,24 +124,24 @@ class CachedModel(ModelAround):
                 del calls.by_key[key]
         if not is_joined:
             return reply
-        self._cache.count_hit(reply)
+        self.cache.count_hit(reply)
         return reply if reply.cached else reply.model_copy(update={"cached": True})
 
     async def _ask(self, request: ModelRequest, calls: _LoopCalls) -> ModelReply:
         """Send a request, unless another process sends it first, and store the reply."""
         cached = await self._wait_for_turn(request.key)
         if cached is not None:
-            self._cache.count_hit(cached)
+            self.cache.count_hit(cached)
             return cached
         try:
             if calls.error is not None:
                 await calls.stop(calls.error)
             calls.n_unstored += 1
             try:
-                self._cache.count_miss()
+                self.cache.count_miss()
                 reply = await self._model.complete(request)
                 # On disk before anyone sees it: a reply that was paid for survives a kill.
-                store = self._cache.put if is_servable(reply) else self._cache.put_rejected
+                store = self.cache.put if is_servable(reply) else self.cache.put_rejected
                 store(request, reply)
                 self._refreshed.add(request.key)
             finally:
@@ -168,7 +158,7 @@ class CachedModel(ModelAround):
             raise
         finally:
             # Also after an error: another process may wait for this key.
-            self._cache.release(request.key)
+            self.cache.release(request.key)
         if calls.error is not None:
             await calls.stop(calls.error)
         return reply.model_copy(update={"key": request.key})
@@ -179,20 +169,20 @@ class CachedModel(ModelAround):
         # cost more.
         wait_s = _FIRST_WAIT_S
         while True:
-            is_ours = self._cache.try_lease(key)
+            is_ours = self.cache.try_lease(key)
             try:
                 # Also with the lock: another caller may have fetched it since the first look.
                 is_stale = self._refresh is True or key in self._unreadable
                 is_refetched = is_stale and key not in self._refreshed
-                cached = None if is_refetched else self._cache.get(key)
+                cached = None if is_refetched else self.cache.get(key)
             except BaseException:
                 if is_ours:
-                    self._cache.release(key)
+                    self.cache.release(key)
                 raise
             if cached is None and is_ours:
                 return None
             if is_ours:
-                self._cache.release(key)
+                self.cache.release(key)
             if cached is not None:
                 return cached
             await asyncio.sleep(wait_s)

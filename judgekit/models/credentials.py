@@ -37,7 +37,6 @@ def own_endpoint_key(provider: str) -> str:
 
 
 REDACTED = "[redacted]"
-"""What stands where a secret stood."""
 
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _SHORTEST_SECRET = 6  # blanking shorter values would eat ordinary words and digits

@@ -71,14 +71,14 @@ class LimitedModel(ModelAround):
         self._rng = rng or random.Random()
         self._held_until = -float("inf")
         self._fatal: ModelError | None = None
-        self._loops: dict[asyncio.AbstractEventLoop, _InLoop] = {}
+        self._loops: dict[asyncio.AbstractEventLoop, _Slots] = {}
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request, within the limits."""
-        here = self._in_loop()
+        slots = self._in_loop()
         for attempt in range(self._max_retries + 1):
             try:
-                return await self._attempt(here, request)
+                return await self._attempt(slots, request)
             except ModelError as error:
                 self._take_note(error)
                 # A key that is refused stays refused: a retry would only delay the message.
@@ -90,7 +90,7 @@ class LimitedModel(ModelAround):
                     continue  # the pause holds for every call, also for this one
             # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
             longest = min(self._max_backoff_s, self._first_backoff_s * 2.0**attempt)
-            await self._pause(here, self._rng.uniform(0, longest))
+            await self._pause(slots, self._rng.uniform(0, longest))
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def aclose(self) -> None:
@@ -99,30 +99,30 @@ class LimitedModel(ModelAround):
         if self._loops:
             await super().aclose()
 
-    def _in_loop(self) -> _InLoop:
+    def _in_loop(self) -> _Slots:
         loop = asyncio.get_running_loop()
-        here = self._loops.get(loop)
-        if here is None:
+        slots = self._loops.get(loop)
+        if slots is None:
             for other in list(self._loops):
                 if other.is_closed():
                     self._loops.pop(other, None)
             # Futures belong to one event loop, so each loop has slots of its own.
-            slots = _Slots(self._max_concurrency, float(self._max_concurrency))
-            here = self._loops[loop] = _InLoop(slots, stopped=loop.create_future())
+            slots = self._loops[loop] = _Slots(
+                self._max_concurrency, float(self._max_concurrency), loop.create_future()
+            )
             if self._fatal is not None:
-                here.stop()
-        return here
+                slots.stop()
+        return slots
 
-    async def _attempt(self, here: _InLoop, request: ModelRequest) -> ModelReply:
+    async def _attempt(self, slots: _Slots, request: ModelRequest) -> ModelReply:
         if self._fatal is not None:
             self._stop_if_fatal()
-        slots = here.slots
         await slots.acquire()
         sent = 0
         try:
             # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
             estimate = _estimated_tokens(request) if self._tokens else 0
-            await self._until_allowed(here, estimate)
+            await self._until_allowed(slots, estimate)
             # The number of the call, by which the refusals of one burst are recognised as one.
             slots.n_sent = sent = slots.n_sent + 1
             reply = await complete_in_time(self._model, request, self._timeout_s)
@@ -143,7 +143,7 @@ class LimitedModel(ModelAround):
             self._tokens.give_back(estimate - actual)
         return reply
 
-    async def _until_allowed(self, here: _InLoop, estimate: int) -> None:
+    async def _until_allowed(self, slots: _Slots, estimate: int) -> None:
         """Wait for the rates and for the end of the provider's pause."""
         if self._fatal is not None:
             self._stop_if_fatal()
@@ -153,7 +153,7 @@ class LimitedModel(ModelAround):
         )
         while True:
             if wait_s > 0:
-                await self._pause(here, wait_s)
+                await self._pause(slots, wait_s)
             # Looked at again after each sleep: another call may have prolonged the pause.
             wait_s = self._held_until - self._clock()
             if wait_s > self._max_wait_s:
@@ -171,9 +171,9 @@ class LimitedModel(ModelAround):
         if error.fatal and self._fatal is None:
             self._fatal = error
             # Other loops may run in other threads: futures are set only from their own loop.
-            for loop, here in list(self._loops.items()):
+            for loop, slots in list(self._loops.items()):
                 if not loop.is_closed():
-                    loop.call_soon_threadsafe(here.stop)
+                    loop.call_soon_threadsafe(slots.stop)
         if error.retryable and error.retry_after_s is not None:
             self._held_until = max(self._held_until, self._clock() + error.retry_after_s)
 
@@ -189,11 +189,11 @@ class LimitedModel(ModelAround):
                 hint=first.hint,
             ) from first.__cause__
 
-    async def _pause(self, here: _InLoop, wait_s: float) -> None:
+    async def _pause(self, slots: _Slots, wait_s: float) -> None:
         """Sleep, but no longer than until a fatal error."""
         nap = asyncio.ensure_future(self._sleep(wait_s))
         try:
-            await asyncio.wait({nap, here.stopped}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({nap, slots.stopped}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             nap.cancel()
         self._stop_if_fatal()
@@ -214,7 +214,7 @@ async def complete_in_time(
 
 @dataclass(slots=True)
 class _Slots:
-    """Calls in flight in one event loop, first come first served.
+    """Calls in flight in one event loop, which they die with, first come first served.
 
     The number allowed is halved, once for each burst, when the provider asks for fewer
     requests, and grows by one for as many successes as there are slots.
@@ -222,6 +222,9 @@ class _Slots:
 
     most: int
     allowed: float
+    stopped: asyncio.Future[None]
+    """Done after a fatal error."""
+
     n_in_flight: int = 0
     n_sent: int = 0
     n_sent_when_lowered: int = 0
@@ -256,8 +259,10 @@ class _Slots:
         self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
         self._hand_out()
 
-    def let_all_in(self) -> None:
-        """Wake every waiting call, so that it raises the fatal error."""
+    def stop(self) -> None:
+        if not self.stopped.done():
+            self.stopped.set_result(None)
+        # Every waiting call is woken, so that it raises the fatal error.
         self._hand_out(len(self.waiting) + self.n_in_flight)
 
     def _hand_out(self, allowed: int | None = None) -> None:
@@ -267,19 +272,6 @@ class _Slots:
             if not turn.done():
                 self.n_in_flight += 1
                 turn.set_result(None)
-
-
-@dataclass(slots=True)
-class _InLoop:
-    """What belongs to one event loop and dies with it."""
-
-    slots: _Slots
-    stopped: asyncio.Future[None]
-
-    def stop(self) -> None:
-        if not self.stopped.done():
-            self.stopped.set_result(None)
-        self.slots.let_all_in()
 
 
 class _Bucket:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model
 
 RECORDED_PREFIX = "recorded:"
-"""What the name of a recorded model begins with."""
 
 _REPLY_FIELDS = ("text", "finish_reason", "model", "usage", "logprobs")
 

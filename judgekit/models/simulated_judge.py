@@ -233,7 +233,6 @@ _APPEALS: Mapping[str, Callable[[str, str], bool]] = {
 
 
 PREFERENCE_CHOICES = frozenset({"first", "second", "tie"})
-"""What a preference is enumerated as."""
 
 _SIDES = ("score_first", "score_second")
 _BETTER, _WORSE, _EVEN = 0.8, 0.35, 0.65

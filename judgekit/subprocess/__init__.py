@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 ProcessFailure = Literal["timeout", "exit", "signal", "too_large", "not_found", "memory"]
-"""Why a program failed."""
 
 _SHELL = "/bin/sh"
 
@@ -104,8 +103,8 @@ async def run_process(
         raise ProcessFailedError(message, kind="timeout", stderr=child.stderr_tail) from None
     finally:
         exit_code = child.bury()
-    if child.is_too_large:
-        message = f"it wrote more than {child.most_written / 2**20:.3g} MiB"
+    if child.exceeded_bytes is not None:
+        message = f"it wrote more than {child.exceeded_bytes / 2**20:.3g} MiB"
         raise ProcessFailedError(message, kind="too_large", stderr=child.stderr_tail)
     if exit_code != 0:
         raise _bad_ending(exit_code, child.stderr_tail, limits)
@@ -240,8 +239,6 @@ class Child:
             start_new_session=True,
         )
         self._left = memoryview(stdin)
-        self._most_bytes, self._most_stderr = most_bytes
-        self._n_stderr = 0
         self._loop = asyncio.get_running_loop()
         self._drained: asyncio.Future[None] = self._loop.create_future()
         self._stderr = bytearray()
@@ -249,13 +246,14 @@ class Child:
         self.ended: asyncio.Future[None] = self._loop.create_future()
         """Done when it ended, or wrote too much."""
         self.stdout = bytearray()
-        self.is_too_large = False
-        self.most_written = self._most_bytes
+        self.exceeded_bytes: int | None = None
         """Where it wrote too much, how much would have been allowed."""
         self._stdin, stdout, stderr = (
             cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
-        self._sources = {stdout: self._keep, stderr: self._keep_end}
+        self._sources = {stdout: self.stdout, stderr: self._stderr}
+        self._most_bytes = dict(zip(self._sources, most_bytes, strict=True))
+        self._n_read = dict.fromkeys(self._sources, 0)
         self._exit_fd = _exit_fd(process.pid)
 
     @property
@@ -315,23 +313,16 @@ class Child:
             chunk = os.read(pipe.fileno(), _CHUNK_BYTES)
         except BlockingIOError:
             return
-        self._sources[pipe](chunk)
-        if not chunk or self.is_too_large:
+        kept, most = self._sources[pipe], self._most_bytes[pipe]
+        kept += chunk
+        self._n_read[pipe] += len(chunk)
+        if kept is self._stderr:
+            del kept[:-STDERR_TAIL_BYTES]
+        if most is not None and self._n_read[pipe] > most:
+            self.exceeded_bytes = most
+            self._end()
+        if not chunk or self.exceeded_bytes is not None:
             self._close_source(pipe)
-
-    def _keep(self, chunk: bytes) -> None:
-        self.stdout += chunk
-        if len(self.stdout) > self._most_bytes:
-            self.is_too_large = True
-            self._end()
-
-    def _keep_end(self, chunk: bytes) -> None:
-        self._stderr += chunk
-        del self._stderr[:-STDERR_TAIL_BYTES]
-        self._n_stderr += len(chunk)
-        if self._most_stderr is not None and self._n_stderr > self._most_stderr:
-            self.is_too_large, self.most_written = True, self._most_stderr
-            self._end()
 
     def _write(self) -> None:
         try:

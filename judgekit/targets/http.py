@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
 
 LARGEST_OUTPUT_BYTES = 10 * 2**20
-"""The largest unpacked reply that is read, in bytes."""
 
 _MAX_REDIRECTS = 5
 
@@ -102,14 +101,14 @@ class EndpointTarget:
             async with client.request(
                 self._method, url, data=body, headers=self._headers, allow_redirects=False
             ) as response:
-                onward = _redirect_url(url, response)
-                if onward is None:
+                location = response.headers.get("Location")
+                if response.status not in _RESENDING or location is None:
                     return await self._read(response, call)
+            url = urljoin(url, location)
             # The headers may hold a key, and the case may be confidential: neither goes elsewhere.
-            if _origin(onward) != _origin(self._url):
+            if _origin(url) != _origin(self._url):
                 message = f"{self._where} redirects to another host, which is not followed"
                 return call.failed("http_status", message)
-            url = onward
         return call.failed("http_status", f"{self._where} redirects too often")
 
     async def _read(self, response: aiohttp.ClientResponse, call: TargetCall) -> Output:
@@ -125,14 +124,6 @@ class EndpointTarget:
         if response.content_type == "text/plain":
             return call.read_text(raw, charset=response.charset or "utf-8")
         return call.read_bytes(raw, source="the reply")
-
-
-def _redirect_url(url: str, response: aiohttp.ClientResponse) -> str | None:
-    """Where the request is sent next; None when this is the answer."""
-    location = response.headers.get("Location")
-    if response.status not in _RESENDING or location is None:
-        return None
-    return urljoin(url, location)
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:

@@ -159,11 +159,18 @@ def _printable(value: JsonValue) -> JsonValue:
 
 
 def _output(reply: ModelReply, call: TargetCall) -> Output:
+    metadata = {
+        "model": reply.model,
+        "finish_reason": reply.finish_reason,
+        "dropped_parameters": list(reply.dropped_parameters) or None,
+        "cached": reply.cached,
+        "key": reply.key,
+    }
     usage = reply.usage or Usage()
     known: dict[str, object] = {
         "usage": usage.model_copy(update={"cost_usd": reply.cost_usd}),
         "duration_ms": reply.duration_ms,
-        "metadata": _metadata(reply),
+        "metadata": {name: value for name, value in metadata.items() if value is not None},
     }
     if reply.finish_reason == "content_filter":
         refusal = f": {reply.text}" if reply.text else ""
@@ -174,14 +181,3 @@ def _output(reply: ModelReply, call: TargetCall) -> Output:
     else:
         output = Output(text=reply.text, case_id=call.case.id, variant=call.variant)
     return output.model_copy(update=known)
-
-
-def _metadata(reply: ModelReply) -> JsonObject:
-    known: JsonObject = {
-        "model": reply.model,
-        "finish_reason": reply.finish_reason,
-        "dropped_parameters": list(reply.dropped_parameters) or None,
-        "cached": reply.cached,
-        "key": reply.key,
-    }
-    return {name: value for name, value in known.items() if value is not None}

@@ -67,9 +67,15 @@ class RecordedTarget:
         call = TargetCall(case, self.id)
         places = self._places.get(case.id, ())
         outputs = self._outputs.get(case.id, ())
-        if repeat >= len(places) + len(outputs):
+        n_rows = len(places) + len(outputs)
+        if repeat >= n_rows:
             # An error of this case only: the other recorded cases are still graded.
-            return _failed(call, "not_recorded", self._missing(len(places) + len(outputs), repeat))
+            message = f"{self._path} has no output for it"
+            if n_rows:
+                message = (
+                    f"{self._path} has {n_rows} of its outputs, and repeat {repeat + 1} was wanted"
+                )
+            return _failed(call, "not_recorded", message)
         if outputs:
             return self._own(outputs[repeat])
         try:
@@ -87,11 +93,6 @@ class RecordedTarget:
 
     def _own(self, output: Output) -> Output:
         return output.model_copy(update={"variant": self.id})
-
-    def _missing(self, n_rows: int, repeat: int) -> str:
-        if n_rows == 0:
-            return f"{self._path} has no output for it"
-        return f"{self._path} has {n_rows} of its outputs, and repeat {repeat + 1} was wanted"
 
     def _read_again(self, offset: int, line: int) -> Output:
         with self._path.open("rb") as stream:

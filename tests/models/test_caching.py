@@ -64,7 +64,7 @@ async def test_it_is_itself_a_model() -> None:
     model, cache = CountingModel(), MemoryCache()
     cached = CachedModel(model, cache)
     assert isinstance(cached, Model)
-    assert (cached.name, cached.model, cached.cache) == ("counting", model, cache)
+    assert (cached.name, cached._model, cached.cache) == ("counting", model, cache)
 
 
 BASE = make_request()

@@ -26,7 +26,6 @@ SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})
 """A reply that ended in another way was cut short or filtered, and is not served."""
 
 COUNTS_ROW = "counts"
-"""Name of the row that holds what the cache has saved."""
 
 _ROW_NAME = re.compile(r"[0-9a-f]{64}(:request|:rejected:[0-9]+)?|counts")
 

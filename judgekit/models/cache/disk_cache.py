@@ -114,7 +114,6 @@ DISKCACHE_SETTINGS: dict[str, int | str] = {
 opens the folder can change them."""
 
 BUSY_TIMEOUT_S = 30.0
-"""How long a write waits for another process's write, in seconds."""
 
 # What `Cache.set` does in two statements; there is no old file to clean up.
 _UPSERT = (

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from judgekit.models.request import ModelReply, ModelRequest
 
 LARGEST_REPLY_BYTES = 32 * 2**20
-"""The largest unpacked reply, in bytes; a larger one is a fault of the endpoint."""
 
 _OK = 200
 _PREFERRED_PROVIDERS = ("openai/", "hosted_vllm/")
