@@ -18,7 +18,7 @@ from judgekit.errors import ModelError
 from judgekit.models.credentials import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 ProviderErrorKind = Literal[
     "auth", "not_found", "bad_request", "rate_limited", "quota", "overloaded", "timeout",
@@ -271,7 +271,11 @@ def fault_of_exception(
     """Read an exception of litellm, of an HTTP client or of the socket under it."""
     # litellm renames what it catches (a refused connection becomes a 500, a 413 a 429), so the
     # chain below its exception is read first: an HTTP response there is the provider's own word.
-    chain = list(_chain(error))
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in chain:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
     fault = _fault_of_http_error(provider, chain, hint)
     for one in chain if fault is None else ():
         # litellm raises a bare Exception with two attributes for an error in a 200 body.
@@ -286,15 +290,6 @@ def fault_of_exception(
             provider, kind, status=status, text=str(error), hint=hint if kind == "auth" else None
         )
     return replace(fault, cause=error)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    visited: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in visited:
-        visited.add(id(current))
-        yield current
-        current = current.__cause__ or current.__context__
 
 
 def _names(error: BaseException) -> set[str]:

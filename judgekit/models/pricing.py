@@ -186,7 +186,8 @@ class PriceTable:
         entry = self._entry(model, api_base)
         price = None if entry is None else _price_in(entry, input_tokens)
         # A listed 0 mostly means "not entered yet", and a budget must not believe it.
-        if price is None or (price.output_usd == price.input_usd == 0.0 and not _runs_here(model)):
+        runs_here = model.partition("/")[0] in _FREE_PROVIDERS and not model.endswith("-cloud")
+        if price is None or (price.output_usd == price.input_usd == 0.0 and not runs_here):
             return None
         return price
 
@@ -294,7 +295,12 @@ def _is_own_endpoint(name: str, entry: Mapping[str, object], api_base: str) -> b
 
 def _price_in(entry: Mapping[str, object], input_tokens: int) -> ModelPrice | None:
     tier = _tier(entry, input_tokens)
-    above = "" if tier is not None else _above(entry, input_tokens)
+    above = ""
+    if tier is None:
+        # The suffix of the prices for long prompts, where this prompt is one.
+        limits = [int(match[1]) for key in entry if (match := _ABOVE.match(key))]
+        crossed = [limit for limit in limits if input_tokens > limit * 1000]
+        above = f"_above_{max(crossed)}k_tokens" if crossed else ""
     source = entry if tier is None else {**entry, **tier}
 
     def rate(name: str) -> float | None:
@@ -316,13 +322,6 @@ def _price_in(entry: Mapping[str, object], input_tokens: int) -> ModelPrice | No
     )
 
 
-def _above(entry: Mapping[str, object], input_tokens: int) -> str:
-    """The suffix of the prices for long prompts, where this prompt is one."""
-    limits = [int(match[1]) for key in entry if (match := _ABOVE.match(key))]
-    crossed = [limit for limit in limits if input_tokens > limit * 1000]
-    return f"_above_{max(crossed)}k_tokens" if crossed else ""
-
-
 def _tier(entry: Mapping[str, object], input_tokens: int) -> dict[str, object] | None:
     """The tier that charges every token of a call of that size, where prices go by tiers."""
     tiers = cast("list[dict[str, object]]", entry.get("tiered_pricing") or [])
@@ -331,10 +330,6 @@ def _tier(entry: Mapping[str, object], input_tokens: int) -> dict[str, object] |
         return None
     ranges.sort(key=lambda pair: pair[0][0])
     return next((tier for (_, end), tier in ranges if input_tokens <= end), ranges[-1][1])
-
-
-def _runs_here(model: str) -> bool:
-    return model.partition("/")[0] in _FREE_PROVIDERS and not model.endswith("-cloud")
 
 
 def _or(value: float | None, default: float) -> float:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
 _CHARACTERS_PER_TOKEN = 4
+_MAX_BACKOFF_S = 60
+_MAX_WAIT_S = 300
 
 
 class LimitedModel(ModelAround):
@@ -43,19 +45,15 @@ class LimitedModel(ModelAround):
         timeout_s: float | None = 60,
         max_retries: int = 5,
         first_backoff_s: float = 1,
-        max_backoff_s: float = 60,
-        max_wait_s: float = 300,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         rng: random.Random | None = None,
     ) -> None:
-        _check(
-            max_concurrency=max_concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            timeout_s=timeout_s,
-            max_attempts=max_retries + 1,
-        )
+        limits = {"max_concurrency": max_concurrency, "rpm": rpm, "tpm": tpm}
+        limits |= {"timeout_s": timeout_s, "max_attempts": max_retries + 1}
+        for name, limit in limits.items():
+            if limit is not None and not limit > 0:
+                raise SettingsError(f"{name} is {limit}; it must be greater than 0")
         super().__init__(model)
         self._max_concurrency = max_concurrency
         self._requests = None if rpm is None else _Bucket(rpm / 60, clock)
@@ -63,8 +61,6 @@ class LimitedModel(ModelAround):
         self._timeout_s = timeout_s
         self._max_retries = max_retries
         self._first_backoff_s = first_backoff_s
-        self._max_backoff_s = max_backoff_s
-        self._max_wait_s = max_wait_s
         self._clock = clock
         self._sleep = sleep
         # Waits are drawn at random: clients that fail together must not come back together.
@@ -89,7 +85,7 @@ class LimitedModel(ModelAround):
                 if error.retry_after_s:
                     continue  # the pause holds for every call, also for this one
             # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
-            longest = min(self._max_backoff_s, self._first_backoff_s * 2.0**attempt)
+            longest = min(_MAX_BACKOFF_S, self._first_backoff_s * 2.0**attempt)
             await self._pause(slots, self._rng.uniform(0, longest))
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
@@ -156,12 +152,11 @@ class LimitedModel(ModelAround):
                 await self._pause(slots, wait_s)
             # Looked at again after each sleep: another call may have prolonged the pause.
             wait_s = self._held_until - self._clock()
-            if wait_s > self._max_wait_s:
+            if wait_s > _MAX_WAIT_S:
                 raise ProviderFault(
                     self.name,
                     "rate_limited",
-                    text=f"it asks to wait for {wait_s:.0f} s, "
-                    f"and max_wait_s is {self._max_wait_s:.0f}",
+                    text=f"it asks to wait for {wait_s:.0f} s, and max_wait_s is {_MAX_WAIT_S}",
                     hint="run again later; replies that were paid for are cached",
                 ).to_error(retryable=False)
             if wait_s <= 0:
@@ -214,7 +209,7 @@ async def complete_in_time(
 
 @dataclass(slots=True)
 class _Slots:
-    """Calls in flight in one event loop, which they die with, first come first served.
+    """Calls in flight in one event loop, first come first served.
 
     The number allowed is halved, once for each burst, when the provider asks for fewer
     requests, and grows by one for as many successes as there are slots.
@@ -298,12 +293,6 @@ class _Bucket:
         """Correct what was taken; a negative amount takes more."""
         with self._lock:
             self._left = min(self._most, self._left + amount)
-
-
-def _check(**limits: float | None) -> None:
-    for name, limit in limits.items():
-        if limit is not None and not limit > 0:
-            raise SettingsError(f"{name} is {limit}; it must be greater than 0")
 
 
 def _estimated_tokens(request: ModelRequest) -> int:

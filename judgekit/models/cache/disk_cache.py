@@ -133,26 +133,22 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
     """
 
     def put(self, key: object) -> tuple[str, bool]:
-        """The database key of a key, as it stands."""
         if not isinstance(key, str):
             raise TypeError(f"a cache key is a text, not {type(key).__name__}")
         return key, True
 
     def get(self, key: object, raw: object) -> str:
-        """The key of a row."""
         if not raw or not isinstance(key, str):
             raise DamagedEntryError("a row with a pickled key is refused")
         return key
 
     def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, str]:
-        """The columns of a value; never a file."""
         del key
         if read or not isinstance(value, str):
             raise TypeError(f"a cache value is a text, not {type(value).__name__}")
         return 0, MODE_RAW, None, value
 
     def fetch(self, mode: object, filename: object, value: object, read: object) -> str:
-        """The value of a row."""
         if read:
             raise DamagedEntryError("a cache value is never a file")
         return stored_text(mode, filename, value)
@@ -183,7 +179,6 @@ class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskca
     """Runs one statement on the connection of this thread."""
 
     def write(self, rows: Mapping[str, str]) -> None:
-        """One transaction."""
         with self._writing():
             now = time.time()
             for name, text in rows.items():
@@ -201,7 +196,6 @@ class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskca
             self._sql("DELETE FROM Cache")
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        """One transaction."""
         with self._writing():
             try:
                 present = self.text(COUNTS_ROW)

@@ -418,42 +418,29 @@ class SpillFile:
 
     def _append(self, line: bytes, key: str, cause: StoreError) -> Path:
         errors = []
-        for make in (self._present, self._beside, self._among_temporary):
-            path = None
+        # The file of this run, else a new one, mode 0600, which the name tells from others.
+        places = ((self._folder, "emergency-"), (self._temporary, "judgekit-emergency-"))
+        for folder, prefix in ((None, None), *places):
+            path = self._path
             try:
-                path = make()
-                _append_synced(path, line)
+                if prefix is not None:
+                    descriptor, name = tempfile.mkstemp(".jsonl", prefix, folder)
+                    os.close(descriptor)
+                    path = Path(name)
+                if path is not None:
+                    _append_synced(path, line)
+                    self._path = path
+                    return path
             except OSError as error:
                 errors.append(str(error))
                 with suppress(OSError):
                     if path is not None and path.stat().st_size == 0:
                         path.unlink()
-            else:
-                self._path = path
-                return path
         raise StoreError(
             f"{cause.message}, and the paid reply {key[:12]} could not be saved anywhere else: "
             f"{'; '.join(errors)}",
             hint="make room on the disk, then run again; only this reply is fetched again",
         ) from cause
-
-    def _present(self) -> Path:
-        if self._path is None:
-            raise FileNotFoundError("no emergency file yet")
-        return self._path
-
-    def _beside(self) -> Path:
-        when = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-        path = self._folder / f"emergency-{when}-{os.getpid()}.jsonl"
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        return path
-
-    def _among_temporary(self) -> Path:
-        descriptor, name = tempfile.mkstemp(
-            prefix="judgekit-emergency-", suffix=".jsonl", dir=self._temporary
-        )
-        os.close(descriptor)
-        return Path(name)
 
 
 def _append_synced(path: Path, line: bytes) -> None:
