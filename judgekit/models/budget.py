@@ -12,16 +12,12 @@ import re
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from judgekit.errors import BudgetExceededError, InputError, ModelError, SettingsError
 from judgekit.fingerprint import canonical_json
 from judgekit.models.pricing import ModelPrice, PriceTable
 from judgekit.models.rate_limit import complete_in_time
-from judgekit.models.request import ModelAround
-
-if TYPE_CHECKING:
-    from judgekit.models.request import Model, ModelReply, ModelRequest
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 # Money is counted in whole trillionths of a dollar: a sum of floats could end above its limit.
 _PER_USD = 10**12

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
 from judgekit.errors import FrozenCacheError, JudgeError, SettingsError, StoreError
-from judgekit.models.cache import is_servable
-from judgekit.models.request import ModelAround
+from judgekit.models.cache import ReplyCache, is_servable
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.models.cache import ReplyCache
-    from judgekit.models.request import Model, ModelReply, ModelRequest
 
 Refresh = bool | Literal["unreadable"]
 """Which cached replies are fetched again: all, none, or those that cannot be parsed."""

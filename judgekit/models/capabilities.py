@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.models.error_mapping import ProviderFault, fault_in_body
-from judgekit.models.request import ModelReply, TokenLogprob
-from judgekit.records import Usage
+from judgekit.models.request import ModelReply, ModelRequest, TokenLogprob
+from judgekit.records import JsonObject, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from pydantic import JsonValue
 
-    from judgekit.models.request import ModelRequest
-    from judgekit.records import JsonObject
 
 ReplyForm = Literal["json_schema", "tool", "plain"]
 """How a reply schema is made known: natively, as the one tool to call, or by the prompt alone."""

@@ -17,19 +17,17 @@ from typing import TYPE_CHECKING, Any
 from judgekit.errors import ModelError
 from judgekit.models.credentials import OWN_ENDPOINT_KEYS, endpoint_label
 from judgekit.models.error_mapping import ProviderFault
-from judgekit.models.factory import connect
+from judgekit.models.factory import Connection, connect
 from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.models.transports import DirectModel, LitellmModel
-from judgekit.records import EmbeddingUsage, Usage
+from judgekit.records import EmbeddingUsage, JsonObject, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Sequence
 
     from judgekit.models.budget import Budget
     from judgekit.models.cache import ReplyCache
-    from judgekit.models.factory import Connection
     from judgekit.models.pricing import PriceTable
-    from judgekit.records import JsonObject
 
 # Marks these requests in the cache; nothing is generated, so the budget reserves no output.
 _PARAMETERS: JsonObject = {"task": "embedding", "max_tokens": 1}

@@ -8,24 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
-from judgekit.models.budget import BudgetedModel
-from judgekit.models.cache import DiskCache
-from judgekit.models.cached_model import CachedModel
+from judgekit.models.budget import Budget, BudgetedModel
+from judgekit.models.cache import DiskCache, ReplyCache
+from judgekit.models.cached_model import CachedModel, Refresh
 from judgekit.models.local import LocalModel, is_smoke_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
-from judgekit.models.request import close_model
+from judgekit.models.request import Model, ModelReply, ModelRequest, close_model
 from judgekit.models.transport import AUTO_TRANSPORT, open_model
-
-if TYPE_CHECKING:
-    from judgekit.models.budget import Budget
-    from judgekit.models.cache import ReplyCache
-    from judgekit.models.cached_model import Refresh
-    from judgekit.models.request import Model, ModelReply, ModelRequest
 
 # A model on this machine answers one call after the other, on whatever cores there are.
 _LOCAL_TIMEOUT_S = 600

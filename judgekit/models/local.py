@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import SettingsError
-from judgekit.models.request import ModelRequest, close_model
+from judgekit.models.request import Model, ModelReply, ModelRequest, close_model
 from judgekit.models.transports import LitellmModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judgekit.models.request import Model, ModelReply
     from judgekit.records import JsonObject
 
 WEIGHTS_VARIABLE = "JUDGEKIT_LOCAL_GGUF"

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import urlsplit
 
-from judgekit.models.request import ModelAround
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.models.request import Model, ModelReply, ModelRequest
     from judgekit.records import Usage
 
 _FILE = "model_prices_and_context_window_backup.json"

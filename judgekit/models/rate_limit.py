@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
-from judgekit.models.request import ModelAround
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from judgekit.models.request import Model, ModelReply, ModelRequest
 
 _CHARACTERS_PER_TOKEN = 4
 _MAX_BACKOFF_S = 60

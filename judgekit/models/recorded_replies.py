@@ -15,13 +15,19 @@ from pydantic import ValidationError, field_validator
 
 from judgekit.errors import DatasetError, ModelError, SettingsError
 from judgekit.formats import iter_lines
-from judgekit.models.request import ModelAround, ModelReply, ModelRequest, Subject, TokenLogprob
+from judgekit.models.request import (
+    Model,
+    ModelAround,
+    ModelReply,
+    ModelRequest,
+    Subject,
+    TokenLogprob,
+)
 from judgekit.records import Name, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from judgekit.models.request import Model
 
 RECORDED_PREFIX = "recorded:"
 

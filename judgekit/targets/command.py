@@ -9,7 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
-from judgekit.subprocess import ProcessFailedError, ProcessLimits, find_program, run_process
+from judgekit.subprocess import (
+    ProcessFailedError,
+    ProcessFailure,
+    ProcessLimits,
+    find_program,
+    run_process,
+)
 from judgekit.targets.target import TargetCall, call_timeout_s, encode_call
 
 if TYPE_CHECKING:
@@ -17,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.records import Case, Output, TargetErrorKind
-    from judgekit.subprocess import ProcessFailure
 
 _KINDS: dict[ProcessFailure, TargetErrorKind] = {
     "timeout": "timeout",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from judgekit.errors import ModelError, TemplateError
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import as_path
-from judgekit.models.request import ModelRequest, Subject
+from judgekit.models.request import ModelReply, ModelRequest, Subject
 from judgekit.prompts import CompiledTemplate, find_template, make_environment, to_text
-from judgekit.records import Output, Usage
+from judgekit.records import Case, JsonObject, Output, Usage
 from judgekit.resources import shipped_file
 from judgekit.targets.target import TargetCall
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.models import Connection
-    from judgekit.models.request import ModelReply
-    from judgekit.records import Case, JsonObject
 
 _BLOCKS = ("system", "user")
 

@@ -26,14 +26,13 @@ from judgekit.errors import (
     StoreError,
     UnknownNameError,
 )
-from judgekit.records import Output
+from judgekit.records import Case, Output
 from judgekit.targets.target import TargetCall, call_timeout_s
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from types import ModuleType
 
-    from judgekit.records import Case
 
 # These end the whole run (no money left, a reply that is not cached or cannot be stored), so that
 # they must not become the error of one case.

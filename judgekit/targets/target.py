@@ -15,15 +15,13 @@ from judgekit.datasets import read_output
 from judgekit.errors import DatasetError
 from judgekit.formats import decode_utf8, parse_strict_json
 from judgekit.models import redact
-from judgekit.records import Output
+from judgekit.records import Case, Output, TargetErrorKind
 from judgekit.subprocess import printable_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pydantic import JsonValue
-
-    from judgekit.records import Case, TargetErrorKind
 
 
 @runtime_checkable

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
 from judgekit.fingerprint import canonical_json
-from judgekit.models.cache.codec import is_cache_key
-from judgekit.models.cache.interface import DamagedEntryError
+from judgekit.models.cache.entries import CacheCounts, CacheEntry, DamagedEntryError, is_cache_key
 from judgekit.models.request import ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.models.cache.interface import CacheCounts, CacheEntry
     from judgekit.models.cache.reply_cache import ReplyCache
     from judgekit.records import JsonObject
 

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import diskcache
 
 from judgekit.errors import StoreError
-from judgekit.models.cache.codec import COUNTS_ROW
-from judgekit.models.cache.interface import (
+from judgekit.models.cache.entries import (
+    COUNTS_ROW,
     CacheRows,
     CacheWarning,
     DamagedEntryError,
@@ -158,7 +158,7 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
 
 
 class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskcache has no types
-    """Named text in one SQLite file; see `judgekit.models.cache.interface.CacheRows`."""
+    """Named text in one SQLite file; see `judgekit.models.cache.entries.CacheRows`."""
 
     def __init__(self, folder: Path) -> None:
         try:

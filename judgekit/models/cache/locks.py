@@ -11,7 +11,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from judgekit.byte_lock import lock_byte, unlock_byte
-from judgekit.models.cache.interface import CacheWarning
+from judgekit.models.cache.entries import CacheWarning
 
 if TYPE_CHECKING:
     from pathlib import Path

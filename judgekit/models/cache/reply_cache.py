@@ -21,8 +21,13 @@ from typing import TYPE_CHECKING, Self
 
 from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json
-from judgekit.models.cache.codec import (
+from judgekit.models.cache.entries import (
     COUNTS_ROW,
+    CacheCounts,
+    CacheEntry,
+    CacheRows,
+    CacheWarning,
+    DamagedEntryError,
     decode_entry,
     decode_reply,
     decode_request,
@@ -32,13 +37,6 @@ from judgekit.models.cache.codec import (
     is_servable,
     rejected_row,
     request_row,
-)
-from judgekit.models.cache.interface import (
-    CacheCounts,
-    CacheEntry,
-    CacheRows,
-    CacheWarning,
-    DamagedEntryError,
 )
 from judgekit.models.cache.locks import LocalKeyLocks
 

@@ -12,8 +12,12 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import StoreError
-from judgekit.models.cache.codec import is_intact_row, is_row_name
-from judgekit.models.cache.interface import DamagedEntryError, WriteFailedError
+from judgekit.models.cache.entries import (
+    DamagedEntryError,
+    WriteFailedError,
+    is_intact_row,
+    is_row_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

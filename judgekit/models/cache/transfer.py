@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Literal, TextIO
 
 from judgekit.atomic_write import atomic_writer
 from judgekit.errors import DatasetError
-from judgekit.models.cache.codec import decode_line, encode_line
-from judgekit.models.cache.interface import DamagedEntryError
+from judgekit.models.cache.entries import CacheEntry, DamagedEntryError, decode_line, encode_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from judgekit.models.cache.interface import CacheEntry
     from judgekit.models.cache.reply_cache import ReplyCache
 
 _BATCH = 500

@@ -7,7 +7,8 @@ from hypothesis import given, strategies as st
 
 from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.models.cache import CacheEntry, is_servable
-from judgekit.models.cache.codec import (
+from judgekit.models.cache.entries import (
+    DamagedEntryError,
     decode_entry,
     decode_line,
     decode_reply,
@@ -16,7 +17,6 @@ from judgekit.models.cache.codec import (
     encode_line,
     is_intact_row,
 )
-from judgekit.models.cache.interface import DamagedEntryError
 from judgekit.models.request import ModelReply, TokenLogprob
 from tests.models.cache.buying import make_reply, make_request
 
