@@ -72,7 +72,13 @@ class RunningServer(Protocol):
 def local_weights() -> ModelWeights:
     """The weights a local model runs from."""
     named = os.environ.get(WEIGHTS_VARIABLE)
-    path = Path(named).expanduser() if named else _packaged_weights()
+    if named:
+        path: Path | None = Path(named).expanduser()
+    else:
+        # Looked up without importing it: only its file is needed.
+        spec = find_spec(_SMOKE_PACKAGE)
+        places = None if spec is None else spec.submodule_search_locations
+        path = next((path for place in places or () for path in Path(place).glob("*.gguf")), None)
     if path is None:
         raise SettingsError(
             "there are no weights for a local model",
@@ -203,13 +209,6 @@ class LocalModel:
                     extra={"api_key": api_key},
                 )
             return self._inner
-
-
-def _packaged_weights() -> Path | None:
-    spec = find_spec(_SMOKE_PACKAGE)
-    # Looked up without importing it: only its file is needed.
-    places = None if spec is None else spec.submodule_search_locations
-    return next((path for place in places or () for path in Path(place).glob("*.gguf")), None)
 
 
 @lru_cache(maxsize=8)

@@ -257,9 +257,15 @@ class PriceTable:
             owner = str(table[bare].get("litellm_provider", ""))
             if owner == provider or owner.startswith((f"{provider}-", f"{provider}_")):
                 entry = table[bare]
-        if entry is None or (api_base and not _is_own_endpoint(model, entry, api_base)):
-            return None
-        return entry
+        if entry is None or not api_base:
+            return entry
+        # Azure and its like need an endpoint and are priced by their own names; OpenAI's names are
+        # also what every compatible server is called by.
+        provider = provider if slash else ""
+        is_generic = provider in _GENERIC_PROVIDERS
+        is_openai = bool(provider) or entry.get("litellm_provider") == "openai"
+        is_elsewhere = urlsplit(api_base).hostname != "api.openai.com"
+        return None if is_generic and is_openai and is_elsewhere else entry
 
 
 @lru_cache(maxsize=1)
@@ -278,18 +284,6 @@ def _bundled_table(path: Path | None) -> dict[str, dict[str, object]]:
     if path is None or not path.is_file():
         return {}
     return cast("dict[str, dict[str, object]]", json.loads(path.read_text(encoding="utf-8")))
-
-
-def _is_own_endpoint(name: str, entry: Mapping[str, object], api_base: str) -> bool:
-    """Whether a price still holds at a given endpoint."""
-    # Azure and its like need an endpoint and are priced by their own names; OpenAI's names are also
-    # what every compatible server is called by.
-    provider = name.partition("/")[0] if "/" in name else ""
-    if provider not in _GENERIC_PROVIDERS:
-        return True
-    if not provider and entry.get("litellm_provider") != "openai":
-        return True
-    return urlsplit(api_base).hostname == "api.openai.com"
 
 
 def _price_in(entry: Mapping[str, object], input_tokens: int) -> ModelPrice | None:

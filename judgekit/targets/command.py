@@ -79,13 +79,10 @@ class CommandTarget:
             )
         except ProcessFailedError as error:
             # By the kind a report shows whether the program was slow, missing or wrong.
-            return call.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
+            last = error.stderr[-_SHOWN_STDERR:].strip()
+            end = f"; the end of stderr: {last}" if last else ""
+            return call.failed(_KINDS[error.kind], f"{self._command[0]}: {error.message}{end}")
         return call.read_bytes(stdout, source="stdout")
 
     async def aclose(self) -> None:
         """Nothing is held between two cases."""
-
-
-def _error_message(error: ProcessFailedError) -> str:
-    last = error.stderr[-_SHOWN_STDERR:].strip()
-    return f"{error.message}; the end of stderr: {last}" if last else error.message

@@ -171,7 +171,9 @@ def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _
         label=endpoint_label(provider, api_base),
         key_hint=f"check the key in the environment variable {key_variable(provider)}",
         negotiation=_negotiation(litellm, bare, provider, is_own=api_base is not None),
-        takes_cache_marks=_takes_cache_marks(litellm, bare, provider),
+        takes_cache_marks=provider in _CACHE_MARKED
+        and "claude" in bare.lower()
+        and bool(litellm.utils.supports_prompt_caching(bare, provider)),
         arguments=arguments | dict(extra),
     )
 
@@ -231,14 +233,6 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
     elif not is_known and "response_format" in supported:
         forms = ("json_schema", "plain")
     return Negotiation(forms, accepts)
-
-
-def _takes_cache_marks(litellm: Any, bare: str, provider: str) -> bool:
-    return (
-        provider in _CACHE_MARKED
-        and "claude" in bare.lower()
-        and bool(litellm.utils.supports_prompt_caching(bare, provider))
-    )
 
 
 def _messages(request: ModelRequest, *, mark_cache: bool) -> list[dict[str, Any]]:
