@@ -242,7 +242,6 @@ class BudgetedModel(ModelAround):
         self._price(0)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer a request, once there is money for it."""
         # A free model needs no limit on its reply, and an unnecessary limit could cut it short.
         price = self._price(0)
         if price.input_usd == price.output_usd == 0.0:

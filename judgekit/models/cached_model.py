@@ -60,7 +60,6 @@ class CachedModel(ModelAround):
         self._calls: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopCalls] = WeakKeyDictionary()
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request, from the cache if it can."""
         if not self.cacheable:
             return await self._model.complete(request)
         key = request.key

@@ -78,7 +78,6 @@ class RedactingFilter(logging.Filter):
     """A logging filter that takes secrets out of a record's message and traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Redact the record in place."""
         record.msg = redact(record.getMessage())
         record.args = None
         if record.exc_info:

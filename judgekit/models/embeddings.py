@@ -75,7 +75,6 @@ class EmbeddingModel:
         )
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
         await self._inner.aclose()
 
 
@@ -93,7 +92,6 @@ class Embeddings:
 
     @property
     def name(self) -> str:
-        """Provider and model."""
         return self.connection.name
 
     def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
@@ -106,7 +104,6 @@ class Embeddings:
         return [one for one in found if not isinstance(one, ModelError)]
 
     def request(self, text: str) -> ModelRequest:
-        """The request for the vector of a text."""
         return embedding_request(self.name, text, api_base=self.connection.api_base)
 
     @asynccontextmanager
@@ -137,7 +134,6 @@ class Embeddings:
                     self._held.pop(text, None)
 
     async def aclose(self) -> None:
-        """Close the model's connections of the running event loop."""
         await self.connection.aclose()
 
     async def _fetch(self, text: str) -> EmbeddingUsage:

@@ -59,7 +59,6 @@ class Connection:
         return None if self.cache is None else self.cache.get(request.key)
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop; the next call opens new ones."""
         await close_model(self.model)
 
     def close(self) -> None:

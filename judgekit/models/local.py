@@ -168,7 +168,6 @@ class LocalModel:
         self._inner: Model | None = None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request."""
         inner = await asyncio.to_thread(self._started)
         schema = request.reply_schema
         reply = await inner.complete(

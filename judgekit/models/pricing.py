@@ -337,7 +337,6 @@ class PricedModel(ModelAround):
         self._prices = prices
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer a request and say what it cost."""
         reply = await self._model.complete(request)
         # A local model and a recorded reply know their cost better than a table.
         if reply.cost_usd is not None:

@@ -69,7 +69,6 @@ class LimitedModel(ModelAround):
         self._loops: dict[asyncio.AbstractEventLoop, _Slots] = {}
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request, within the limits."""
         slots = self._in_loop()
         for attempt in range(self._max_retries + 1):
             try:

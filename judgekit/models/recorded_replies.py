@@ -137,14 +137,12 @@ class RecordedModel:
         return tuple(Subject.model_validate(key._asdict()) for key in self._lines)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request from the file."""
         reply = self.find(request.subject)
         if reply is None:
             raise self._miss(request.subject)
         return reply
 
     def find(self, subject: Subject) -> ModelReply | None:
-        """The recorded reply for a subject."""
         exact = _Key.of(subject)
         for name, value in exact._asdict().items():
             self._requested[name].add(value)
@@ -235,7 +233,6 @@ class RecordingModel(ModelAround):
         self.n_skipped = 0
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request and record the reply."""
         key = _Key.of(request.subject)
         if not key.case_id:
             raise SettingsError(

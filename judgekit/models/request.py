@@ -204,7 +204,6 @@ class ModelAround:
         self.cacheable = bool(getattr(model, "cacheable", True))
 
     async def aclose(self) -> None:
-        """Close the connections of the model inside."""
         await close_model(self._model)
 
 

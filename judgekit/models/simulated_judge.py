@@ -259,7 +259,6 @@ class SchemaFiller:
     """The criterion, where the schema names none."""
 
     def fill(self) -> JsonValue:
-        """The reply."""
         return self._fill(self.schema, ())
 
     def _fill(self, schema: JsonObject, path: tuple[str, ...]) -> JsonValue:

@@ -65,7 +65,6 @@ class CommandTarget:
         self._secrets = tuple(secrets)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Run the program for one case; see `Target.answer`."""
         call = TargetCall(case, self.id, self._secrets)
         stdin = encode_call(case, repeat)
         limits = replace(self._limits, timeout_s=call_timeout_s(case, self._limits.timeout_s))

@@ -65,7 +65,6 @@ class EndpointTarget:
         self._sessions = HttpSessions(url, timeout_s=None, connect_s=connect_s)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Send one case; see `Target.answer`."""
         call = TargetCall(case, self.id, self._secrets)
         body = encode_call(case, repeat)
         session = await self._sessions.current()
@@ -85,7 +84,6 @@ class EndpointTarget:
             return call.failed("connection", f"{self._where} could not be called: {reason}")
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop; they are also closed before it ends."""
         await self._sessions.aclose()
 
     @property

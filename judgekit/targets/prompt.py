@@ -54,7 +54,6 @@ class TargetPrompt:
             )
 
     def messages(self, case: Case) -> tuple[dict[str, str], ...]:
-        """The messages for one case."""
         data = case_data(case)
         if not self._compiled.blocks:
             return ({"role": "user", "content": self._compiled.render(None, data)},)
@@ -85,7 +84,6 @@ class PromptTarget:
         self._parameters = parameters or {}
 
     def request(self, case: Case, *, repeat: int = 0) -> ModelRequest:
-        """What is sent for one case."""
         return ModelRequest(
             model=self._connection.name,
             messages=self._prompt.messages(case),
@@ -95,7 +93,6 @@ class PromptTarget:
         )
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Ask the model about one case; see `Target.answer`."""
         call = TargetCall(case, self.id)
         try:
             request = self.request(case, repeat=repeat)
@@ -114,7 +111,6 @@ class PromptTarget:
         return _output(reply, call)
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
         await self._connection.aclose()
 
 

@@ -63,7 +63,6 @@ class PythonTarget:
         self._loop = EventLoopThread(grace_s=min(_GRACE_S, timeout_s * _SHARE_OF_LIMIT))
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Call the function with one case; see `Target.answer`."""
         call = TargetCall(case, self.id)
         named = {"repeat": repeat} if self._takes_repeat else {}
         deadline = asyncio.timeout(call_timeout_s(case, self._timeout_s))
@@ -86,7 +85,6 @@ class PythonTarget:
         return _output(returned, call)
 
     async def aclose(self) -> None:
-        """End the event loop of an async function, and what still runs in it."""
         await self._loop.aclose()
 
     async def _called(self, case: Case, named: dict[str, int]) -> object:
@@ -243,7 +241,6 @@ class EventLoopThread:
         self._blocked: list[_LoopThread] = []
 
     async def run(self, begin: Begin) -> object:
-        """Run a coroutine there, and wait for it here."""
         while True:
             served = self._served = self._served or _LoopThread()
             call = _Call(begin)
@@ -329,11 +326,9 @@ class _LoopThread:
         threading.Thread(target=self._serve, name="judgekit-target-loop", daemon=True).start()
 
     def result(self, call: _Call) -> asyncio.Future[_Outcome]:
-        """The result of a call, for the loop that is running here."""
         return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call.outcome(), self._loop))
 
     def stop(self) -> None:
-        """Have the loop end."""
         self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _serve(self) -> None:

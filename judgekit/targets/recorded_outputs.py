@@ -63,7 +63,6 @@ class RecordedTarget:
         return [*self._places, *self._outputs]
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Read one row; see `Target.answer`."""
         call = TargetCall(case, self.id)
         places = self._places.get(case.id, ())
         outputs = self._outputs.get(case.id, ())
@@ -109,7 +108,6 @@ class GivenTarget:
         self._outputs = outputs
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """The output of a case; see `Target.answer`."""
         output = self._outputs.get(case.id) if repeat == 0 else None
         if output is None:
             message = f"no output of {self.id!r} was recorded for it"

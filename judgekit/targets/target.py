@@ -59,7 +59,6 @@ class TargetCall:
 
     @property
     def duration_ms(self) -> float:
-        """How long it has taken, in milliseconds."""
         return round((time.perf_counter() - self.begun_s) * 1000, 3)
 
     def failed(self, kind: TargetErrorKind, message: str) -> Output:
@@ -77,7 +76,6 @@ class TargetCall:
         )
 
     def text_output(self, text: str) -> Output:
-        """A text as the output of the system."""
         return Output(
             text=text, case_id=self.case.id, variant=self.variant, duration_ms=self.duration_ms
         )
@@ -96,7 +94,6 @@ class TargetCall:
         return self.read_object(value, is_repaired=is_repaired)
 
     def read_text(self, raw: bytes, *, charset: str) -> Output:
-        """Plain text that a system sent, as its output."""
         try:
             return self.text_output(raw.decode(charset))
         except (ValueError, LookupError) as error:

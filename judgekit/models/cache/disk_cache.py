@@ -39,8 +39,8 @@ from judgekit.models.cache.sqlite import (
     DamagedFileError,
     ReadOnlyRows,
     RowReader,
+    fetch_all,
     is_corruption,
-    map_read_error,
     recover_rows,
     stored_text,
 )
@@ -166,7 +166,7 @@ class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskca
                 super().__init__(
                     str(folder), timeout=BUSY_TIMEOUT_S, disk=TextDisk, **DISKCACHE_SETTINGS
                 )
-                self._check_settings(folder)
+                stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
         except StoreError:
             with suppress(AttributeError, sqlite3.Error):
                 self.close()
@@ -174,6 +174,13 @@ class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskca
         except (TypeError, KeyError, AttributeError, AssertionError) as error:
             # diskcache trusts the settings it finds in the file as names of arguments.
             raise DamagedFileError(f"the cache's settings were altered: {error}") from error
+        wrong = sorted(name for name, v in DISKCACHE_SETTINGS.items() if stored.get(name) != v)
+        if wrong:
+            self.close()
+            raise StoreError(
+                f"the cache in {folder} did not keep its settings: {', '.join(wrong)}",
+                hint="another program changes them; give judgekit a separate folder",
+            )
 
     execute = diskcache.Cache._sql  # noqa: SLF001 - diskcache's own way to this thread's connection
     """Runs one statement on the connection of this thread."""
@@ -215,19 +222,8 @@ class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskca
                     self._sql("ROLLBACK")
             raise _write_error(error, "written") from error
 
-    def _check_settings(self, folder: Path) -> None:
-        stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
-        wrong = sorted(
-            name for name, value in DISKCACHE_SETTINGS.items() if stored.get(name) != value
-        )
-        if wrong:
-            raise StoreError(
-                f"the cache in {folder} did not keep its settings: {', '.join(wrong)}",
-                hint="another program changes them; give judgekit a separate folder",
-            )
-
-    def _query(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        return self._sql(statement, values).fetchall()  # type: ignore[no-any-return]  # diskcache has no types
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        return fetch_all(self, statement, values)
 
 
 @contextmanager
@@ -263,15 +259,10 @@ class SqliteRows(RowReader):
 
     def text(self, name: str) -> str | None:
         # Every cache hit comes through here, so the row is read without a detour over the reader.
-        rows = self._rows
         try:
-            found = rows.execute(SELECT_TEXT, (name,)).fetchone()
-        except sqlite3.Error as error:
-            failure = map_read_error(error)
-            if not isinstance(failure, DamagedFileError):
-                raise failure from error
-            self._reopen(rows, failure)
-            return self._rows.text(name)
+            found = self._rows.execute(SELECT_TEXT, (name,)).fetchone()
+        except sqlite3.Error:
+            return super().text(name)  # which repairs the database, or says what is wrong
         if found is None:
             return None
         mode, filename, value = found
@@ -295,7 +286,6 @@ class SqliteRows(RowReader):
         self._write_checked(methodcaller("add_counts", text_of))
 
     def close(self) -> None:
-        """Let go of the file."""
         self._rows.close()
 
     def _write_checked(self, action: Callable[[DiskcacheRows], None]) -> None:
@@ -315,13 +305,10 @@ class SqliteRows(RowReader):
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         rows = self._rows
         try:
-            return super()._ask(statement, values)
+            return fetch_all(rows, statement, values)
         except DamagedFileError as error:
             self._reopen(rows, error)
-            return super()._ask(statement, values)
-
-    def _query(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        return self._rows._query(statement, values)  # noqa: SLF001 - the same method of another reader
+            return fetch_all(self._rows, statement, values)
 
     def _reopen(self, rows: DiskcacheRows, damage: DamagedFileError | None) -> None:
         with self._lock:
@@ -499,7 +486,6 @@ class CacheFolder:
         return status.st_dev, status.st_ino
 
     def set_aside(self) -> Path:
-        """Rename a damaged database and its side files."""
         when = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         aside = self.path / f"{DATABASE_FILE}.corrupt-{when}"
         for suffix in _SUFFIXES:

@@ -35,12 +35,10 @@ class LocalKeyLocks:
             return True
 
     def release(self, key: str) -> None:
-        """Release the lock of a key."""
         with self._lock:
             self._held.discard(key)
 
     def close(self) -> None:
-        """Release everything."""
         with self._lock:
             self._held.clear()
 
@@ -96,7 +94,6 @@ class FileKeyLocks(LocalKeyLocks):
                 self._held.discard(key)
 
     def close(self) -> None:
-        """Release everything and close the lock file."""
         super().close()
         with self._lock:
             if self._descriptor is not None:

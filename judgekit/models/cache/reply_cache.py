@@ -416,7 +416,7 @@ class SpillFile:
 
     def _append(self, line: bytes, key: str, cause: StoreError) -> Path:
         errors = []
-        # The file of this run, else a new one, mode 0600, which the name tells from others.
+        # The file of this run, else a new one, which `mkstemp` makes with mode 0600.
         places = ((self._folder, "emergency-"), (self._temporary, "judgekit-emergency-"))
         for folder, prefix in ((None, None), *places):
             path = self._path

@@ -42,7 +42,7 @@ class RowReader(ABC):
     """Reads named text out of a database of diskcache's layout."""
 
     @abstractmethod
-    def _query(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         """Every row of the answer to one statement."""
 
     def text(self, name: str) -> str | None:
@@ -86,12 +86,6 @@ class RowReader(ABC):
             found.append(f"{rows} not this cache's, and never read")
         return tuple(each for each in found if each != "ok")
 
-    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        try:
-            return self._query(statement, values)
-        except sqlite3.Error as error:
-            raise map_read_error(error) from error
-
 
 class ReadOnlyRows(RowReader):
     """The rows of a database that is only read; without a database there are none."""
@@ -107,7 +101,7 @@ class ReadOnlyRows(RowReader):
                 place, uri=True, check_same_thread=False, isolation_level=None
             )
         except sqlite3.Error as error:
-            raise map_read_error(error) from error
+            raise _read_error(error) from error
         if database is None:
             self._connection.execute("CREATE TABLE Cache (key, raw, mode, filename, value)")
         try:
@@ -132,9 +126,9 @@ class ReadOnlyRows(RowReader):
         with self._lock:
             self._connection.close()
 
-    def _query(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         with self._lock:
-            return self._connection.execute(statement, values).fetchall()
+            return fetch_all(self._connection, statement, values)
 
 
 def stored_text(mode: object, filename: object, value: object) -> str:
@@ -153,8 +147,16 @@ def is_corruption(error: BaseException | None) -> bool:
     return is_emptied or (code is not None and code & 0xFF in _DAMAGED)
 
 
-def map_read_error(error: sqlite3.Error) -> StoreError:
-    """What a failed read says: a damaged file, a damaged row, or a cache that cannot be read."""
+def fetch_all(database: Any, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+    """Every row of the answer to one statement; an error says what is wrong."""
+    try:
+        found: list[tuple[Any, ...]] = database.execute(statement, values).fetchall()
+    except sqlite3.Error as error:
+        raise _read_error(error) from error
+    return found
+
+
+def _read_error(error: sqlite3.Error) -> StoreError:
     if is_corruption(error):
         return DamagedFileError(f"the cache's database is damaged: {error}")
     if "Could not decode" in str(error):

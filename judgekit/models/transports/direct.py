@@ -71,7 +71,6 @@ class DirectModel:
         self._sessions = HttpSessions(self._base, timeout_s=timeout_s)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request."""
         # Copied once, since a request that is negotiated is sent several times.
         messages = list(map(dict, request.messages))
 
@@ -82,11 +81,9 @@ class DirectModel:
         return await negotiate_reply(self._negotiation, request, send, provider=self._label)
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop; they are also closed before it ends."""
         await self._sessions.aclose()
 
     async def embed(self, text: str) -> object | ProviderFault:
-        """Ask for the vector of a text; for models of embeddings."""
         return await self._post("embeddings", {"model": self._bare, "input": text})
 
     async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:

@@ -72,7 +72,6 @@ class LitellmModel:
         self._route: _Route | None = None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request."""
         route = await self._entered_route()
         messages = _messages(request, mark_cache=route.takes_cache_marks)
 
@@ -89,7 +88,6 @@ class LitellmModel:
         return await negotiate_reply(route.negotiation, request, send, provider=route.label)
 
     async def aclose(self) -> None:
-        """Close the connections litellm holds for the running event loop."""
         # They are closed before the loop ends in any case; other models that use them in the same
         # loop open new ones.
         scope = _scopes.pop(asyncio.get_running_loop(), None)
@@ -97,7 +95,6 @@ class LitellmModel:
             await scope.aclose()
 
     async def embed(self, text: str) -> object | ProviderFault:
-        """Ask for the vector of a text; for models of embeddings."""
         route = await self._entered_route()
         return await self._send(route, route.litellm.aembedding, {"input": [text]})
 
