@@ -19,7 +19,6 @@ from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
 Refresh = bool | Literal["unreadable"]
 """Which cached replies are fetched again: all, none, or those that cannot be parsed."""
 
@@ -113,7 +112,10 @@ class CachedModel(ModelAround):
             if call.n_waiting == 1 and not call.task.done():
                 # Nobody may join a call that is being cancelled.
                 calls.by_key.pop(key, None)
-                await call.cancel()
+                call.task.cancel()
+                await asyncio.wait([call.task])
+                if not call.task.cancelled():
+                    call.task.exception()  # retrieved, or asyncio would report it as never seen
             raise
         finally:
             call.n_waiting -= 1
@@ -143,8 +145,9 @@ class CachedModel(ModelAround):
                 self._refreshed.add(request.key)
             finally:
                 calls.n_unstored -= 1
-                if calls.all_stored is not None:
-                    calls.wake_if_stored()
+                waited_for = calls.all_stored
+                if waited_for is not None and calls.n_unstored == 0 and not waited_for.done():
+                    waited_for.set_result(None)
         except StoreError as error:
             # The caller cancels its other calls on this error; they are paid for and end first.
             await calls.wait_until_stored(error)
@@ -166,21 +169,17 @@ class CachedModel(ModelAround):
         # cost more.
         wait_s = _FIRST_WAIT_S
         while True:
-            is_ours = self.cache.try_lease(key)
+            is_ours, is_kept = self.cache.try_lease(key), False
             try:
                 # Also with the lock: another caller may have fetched it since the first look.
                 is_stale = self._refresh is True or key in self._unreadable
                 is_refetched = is_stale and key not in self._refreshed
                 cached = None if is_refetched else self.cache.get(key)
-            except BaseException:
-                if is_ours:
+                is_kept = is_ours and cached is None
+            finally:
+                if is_ours and not is_kept:
                     self.cache.release(key)
-                raise
-            if cached is None and is_ours:
-                return None
-            if is_ours:
-                self.cache.release(key)
-            if cached is not None:
+            if cached is not None or is_kept:
                 return cached
             await asyncio.sleep(wait_s)
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
@@ -192,12 +191,6 @@ class _SharedCall:
 
     task: asyncio.Task[ModelReply]
     n_waiting: int = 0
-
-    async def cancel(self) -> None:
-        self.task.cancel()
-        await asyncio.wait([self.task])
-        if not self.task.cancelled():
-            self.task.exception()  # retrieved, or asyncio would report it as never seen
 
 
 @dataclass(slots=True)
@@ -213,10 +206,6 @@ class _LoopCalls:
     error: StoreError | None = None
     all_stored: asyncio.Future[None] | None = None
     _n_waiting: int = 0
-
-    def wake_if_stored(self) -> None:
-        if self.n_unstored == 0 and self.all_stored is not None and not self.all_stored.done():
-            self.all_stored.set_result(None)
 
     async def wait_until_stored(self, error: StoreError) -> None:
         self._n_waiting += 1

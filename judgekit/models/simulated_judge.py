@@ -133,7 +133,6 @@ class BiasedModel:
         """`complete`, for callers that are not asynchronous."""
         if request.reply_schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
-        # One object for each request: what a bias did for one criterion must hold for the others.
         mind = _BiasedVerdict(self, request, request.reply_schema)
         if mind.is_silenced():
             return ModelReply(text="banana", model=self.name, cost_usd=0.0)
@@ -154,13 +153,11 @@ class _BiasedVerdict:
         criteria = cast("JsonObject", properties.get("criteria", {}))
         listed = cast("JsonObject", criteria.get("properties", {}))
         self._first = next(iter(listed)) if len(listed) > 1 else None
-        self._choices: dict[str | None, str] = {}
-        self._moved: dict[tuple[str, str | None], bool] = {}
 
     def is_silenced(self) -> bool:
-        if not self._is_moved("gullible", None):
-            return False
-        return any(self._judge.obeys(text) == "unscored" for text in self._texts)
+        return self._is_moved("gullible", None) and any(
+            self._judge.obeys(text) == "unscored" for text in self._texts
+        )
 
     def score(self, schema: JsonObject, criterion: str | None) -> float:
         value = self._seen(self._texts[0], criterion)
@@ -181,11 +178,6 @@ class _BiasedVerdict:
         return typed_score(nearest_score(allowed_scores(schema, value), value), schema)
 
     def prefer(self, criterion: str | None) -> str:
-        if criterion not in self._choices:  # a schema wants it once, and for a score of each side
-            self._choices[criterion] = self._choice(criterion)
-        return self._choices[criterion]
-
-    def _choice(self, criterion: str | None) -> str:
         first, second = self._texts[:2]
         # Two equal texts stay a tie, so that the probe for hair-splitting sees its own bias only.
         if self._is_moved("position", criterion) and first != second:
@@ -211,12 +203,8 @@ class _BiasedVerdict:
 
     def _is_moved(self, bias: str, criterion: str | None) -> bool:
         dial = cast("float", getattr(self._judge.biases, bias))
-        if dial <= 0:
-            return False
-        if (bias, criterion) not in self._moved:  # of two outputs both are seen so, or neither
-            draw = self._draw(bias, f"{self._request.key}:{criterion}").random()
-            self._moved[bias, criterion] = draw < dial
-        return self._moved[bias, criterion]
+        # The same at each call: of two outputs both are seen so, or neither.
+        return dial > 0 and self._draw(bias, f"{self._request.key}:{criterion}").random() < dial
 
     def _draw(self, what: str, on: str) -> random.Random:
         # A generator for each purpose: drawing one bias must not change what is drawn for the next.

@@ -46,7 +46,6 @@ class DirectModel:
         model: str,
         *,
         api_base: str | None,
-        api_key_env: str | None = None,
         timeout_s: float = 60,
     ) -> None:
         if api_base is None:
@@ -63,9 +62,7 @@ class DirectModel:
             raise SettingsError(f"{api_base!r} is no HTTP address", hint="http://HOST:PORT/v1")
         self.name, self._bare = model, bare
         self._base = api_base.rstrip("/")
-        self._key_name = api_key_env or key_variable(provider)
-        # Servers of one's own mostly want no key, but an empty header is refused by some.
-        self._default_key = PLACEHOLDER_KEY if api_key_env is None else None
+        self._key_name = key_variable(provider)
         self._label = endpoint_label(provider, api_base)
         self._negotiation = Negotiation(("json_schema", "plain"))
         self._sessions = HttpSessions(self._base, timeout_s=timeout_s)
@@ -87,40 +84,34 @@ class DirectModel:
         return await self._post("embeddings", {"model": self._bare, "input": text})
 
     async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:
-        # Read at a call and not before: planning and cached runs need no key.
-        key = os.environ.get(self._key_name, "").strip() or self._default_key
-        if key is None:
-            hint = f"set the environment variable {self._key_name}"
-            text = "no key was found; nothing was sent"
-            return ProviderFault(self._label, "auth", text=text, hint=hint)
+        # Read at a call and not before: planning and cached runs need no key. Servers of one's own
+        # mostly want none, but an empty header is refused by some.
+        key = os.environ.get(self._key_name, "").strip() or PLACEHOLDER_KEY
         session = await self._sessions.current()
-        body = json.dumps(content)
+        body = json.dumps(content).encode()
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         try:
             async with session.client.post(
-                f"{self._base}/{route}", data=body.encode(), headers=headers, allow_redirects=False
+                f"{self._base}/{route}", data=body, headers=headers, allow_redirects=False
             ) as response:
                 raw = await read_body(response, LARGEST_REPLY_BYTES)
-                if response.status == _OK:
-                    return self._parsed(raw)
-                hint = f"check the key in the environment variable {self._key_name}"
-                text = raw.decode(errors="replace")
-                return fault_of_response(
-                    self._label, response.status, text, response.headers, hint=hint
-                )
         except session.errors as error:
             return fault_of_exception(self._label, error)
-
-    def _parsed(self, raw: bytes) -> object | ProviderFault:
+        if response.status != _OK:
+            hint = f"check the key in the environment variable {self._key_name}"
+            text = raw.decode(errors="replace")
+            return fault_of_response(
+                self._label, response.status, text, response.headers, hint=hint
+            )
         if len(raw) > LARGEST_REPLY_BYTES:
             text = f"more than {LARGEST_REPLY_BYTES // 2**20} MiB"
             return ProviderFault(self._label, "protocol", text=text)
         try:
-            body: object = json.loads(raw)
+            reply: object = json.loads(raw)
         except (ValueError, RecursionError):
             text = raw[:1000].decode(errors="replace") or "an empty body"
             return ProviderFault(self._label, "protocol", text=text)
-        return body
+        return reply
 
 
 def _is_preferred(model: str, api_base: str | None) -> bool:
