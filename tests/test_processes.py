@@ -223,8 +223,9 @@ async def test_cancelling_leaves_no_process_and_no_zombie(tmp_path: Path) -> Non
 
 
 async def test_a_pipe_that_has_nothing_to_give_or_take_is_left_alone() -> None:
+    limits = ProcessLimits(output_bytes=1)
     child = subprocess.Child(
-        ["sleep", "60"], b"x" * MIB, most_bytes=(1, None), environment=os.environ, folder=None
+        ["sleep", "60"], b"x" * MIB, limits=limits, environment=os.environ, folder=None
     )
     child.follow()
     for pipe in list(child._sources):

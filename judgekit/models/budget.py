@@ -54,11 +54,6 @@ class Budget:
         return self._spent / _PER_USD
 
     @property
-    def reserved_usd(self) -> float:
-        """What is set aside for the calls in flight, in US dollars."""
-        return self._reserved / _PER_USD
-
-    @property
     def is_exhausted(self) -> bool:
         """Whether a call was refused, so that the run cannot be whole."""
         return self._n_refused > 0

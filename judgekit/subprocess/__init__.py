@@ -83,13 +83,7 @@ async def run_process(
     program = find_program(command, environment=environment, folder=folder)
     arguments = [*_limiting(limits), program, *command[1:]]
     try:
-        child = Child(
-            arguments,
-            stdin,
-            most_bytes=(limits.output_bytes, limits.stderr_bytes),
-            environment=environment,
-            folder=folder,
-        )
+        child = Child(arguments, stdin, limits=limits, environment=environment, folder=folder)
     except (OSError, ValueError) as error:
         raise ProcessFailedError(f"it could not be started: {error}", kind="not_found") from error
     try:
@@ -151,21 +145,21 @@ def _limiting(limits: ProcessLimits) -> list[str]:
 
 
 def _bad_ending(exit_code: int, stderr: str, limits: ProcessLimits) -> ProcessFailedError:
+    kind: ProcessFailure = "exit"
+    message = f"it ended with exit code {exit_code}"
     if exit_code == -signal.SIGXCPU and limits.cpu_s is not None:
-        message = f"it used more than {limits.cpu_s} s of CPU time"
-        return ProcessFailedError(message, kind="timeout", stderr=stderr)
-    if limits.memory_bytes is not None and _OUT_OF_MEMORY.search(stderr):
-        message = f"it needed more than {limits.memory_bytes / 2**20:.4g} MiB of memory"
-        return ProcessFailedError(message, kind="memory", stderr=stderr)
-    if exit_code < 0:
+        kind, message = "timeout", f"it used more than {limits.cpu_s} s of CPU time"
+    elif limits.memory_bytes is not None and _OUT_OF_MEMORY.search(stderr):
+        needed = f"{limits.memory_bytes / 2**20:.4g} MiB"
+        kind, message = "memory", f"it needed more than {needed} of memory"
+    elif exit_code < 0:
         try:
             name = signal.Signals(-exit_code).name
         except ValueError:  # a real-time signal has no name
             name = f"signal {-exit_code}"
-        message = f"it was killed by {name}"
-        return ProcessFailedError(message, kind="signal", stderr=stderr)
-    message = f"it ended with exit code {exit_code}"
-    return ProcessFailedError(message, kind="exit", stderr=stderr, exit_code=exit_code)
+        kind, message = "signal", f"it was killed by {name}"
+    own = exit_code if kind == "exit" else None
+    return ProcessFailedError(message, kind=kind, stderr=stderr, exit_code=own)
 
 
 # An allowlist: keys, tokens, judgekit's own settings and variables that change what an interpreter
@@ -223,7 +217,7 @@ class Child:
         arguments: Sequence[str],
         stdin: bytes,
         *,
-        most_bytes: tuple[int, int | None],
+        limits: ProcessLimits,
         environment: Mapping[str, str],
         folder: Path | None,
     ) -> None:
@@ -252,9 +246,13 @@ class Child:
             cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
         self._sources = {stdout: self.stdout, stderr: self._stderr}
-        self._most_bytes = dict(zip(self._sources, most_bytes, strict=True))
+        self._most_bytes = {stdout: limits.output_bytes, stderr: limits.stderr_bytes}
         self._n_read = dict.fromkeys(self._sources, 0)
-        self._exit_fd = _exit_fd(process.pid)
+        # A descriptor that becomes readable when the process ends; None where there are none.
+        # Waiting on it needs no signal handler, which only the main thread may set.
+        self._exit_fd: int | None = None
+        with suppress(AttributeError, OSError):
+            self._exit_fd = os.pidfd_open(process.pid)
 
     @property
     def stderr_tail(self) -> str:
@@ -382,15 +380,6 @@ def n_tasks_of_user() -> int:
             if (_PROC / pid).stat().st_uid == user:
                 found += len(list((_PROC / pid / "task").iterdir()))
     return found
-
-
-def _exit_fd(pid: int) -> int | None:
-    """A descriptor that becomes readable when the process ends; None where there are none."""
-    # Waiting on it needs no signal handler, which only the main thread may set.
-    try:
-        return os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        return None
 
 
 def _marked(mark: bytes) -> set[int]:

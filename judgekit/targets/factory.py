@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.datasets import HttpTarget as HttpSettings, Suite, VariantSettings
+    from judgekit.datasets import Suite, VariantSettings
     from judgekit.models import Connection
     from judgekit.targets.target import Target
 
@@ -41,44 +41,33 @@ def open_target(
     if settings.python is not None:
         return PythonTarget(settings.id, settings.python, folder=suite.folder, timeout_s=timeout_s)
     if settings.command is not None:
-        return _command(settings, suite, environment, timeout_s)
+        own, secrets = expand_variables(
+            settings.environment, environment, where=f"variant {settings.id!r}: the variable"
+        )
+        # The program gets no secret but those its variant names: an output under test is untrusted.
+        shown = {**suite.settings.environment, **own}
+        return CommandTarget(
+            settings.id,
+            settings.command,
+            folder=suite.folder,
+            environment=scrub_environment(shown, own=environment),
+            limits=ProcessLimits(timeout_s=timeout_s, memory_bytes=None),
+            secrets=secrets,
+        )
     if settings.http is not None:
         known = {**environment, **suite.settings.environment}
-        return _http(settings.id, settings.http, known, timeout_s)
+        headers, secrets = expand_variables(
+            settings.http.headers, known, where=f"variant {settings.id!r}: the header"
+        )
+        return EndpointTarget(
+            settings.id,
+            settings.http.url,
+            method=settings.http.method,
+            headers=headers,
+            timeout_s=timeout_s,
+            secrets=secrets,
+        )
     return _prompt(settings, suite, connect_model, template_folders)
-
-
-def _command(
-    settings: VariantSettings, suite: Suite, environment: Mapping[str, str], timeout_s: float
-) -> CommandTarget:
-    own, secrets = expand_variables(
-        settings.environment, environment, where=f"variant {settings.id!r}: the variable"
-    )
-    return CommandTarget(
-        settings.id,
-        settings.command or (),
-        folder=suite.folder,
-        # The program gets no secret but those its variant names: an output under test is untrusted.
-        environment=scrub_environment({**suite.settings.environment, **own}, own=environment),
-        limits=ProcessLimits(timeout_s=timeout_s, memory_bytes=None),
-        secrets=secrets,
-    )
-
-
-def _http(
-    variant: str, settings: HttpSettings, environment: Mapping[str, str], timeout_s: float
-) -> EndpointTarget:
-    headers, secrets = expand_variables(
-        settings.headers, environment, where=f"variant {variant!r}: the header"
-    )
-    return EndpointTarget(
-        variant,
-        settings.url,
-        method=settings.method,
-        headers=headers,
-        timeout_s=timeout_s,
-        secrets=secrets,
-    )
 
 
 def _prompt(
