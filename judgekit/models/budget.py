@@ -1,8 +1,4 @@
-"""Limits what a run may spend.
-
-Money is reserved before each call and settled after it, so that the limit is never crossed; prices
-come from `pricing`.
-"""
+"""Limits what a run may spend."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Negotiates parameters and reply format with a model, and remembers what it refused.
-
-It also parses the body of a completion into a `ModelReply`.
-"""
+"""Negotiates parameters and reply format with a model, and reads completions as replies."""
 
 from __future__ import annotations
 
@@ -116,21 +113,19 @@ async def negotiate_reply(
         started = time.perf_counter()
         body = await send(plan)
         duration_ms = (time.perf_counter() - started) * 1000
-        if isinstance(body, ProviderFault):
-            outcome: ModelReply | ProviderFault = body
-        else:
-            outcome = parse_completion(
+        if not isinstance(body, ProviderFault):
+            body = parse_completion(
                 body,
                 provider=provider,
                 by_tool=plan.form == "tool",
                 dropped=plan.dropped,
                 duration_ms=duration_ms,
             )
-        if not isinstance(outcome, ProviderFault):
-            return outcome
+        if isinstance(body, ModelReply):
+            return body
         # Ends when the plan stays the same: sending it again would bring the same refusal.
-        if not negotiation.learns(outcome, request, plan):
-            raise outcome.to_error()
+        if not negotiation.learns(body, request, plan):
+            raise body.to_error()
 
 
 def _form_parameters(

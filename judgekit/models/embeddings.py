@@ -1,7 +1,4 @@
-"""Fetches embedding vectors of texts.
-
-They go through the same cache, budget and limits as any other model call, see `factory`.
-"""
+"""Fetches embedding vectors of texts, through cache, budget and limits like any other call."""
 
 from __future__ import annotations
 
@@ -96,12 +93,13 @@ class Embeddings:
 
     def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """The vectors of texts that are held."""
-        found = [self._held[text] for text in texts]
-        # An error of one text fails this comparison only, not the other texts.
-        for one in found:
-            if isinstance(one, ModelError):
-                raise one
-        return [one for one in found if not isinstance(one, ModelError)]
+        vectors = []
+        for held in map(self._held.__getitem__, texts):
+            # An error of one text fails this comparison only, not the other texts.
+            if isinstance(held, ModelError):
+                raise held
+            vectors.append(held)
+        return vectors
 
     def request(self, text: str) -> ModelRequest:
         return embedding_request(self.name, text, api_base=self.connection.api_base)

@@ -1,7 +1,4 @@
-"""Runs a model on this machine, from weights that are already there.
-
-The model is called over loopback like any other endpoint.
-"""
+"""Runs a model on this machine, from weights that are already there."""
 
 from __future__ import annotations
 
@@ -193,12 +190,15 @@ class LocalModel:
     def _started(self) -> Model:
         with self._starting:
             if self._inner is None:
-                weights = _weights_for(self._spec)
+                weights, threads = _weights_for(self._spec), os.environ.get(THREADS_VARIABLE, "1")
+                if not threads.isdecimal() or int(threads) < 1:
+                    message = f"{THREADS_VARIABLE} is {threads!r}, which is not a number from 1 up"
+                    raise SettingsError(message)
                 # The spec may have left out the hash, or given more or less of it.
                 self.name = weights.model_name
                 alias, api_key = self.name.removeprefix("local/"), secrets.token_urlsafe(24)
                 self._server = self._start(
-                    weights, alias=alias, api_key=api_key, threads=_threads()
+                    weights, alias=alias, api_key=api_key, threads=int(threads)
                 )
                 # A local server is called like any other provider: through litellm.
                 self._inner = self._open_inner(
@@ -238,13 +238,6 @@ def _weights_for(spec: str) -> ModelWeights:
         f"{weights.name!r} with SHA-256 {weights.sha256[:_SHORT]}…",
         hint=f"set {WEIGHTS_VARIABLE} to the file that is meant",
     )
-
-
-def _threads() -> int:
-    text = os.environ.get(THREADS_VARIABLE, "1")
-    if not text.isdecimal() or int(text) < 1:
-        raise SettingsError(f"{THREADS_VARIABLE} is {text!r}, which is not a number from 1 up")
-    return int(text)
 
 
 _MOST_ITEMS = 3

@@ -1,7 +1,4 @@
-"""Works out what tokens cost, without importing litellm.
-
-The user's own prices come first, then litellm's bundled table.
-"""
+"""Works out what tokens cost, without importing litellm."""
 
 from __future__ import annotations
 

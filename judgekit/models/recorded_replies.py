@@ -1,7 +1,4 @@
-"""Answers requests from a file of recorded replies, and records replies into such a file.
-
-It also reports which recorded rows no request used.
-"""
+"""Answers requests from a file of recorded replies, and records replies into such a file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A simulated judge with one setting for each bias, on which the bias audit tests itself.
-
-Other simulated judges share its schema filling, see `judgekit.testing`.
-"""
+"""A simulated judge with one setting for each bias, on which the bias audit tests itself."""
 
 from __future__ import annotations
 

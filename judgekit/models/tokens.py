@@ -1,7 +1,4 @@
-"""Counts tokens offline, with the source of each count.
-
-No other module imports tiktoken.
-"""
+"""Counts tokens offline, with the source of each count."""
 
 from __future__ import annotations
 
@@ -98,13 +95,10 @@ def encoding_folders() -> tuple[Path, ...]:
 def _encoding_for(model: str, folders: Sequence[Path]) -> tuple[Encoding | None, str]:
     places = tuple(folders)
     own = _encoding_name(model)
-    encoding = None if own is None else _load(own, places)
-    if encoding is not None:
-        return encoding, f"tiktoken:{own}"
-    for name in _FALLBACKS:
-        encoding = _load(name, places)
+    for name in (own, *_FALLBACKS):
+        encoding = None if name is None else _load(name, places)
         if encoding is not None:
-            return encoding, f"fallback:{name}"
+            return encoding, f"{'tiktoken' if name == own else 'fallback'}:{name}"
     return None, f"estimate:bytes/{_BYTES_PER_TOKEN}"
 
 

@@ -1,7 +1,4 @@
-"""Finds the transport that carries requests to a named model.
-
-A transport is a module of `judgekit.models.transports`; nothing else has to name it.
-"""
+"""Finds the transport that carries requests to a named model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Opens the target that a variant of a suite describes.
-
-The environment variables that the suite names are filled in here.
-"""
+"""Opens the target that a variant of a suite describes."""
 
 from __future__ import annotations
 

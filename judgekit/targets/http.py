@@ -1,7 +1,4 @@
-"""An HTTP endpoint as the system under test.
-
-The case is sent as JSON, the output comes back as JSON or text.
-"""
+"""An HTTP endpoint as the system under test: JSON goes out, JSON or text comes back."""
 
 from __future__ import annotations
 

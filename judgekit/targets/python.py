@@ -1,8 +1,4 @@
-"""A Python function as the system under test, sync or async.
-
-Coroutines run in an event loop of their own thread, so that a blocking function does not block the
-run.
-"""
+"""A Python function as the system under test, sync or async."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A file of recorded outputs as the system under test.
-
-Of JSONL only the row offsets are held in memory.
-"""
+"""A file of recorded outputs as the system under test; of JSONL only the offsets are held."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The interface of every system under test, and how its answer or failure becomes an `Output`.
-
-Each kind of target is a module of its own; `factory` chooses one.
-"""
+"""The interface of every system under test, and how its answer or failure becomes an `Output`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Inspects and maintains a reply cache.
-
-Counts, lists, verifies and prunes entries, and explains why a request is a miss.
-"""
+"""Inspects and maintains a reply cache: figures, lists, checks, pruning, reasons for misses."""
 
 from __future__ import annotations
 

@@ -212,15 +212,15 @@ class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskca
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        try:
-            with self.transact():
-                yield
-        except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-            # A commit that fails may leave the transaction open, which would fail the next.
-            if isinstance(error, sqlite3.Error) and self._con.in_transaction:
-                with _map_write_errors("written"):
+        with _map_write_errors("written"):
+            try:
+                with self.transact():
+                    yield
+            except sqlite3.Error:
+                # A commit that fails may leave the transaction open, which would fail the next.
+                if self._con.in_transaction:
                     self._sql("ROLLBACK")
-            raise _write_error(error, "written") from error
+                raise
 
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         return fetch_all(self, statement, values)
@@ -231,17 +231,14 @@ def _map_write_errors(what: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-        raise _write_error(error, what) from error
-
-
-def _write_error(error: BaseException, what: str) -> StoreError:
-    # diskcache hides why a transaction could not begin behind its Timeout, and a failed rollback
-    # hides why it was rolled back.
-    while isinstance(error.__context__, sqlite3.Error):
-        error = error.__context__
-    if is_corruption(error):
-        return DamagedFileError(f"the cache's database is damaged: {error}")
-    return WriteFailedError(f"the cache could not be {what}: {error}")
+        # diskcache hides why a transaction could not begin behind its Timeout, and a failed
+        # rollback hides why it was rolled back.
+        cause: BaseException = error
+        while isinstance(cause.__context__, sqlite3.Error):
+            cause = cause.__context__
+        if is_corruption(cause):
+            raise DamagedFileError(f"the cache's database is damaged: {cause}") from error
+        raise WriteFailedError(f"the cache could not be {what}: {cause}") from error
 
 
 class SqliteRows(RowReader):

@@ -1,7 +1,4 @@
-"""Decides which caller may send the request of a key, without waiting.
-
-Locks hold within a process and across processes.
-"""
+"""Decides which caller, of whichever process, may send the request of a key; never waits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads cache rows from an SQLite file of diskcache's layout, intact or damaged.
-
-`disk_cache` writes them.
-"""
+"""Reads cache rows from an SQLite file of diskcache's layout, intact or damaged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Exports, imports and merges cache entries as JSONL.
-
-The same replies always give the same bytes, so that an export can be committed to git.
-"""
+"""Exports, imports and merges cache entries as JSONL that can be committed to git."""
 
 from __future__ import annotations
 

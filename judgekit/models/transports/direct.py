@@ -1,7 +1,4 @@
-"""Calls an OpenAI-compatible endpoint over HTTP, without litellm.
-
-It sends and reads what `litellm` would, for a tenth of the CPU time.
-"""
+"""Calls an OpenAI-compatible endpoint over HTTP, without litellm."""
 
 from __future__ import annotations
 

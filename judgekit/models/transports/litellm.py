@@ -1,7 +1,4 @@
-"""Calls any provider through litellm.
-
-No other module imports litellm, and this one only at the first call.
-"""
+"""Calls any provider through litellm, which is imported at the first call."""
 
 from __future__ import annotations
 
