@@ -26,11 +26,13 @@ TOOL_NAME = "reply"
 
 _UNPROCESSABLE = frozenset({400, 422})
 
-_ABOUT_THE_SCHEMA = re.compile(
-    r"response_format|json[_ ]schema|structured output|guided|grammar", re.IGNORECASE
-)
-
-_ABOUT_TOOLS = re.compile(r"\btools?\b|tool_choice|function call", re.IGNORECASE)
+# What a provider says where it refuses the form of the reply; the plain form cannot be refused.
+_ABOUT_THE_FORM: dict[ReplyForm, re.Pattern[str]] = {
+    "json_schema": re.compile(
+        r"response_format|json[_ ]schema|structured output|guided|grammar", re.IGNORECASE
+    ),
+    "tool": re.compile(r"\btools?\b|tool_choice|function call", re.IGNORECASE),
+}
 
 _ABOUT_THE_VALUE = re.compile(
     r"\b(less|greater|at most|at least|between|out of range|minimum|maximum)\b|[<>]=?",
@@ -87,7 +89,8 @@ class Negotiation:
     def learns(self, fault: ProviderFault, request: ModelRequest, plan: RequestPlan) -> bool:
         """Take in why a plan was refused."""
         if fault.kind == "bad_request" and fault.status in _UNPROCESSABLE:
-            if _blames_form(fault, plan.form):
+            about = _ABOUT_THE_FORM.get(plan.form)
+            if about is not None and about.search(f"{fault.parameter or ''} {fault.text}"):
                 # The last form is never given up: there would be nothing left to send.
                 left = tuple(form for form in self._forms if form != plan.form)
                 self._forms = left or self._forms
@@ -147,13 +150,6 @@ def _form_parameters(
             tools: JsonValue = [{"type": "function", "function": function}]
             return form, {"tools": tools, "tool_choice": choice}
     return "plain", {}
-
-
-def _blames_form(fault: ProviderFault, form: ReplyForm) -> bool:
-    words = f"{fault.parameter or ''} {fault.text}"
-    if form == "json_schema":
-        return _ABOUT_THE_SCHEMA.search(words) is not None
-    return form == "tool" and _ABOUT_TOOLS.search(words) is not None
 
 
 def _blamed(fault: ProviderFault, plan: RequestPlan) -> str | None:

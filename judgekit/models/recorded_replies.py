@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import gzip
 import json
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,16 +52,9 @@ class _Key(NamedTuple):
     repeat: int
     attempt: int
 
-    @classmethod
-    def of(cls, subject: Subject) -> _Key:
-        return cls(
-            subject.case_id,
-            subject.variant,
-            subject.criterion,
-            subject.order,
-            subject.repeat,
-            subject.attempt,
-        )
+
+def _key(subject: Subject) -> _Key:
+    return _Key(*attrgetter(*_Key._fields)(subject))
 
 
 class RecordedReply(Subject):
@@ -105,7 +99,7 @@ class RecordedModel:
         self._used: set[_Key] = set()
         self._requested: dict[str, set[str | int | None]] = {name: set() for name in _Key._fields}
         for line, row in _rows(self.path):
-            key = _Key.of(row)
+            key = _key(row)
             # Two answers to one question: choosing one silently would hide a mistake in the file.
             if key in self._lines:
                 raise DatasetError(
@@ -140,7 +134,7 @@ class RecordedModel:
         return reply
 
     def find(self, subject: Subject) -> ModelReply | None:
-        exact = _Key.of(subject)
+        exact = _key(subject)
         for name, value in exact._asdict().items():
             self._requested[name].add(value)
         keys = (
@@ -193,7 +187,7 @@ class RecordedModel:
         return ("line", line) if is_specific else None
 
     def _miss(self, subject: Subject) -> ModelError:
-        wanted = _Key.of(subject)
+        wanted = _key(subject)
         # Only rows of the same case: a near row of another case would mislead.
         same_case = [key for key in self._lines if key.case_id == wanted.case_id]
         if not same_case:
@@ -226,11 +220,11 @@ class RecordingModel(ModelAround):
         super().__init__(model)
         self.path = Path(path)
         existing = _rows(self.path) if self.path.exists() else ()
-        self._keys = {_Key.of(row) for _, row in existing}
+        self._keys = {_key(row) for _, row in existing}
         self.n_skipped = 0
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        key = _Key.of(request.subject)
+        key = _key(request.subject)
         if not key.case_id:
             raise SettingsError(
                 f"a reply can be recorded in {self.path} only for a case with an id",

@@ -24,8 +24,6 @@ _MAX_REDIRECTS = 5
 # Redirects that keep method and body; the others turn the request into a GET without a case.
 _RESENDING = (307, 308)
 
-_JSON = "application/json"
-
 # The first digit of the successful statuses.
 _SUCCESS = 2
 
@@ -55,7 +53,17 @@ class EndpointTarget:
         self.id = variant
         self._url = url
         self._method = method
-        self._headers = _checked_headers(headers or {}, variant)
+        # A line end in a value would let a variable's content add headers of its own.
+        for name, value in (headers or {}).items():
+            if not name.isascii() or not name or not value.isprintable():
+                raise SettingsError(
+                    f"variant {variant!r}: the header {name!r} cannot be sent",
+                    hint="a header is one line; look for a line end in the variable it names",
+                )
+        self._headers = dict(headers or {})
+        # Names of headers ignore case, so that `content-type` of the user is not sent twice.
+        if "content-type" not in {name.lower() for name in self._headers}:
+            self._headers["Content-Type"] = "application/json"
         self._timeout_s = timeout_s
         self._connect_s = connect_s
         self._secrets = tuple(secrets)
@@ -135,16 +143,3 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 def _port(url: str) -> int:
     parts = urlsplit(url)
     return parts.port or _PORTS.get(parts.scheme, 0)
-
-
-def _checked_headers(headers: Mapping[str, str], variant: str) -> dict[str, str]:
-    # A line end in a value would let a variable's content add headers of its own.
-    for name, value in headers.items():
-        if not name.isascii() or not name or not value.isprintable():
-            raise SettingsError(
-                f"variant {variant!r}: the header {name!r} cannot be sent",
-                hint="a header is one line; look for a line end in the variable it names",
-            )
-    names = {name.lower() for name in headers}
-    # Names of headers ignore case, so that `content-type` of the user is not sent twice.
-    return {**headers, **({} if "content-type" in names else {"Content-Type": _JSON})}

@@ -61,7 +61,8 @@ class PythonTarget:
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id)
         named = {"repeat": repeat} if self._takes_repeat else {}
-        deadline = asyncio.timeout(call_timeout_s(case, self._timeout_s))
+        deadline_s = call_timeout_s(case, self._timeout_s)
+        deadline = asyncio.timeout(deadline_s)
         try:
             async with deadline:
                 returned = await self._called(case, named)
@@ -76,7 +77,13 @@ class PythonTarget:
             return call.failed("cancelled", "the function was cancelled from inside")
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's function may raise anything
             if isinstance(error, TimeoutError) and deadline.expired():
-                return call.failed("timeout", await self._too_long(case))
+                message = f"the function took longer than {deadline_s:g} s"
+                if await self._loop.is_blocked():
+                    message += (
+                        ": it blocks its event loop, so that other calls wait as well; await what "
+                        "takes long, or write `def` in the place of `async def`"
+                    )
+                return call.failed("timeout", message)
             return call.failed("exception", _error_message(error, self._folder))
         return _output(returned, call)
 
@@ -93,15 +100,6 @@ class PythonTarget:
         if inspect.isawaitable(returned):
             return await self._loop.run(lambda: returned)
         return returned
-
-    async def _too_long(self, case: Case) -> str:
-        message = f"the function took longer than {call_timeout_s(case, self._timeout_s):g} s"
-        if not await self._loop.is_blocked():
-            return message
-        return (
-            f"{message}: it blocks its event loop, so that other calls wait as well; await what "
-            "takes long, or write `def` in the place of `async def`"
-        )
 
 
 def _load_function(function: str, folder: Path) -> Callable[..., object]:

@@ -54,13 +54,11 @@ class VerifyReport:
 def cache_stats(cache: ReplyCache) -> CacheStats:
     """What a cache holds and what it has saved."""
     n_rejected = sum(len(cache.rejected(key)) for key in cache.rejected_keys())
-    folder = cache.location
     n_bytes = None
-    if folder is not None:
-        n_bytes = sum(file.stat().st_size for file in folder.glob("cache.db*") if file.is_file())
-    return CacheStats(
-        n_entries=len(cache), n_rejected=n_rejected, n_bytes=n_bytes, saved=cache.counts()
-    )
+    if cache.location is not None:
+        files = cache.location.glob("cache.db*")
+        n_bytes = sum(file.stat().st_size for file in files if file.is_file())
+    return CacheStats(len(cache), n_rejected, n_bytes, cache.counts())
 
 
 def list_entries(
