@@ -40,7 +40,8 @@ class Budget:
         self._limit = units if units / _PER_USD <= limit_usd else units - 1
         self._spent = 0
         self._reserved = 0
-        self._n_refused = 0
+        self.is_exhausted = False
+        """Whether a call was refused, so that the run cannot be whole."""
         self._waiting: deque[_Turn] = deque()
         self._lock = threading.Lock()
 
@@ -48,11 +49,6 @@ class Budget:
     def spent_usd(self) -> float:
         """What calls that ended have cost, or may be billed for, in US dollars."""
         return self._spent / _PER_USD
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether a call was refused, so that the run cannot be whole."""
-        return self._n_refused > 0
 
     def price(
         self,
@@ -87,7 +83,7 @@ class Budget:
             if amount <= self._limit - self._spent:
                 self._waiting.append(turn)
             else:
-                self._n_refused += 1
+                self.is_exhausted = True
                 raise self._refusal(amount, what)
         try:
             is_granted = await turn.granted
@@ -124,7 +120,7 @@ class Budget:
             if turn.tell(granted=not never):
                 turn.is_reserved = not never
                 self._reserved += 0 if never else turn.amount
-                self._n_refused += never
+                self.is_exhausted = self.is_exhausted or never
 
     def _refusal(self, amount: int, what: str) -> BudgetExceededError:
         left = (self._limit - self._spent) / _PER_USD

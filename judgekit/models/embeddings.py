@@ -84,12 +84,9 @@ class Embeddings:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self.name = connection.name
         self._held: dict[str, Sequence[float] | ModelError] = {}
         self._holders: Counter[str] = Counter()
-
-    @property
-    def name(self) -> str:
-        return self.connection.name
 
     def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """The vectors of texts that are held."""

@@ -154,7 +154,7 @@ class LimitedModel(ModelAround):
                 raise ProviderFault(
                     self.name,
                     "rate_limited",
-                    text=f"it asks to wait for {wait_s:.0f} s, and max_wait_s is {_MAX_WAIT_S}",
+                    text=f"it asks to wait for {wait_s:.0f} s, longer than {_MAX_WAIT_S} s",
                     hint="run again later; replies that were paid for are cached",
                 ).to_error(retryable=False)
             if wait_s <= 0:

@@ -119,9 +119,6 @@ class RecordedModel:
         """Whether a row of a comparison has no criterion, and so chooses between whole outputs."""
         return any(key.criterion is None and key.order is not None for key in self._replies)
 
-    def __len__(self) -> int:
-        return len(self._replies)
-
     @property
     def subjects(self) -> tuple[Subject, ...]:
         """What each reply is about, in file order."""

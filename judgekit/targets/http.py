@@ -52,6 +52,9 @@ class EndpointTarget:
             raise SettingsError(f"variant {variant!r}: {url!r} is no HTTP address")
         self.id = variant
         self._url = url
+        # Without user, password and query.
+        parts = urlsplit(url)
+        self._where = f"{parts.scheme}://{parts.hostname}:{_port(url)}{parts.path}"
         self._method = method
         # A line end in a value would let a variable's content add headers of its own.
         for name, value in (headers or {}).items():
@@ -90,12 +93,6 @@ class EndpointTarget:
 
     async def aclose(self) -> None:
         await self._sessions.aclose()
-
-    @property
-    def _where(self) -> str:
-        """The address without user, password and query."""
-        parts = urlsplit(self._url)
-        return f"{parts.scheme}://{parts.hostname}:{_port(self._url)}{parts.path}"
 
     async def _sent(self, client: aiohttp.ClientSession, body: bytes, call: TargetCall) -> Output:
         url = self._url

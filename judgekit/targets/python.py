@@ -217,9 +217,6 @@ def _error_message(error: BaseException, folder: Path) -> str:
 if TYPE_CHECKING:
     Begin = Callable[[], Awaitable[object]]
 
-# How long the end of a loop is waited for; one that is blocked is left behind.
-_PATIENCE_S = 1.0
-
 
 class EventLoopThread:
     """Runs a user's coroutines in one loop, so that they can share their clients.
@@ -228,8 +225,9 @@ class EventLoopThread:
     a new loop in another thread; those beside it wait with it, each until its own deadline.
     """
 
-    def __init__(self, *, grace_s: float, patience_s: float = _PATIENCE_S) -> None:
+    def __init__(self, *, grace_s: float, patience_s: float = 1.0) -> None:
         self._grace_s = grace_s
+        # How long the end of a loop is waited for; one that is blocked is left behind.
         self._patience_s = patience_s
         self._served: _LoopThread | None = None
         self._blocked: list[_LoopThread] = []

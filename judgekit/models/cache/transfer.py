@@ -57,10 +57,26 @@ def export_entries(
         # Requests and replies may be confidential: only their owner may read an export.
         with atomic_writer(Path(target), is_private=True) as binary:
             file = io.TextIOWrapper(binary, encoding="ascii", newline="\n", write_through=True)
-            report = _export(cache, file, rejected=rejected)
+            report = export_entries(cache, file, rejected=rejected)
             file.detach()  # the writer syncs and closes it
             return report
-    return _export(cache, target, rejected=rejected)
+    skipped = []
+    n_entries = 0
+    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
+        try:
+            entry = cache.entry(key)
+            line = None if entry is None else encode_line(entry)
+        except (DamagedEntryError, ValueError) as error:
+            skipped.append(f"{key}: {error}")
+            continue
+        if line is not None:
+            target.write(f"{line}\n")
+            n_entries += 1
+    for key in cache.rejected_keys() if rejected else ():
+        for each in cache.rejected(key):
+            target.write(f"{encode_line(each)}\n")
+            n_entries += 1
+    return ExportReport(n_entries=n_entries, skipped=tuple(skipped))
 
 
 def import_entries(
@@ -101,26 +117,6 @@ def merge_caches(
         else:
             report += import_entries(cache, source, on_error=on_error, overwrite=overwrite)
     return report
-
-
-def _export(cache: ReplyCache, file: TextIO, *, rejected: bool) -> ExportReport:
-    skipped = []
-    n_entries = 0
-    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
-        try:
-            entry = cache.entry(key)
-            line = None if entry is None else encode_line(entry)
-        except (DamagedEntryError, ValueError) as error:
-            skipped.append(f"{key}: {error}")
-            continue
-        if line is not None:
-            file.write(f"{line}\n")
-            n_entries += 1
-    for key in cache.rejected_keys() if rejected else ():
-        for each in cache.rejected(key):
-            file.write(f"{encode_line(each)}\n")
-            n_entries += 1
-    return ExportReport(n_entries=n_entries, skipped=tuple(skipped))
 
 
 def _read_file(path: Path) -> Iterator[CacheEntry | DatasetError]:
