@@ -311,11 +311,11 @@ class Child:
             chunk = os.read(pipe.fileno(), _CHUNK_BYTES)
         except BlockingIOError:
             return
-        kept, most = self._sources[pipe], self._most_bytes[pipe]
-        kept += chunk
+        buffer, most = self._sources[pipe], self._most_bytes[pipe]
+        buffer += chunk
         self._n_read[pipe] += len(chunk)
-        if kept is self._stderr:
-            del kept[:-STDERR_TAIL_BYTES]
+        if buffer is self._stderr:
+            del buffer[:-STDERR_TAIL_BYTES]
         if most is not None and self._n_read[pipe] > most:
             self.exceeded_bytes = most
             self._end()
