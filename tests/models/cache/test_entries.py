@@ -149,7 +149,7 @@ def test_a_line_needs_its_request() -> None:
         ("[" * 100_000, "not JSON"),
         ("[1]", "not an entry"),
         ('{"case_id": "a"}', "not an entry"),
-        ('{"key": NaN, "checksum": "0"}', "not an entry"),
+        ('{"key": NaN, "checksum": "0", "request": {}}', "not an entry"),
         (encode_line(make_entry()).replace("4", "5"), "altered"),
         (sealed_line(request={"model": "another"}), "fingerprint of the request"),
         (sealed_line(request=["no", "object"]), "fingerprint of the request"),
