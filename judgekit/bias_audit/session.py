@@ -357,7 +357,7 @@ def total_spent(answers: Iterable[ProbeAnswer]) -> JudgeUsage:
         else:
             # One pair at a time: the key of a shared reply does not tell one pair from another.
             pairs += _pair_usage(answer)
-    return judge_usage(judgments, failures) + pairs
+    return judge_usage([*judgments, *failures]) + pairs
 
 
 def _pair_usage(answers: PairAnswers) -> JudgeUsage:

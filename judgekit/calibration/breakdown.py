@@ -24,9 +24,9 @@ from judgekit.calibration.items import (
     mean_rating,
 )
 from judgekit.calibration.pairs import PairOrders, pair_orders
-from judgekit.stats.correlations import CorrelationMethod, grouped_correlation
+from judgekit.stats.agreement import pairwise_accuracy
 from judgekit.stats.estimate import Estimate, undefined_estimate
-from judgekit.stats.pair_accuracy import pairwise_accuracy
+from judgekit.stats.method_comparison import CorrelationMethod, grouped_correlation
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
