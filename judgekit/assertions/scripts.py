@@ -110,7 +110,7 @@ async def run_script(
         "params": params or {},
     }
     try:
-        finished = await run_process(
+        stdout = await run_process(
             command,
             json.dumps(request).encode("ascii"),
             limits=limits,
@@ -119,7 +119,7 @@ async def run_script(
         )
     except ProcessFailedError as error:
         raise _failure(script, error, settings) from error
-    return read_script_answer(finished.stdout, script)
+    return read_script_answer(stdout, script)
 
 
 def run_script_sync(
