@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.problems import Problem
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Judgment, Output
 
 
 class SnakeRecord(Record):
@@ -260,23 +259,6 @@ def _misspelt(fault: FieldFault, model: type[Record], value: object) -> str | No
 def _id_of(value: object) -> str | None:
     case_id = value.get("id") if isinstance(value, dict) else None
     return case_id[:80] if isinstance(case_id, str) and case_id.strip() else None
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignResults:
-    """Results of another tool."""
-
-    dataset: Dataset
-    """The cases; empty where the file does not describe them."""
-
-    outputs: tuple[Output, ...]
-    """In the file's order; `metadata` keeps what the tool concluded."""
-
-    judgments: tuple[Judgment, ...]
-    """`repeat` counts the outputs of one case and variant."""
-
-    n_unread: Mapping[str, int]
-    """How many objects there are of each other type, such as trends."""
 
 
 CASE_ALIASES: Mapping[str, str] = MappingProxyType(

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import difflib
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from judgekit.errors import DatasetError, known_names
-from judgekit.records import Name, Record
+from judgekit.records import Name, Record, Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from pydantic import JsonValue, ValidationError
+    from pydantic import JsonValue
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
     from judgekit.errors import JudgekitError
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Scale
 
 
 class Problem(Record):
@@ -329,6 +329,13 @@ def threshold_fault(where: KeyPath, value: JsonValue, scales: Iterable[Scale]) -
         ways = [f"{value:g} % is {value / 100:.4g}"]
     remedy = f"(score - min) / (max - min): {', '.join(ways)}" if ways else "write 0.7, not 70"
     return FieldFault(where, message, remedy)
+
+
+def valid_scales(values: Iterable[object]) -> Iterator[Scale]:
+    """The scales among values; others are skipped."""
+    for value in values:
+        with suppress(ValidationError):
+            yield Scale.model_validate(value)
 
 
 VAGUE_WORDS = ("appropriate", "reasonable", "adequate", "suitable", "proper", "sensible")

@@ -1,4 +1,4 @@
-"""Reads promptfoo's configurations as cases, and its results as outputs and judgments.
+"""Reads promptfoo's configurations as cases, and its results as outputs.
 
 Assertions are read by `promptfoo_assertions`.
 """
@@ -23,12 +23,12 @@ from judgekit.formats.attachments import (
     safe_file_name,
 )
 from judgekit.formats.documents import read_document
-from judgekit.formats.foreign_file import CamelRecord, ForeignFile, ForeignResults
+from judgekit.formats.foreign_file import CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind, threshold_fault
-from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test, unused_name
+from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
 from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS, require_mean_score
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
-from judgekit.records import Count, Dataset, Finite, JsonObject, Judgment, Output, Usage
+from judgekit.records import Count, Finite, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -290,9 +290,6 @@ def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
     return merged
 
 
-_GRADED = ("rubric", "model-graded", "factuality", "g-eval", "relevance", "faithfulness")
-
-
 class PromptfooUsage(CamelRecord):
     """Tokens of an answer."""
 
@@ -307,21 +304,6 @@ class PromptfooResponse(CamelRecord):
     output: JsonValue = None
     token_usage: PromptfooUsage | None = None
     error: str | None = None
-
-
-class PromptfooComponent(CamelRecord):
-    """The result of one assertion."""
-
-    passed: bool = Field(alias="pass")
-    score: Finite
-    reason: str | None = None
-    assertion: JsonObject | None = None
-
-
-class PromptfooGrading(CamelRecord):
-    """The results of all assertions."""
-
-    component_results: tuple[PromptfooComponent, ...] | None = None
 
 
 class PromptfooResult(CamelRecord):
@@ -343,9 +325,6 @@ class PromptfooResult(CamelRecord):
     error: str | None = None
     """Why there is no answer, or why it failed."""
 
-    description: str | None = None
-    grading_result: PromptfooGrading | None = None
-
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
     """The faults of a file of results."""
@@ -355,43 +334,50 @@ def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
     return reading
 
 
-def read_promptfoo_results(document: ParsedDocument) -> ForeignResults:
-    """The outputs of a file of results, with their cases and judgments."""
+def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
+    """The outputs of a file of results, as the rows of an outputs file."""
     # A case is called `test-N` by its test, or after its variables where the file has no number. A
     # variant is a provider, with its prompt's number where there are several. `success` and `score`
     # are in the output's metadata.
     reading = ForeignFile(document)
-    outputs: list[Output] = []
-    judgments: list[Judgment] = []
-    repeats: Counter[tuple[str, str]] = Counter()
     found = list(_results(document, reading))
+    reading.refuse_errors()
     has_prompts = len({result.prompt_idx for _, result in found}) > 1
+    inputs: dict[str, JsonObject] = {}
+    repeats: Counter[tuple[str, str]] = Counter()
     for at, result in found:
         case_id = f"test-{fingerprint(result.vars)[:12]}"
         if result.test_idx is not None:
             case_id = f"test-{result.test_idx + 1}"
-        variant = _variant(result, has_prompts=has_prompts)
-        if case_id not in reading.places:
-            name = result.description
-            reading.add_case({"id": case_id, "input": {**result.vars}, "name": name}, at)
-        repeat = repeats[case_id, variant]
+        provider = result.provider
+        if isinstance(provider, dict):
+            provider = provider.get("label") or provider.get("id")
+        variant = provider if isinstance(provider, str) and provider.strip() else "unnamed"
+        variant += f" prompt-{result.prompt_idx + 1}" if has_prompts else ""
+        named: JsonObject = {"case_id": case_id, "variant": variant}
+        named["input"] = inputs.setdefault(case_id, result.vars)
+        yield document.line_of(*at), named | _row(result, repeats[case_id, variant])
         repeats[case_id, variant] += 1
-        outputs.append(_output(result, case_id, variant, repeat))
-        judgments += _judgments(result, case_id, variant, repeat)
-    reading.refuse_errors()
-    dataset = Dataset(name=document.path.stem or "results", cases=tuple(reading.cases))
-    return ForeignResults(dataset, tuple(outputs), tuple(judgments), {})
 
 
-def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
-    """The outputs of a file of results, as the rows of an outputs file."""
-    places = [at for at, _ in _results(document, ForeignFile(document))]
-    # The places are needed beside the outputs, for lines in messages.
-    found = read_promptfoo_results(document)
-    inputs = {case.id: case.input for case in found.dataset.cases}
-    for at, output in zip(places, found.outputs, strict=True):
-        fields = {"input": inputs[output.case_id or ""], **output.to_json()}
-        yield document.line_of(*at), fields
+def _row(result: PromptfooResult, repeat: int) -> JsonObject:
+    response = result.response or PromptfooResponse()
+    made, tokens = response.output, response.token_usage
+    error = response.error or (result.error if made is None else None)
+    if made is None and error is None:
+        error = "there is no output"
+    usage: JsonObject = {"cost_usd": result.cost}
+    if tokens is not None:
+        usage |= {"input_tokens": tokens.prompt, "output_tokens": tokens.completion}
+    metadata: JsonObject = {"success": result.success, "score": result.score, "repeat": repeat}
+    fields: JsonObject = {
+        "text" if isinstance(made, str) else "data": made,
+        "error": error,
+        "usage": usage if tokens is not None or result.cost is not None else None,
+        "duration_ms": result.latency_ms,
+        "metadata": {name: value for name, value in metadata.items() if value is not None},
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _results(
@@ -411,63 +397,3 @@ def _results(
         ]
         if result is not None:
             yield place, result
-
-
-def _variant(result: PromptfooResult, *, has_prompts: bool) -> str:
-    provider = result.provider
-    if isinstance(provider, dict):
-        provider = provider.get("label") or provider.get("id")
-    name = provider if isinstance(provider, str) and provider.strip() else "unnamed"
-    return f"{name} prompt-{result.prompt_idx + 1}" if has_prompts else name
-
-
-def _output(result: PromptfooResult, case_id: str, variant: str, repeat: int) -> Output:
-    response = result.response or PromptfooResponse()
-    made, tokens = response.output, response.token_usage
-    text = made if isinstance(made, str) else None
-    error = response.error or (result.error if made is None else None)
-    if made is None and error is None:
-        error = "there is no output"
-    usage = None if result.cost is None else Usage(cost_usd=result.cost)
-    if tokens is not None:
-        usage = Usage(
-            input_tokens=tokens.prompt, output_tokens=tokens.completion, cost_usd=result.cost
-        )
-    metadata = {"success": result.success, "score": result.score, "repeat": repeat}
-    return Output(
-        text=text,
-        data=None if text is not None else made,
-        error=error,
-        case_id=case_id,
-        variant=variant,
-        usage=usage,
-        duration_ms=result.latency_ms,
-        metadata={name: value for name, value in metadata.items() if value is not None},
-    )
-
-
-def _judgments(
-    result: PromptfooResult, case_id: str, variant: str, repeat: int
-) -> Iterator[Judgment]:
-    grading = result.grading_result
-    names: set[str] = set()
-    for part in (grading.component_results or ()) if grading is not None else ():
-        # An assertion in code may score off [0, 1], and nothing says on which scale.
-        if not 0 <= part.score <= 1:
-            continue
-        assertion = part.assertion or {}
-        kind = str(assertion.get("type") or "assertion")
-        name = unused_name(str(assertion.get("metric") or kind).strip() or "assertion", names)
-        names.add(name)
-        is_graded = any(word in kind for word in _GRADED)
-        yield Judgment(
-            criterion=name,
-            raw=part.score,
-            value=part.score,
-            rationale=(part.reason or "").strip() or "promptfoo gave no reason",
-            source="llm" if is_graded else "heuristic",
-            judge="promptfoo",
-            case_id=case_id,
-            variant=variant,
-            repeat=repeat,
-        )

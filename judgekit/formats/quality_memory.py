@@ -6,15 +6,14 @@ Runs are written in `judgekit.exports.quality_memory`: their figures come from l
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-from pydantic import ValidationError
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from judgekit.fingerprint import fingerprint
 from judgekit.formats.detection import RECORD_LISTS, WrittenCases, is_object
-from judgekit.formats.foreign_file import CamelRecord, ForeignFile, ForeignResults
-from judgekit.formats.problems import suggest_name, threshold_fault
+from judgekit.formats.foreign_file import CamelRecord, ForeignFile
+from judgekit.formats.problems import suggest_name, threshold_fault, valid_scales
 from judgekit.formats.quality_memory_schema import (
     BENCHMARKS_FIELD,
     BenchmarkFields,
@@ -25,10 +24,10 @@ from judgekit.formats.quality_memory_schema import (
     TestCaseFields,
     TestRunFields,
     added_case_fields,
-    added_criterion_fields,
+    criterion_from_quality,
     split_metadata,
 )
-from judgekit.records import Dataset, Judgment, Output, Rubric, Scale
+from judgekit.records import Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from judgekit.formats.detection import ConversionSource
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Case, Criterion, JsonObject
+    from judgekit.records import Case, JsonObject
 
 QUALITY_MODELS: Mapping[str, type[CamelRecord]] = {
     "test-case": TestCaseFields,
@@ -46,7 +45,7 @@ QUALITY_MODELS: Mapping[str, type[CamelRecord]] = {
     "eval-judgment": JudgmentFields,
     "benchmark": BenchmarkFields,
 }
-"""The types that are read; others are counted."""
+"""The types that are read."""
 
 UNREAD_QUALITY_TYPES = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 """Types that hold conclusions, which judgekit computes itself."""
@@ -64,36 +63,64 @@ _Fields = TypeVar("_Fields", bound=CamelRecord)
 
 
 @dataclass(frozen=True, slots=True)
-class LocatedObject(Generic[_Fields]):
+class _Located(Generic[_Fields]):
     """One valid object of an export, and where it stands."""
 
-    id: str
     fields: _Fields
     at: KeyPath
 
 
-@dataclass(slots=True)
-class QualityExport:
-    """The objects of an export."""
+class _Export:
+    """The valid objects of an export, by type and id."""
 
-    reading: ForeignFile
-    found: dict[str, dict[str, LocatedObject[CamelRecord]]] = field(default_factory=dict)
-    """The valid objects by type and id."""
+    def __init__(self, document: ParsedDocument) -> None:
+        value, reading = document.value, ForeignFile(document)
+        self.reading = reading
+        self._found: dict[str, dict[str, _Located[CamelRecord]]] = {}
+        objects: Iterator[tuple[KeyPath, JsonObject]]
+        if isinstance(value, dict) and is_object(value):
+            objects = iter([((), value)])
+        elif isinstance(value, dict):
+            lists = (name for name in RECORD_LISTS if isinstance(value.get(name), list))
+            name = next(lists, "records")
+            objects = reading.objects(value.get(name), (name,))
+        else:
+            objects = reading.objects(value, ())
+        # All objects are read before they are linked: the memory exports them in any order.
+        for at, item in objects:
+            if (whole := reading.record(QualityObject, item, at)) is not None:
+                self._take(whole, at)
 
-    n_unread: dict[str, int] = field(default_factory=dict)
-    """How many objects there are of each type that is not read."""
+    def _take(self, whole: QualityObject, at: KeyPath) -> None:
+        reading, name = self.reading, whole.type
+        model = QUALITY_MODELS.get(name)
+        if model is None:
+            if name not in UNREAD_QUALITY_TYPES:
+                near = suggest_name(name, (*QUALITY_MODELS, *UNREAD_QUALITY_TYPES))
+                reading.warn((*at, "type"), f"the type {name!r} is not known", near)
+            return
+        fields = reading.record(model, whole.fields, (*at, "fields"))
+        if fields is None:
+            return
+        known = self._found.setdefault(name, {})
+        key = whole.id if whole.id is not None else fields.extra.get("id")
+        if not isinstance(key, str | int) or not str(key).strip():
+            # An object without an id is called by its name, or its number among its type.
+            own_name = getattr(fields, "name", None)
+            key = own_name if isinstance(own_name, str) else len(known) + 1
+        if (key := str(key)) in known:
+            first = reading.document.line_of(*known[key].at)
+            message = f"a second {name} with the id {key!r}; the first is in line {first}"
+            reading.add(at, message, "rename one")
+        else:
+            known[key] = _Located(fields, at)
 
-    def of(self, name: str, model: type[_Fields]) -> dict[str, LocatedObject[_Fields]]:
-        """The valid objects of a type."""
-        return {
-            key: LocatedObject(found.id, found.fields, found.at)
-            for key, found in self.found.get(name, {}).items()
-            if isinstance(found.fields, model)
-        }
+    def of(self, name: str, model: type[_Fields]) -> dict[str, _Located[_Fields]]:  # noqa: ARG002 - says the type of the fields
+        return cast("dict[str, _Located[_Fields]]", self._found.get(name, {}))
 
     def refer(self, name: str, key: str, at: KeyPath, *, case_id: str | None = None) -> bool:
         """Whether an object with this id exists; a missing one is reported."""
-        known = self.found.get(name, {})
+        known = self._found.get(name, {})
         if key in known:
             return True
         field_name = at[-1] if isinstance(at[-1], str) else at[-2]
@@ -109,34 +136,8 @@ class QualityExport:
 
 def read_quality_records(document: ParsedDocument) -> ForeignFile:
     """The test cases of an export, each with its rubric in full."""
-    export = read_quality_export(document)
-    add_quality_cases(export)
-    return export.reading
-
-
-def read_quality_export(document: ParsedDocument) -> QualityExport:
-    """The objects of an export."""
-    value, reading = document.value, ForeignFile(document)
-    export = QualityExport(reading)
-    objects: Iterator[tuple[KeyPath, JsonObject]]
-    if isinstance(value, dict) and is_object(value):
-        objects = iter([((), value)])
-    elif isinstance(value, dict):
-        name = next((name for name in RECORD_LISTS if isinstance(value.get(name), list)), "records")
-        objects = reading.objects(value.get(name), (name,))
-    else:
-        objects = reading.objects(value, ())
-    # All objects are read before they are linked: the memory exports them in any order.
-    for at, item in objects:
-        if (whole := reading.record(QualityObject, item, at)) is not None:
-            _take(whole, at, export)
-    return export
-
-
-def add_quality_cases(export: QualityExport) -> None:
-    """Turn the test cases of an export into cases."""
-    reading = export.reading
-    criteria = export.of("rubric-criterion", CriterionFields)
+    export = _Export(document)
+    reading, criteria = export.reading, export.of("rubric-criterion", CriterionFields)
     rubrics: dict[str, JsonObject | None] = {}
     for key, rubric in export.of("rubric", RubricFields).items():
         for index, criterion_id in enumerate(rubric.fields.criteria_ids):
@@ -147,44 +148,17 @@ def add_quality_cases(export: QualityExport) -> None:
             other for other, found in criteria.items() if found.fields.rubric_id == key
         )
         parts = {other: criteria[other].fields for other in own if other in criteria}
-        rubrics[key] = rubric_from_quality(
-            rubric.fields, parts, (*rubric.at, "fields"), reading, key=key
-        )
+        rubrics[key] = _rubric(key, rubric, parts, reading)
     benchmarks = _benchmarks(export)
-    for found in export.of("test-case", TestCaseFields).values():
-        _add_case(found, rubrics, benchmarks.get(found.id, []), export)
+    for key, case in export.of("test-case", TestCaseFields).items():
+        _add_case(key, case, rubrics, benchmarks.get(key, []), export)
     for benchmark in export.of("benchmark", BenchmarkFields).values():
         for index, case_id in enumerate(benchmark.fields.test_case_ids):
             export.refer("test-case", case_id, (*benchmark.at, "fields", "testCaseIds", index))
+    return reading
 
 
-def _take(whole: QualityObject, at: KeyPath, export: QualityExport) -> None:
-    reading, name = export.reading, whole.type
-    model = QUALITY_MODELS.get(name)
-    if model is None:
-        export.n_unread[name] = export.n_unread.get(name, 0) + 1
-        if name not in UNREAD_QUALITY_TYPES:
-            near = suggest_name(name, (*QUALITY_MODELS, *UNREAD_QUALITY_TYPES))
-            reading.warn((*at, "type"), f"the type {name!r} is not known", near)
-        return
-    fields = reading.record(model, whole.fields, (*at, "fields"))
-    if fields is None:
-        return
-    known = export.found.setdefault(name, {})
-    key = whole.id if whole.id is not None else fields.extra.get("id")
-    if not isinstance(key, str | int) or not str(key).strip():
-        # An object without an id is called by its name, or its number among its type.
-        own_name = getattr(fields, "name", None)
-        key = own_name if isinstance(own_name, str) else len(known) + 1
-    if (key := str(key)) in known:
-        first = reading.document.line_of(*known[key].at)
-        message = f"a second {name} with the id {key!r}; the first is in line {first}"
-        reading.add(at, message, "rename one")
-    else:
-        known[key] = LocatedObject(key, fields, at)
-
-
-def _benchmarks(export: QualityExport) -> dict[str, list[JsonObject]]:
+def _benchmarks(export: _Export) -> dict[str, list[JsonObject]]:
     """The benchmarks of each case by its id, without their results."""
     found: dict[str, list[JsonObject]] = {}
     for key, benchmark in export.of("benchmark", BenchmarkFields).items():
@@ -196,53 +170,51 @@ def _benchmarks(export: QualityExport) -> dict[str, list[JsonObject]]:
 
 
 def _add_case(
-    found: LocatedObject[TestCaseFields],
+    key: str,
+    found: _Located[TestCaseFields],
     rubrics: Mapping[str, JsonObject | None],
     benchmarks: Sequence[JsonObject],
-    export: QualityExport,
+    export: _Export,
 ) -> None:
     case = found.fields
     rubric = None
     if case.rubric_id is not None:
         where = (*found.at, "fields", "rubricId")
-        if export.refer("rubric", case.rubric_id, where, case_id=found.id):
+        if export.refer("rubric", case.rubric_id, where, case_id=key):
             rubric = rubrics.get(case.rubric_id)
     more, metadata = added_case_fields({k: v for k, v in case.extra.items() if k != "id"})
     # Only a warning: a reviewer may still label it.
     if rubric is None and case.expected_outputs is None and not more.get("assertions"):
         message = "the case has neither a rubric nor expected outputs, so it cannot fail"
-        export.reading.warn(found.at, message, "add a `rubricId`", case_id=found.id)
+        export.reading.warn(found.at, message, "add a `rubricId`", case_id=key)
     own = {name: getattr(case, field) for field, name in _KEPT.items()}
     if benchmarks:
         metadata = {**metadata, BENCHMARKS_FIELD: [*benchmarks]}
     fields: JsonObject = {
-        "id": found.id,
+        "id": key,
         "name": case.name,
         "description": case.description,
         "input": case.inputs,
         "reference": case.expected_outputs,
-        "tags": list(case.tags),
+        "tags": [*case.tags],
         "status": case.status,
         "agent": case.agent_id,
         "skill": case.skill_id,
         "prompt_version": case.prompt_version_ref,
         "rubric": rubric,
         "metadata": {**{name: item for name, item in own.items() if item}, **metadata},
-        **more,
     }
-    export.reading.add_case(fields, found.at)
+    export.reading.add_case(fields | more, found.at)
 
 
-def rubric_from_quality(
-    rubric: RubricFields,
-    parts: Mapping[str, CriterionFields],
-    at: KeyPath,
-    reading: ForeignFile,
-    *,
+def _rubric(
     key: str,
+    found: _Located[RubricFields],
+    parts: Mapping[str, CriterionFields],
+    reading: ForeignFile,
 ) -> JsonObject | None:
     """A rubric as the fields of a `Rubric`; its faults are reported."""
-    criteria = [*parts.values()]
+    rubric, at, criteria = found.fields, (*found.at, "fields"), [*parts.values()]
     if not criteria:
         reading.warn((*at, "criteriaIds"), "the rubric has no criteria in this file", None)
         return None
@@ -274,7 +246,7 @@ def rubric_from_quality(
         "version": rubric.version,
         "active": rubric.is_active,
         "pass_threshold": threshold,
-        "criteria": [_criterion(c, w) for c, w in zip(criteria, weights, strict=True)],
+        "criteria": [criterion_from_quality(*each) for each in zip(criteria, weights, strict=True)],
         "metadata": metadata,
     }
 
@@ -282,17 +254,6 @@ def rubric_from_quality(
 def criterion_id(rubric_id: str, name: str) -> str:
     """The id of a criterion without one of its own."""
     return f"{rubric_id}/{name}"
-
-
-def _criterion(criterion: CriterionFields, weight: float) -> JsonObject:
-    plain: JsonObject = {
-        "name": criterion.name,
-        "question": criterion.description,
-        "scoring_guide": criterion.scoring_guide,
-        "weight": weight,
-        "scale": {"min": criterion.min_score, "max": criterion.max_score},
-    }
-    return added_criterion_fields(criterion, plain)
 
 
 def _on_sum(
@@ -307,131 +268,59 @@ def _on_sum(
         message = f"`passingThreshold` {threshold:g} is taken as a sum of weighted scores"
         reading.warn(where, message, f"that is {fraction:.4g} on [0, 1]")
         return fraction
-    fault = threshold_fault(("passingThreshold",), threshold, _scales(criteria))
+    ends = ({"min": c.min_score, "max": c.max_score} for c in criteria)
+    fault = threshold_fault(("passingThreshold",), threshold, valid_scales(ends))
     message = f"`passingThreshold` is {threshold:g}, which no output can reach"
     reading.add(where, message, "write 0.7, not 70" if fault is None else fault.remedy)
     return None
 
 
-def _scales(criteria: Sequence[CriterionFields]) -> Iterator[Scale]:
-    for criterion in criteria:
-        try:
-            yield Scale(min=criterion.min_score, max=criterion.max_score)
-        except ValidationError:
-            continue
-
-
+# Fields of a run that an output has itself; the others, such as its `passed`, are metadata.
 _READ = frozenset(
     {"id", "testCaseId", "agentRunId", "actualOutput", "durationMs", "variant", "data", "error"}
 )
 
-_Run = tuple[Output, int]
-
-
-def read_quality_results(document: ParsedDocument) -> ForeignResults:
-    """The runs and judgments of an export, with its cases."""
-    # A run without a prompt version has no variant. Its own conclusions (`passed`, `totalScore`, …)
-    # go into the output's metadata, with the run's id as `test_run_id`.
-    export = read_quality_export(document)
-    add_quality_cases(export)
-    runs = _runs(export)
-    judgments = [
-        judgment
-        for found in export.of("eval-judgment", JudgmentFields).values()
-        if (judgment := _judgment(found, runs, export)) is not None
-    ]
-    reading = export.reading
-    reading.refuse_errors()
-    dataset = reading.dataset() if reading.cases else Dataset(name=document.path.stem, cases=())
-    outputs = tuple(output for output, _ in runs.values())
-    return ForeignResults(dataset, outputs, tuple(judgments), dict(export.n_unread))
-
 
 def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
     """The runs of an export as the rows of an outputs file."""
-    export = read_quality_export(document)
-    runs = _runs(export)
+    # A run without a prompt version has no variant. The memory does not number runs; their order in
+    # the file does.
+    export = _Export(document)
+    cases = export.of("test-case", TestCaseFields)
+    runs = export.of("test-run", TestRunFields)
+    for found in runs.values() if cases else ():
+        case_id = found.fields.test_case_id
+        export.refer("test-case", case_id, (*found.at, "fields", "testCaseId"), case_id=case_id)
     export.reading.refuse_errors()
-    places = {key: found.at for key, found in export.of("test-run", TestRunFields).items()}
-    cases = {key: found.fields for key, found in export.of("test-case", TestCaseFields).items()}
-    for key, (output, _) in runs.items():
-        case = cases.get(output.case_id or "")
-        of_case: JsonObject = {}
-        if case is not None:
-            of_case = {"input": case.inputs, "reference": case.expected_outputs}
-        yield document.line_of(*places[key]), {**of_case, **output.to_json()}
-
-
-def _runs(export: QualityExport) -> dict[str, _Run]:
-    """Outputs by the id of their run, each with its number among those of its case and variant."""
-    runs: dict[str, _Run] = {}
-    n_seen: dict[tuple[str, str | None], int] = {}
-    for key, found in export.of("test-run", TestRunFields).items():
+    n_seen: Counter[tuple[str, str | None]] = Counter()
+    for key, found in runs.items():
         run = found.fields
-        where = (*found.at, "fields", "testCaseId")
-        if export.of("test-case", TestCaseFields):
-            export.refer("test-case", run.test_case_id, where, case_id=run.test_case_id)
-        place = (run.test_case_id, _variant(run))
-        # The memory does not number runs; their order in the file does.
-        repeat = n_seen.get(place, 0)
-        n_seen[place] = repeat + 1
-        runs[key] = (_output(found, repeat), repeat)
-    return runs
-
-
-def _output(found: LocatedObject[TestRunFields], repeat: int) -> Output:
-    run = found.fields
-    text = run.actual_output if isinstance(run.actual_output, str) else None
-    is_empty = text is None and run.actual_output is None
-    # The other fields of a run go into the metadata, such as its `passed`.
-    more = {name: item for name, item in run.as_given().items() if name not in _READ}
-    if _variant(run) == run.prompt_version_ref:
-        more.pop("promptVersionRef", None)
-    return Output(
-        text=text,
-        data=run.data if text is not None else run.actual_output,
-        error=run.error or ("the run has no output" if is_empty else None),
-        case_id=run.test_case_id,
-        variant=_variant(run),
-        run_id=run.agent_run_id,
-        duration_ms=run.duration_ms,
-        metadata={**more, "test_run_id": found.id, "repeat": repeat},
-    )
-
-
-def _variant(run: TestRunFields) -> str | None:
-    return run.prompt_version_ref if run.variant is None else run.variant
-
-
-def _judgment(
-    found: LocatedObject[JudgmentFields], runs: Mapping[str, _Run], export: QualityExport
-) -> Judgment | None:
-    judgment = found.fields
-    at = (*found.at, "fields")
-    export.refer("test-run", judgment.test_run_id, (*at, "testRunId"))
-    criteria = export.of("rubric-criterion", CriterionFields)
-    criterion = criteria.get(judgment.criterion_id)
-    if criterion is None and criteria:
-        export.refer("rubric-criterion", judgment.criterion_id, (*at, "criterionId"))
-    least = 0.0 if criterion is None else criterion.fields.min_score
-    most = judgment.max_score if criterion is None else criterion.fields.max_score
-    if not least <= judgment.score <= most or not least < most:
-        message = f"`score` is {judgment.score:g}, off the scale from {least:g} to {most:g}"
-        export.reading.add((*at, "score"), message)
-        return None
-    run = runs.get(judgment.test_run_id)
-    return Judgment(
-        criterion=judgment.criterion_id if criterion is None else criterion.fields.name,
-        raw=judgment.score,
-        value=(judgment.score - least) / (most - least),
-        rationale=judgment.rationale,
-        confidence=judgment.confidence,
-        source=judgment.judged_by_type,
-        judge=judgment.judged_by,
-        case_id=None if run is None else run[0].case_id,
-        variant=None if run is None else run[0].variant,
-        repeat=0 if run is None else run[1],
-    )
+        variant = run.prompt_version_ref if run.variant is None else run.variant
+        metadata = {name: item for name, item in run.as_given().items() if name not in _READ}
+        if variant == run.prompt_version_ref:
+            metadata.pop("promptVersionRef", None)
+        place = (run.test_case_id, variant)
+        named: JsonObject = {"test_run_id": key, "repeat": n_seen[place]}
+        n_seen[place] += 1
+        row: JsonObject = {
+            "case_id": run.test_case_id,
+            "variant": variant,
+            "run_id": run.agent_run_id,
+            "duration_ms": run.duration_ms,
+            "error": run.error,
+            "metadata": {**metadata, **named},
+        }
+        if isinstance(run.actual_output, str):
+            row |= {"text": run.actual_output, "data": run.data}
+        elif run.actual_output is None:
+            row["error"] = run.error or "the run has no output"
+        else:
+            row["data"] = run.actual_output
+        if run.test_case_id in cases:
+            case = cases[run.test_case_id].fields
+            row |= {"input": case.inputs, "reference": case.expected_outputs}
+        row = {name: value for name, value in row.items() if value is not None}
+        yield document.line_of(*found.at), row
 
 
 def quality_case_objects(source: ConversionSource) -> WrittenCases:
@@ -453,8 +342,7 @@ def quality_case_objects(source: ConversionSource) -> WrittenCases:
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:
     """A case as a `test-case`."""
-    fields: JsonObject = {
-        "name": case.name or case.id,
+    optional: JsonObject = {
         "description": case.description,
         "agentId": case.agent,
         "skillId": case.skill,
@@ -466,9 +354,9 @@ def case_object(case: Case, rubric_id: str | None) -> JsonObject:
         "assertions": [*case.assertions] or None,
         "evaluation": None if case.evaluation is None else case.evaluation.to_json(),
     }
-    own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
-    known = {name: value for name, value in fields.items() if value is not None}
-    return quality_object("test-case", case.id, {**split_metadata(case.metadata), **known, **own})
+    fields: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
+    fields = {**split_metadata(case.metadata), "name": case.name or case.id, **fields}
+    return quality_object("test-case", case.id, fields, optional)
 
 
 def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
@@ -482,13 +370,29 @@ def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
         "version": rubric.version,
         "isActive": rubric.active,
     }
-    if rubric.description is not None:
-        fields["description"] = rubric.description
     rest = {k: v for k, v in rubric.metadata.items() if k not in {*fields, *_ON_SUM, "id"}}
-    yield quality_object("rubric", rubric_id, {**rest, **fields})
+    described: JsonObject = {"description": rubric.description}
+    yield quality_object("rubric", rubric_id, {**rest, **fields}, described)
     for criterion, weight in zip(rubric.criteria, weights, strict=True):
-        fields = _criterion_object(criterion, weight, rubric_id)
-        yield quality_object("rubric-criterion", ids[criterion.name], fields)
+        fields = {
+            "rubricId": rubric_id,
+            "name": criterion.name,
+            "description": criterion.question,
+            "weight": weight,
+            "minScore": criterion.scale.min,
+            "maxScore": criterion.scale.max,
+        }
+        optional: JsonObject = {
+            "scoringGuide": criterion.scoring_guide,
+            "required": criterion.required or None,
+            "passValue": criterion.pass_value,
+            "levels": [level.to_json() for level in criterion.scale.levels] or None,
+            "integer": criterion.scale.integer or None,
+            "betweenLevels": None if criterion.scale.between_levels else False,
+            "examples": [example.to_json() for example in criterion.examples] or None,
+            "note": criterion.description,
+        }
+        yield quality_object("rubric-criterion", ids[criterion.name], fields, optional)
 
 
 class RubricIds:
@@ -525,9 +429,12 @@ def own_rubric_id(rubric: Rubric) -> str:
     return f"{rubric.name}@{fingerprint(rubric.to_json())[:_ID_LENGTH]}"
 
 
-def quality_object(kind: str, name: str, fields: JsonObject) -> JsonObject:
-    """One object of a quality memory."""
-    return {"type": kind, "id": name, "fields": fields}
+def quality_object(
+    kind: str, name: str, fields: JsonObject, optional: JsonObject | None = None
+) -> JsonObject:
+    """One object of a quality memory; of the optional fields those that are not null."""
+    known = {key: value for key, value in (optional or {}).items() if value is not None}
+    return {"type": kind, "id": name, "fields": {**fields, **known}}
 
 
 def rubric_marks(rubric: Rubric) -> tuple[float, list[float]]:
@@ -538,25 +445,3 @@ def rubric_marks(rubric: Rubric) -> tuple[float, list[float]]:
         if len(numbers) == len(rubric.criteria):
             return float(sum_), numbers
     return rubric.pass_threshold, [criterion.weight for criterion in rubric.criteria]
-
-
-def _criterion_object(criterion: Criterion, weight: float, rubric_id: str) -> JsonObject:
-    fields: JsonObject = {
-        "rubricId": rubric_id,
-        "name": criterion.name,
-        "description": criterion.question,
-        "weight": weight,
-        "minScore": criterion.scale.min,
-        "maxScore": criterion.scale.max,
-    }
-    optional: JsonObject = {
-        "scoringGuide": criterion.scoring_guide,
-        "required": criterion.required or None,
-        "passValue": criterion.pass_value,
-        "levels": [level.to_json() for level in criterion.scale.levels] or None,
-        "integer": criterion.scale.integer or None,
-        "betweenLevels": None if criterion.scale.between_levels else False,
-        "examples": [example.to_json() for example in criterion.examples] or None,
-        "note": criterion.description,
-    }
-    return fields | {name: value for name, value in optional.items() if value is not None}

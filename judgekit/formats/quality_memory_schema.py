@@ -16,6 +16,7 @@ from judgekit.records import (
     JsonObject,
     JudgmentSource,
     Name,
+    Record,
     Weight,
 )
 
@@ -195,30 +196,32 @@ def benchmarks_of(case: Case) -> dict[str, JsonObject]:
     }
 
 
-def added_criterion_fields(criterion: CriterionFields, fields: JsonObject) -> JsonObject:
-    """A criterion with the further fields of a `rubric-criterion`, where they are valid."""
+def criterion_from_quality(criterion: CriterionFields, weight: float) -> JsonObject:
+    """A criterion, with the further fields of a `rubric-criterion` where they are valid."""
     extra = criterion.extra
     scale: JsonObject = {"min": criterion.min_score, "max": criterion.max_score}
+    fields: JsonObject = {
+        "name": criterion.name,
+        "question": criterion.description,
+        "scoring_guide": criterion.scoring_guide,
+        "weight": weight,
+        "scale": scale,
+    }
     named = {"integer": "integer", "levels": "levels", "betweenLevels": "between_levels"}
-    scale |= {own: extra[name] for name, own in named.items() if name in extra}
     more = {"required": "required", "passValue": "pass_value", "examples": "examples"}
     more["note"] = "description"
     whole: JsonObject = {
         **fields,
         **{own: extra[name] for name, own in more.items() if name in extra},
-        "scale": scale,
+        "scale": scale | {own: extra[name] for name, own in named.items() if name in extra},
     }
     # Fields of the same names may mean something else in a memory that judgekit did not write.
-    try:
-        Criterion.model_validate(whole)
-    except ValidationError:
-        return fields
-    return whole
+    return whole if _is_valid(Criterion, whole) else fields
 
 
-def _is_evaluation(value: JsonValue) -> bool:
+def _is_valid(record: type[Record], value: JsonValue) -> bool:
     try:
-        CaseEvaluation.model_validate(value)
+        record.model_validate(value)
     except ValidationError:
         return False
     return True
@@ -235,5 +238,5 @@ _FITS: Mapping[str, Callable[[JsonValue], bool]] = {
     "context": lambda _: True,
     "stratum": lambda value: value in get_args(CaseStratum),
     "assertions": _are_assertions,
-    "evaluation": _is_evaluation,
+    "evaluation": lambda value: _is_valid(CaseEvaluation, value),
 }

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue
 
 from judgekit.errors import DatasetError
 from judgekit.formats.foreign_file import CamelRecord
-from judgekit.formats.problems import json_kind, threshold_fault, vague_word
+from judgekit.formats.problems import json_kind, threshold_fault, vague_word, valid_scales
 from judgekit.records import (
     Count,
     EvaluationProfileName,
@@ -20,7 +20,6 @@ from judgekit.records import (
     Fraction,
     JsonObject,
     Name,
-    Scale,
     Weight,
 )
 
@@ -335,9 +334,10 @@ def rubric_from_skill_test(case: SkillCase, at: KeyPath, reading: ForeignFile) -
 def soften_thresholds(item: JsonObject, at: KeyPath, reading: ForeignFile) -> JsonObject:
     """A test in which each threshold on another scale is reported and replaced by a valid one."""
     # So the other faults of the test are found at the same time.
-    expected = item.get("expected")
-    if not isinstance(expected, dict):
-        return item
+    expected, rubric = _part(item, "expected"), _part(_part(item, "expected"), "rubric")
+    criteria = rubric.get("criteria")
+    listed = [c for c in criteria if isinstance(c, dict)] if isinstance(criteria, list) else []
+    ends = [{name: _part(c, "scale").get(name) for name in ("min", "max")} for c in listed]
     case_id = item.get("id")
     named = case_id if isinstance(case_id, str) else None
     changed: JsonObject = {}
@@ -345,26 +345,12 @@ def soften_thresholds(item: JsonObject, at: KeyPath, reading: ForeignFile) -> Js
         changed["semanticThreshold"] = 1.0
         place = (*at, "expected", "semanticThreshold")
         reading.add(place, fault.message, fault.remedy, case_id=named)
-    rubric = expected.get("rubric")
-    threshold = rubric.get("passingThreshold") if isinstance(rubric, dict) else None
-    if isinstance(rubric, dict) and (
-        fault := threshold_fault(("passingThreshold",), threshold, _scales(rubric))
-    ):
+    threshold = rubric.get("passingThreshold")
+    if fault := threshold_fault(("passingThreshold",), threshold, valid_scales(ends)):
         changed["rubric"] = {**rubric, "passingThreshold": 1.0}
         place = (*at, "expected", "rubric", "passingThreshold")
         reading.add(place, fault.message, fault.remedy, case_id=named)
     return item if not changed else {**item, "expected": {**expected, **changed}}
-
-
-def _scales(rubric: JsonObject) -> Iterator[Scale]:
-    criteria = rubric.get("criteria")
-    for criterion in criteria if isinstance(criteria, list) else ():
-        scale = criterion.get("scale") if isinstance(criterion, dict) else None
-        if isinstance(scale, dict):
-            try:
-                yield Scale.model_validate({name: scale.get(name) for name in ("min", "max")})
-            except ValidationError:
-                continue
 
 
 def _scale(scale: SkillScale, at: KeyPath, reading: ForeignFile, case_id: str) -> JsonObject:
