@@ -19,8 +19,7 @@ from judgekit.datasets.loading import (
     load_suite,
     no_cases_error,
 )
-from judgekit.datasets.settings import RunSettings
-from judgekit.datasets.suite import Suite
+from judgekit.datasets.suite import RunSettings, Suite
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,

@@ -153,16 +153,16 @@ def events_from_messages(messages: Sequence[JsonValue]) -> TraceRead:
     return TraceRead(_validated(events), text=final_text(events))
 
 
-def fill_from_trace(fields: Fields, folder: Path | None) -> FieldFault | None:
+def fill_from_trace(fields: Fields, folder: Path | None) -> list[FieldFault]:
     """Put the events of a trace, and its further content, into the fields of an output."""
     # Fields of the row win: they were recorded for this very output.
     value = fields.get("trace")
     if value is None or _is_native(value):
-        return None
+        return []
     try:
         read = normalise_trace(value, folder=folder)
     except DatasetError as error:
-        return FieldFault(("trace",), f"`trace`: {error.message}", error.hint)
+        return [FieldFault(("trace",), f"`trace`: {error.message}", error.hint)]
     fields["trace"] = [event.model_dump(mode="json", exclude_none=True) for event in read.events]
     if fields.get("usage") is None and read.usage is not None:
         fields["usage"] = read.usage.model_dump(exclude_unset=True, exclude_none=True)
@@ -170,7 +170,7 @@ def fill_from_trace(fields: Fields, folder: Path | None) -> FieldFault | None:
         fields["duration_ms"] = read.duration_ms
     if read.text is not None and not fields.keys() & {"text", "data", "error"}:
         fields["text"] = read.text
-    return None
+    return []
 
 
 def _is_native(value: JsonValue) -> bool:

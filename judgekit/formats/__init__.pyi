@@ -61,6 +61,7 @@ from .problems import (
     problem_from_fault as problem_from_fault,
     suggest_name as suggest_name,
     threshold_fault as threshold_fault,
+    valid_scales as valid_scales,
     vague_word as vague_word,
     validation_faults as validation_faults,
 )

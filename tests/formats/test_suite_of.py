@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.datasets import Suite, SuiteGroup, suite_from_path
-from judgekit.datasets.settings import RunSettings
 from judgekit.datasets.sources import foreign_suite
+from judgekit.datasets.suite import RunSettings
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.formats import read_whole_document, skill_tests_of
 from judgekit.records import Case, CaseEvaluation, JsonObject
