@@ -1,7 +1,4 @@
-"""Turns a recorded trace into the events of an output: runtime events, messages or spans.
-
-`spans` extracts the content of OpenTelemetry spans.
-"""
+"""Turns a recorded trace into the events of an output: runtime events, messages or spans."""
 
 from __future__ import annotations
 
@@ -12,8 +9,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from judgekit.datasets.messages import RawEvent, final_text, is_message, read_messages
 from judgekit.datasets.spans import (
+    find_spans,
     first_number,
+    read_spans,
     span_duration_ms,
     span_events,
     span_usage,
@@ -22,14 +22,8 @@ from judgekit.datasets.spans import (
 from judgekit.errors import DatasetError
 from judgekit.formats import (
     FieldFault,
-    RawEvent,
     as_path,
-    final_text,
-    find_spans,
-    is_message,
     parse_strict_json,
-    read_messages,
-    read_spans,
     read_text,
     validation_faults,
 )
