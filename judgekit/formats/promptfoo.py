@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +23,9 @@ from judgekit.formats.attachments import (
 )
 from judgekit.formats.documents import read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile
-from judgekit.formats.problems import json_kind, threshold_fault
+from judgekit.formats.problems import json_kind
 from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
-from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS, require_mean_score
+from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS, is_threshold, require_mean_score
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
 from judgekit.records import Count, Finite, JsonObject
 
@@ -45,22 +44,15 @@ _CODE_SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".ts", ".py", ".rb"})
 _METADATA_FIELDS = ("options", "providers", "provider", "prompts", "threshold")
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
-    """A test, with the place in the configuration it comes from."""
-
-    number: str
-    at: KeyPath
-    fields: JsonObject
+# A test: its number, its place in the configuration, and its fields.
+_Test = tuple[str, "KeyPath", "JsonObject"]
 
 
 def read_promptfoo(document: ParsedDocument) -> ForeignFile:
     """The tests of a configuration as cases: `test-1`, …, expanded ones `test-1.1`, …."""
     # A case's input is its variables. Assertions keep their names; those that ask a model become
     # criteria of a rubric of the case.
-    reader = _Config(document)
-    reader.read()
-    return reader.reading
+    return _Config(document).read()
 
 
 class _Config:
@@ -72,7 +64,6 @@ class _Config:
         # A file may be the bare list of its tests.
         self._fields: JsonObject = value if isinstance(value, dict) else {"tests": value}
         self._is_list = not isinstance(value, dict)
-        self._is_full = False
         self._folder = document.path.parent
         self._files = AttachmentReader(FolderAttachments(self._folder))
         templates = self._fields.get("assertionTemplates")
@@ -80,7 +71,7 @@ class _Config:
             self.reading, self._files, templates if isinstance(templates, dict) else {}
         )
 
-    def read(self) -> None:
+    def read(self) -> ForeignFile:
         description = self._fields.get("description")
         if isinstance(description, str):
             self.reading.header = {"description": description}
@@ -88,16 +79,13 @@ class _Config:
         if isinstance(default, str):
             message = "`defaultTest` in a file of its own is not read"
             self.reading.add(("defaultTest",), message, "write it here")
-        for test in itertools.chain(self._tests(), self._scenarios()):
-            self._take(test, default if isinstance(default, dict) else {})
+        listed = self._listed(self._fields.get("tests"), () if self._is_list else ("tests",))
+        tests = ((f"test-{number}", *test) for number, test in enumerate(listed, 1))
+        for test in itertools.chain(tests, self._scenarios()):
             # Reported once; more cases would repeat the same error for every test.
-            if self._is_full:
-                return
-
-    def _tests(self) -> Iterator[_Test]:
-        at: KeyPath = () if self._is_list else ("tests",)
-        for number, (place, fields) in enumerate(self._listed(self._fields.get("tests"), at), 1):
-            yield _Test(f"test-{number}", place, fields)
+            if not self._take(test, default if isinstance(default, dict) else {}):
+                break
+        return self.reading
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
         """The tests written here, and those in files that are named here."""
@@ -169,15 +157,22 @@ class _Config:
             tests = list(self._listed(scenario.get("tests", [{}]), (*at, "tests")))
             pairs = itertools.product(configs, tests)
             for place, ((_, config), (where, test)) in enumerate(pairs, 1):
-                yield _Test(f"scenario-{number}.{place}", where, _merged(config, test))
+                yield f"scenario-{number}.{place}", where, _merged(config, test)
 
-    def _take(self, test: _Test, default: JsonObject) -> None:
-        whole = _merged(default, test.fields)
-        asserted = self._asserted(test.fields, test.at)
-        options = test.fields.get("options")
+    def _take(self, test: _Test, default: JsonObject) -> bool:
+        """Add the cases of a test; False where there would be too many."""
+        number, at, own = test
+        whole = _merged(default, own)
+        asserted = self._asserted(own, at)
+        options = own.get("options")
         if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
-        variables = self._variables(whole.get("vars"), (*test.at, "vars"))
+        listed, variables = whole.get("vars"), JsonObject()
+        if isinstance(listed, dict):
+            variables = {n: self._variable(v, (*at, "vars", n)) for n, v in listed.items()}
+        elif listed is not None:
+            message = f"`vars` must be a mapping here, not {json_kind(listed)}"
+            self.reading.add((*at, "vars"), message, "write the variables out")
         # Each combination of the values of such variables makes a case.
         lists = {name: v for name, v in variables.items() if isinstance(v, list) and v}
         if isinstance(options, dict) and options.get("disableVarExpansion") is True:
@@ -185,13 +180,13 @@ class _Config:
         # Counted before they are made: a few lists of variables multiply to millions of cases.
         n_cases = math.prod(map(len, lists.values()))
         if n_cases + len(self.reading.cases) > MAX_CASES:
-            self.reading.add(test.at, f"the variables make more than {MAX_CASES} cases")
-            self._is_full = True
-            return
+            self.reading.add(at, f"the variables make more than {MAX_CASES} cases")
+            return False
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
-            name = test.number if n_cases == 1 else f"{test.number}.{place}"
+            name = number if n_cases == 1 else f"{number}.{place}"
             each = {**variables, **dict(zip(lists, values, strict=True))}
-            self._add(name, whole, each, asserted, test.at)
+            self._add(name, whole, each, asserted, at)
+        return True
 
     def _asserted(self, fields: JsonObject, at: KeyPath) -> list[tuple[KeyPath, JsonValue]]:
         listed = fields.get("assert")
@@ -201,15 +196,6 @@ class _Config:
             self.reading.add((*at, "assert"), f"`assert` must be a list, not {json_kind(listed)}")
             return []
         return [((*at, "assert", index), item) for index, item in enumerate(listed)]
-
-    def _variables(self, listed: JsonValue, at: KeyPath) -> JsonObject:
-        if listed is None:
-            return {}
-        if not isinstance(listed, dict):
-            message = f"`vars` must be a mapping here, not {json_kind(listed)}"
-            self.reading.add(at, message, "write the variables out")
-            return {}
-        return {name: self._variable(value, (*at, name)) for name, value in listed.items()}
 
     def _variable(self, value: JsonValue, at: KeyPath) -> JsonValue:
         if not isinstance(value, str) or not value.startswith(_FILE):
@@ -231,12 +217,7 @@ class _Config:
         at: KeyPath,
     ) -> None:
         threshold = whole.get("threshold")
-        if fault := threshold_fault(("threshold",), threshold, ()):
-            self.reading.add((*at, "threshold"), fault.message, fault.remedy, case_id=name)
-            return
-        if threshold is not None and not _is_positive(threshold):
-            message = f"`threshold` must be a number from 0 to 1, not {json_kind(threshold)}"
-            self.reading.add((*at, "threshold"), message, case_id=name)
+        if threshold is not None and not is_threshold(threshold, at, self.reading, case_id=name):
             return
         checks = self._assertions.read(asserted, variables, is_scored=threshold is not None)
         if threshold is not None:
@@ -252,11 +233,10 @@ class _Config:
             # Without a threshold every criterion is required, so that the mean decides nothing.
             pass_threshold = 0.0 if threshold is None else threshold
             rubric = {"name": name, "criteria": checks.criteria, "pass_threshold": pass_threshold}
-        evaluation: JsonObject | None = None
         # One similarity decides, with the other assertions as guards, unless a judge grades too:
         # only then does the strategy mean the same as the assertion.
-        if len(checks.similarities) == 1 and not checks.criteria:
-            evaluation = {"strategy": "semantic_sim", "threshold": checks.similarities[0]}
+        is_similar = len(checks.similarities) == 1 and not checks.criteria
+        strategy: JsonObject = {"strategy": "semantic_sim", "threshold": sum(checks.similarities)}
         tags = more.get("tags")
         fields: JsonObject = {
             "id": name,
@@ -265,16 +245,12 @@ class _Config:
             "reference": checks.reference,
             "assertions": [*checks.assertions],
             "rubric": rubric,
-            "evaluation": evaluation,
+            "evaluation": strategy if is_similar else None,
             "tags": tags if isinstance(tags, list) else None,
             "metadata": more,
         }
         if self.reading.add_case(fields, at) is not None:
             self.reading.spec_places[name] = checks.places
-
-
-def _is_positive(value: JsonValue) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
 def _merged(first: JsonObject, second: JsonObject) -> JsonObject:

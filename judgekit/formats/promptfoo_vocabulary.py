@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
+
+from judgekit.formats.problems import FieldFault, json_kind, threshold_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -154,6 +156,18 @@ class PromptfooChecks:
         """Add an assertion that needs no model."""
         self.assertions.append(spec)
         self.places.append(at)
+
+
+def is_threshold(
+    value: JsonValue, at: KeyPath, reading: ForeignFile, *, case_id: str | None = None
+) -> TypeGuard[float]:
+    """Whether a `threshold` is on [0, 1]; any other is reported."""
+    fault = threshold_fault(("threshold",), value, ())
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        fault = FieldFault((), f"`threshold` must be a number from 0 to 1, not {json_kind(value)}")
+    if fault is not None:
+        reading.add((*at, "threshold"), fault.message, fault.remedy, case_id=case_id)
+    return fault is None
 
 
 def require_mean_score(
