@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from judgekit.datasets import load_dataset, read_output, validate_path
 from judgekit.errors import SettingsError
 from judgekit.evaluation import conclude_result
-from judgekit.exports.quality_memory import quality_objects, write_quality_records
+from judgekit.exports.quality_memory import QualityExport, write_quality_records
 from judgekit.formats import ParsedDocument, quality_run_rows, read_whole_document
 from judgekit.formats.quality_memory import read_quality_records
 from judgekit.records import CaseResult, Level, Rubric, Variant
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def exported(*answers: Outcome, run: RunInfo | None = None) -> dict[str, list[Any]]:
     """The fields of the objects by their type."""
     found: dict[str, list[Any]] = {}
-    for item in quality_objects(run or make_run(), answers):
+    for item in QualityExport(run or make_run()).objects(answers):
         found.setdefault(str(item["type"]), []).append({"id": item["id"], **dict(item["fields"])})  # type: ignore[arg-type]  # an object
     return found
 
@@ -46,7 +46,7 @@ def cases_in(objects: Any) -> tuple[Case, ...]:
 
 def read_back(*answers: Outcome, run: RunInfo | None = None) -> tuple[Any, list[Any]]:
     """The cases and outputs that the readers make of the objects."""
-    objects: Any = list(quality_objects(run or make_run(), answers))
+    objects: Any = list(QualityExport(run or make_run()).objects(answers))
     rows = quality_run_rows(ParsedDocument(Path("x.json"), objects))
     return cases_in(objects), [read_output(row)[0] for _, row in rows]
 
