@@ -49,11 +49,8 @@ class LocatedLabel:
     """A label and where it stands."""
 
     label: Label
-    line: int
-    """The line, from 1; in a list the position."""
-
-    path: Path | None = None
-    """None where the label came from Python."""
+    line: int  # the line, from 1; in a list the position
+    path: Path | None = None  # None where the label came from Python
 
     @property
     def where(self) -> str:

@@ -10,9 +10,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-RawEvent = dict[str, "JsonValue"]
-"""One event, before it is validated as a `TraceEvent`."""
-
+RawEvent = dict[str, "JsonValue"]  # one event, before it is validated as a `TraceEvent`
 _CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})
 _RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_call_output"})
 _THOUGHTS = frozenset({"reasoning", "thinking"})

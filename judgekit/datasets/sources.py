@@ -60,23 +60,17 @@ class SelectionCount:
     n_chosen: int
     n_draft: int = 0
     n_deprecated: int = 0
-    n_filtered: int = 0
-    """Active cases left out by their tags, id or name."""
-
-    n_undrawn: int = 0
-    """Cases that pass the filters but are not in the sample, or after the limit."""
+    n_filtered: int = 0  # active cases left out by their tags, id or name
+    n_undrawn: int = 0  # cases that pass the filters but are not in the sample, or after the limit
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFilters:
     """Which active cases are wanted."""
 
-    tags: frozenset[str] = frozenset()
-    """Only cases with one of these; empty for all."""
-
+    tags: frozenset[str] = frozenset()  # only cases with one of these; empty for all
     ids: frozenset[str] = frozenset()
-    name: re.Pattern[str] | None = None
-    """Must match the name; of a case without a name, the id."""
+    name: re.Pattern[str] | None = None  # must match the name; of a case without a name, the id
 
     def take(self, case: Case) -> bool:
         """Whether a case passes, whatever its status."""
@@ -96,13 +90,9 @@ class CaseSelection:
 
     source: CaseSource
     filters: CaseFilters = CaseFilters()
-    sample: int | None = None
-    """The size of a random sample; None for all."""
-
+    sample: int | None = None  # the size of a random sample; None for all
     seed: int = 0
-    limit: int | None = None
-    """Only the first cases, after sampling."""
-
+    limit: int | None = None  # only the first cases, after sampling
     _sampled: frozenset[int] | None = field(default=None, init=False, repr=False)
 
     @property

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 Attributes = dict[str, "JsonValue"]
 MODEL_OPERATIONS = frozenset(
     {"chat", "completion", "text_completion", "generate_content", "embeddings"}
-)
-"""Values of `gen_ai.operation.name` for a call of a model."""
+)  # values of `gen_ai.operation.name` for a call of a model
 
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
@@ -48,15 +47,11 @@ class SpanEvent:
 class Span:
     """One piece of work: a model call, a tool's execution, an agent's turn, or something else."""
 
-    id: str
-    """A span without an id gets one made from its number."""
-
+    id: str  # a span without an id gets one made from its number
     parent: str | None
     trace_id: str | None
     name: str
-    start_ns: int | None
-    """In nanoseconds since 1970; None where the span has no time."""
-
+    start_ns: int | None  # in nanoseconds since 1970; None where the span has no time
     end_ns: int | None
     attributes: Attributes
     events: tuple[SpanEvent, ...]

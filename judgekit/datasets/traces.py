@@ -66,12 +66,9 @@ class TraceRead:
     """The content of a recorded trace."""
 
     events: tuple[TraceEvent, ...]
-    usage: Usage | None = None
-    """The sum over all model calls; None where nothing was recorded."""
-
+    usage: Usage | None = None  # the sum over all model calls; None where nothing was recorded
     duration_ms: float | None = None
-    text: str | None = None
-    """The last text of the assistant; None where it was not recorded."""
+    text: str | None = None  # the last text of the assistant; None where it was not recorded
 
 
 def read_trace(path: Path | str, *, trace_id: str | None = None) -> TraceRead:

@@ -326,13 +326,9 @@ class ReplyLine(Record):
 
     case_id: Name
     variant: str | None = None
-    criterion: str | None = None
-    """None when all criteria were one question."""
-
+    criterion: str | None = None  # None when all criteria were one question
     order: Literal["ab", "ba"] | None = None
-    repeat: Count = 0
-    """The number of the call, from 0."""
-
+    repeat: Count = 0  # the number of the call, from 0
     text: str | None = None
     finish_reason: str | None = None
     model: str | None = None
@@ -344,16 +340,13 @@ class RowCheck:
     """The check of the rows of a file, with its results."""
 
     path: Path
-    kind: FileKind | None = None
-    """None takes it from the first row that can be read."""
-
+    kind: FileKind | None = None  # None takes it from the first row that can be read
+    # The existing cases, for rows that refer to them; None where they are unknown.
     case_ids: Collection[str] | None = None
-    """The existing cases, for rows that refer to them; None where they are unknown."""
-
     problems: list[Problem] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
+    # The line of every valid row, and of every invalid case that has an id.
     lines: dict[_RowKey, int] = field(default_factory=dict)
-    """The line of every valid row, and of every invalid case that has an id."""
 
     def take(self, rows: Iterable[FileRow | DatasetError]) -> Self:
         """Check rows."""

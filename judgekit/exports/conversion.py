@@ -297,11 +297,10 @@ class CaseFormat:
 
     summary: str
     suffixes: tuple[str, ...]
+    # Writes the file, and returns what is known to be lost.
     write: Callable[[Path, ConversionSource], tuple[str, ...]]
-    """Writes the file, and returns what is known to be lost."""
-
+    # Whether its cases keep their ids, so that they can be compared when read again.
     keeps_ids: bool = True
-    """Whether its cases keep their ids, so that they can be compared when read again."""
 
 
 def _write_own(path: Path, source: ConversionSource) -> tuple[str, ...]:
@@ -333,8 +332,7 @@ CASE_FORMATS: Mapping[str, CaseFormat] = MappingProxyType(
             if form.name is not None
         },
     }
-)
-"""The formats by their names; `suite` is written by `write_own_suite`."""
+)  # the formats by their names; `suite` is written by `write_own_suite`
 
 RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType(
     {

@@ -68,9 +68,7 @@ class _Line:
     """One criterion or assertion of a grading."""
 
     criterion: str
-    exact: float | None
-    """The score from 1 to 5, not rounded; None where it is unknown."""
-
+    exact: float | None  # the score from 1 to 5, not rounded; None where it is unknown
     required: bool
     reasoning: str
 

@@ -40,24 +40,15 @@ class RunFormat:
     """A format in which a run can be written; the module that writes it defines it."""
 
     name: str
-    summary: str
-    """Its content, for the help."""
-
+    summary: str  # its content, for the help
     suffixes: tuple[str, ...]
-    what: str
-    """Its name in messages."""
-
+    what: str  # its name in messages
+    # Writes the answers, as a whole or not at all, and returns their number.
     write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
-    """Writes the answers, as a whole or not at all, and returns their number."""
-
+    # Whether it can be written to a folder, with a file for each answer.
     may_be_folder: bool = False
-    """Whether it can be written to a folder, with a file for each answer."""
-
-    file_names: tuple[str, ...] = ()
-    """Names of files that imply this format."""
-
-    own_suffixes: tuple[str, ...] = ()
-    """Suffixes that imply this format."""
+    file_names: tuple[str, ...] = ()  # names of files that imply this format
+    own_suffixes: tuple[str, ...] = ()  # suffixes that imply this format
 
     def check(self, path: Path) -> None:
         """Refuse a path it cannot be written to, before anything is read."""

@@ -70,17 +70,12 @@ class CriterionEvidence:
     """The judgments of one criterion of one variant; memory does not grow with their number."""
 
     n: int = 0
-    n_asked: int = 0
-    """Judgments of models, which are asked for a passage of the output."""
-
-    n_with_quote: int = 0
-    """Those of them with a passage that was found in the output."""
-
+    n_asked: int = 0  # judgments of models, which are asked for a passage of the output
+    n_with_quote: int = 0  # those of them with a passage that was found in the output
+    # The lowest values, with their order and a line about each.
     lowest: list[tuple[float, int, str]] = field(default_factory=list)
-    """The lowest values, with their order and a line about each."""
-
+    # Weights and pass values of the criterion in the cases' own rubrics.
     settings: set[tuple[float, float | None]] = field(default_factory=set)
-    """Weights and pass values of the criterion in the cases' own rubrics."""
 
     def take(self, judgment: Judgment, case: Case) -> None:
         """Add a judgment."""
@@ -247,17 +242,12 @@ class ReportDimension:
 
     name: str
     estimate: Estimate
-    weight: float | None
-    """None where only cases' own rubrics have it."""
-
-    wanted: float
-    """The value from which it is good enough."""
-
+    weight: float | None  # None where only cases' own rubrics have it
+    wanted: float  # the value from which it is good enough
     n_asked: int
     n_with_quote: int
     evidence: str
-    lowest: tuple[str, ...]
-    """The lowest judgments, each with its case, value and reason."""
+    lowest: tuple[str, ...]  # the lowest judgments, each with its case, value and reason
 
 
 def recommendations(

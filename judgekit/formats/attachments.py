@@ -166,8 +166,7 @@ class ZipAttachments:
     """Files in a zip, below one of its folders."""
 
     path: Path
-    prefix: str = ""
-    """The folder in it, with a final `/`; empty for the root."""
+    prefix: str = ""  # the folder in it, with a final `/`; empty for the root
 
     def read(self, name: str) -> bytes:
         """The content of a file."""

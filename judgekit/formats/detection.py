@@ -112,34 +112,23 @@ _PACKAGE = "judgekit.formats"
 class ConversionSource:
     """A file whose cases are converted."""
 
-    path: Path
-    """The file, or a skill's folder or zip."""
-
-    cases: CaseSource
-    """Can be iterated several times."""
-
+    path: Path  # the file, or a skill's folder or zip
+    cases: CaseSource  # can be iterated several times
+    # The whole file where it is an `eval/tests.json`, converted to version 2.
     skill_tests: JsonObject | None = None
-    """The whole file where it is an `eval/tests.json`, converted to version 2."""
-
-    is_upgraded: bool = False
-    """Whether that was of version 1, which has nothing but tests."""
-
+    is_upgraded: bool = False  # whether that was of version 1, which has nothing but tests
+    # All objects of the file, where it is of a quality memory.
     quality_records: tuple[JsonObject, ...] = ()
-    """All objects of the file, where it is of a quality memory."""
-
-    is_suite: bool = False
-    """Whether it is one of judgekit's suites already."""
+    is_suite: bool = False  # whether it is one of judgekit's suites already
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenCases:
     """The cases as a format's writer returns them."""
 
-    content: JsonObject | Iterable[JsonObject]
-    """One document, or the objects of a list."""
-
+    content: JsonObject | Iterable[JsonObject]  # one document, or the objects of a list
+    # What is known to be lost; other losses show when the file is read again.
     lost: tuple[str, ...] = ()
-    """What is known to be lost; other losses show when the file is read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,28 +140,19 @@ class Format:
     """
 
     title: str
+    # Whether an object has this shape; of a list the first item is tested.
     matches: Callable[[dict[str, JsonValue]], bool]
-    """Whether an object has this shape; of a list the first item is tested."""
-
     has_cases: bool = True
-    reader: str | None = None
-    """None where the format is only recognised."""
-
+    reader: str | None = None  # None where the format is only recognised
+    # Whether it also says how its cases are run, so that it can be opened as a suite.
     is_suite: bool = False
-    """Whether it also says how its cases are run, so that it can be opened as a suite."""
-
-    in_rows: bool = False
-    """Whether it also occurs with one object per line."""
-
-    name: str | None = None
-    """Its name for `convert --to`; None where cases are not written in it."""
-
+    in_rows: bool = False  # whether it also occurs with one object per line
+    name: str | None = None  # its name for `convert --to`; None where cases are not written in it
     summary: str = ""
     suffixes: tuple[str, ...] = (".json",)
     writer: str | None = None
+    # Whether written cases keep their ids, so that they can be compared when read again.
     keeps_ids: bool = True
-    """Whether written cases keep their ids, so that they can be compared when read again."""
-
     remedy: str = "it holds results, not cases"
 
     def read(self, document: ParsedDocument) -> ForeignFile:

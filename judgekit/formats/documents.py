@@ -55,16 +55,11 @@ class ParsedDocument:
     """One document, with the line of every value in it."""
 
     path: Path
-    value: JsonValue
-    """None for an empty YAML file."""
-
-    notes: tuple[str, ...] = ()
-    """What was repaired while reading: `text_repaired`."""
-
+    value: JsonValue  # None for an empty YAML file
+    notes: tuple[str, ...] = ()  # what was repaired while reading: `text_repaired`
     find_lines: Callable[[], Mapping[KeyPath, int]] = field(
         default=dict[KeyPath, int], repr=False, compare=False
-    )
-    """Computes the lines; called once, when the first line is needed."""
+    )  # computes the lines; called once, when the first line is needed
 
     @cached_property
     def lines(self) -> Mapping[KeyPath, int]:

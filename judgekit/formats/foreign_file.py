@@ -42,8 +42,8 @@ class SnakeRecord(Record):
     # `defer_build`: a format's records take long to build, and most runs read no foreign file.
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
+    # Names beyond the format that judgekit itself writes.
     additions: ClassVar[frozenset[str]] = frozenset()
-    """Names beyond the format that judgekit itself writes."""
 
     @property
     def extra(self) -> JsonObject:
@@ -90,25 +90,16 @@ class ForeignFile:
     """A file of another tool while it is read, and after."""
 
     document: ParsedDocument
-    problems: list[Problem] = field(default_factory=list)
-    """Errors and warnings, in the order found."""
-
-    cases: list[Case] = field(default_factory=list)
-    """The valid cases, each id once."""
-
+    problems: list[Problem] = field(default_factory=list)  # errors and warnings, in the order found
+    cases: list[Case] = field(default_factory=list)  # the valid cases, each id once
+    # Valid cases with a duplicate id, each with its position among `cases`.
     doubles: list[tuple[int, Case]] = field(default_factory=list)
-    """Valid cases with a duplicate id, each with its position among `cases`."""
-
     places: dict[str, KeyPath] = field(default_factory=dict)
+    # Where each id stands, of invalid cases too, so that a duplicate is found at once.
     claimed: dict[str, KeyPath] = field(default_factory=dict)
-    """Where each id stands, of invalid cases too, so that a duplicate is found at once."""
-
+    # Where each assertion of a case stands, where the file lists them one by one.
     spec_places: dict[str, list[KeyPath]] = field(default_factory=dict)
-    """Where each assertion of a case stands, where the file lists them one by one."""
-
-    header: JsonObject = field(default_factory=dict)
-    """The dataset's name, version and description."""
-
+    header: JsonObject = field(default_factory=dict)  # the dataset's name, version and description
     _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
 
     def add(
@@ -271,8 +262,7 @@ CASE_ALIASES: Mapping[str, str] = MappingProxyType(
         "reference_answer": "reference",
         "answer": "reference",
     }
-)
-"""Names other tools give to the fields of a case, with judgekit's own."""
+)  # names other tools give to the fields of a case, with judgekit's own
 
 VALUE_COLUMNS = ("input", "reference", "context")
 """Fields that may be any JSON value; in a table also as a column `input.json`."""

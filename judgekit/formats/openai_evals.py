@@ -63,8 +63,7 @@ class ScoreModelGrader(ModelGrader):
     """Asks a model for a score."""
 
     range: tuple[Finite, Finite] = (0.0, 1.0)
-    pass_threshold: Finite | None = None
-    """On the range."""
+    pass_threshold: Finite | None = None  # on the range
 
 
 class LabelModelGrader(ModelGrader):
@@ -77,12 +76,8 @@ class LabelModelGrader(ModelGrader):
 class MultiGrader(SnakeRecord):
     """Combines graders."""
 
-    name: Name | None = None
-    """Ignored: the graders in it have names of their own."""
-
-    graders: dict[str, JsonValue]
-    """The graders by their name in `calculate_output`."""
-
+    name: Name | None = None  # ignored: the graders in it have names of their own
+    graders: dict[str, JsonValue]  # the graders by their name in `calculate_output`
     calculate_output: str
 
 
@@ -126,11 +121,9 @@ _MAX_DEPTH = 5
 class GraderCriteria:
     """The criteria and assertions of a file of graders."""
 
+    # Those that need no model; a value may hold `{{item.name}}`, a field of the item graded.
     assertions: tuple[JsonObject, ...]
-    """Those that need no model; a value may hold `{{item.name}}`, a field of the item graded."""
-
-    rubric: Rubric | None
-    """Those that ask a model, a criterion each; None where there are none."""
+    rubric: Rubric | None  # those that ask a model, a criterion each; None where there are none
 
 
 @dataclass(slots=True)
@@ -314,8 +307,7 @@ class MessageSample(SnakeRecord):
 
     id: str | int | None = None
     input: str | Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
-    ideal: str | tuple[str, ...] | None = None
-    """A good answer, or several."""
+    ideal: str | tuple[str, ...] | None = None  # a good answer, or several
 
 
 def read_message_samples(document: ParsedDocument) -> ForeignFile:

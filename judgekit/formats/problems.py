@@ -125,12 +125,8 @@ _MOST = 500
 class FieldFault:
     """One thing wrong with a value."""
 
-    where: KeyPath
-    """The path of the field from the root of the value."""
-
-    message: str
-    """A sentence that begins with the field, where there is one."""
-
+    where: KeyPath  # the path of the field from the root of the value
+    message: str  # a sentence that begins with the field, where there is one
     remedy: str | None = None
 
     def __str__(self) -> str:

@@ -285,9 +285,7 @@ class PromptfooResponse(CamelRecord):
 class PromptfooResult(CamelRecord):
     """One answer with what was found."""
 
-    provider: JsonValue = None
-    """A name, or an object with `id` and `label`."""
-
+    provider: JsonValue = None  # a name, or an object with `id` and `label`
     prompt_idx: Count = 0
     test_idx: Count | None = None
     vars: JsonObject = Field(default_factory=dict)
@@ -295,11 +293,8 @@ class PromptfooResult(CamelRecord):
     success: bool | None = None
     score: Finite | None = None
     latency_ms: Finite | None = None
-    cost: Finite | None = None
-    """In US dollars."""
-
-    error: str | None = None
-    """Why there is no answer, or why it failed."""
+    cost: Finite | None = None  # in US dollars
+    error: str | None = None  # why there is no answer, or why it failed
 
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:

@@ -44,8 +44,7 @@ QUALITY_MODELS: Mapping[str, type[CamelRecord]] = {
     "test-run": TestRunFields,
     "eval-judgment": JudgmentFields,
     "benchmark": BenchmarkFields,
-}
-"""The types that are read."""
+}  # the types that are read
 
 UNREAD_QUALITY_TYPES = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 """Types that hold conclusions, which judgekit computes itself."""

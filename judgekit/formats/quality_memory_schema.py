@@ -30,9 +30,7 @@ class QualityObject(SnakeRecord):
     """One object of an export."""
 
     type: Name
-    id: str | int | None = None
-    """May stand among the fields instead."""
-
+    id: str | int | None = None  # may stand among the fields instead
     fields: JsonObject
 
 
@@ -65,9 +63,7 @@ class RubricFields(CamelRecord):
     name: Name
     description: str | None = None
     criteria_ids: tuple[str, ...] = ()
-    passing_threshold: Finite
-    """On [0, 1], or on the sum of weighted scores."""
-
+    passing_threshold: Finite  # on [0, 1], or on the sum of weighted scores
     version: int | str = 1
     is_active: bool = True
 
@@ -98,16 +94,10 @@ class TestRunFields(CamelRecord):
     test_case_id: Name
     agent_run_id: str | None = None
     prompt_version_ref: str | None = None
-    variant: str | None = None
-    """Added by judgekit, where several variants share a prompt version."""
-
+    variant: str | None = None  # added by judgekit, where several variants share a prompt version
     actual_output: JsonValue
-    data: JsonValue = None
-    """The structured result beside a text; added by judgekit."""
-
-    error: str | None = None
-    """Why there is no output; added by judgekit."""
-
+    data: JsonValue = None  # the structured result beside a text; added by judgekit
+    error: str | None = None  # why there is no output; added by judgekit
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     passed: bool | None = None
     total_score: Finite | None = None
@@ -149,8 +139,7 @@ class BenchmarkFields(CamelRecord):
 ADDED_CASE_FIELDS = ("context", "stratum", "assertions", "evaluation")
 """Fields of a case for which a `test-case` has no field; they stand among its fields."""
 
-BENCHMARKS_FIELD = "benchmarks"
-"""The entry of a case's metadata with the benchmarks it belongs to."""
+BENCHMARKS_FIELD = "benchmarks"  # the entry of a case's metadata with the benchmarks it belongs to
 
 CASE_FIELD_NAMES = frozenset(
     {

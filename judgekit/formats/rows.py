@@ -34,15 +34,9 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-LINE_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
-"""One JSON object per line."""
-
-TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
-"""Named columns; a cell may hold JSON as text."""
-
-DOCUMENT_SUFFIXES = (".json", *YAML_SUFFIXES)
-"""One value, read into memory as a whole."""
-
+LINE_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")  # one JSON object per line
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")  # named columns; a cell may hold JSON as text
+DOCUMENT_SUFFIXES = (".json", *YAML_SUFFIXES)  # one value, read into memory as a whole
 _LIST_NAMES = ("cases", "outputs", "rows", "records", "data", "items", "labels", "replies")
 
 
@@ -53,17 +47,11 @@ AnyRow = TypeVar("AnyRow")
 class FileRow:
     """One row of a file."""
 
-    line: int
-    """The line it begins in, from 1; for Parquet the number of the row."""
-
-    fields: dict[str, JsonValue]
-    """Its values by name; of a table only those that are not missing."""
-
+    line: int  # the line it begins in, from 1; for Parquet the number of the row
+    fields: dict[str, JsonValue]  # its values by name; of a table only those that are not missing
+    # Whether lists and mappings may be JSON text, as in the cells of a table.
     is_table: bool = False
-    """Whether lists and mappings may be JSON text, as in the cells of a table."""
-
-    is_repaired: bool = False
-    """Whether lone surrogates in it were replaced."""
+    is_repaired: bool = False  # whether lone surrogates in it were replaced
 
 
 def suffix_of(path: Path) -> str:
@@ -345,9 +333,7 @@ def require_pyarrow() -> ModuleType:
 
 
 Fields = dict[str, "JsonValue"]
-TYPED_SUFFIX = ".json"
-"""The suffix of a column whose cells are JSON, whatever the field is."""
-
+TYPED_SUFFIX = ".json"  # the suffix of a column whose cells are JSON, whatever the field is
 _METADATA_PREFIX = "metadata."
 
 

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
     from judgekit.records import Case
 
-PASS_VALUE = 0.5
-"""Score 3 of 1 to 5, from which an expectation is met, on [0, 1]."""
-
+PASS_VALUE = 0.5  # score 3 of 1 to 5, from which an expectation is met, on [0, 1]
 _KEBAB = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_IN_IDS = re.compile(r"[\W_]+")
@@ -62,8 +60,7 @@ class SkillEvals(SnakeRecord):
 
     version: str | int | float = "1.0"
     skill: str | None = None
-    cases: JsonValue = None
-    """Unread: each case is read by itself, so that one fault hides no other."""
+    cases: JsonValue = None  # unread: each case is read by itself, so that one fault hides no other
 
 
 def read_skill_evals(document: ParsedDocument) -> ForeignFile:
@@ -173,8 +170,7 @@ def _files(
     return found
 
 
-LOWEST_SCORE, HIGHEST_SCORE = 1, 5
-"""The ends of the scale of gradings and histories."""
+LOWEST_SCORE, HIGHEST_SCORE = 1, 5  # the ends of the scale of gradings and histories
 
 # Larger numbers would fill the message with digits.
 _HUGE = 1e9
@@ -187,11 +183,9 @@ class SkillVersion(SnakeRecord):
     timestamp: AwareDatetime
     description: str = ""
     git_hash: str | None = None
-    path: str | None = None
-    """The folder with its files, relative to the workspace."""
-
+    path: str | None = None  # the folder with its files, relative to the workspace
+    # The mean over all cases, from 1 to 5; None where nothing was graded.
     average_score: Finite | None = None
-    """The mean over all cases, from 1 to 5; None where nothing was graded."""
 
     @property
     def value(self) -> float | None:
@@ -320,8 +314,7 @@ class WorkflowDataset(CamelRecord):
     id: Name
     workflow_name: Name
     version: str
-    cases: JsonValue = None
-    """Unread, as in `SkillEvals`."""
+    cases: JsonValue = None  # unread, as in `SkillEvals`
 
 
 def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:

@@ -36,9 +36,7 @@ class SkillInput(CamelRecord):
     """What a test gives to the skill."""
 
     prompt: str
-    context: JsonObject | None = None
-    """A text `fixtures/…` in it names a file."""
-
+    context: JsonObject | None = None  # a text `fixtures/…` in it names a file
     variables: dict[str, str] | None = None
 
 
@@ -47,8 +45,7 @@ class SkillScale(CamelRecord):
 
     min: Finite
     max: Finite
-    descriptions: dict[str, str] | None = None
-    """By score."""
+    descriptions: dict[str, str] | None = None  # by score
 
 
 class SkillCriterion(CamelRecord):
@@ -56,9 +53,7 @@ class SkillCriterion(CamelRecord):
 
     name: Name
     description: Name
-    weight: Weight
-    """All weights add up to 1."""
-
+    weight: Weight  # all weights add up to 1
     scale: SkillScale
 
 
@@ -74,9 +69,7 @@ class SkillExpected(CamelRecord):
     """What a test expects; its strategy determines which field counts."""
 
     output: str | None = None
-    patterns: tuple[str, ...] | None = None
-    """Regular expressions that must all match."""
-
+    patterns: tuple[str, ...] | None = None  # regular expressions that must all match
     json_schema: JsonObject | None = None
     semantic_threshold: Fraction | None = None
     rubric: SkillRubric | None = None
@@ -89,8 +82,7 @@ class SkillEvaluation(CamelRecord):
     strategy: EvaluationStrategy
     timeout: Milliseconds | None = None
     retry_count: Count | None = None
-    weights: dict[str, Weight] | None = None
-    """The weight of each strategy of `hybrid`."""
+    weights: dict[str, Weight] | None = None  # the weight of each strategy of `hybrid`
 
 
 class SkillMetadata(CamelRecord):
@@ -157,9 +149,7 @@ class SkillTests(CamelRecord):
     settings: SkillSettings = Field(default_factory=SkillSettings)
     setup: SkillSetup | None = None
     teardown: SkillTeardown | None = None
-    test_cases: JsonValue
-    """Unread: each test is read by itself, so that one fault hides no other."""
-
+    test_cases: JsonValue  # unread: each test is read by itself, so that one fault hides no other
     suites: tuple[SkillGroup, ...] = ()
 
 

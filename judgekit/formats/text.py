@@ -36,9 +36,7 @@ _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 class TextLine:
     """One line of a file, its line end included, without a byte order mark."""
 
-    number: int
-    """Counted from 1."""
-
+    number: int  # counted from 1
     text: str
 
 

@@ -520,5 +520,4 @@ CONVERTERS: Mapping[str, _Converter] = {
     "topical_chat": _convert_topical_chat,
     "ttcw": _convert_ttcw,
     "vicuna": _convert_vicuna,
-}
-"""The converter of each dataset, by the name the catalog uses."""
+}  # the converter of each dataset, by the name the catalog uses
