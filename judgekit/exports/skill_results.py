@@ -12,14 +12,14 @@ from functools import partial
 from math import floor, isnan
 from typing import TYPE_CHECKING
 
-from judgekit.atomic_write import check_output_path, write_text_atomically
+from judgekit.atomic_write import check_output_path
 from judgekit.errors import StoreError
 from judgekit.evaluation import summarize_run
 from judgekit.exports.tabular import (
     RunFormat,
     checks_without_judgment,
-    encodable_json,
     rubric_of_result,
+    write_document,
     write_json_list,
 )
 from judgekit.formats import (
@@ -138,28 +138,32 @@ def write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     gradings = (grading(answer, run) for answer in answers)
     if path.suffix.lower() in GRADING.suffixes and not path.is_dir():
         return write_json_list(path, gradings, one_alone=True)
-    _make_folder(path)
-    written: set[str] = set()
-    for one in gradings:
-        # The id without the characters that some file system refuses.
-        stem = re.sub(r"[^\w.-]", "-", str(one["case_id"]), flags=re.ASCII).lstrip(".")[:150]
-        name = f"{stem or 'case'}_v{one['version']}_run{one['run']}.json"
-        # Two names that differ only in case are one file on macOS and Windows.
-        if name.lower() in written:
-            raise StoreError(
-                f"two answers would both be written to {name}",
-                hint="give the cases ids that differ in letters and digits, or write .jsonl",
-            )
-        written.add(name.lower())
-        write_text_atomically(path / name, encodable_json(one, indent=2) + "\n")
-    return len(written)
+    hint = "give the cases ids that differ in letters and digits, or write .jsonl"
+    return _write_folder(path, ((_grading_name(one), one) for one in gradings), "answers", hint)
 
 
-def _make_folder(folder: Path) -> None:
+def _grading_name(one: JsonObject) -> str:
+    # The id without the characters that some file system refuses.
+    stem = re.sub(r"[^\w.-]", "-", str(one["case_id"]), flags=re.ASCII).lstrip(".")[:150]
+    return f"{stem or 'case'}_v{one['version']}_run{one['run']}.json"
+
+
+def _write_folder(
+    folder: Path, named: Iterable[tuple[str, JsonObject]], what: str, hint: str
+) -> int:
+    """Write each object to a file of its own."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
+    written: set[str] = set()
+    for name, item in named:
+        # Two names that differ only in case are one file on macOS and Windows.
+        if name.lower() in written:
+            raise StoreError(f"two {what} would both be written to {name}", hint=hint)
+        written.add(name.lower())
+        write_document(folder / name, item)
+    return len(written)
 
 
 GRADING = RunFormat(
@@ -338,7 +342,7 @@ def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
 
     # Counted here: the summary counts several tries of an answer as one.
     summary = summarize_run(results(), run)
-    write_text_atomically(path, encodable_json(extended_history(summary, known), indent=2) + "\n")
+    write_document(path, extended_history(summary, known))
     return n
 
 
@@ -429,33 +433,17 @@ def write_comparisons(
     path: Path, info: ComparisonInfo, pairs: Iterable[tuple[ComparedPair, Comparison]]
 ) -> int:
     """Write compared pairs as comparisons; every file is replaced as a whole or not at all."""
-    found = [
-        (pair_file_name(pair), skill_comparison(pair, comparison, info))
-        for pair, comparison in pairs
-    ]
-    return write_pair_files(path, found)
+    return _write_pairs(
+        path, [(pair, skill_comparison(pair, found, info)) for pair, found in pairs]
+    )
 
 
-def write_pair_files(path: Path, named_items: list[tuple[str, JsonObject]]) -> int:
-    """Write objects to a folder, a line each, or as one JSON document."""
+def _write_pairs(path: Path, items: list[tuple[ComparedPair, JsonObject]]) -> int:
     check_comparison_place(path)
-    items = [item for _, item in named_items]
-    suffix = path.suffix.lower()
-    if suffix == ".jsonl":
-        write_text_atomically(path, "".join(f"{encodable_json(item)}\n" for item in items))
-    elif suffix == ".json" and not path.is_dir():
-        texts = [encodable_json(item, indent=2) for item in items]
-        only = texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]"
-        write_text_atomically(path, f"{only}\n")
-    else:
-        names = [name for name, _ in named_items]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            hint = "write a .json file"
-            raise StoreError(f"two comparisons would be written to {twice}", hint=hint)
-        _make_folder(path)
-        for name, item in named_items:
-            write_text_atomically(path / name, encodable_json(item, indent=2) + "\n")
-    return len(items)
+    if path.suffix.lower() in {".json", ".jsonl"} and not path.is_dir():
+        return write_json_list(path, (item for _, item in items), one_alone=True)
+    named = [(pair_file_name(pair), item) for pair, item in items]
+    return _write_folder(path, named, "comparisons", "write a .json file")
 
 
 def pair_file_name(pair: ComparedPair) -> str:
@@ -521,12 +509,8 @@ def write_analyses(
     analyses: Mapping[int, ComparisonAnalysis],
 ) -> int:
     """Write analyses; every file is replaced as a whole or not at all."""
-    found = [
-        (pair_file_name(pair), skill_analysis(pair, analyses[pair.place], info))
-        for pair in pairs
-        if pair.place in analyses
-    ]
-    return write_pair_files(path, found)
+    known = [pair for pair in pairs if pair.place in analyses]
+    return _write_pairs(path, [(p, skill_analysis(p, analyses[p.place], info)) for p in known])
 
 
 def _name(side: ComparedSide, variant: str | None) -> str:

@@ -17,6 +17,7 @@ from judgekit.evaluation import judge_feedback
 from judgekit.formats import (
     TYPED_SUFFIX,
     VALUE_COLUMNS,
+    Format,
     dump_yaml,
     require_pyarrow,
     write_csv,
@@ -55,6 +56,14 @@ class RunFormat:
         check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
 
 
+def write_document(path: Path, item: JsonObject) -> None:
+    """Write one object, as JSON or YAML by the suffix; replaced as a whole or not at all."""
+    is_json = path.suffix.lower() == ".json"
+    write_text_atomically(
+        path, f"{encodable_json(item, indent=2)}\n" if is_json else dump_yaml(item)
+    )
+
+
 def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool = False) -> int:
     """Write objects to a file, one in memory at a time; replaced as a whole or not at all."""
     is_lines = path.suffix.lower() == ".jsonl"
@@ -62,7 +71,7 @@ def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool 
     # Two are enough to know whether there is one alone.
     first = list(islice(coming, 2))
     if one_alone and len(first) == 1 and not is_lines:
-        write_text_atomically(path, f"{encodable_json(first[0], indent=2)}\n")
+        write_document(path, first[0])
         return 1
     n = 0
     with atomic_writer(path) as file:
@@ -89,7 +98,13 @@ def encodable_json(item: JsonObject, *, indent: int | None = None) -> str:
     return text
 
 
-CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml", ".csv", ".parquet")
+OWN_CASES = Format(
+    "judgekit's own cases",
+    lambda _: False,
+    name="cases",
+    summary="judgekit's own cases (.jsonl, .json, .yaml, .csv, .parquet)",
+    suffixes=(".jsonl", ".json", ".yaml", ".yml", ".csv", ".parquet"),
+)
 _TABLES = (".csv", ".parquet")
 
 _FIELDS = (
@@ -117,8 +132,7 @@ def write_cases(path: Path, cases: CaseSource) -> None:
     else:
         listed: list[JsonValue] = [case.to_json() for case in cases]
         whole: JsonObject = {"name": cases.name, "version": cases.version, "cases": listed}
-        text = encodable_json(whole, indent=2) + "\n" if suffix == ".json" else dump_yaml(whole)
-        write_text_atomically(path, text)
+        write_document(path, whole)
 
 
 def case_columns(cases: Iterable[Case]) -> list[str]:

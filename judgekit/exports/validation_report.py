@@ -8,10 +8,8 @@ from heapq import nsmallest
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.atomic_write import write_text_atomically
 from judgekit.evaluation import summarize_run
-from judgekit.exports.tabular import RunFormat
-from judgekit.formats import dump_yaml
+from judgekit.exports.tabular import RunFormat, write_document
 from judgekit.records import Rubric, meets_threshold, words_text
 from judgekit.report import FAILURE_WORDS, TARGET_ERROR_WORDS, format_count
 from judgekit.scoring import TIERS
@@ -53,7 +51,7 @@ def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Outcome]
     reports = [_report(run, each, evidence) for each in summary.variants if each.n_answers]
     # One variant is the usual case, and its report then needs no list around it.
     whole: JsonObject = reports[0] if len(reports) == 1 else {"reports": [*reports]}
-    write_text_atomically(path, dump_yaml(whole))
+    write_document(path, whole)
     return n
 
 

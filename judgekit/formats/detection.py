@@ -122,13 +122,9 @@ class ConversionSource:
     is_suite: bool = False  # whether it is one of judgekit's suites already
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenCases:
-    """The cases as a format's writer returns them."""
-
-    content: JsonObject | Iterable[JsonObject]  # one document, or the objects of a list
-    # What is known to be lost; other losses show when the file is read again.
-    lost: tuple[str, ...] = ()
+# One document or the objects of a list, and what is known to be lost; other losses show when the
+# file is read again.
+WrittenCases = tuple["JsonObject | Iterable[JsonObject]", tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from judgekit.formats.attachments import (
     FolderAttachments,
     MissingAttachmentError,
 )
-from judgekit.formats.detection import WrittenCases
 from judgekit.formats.documents import read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
 from judgekit.formats.problems import vague_word
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from judgekit.formats.detection import ConversionSource
+    from judgekit.formats.detection import ConversionSource, WrittenCases
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
     from judgekit.records import Case
@@ -264,7 +263,7 @@ def write_skill_evals(source: ConversionSource) -> WrittenCases:
     only = next(iter(skills)) if len(skills) == 1 else None
     listed: list[JsonValue] = [_eval_case_json(case) for case in cases]
     whole: JsonObject = {"version": dataset.version, "skill": only or dataset.name}
-    return WrittenCases({**whole, "cases": listed})
+    return {**whole, "cases": listed}, ()
 
 
 def _eval_case_json(case: Case) -> JsonObject:
@@ -376,7 +375,7 @@ def write_workflow_dataset(source: ConversionSource) -> WrittenCases:
         "workflowName": only or dataset.name,
         "version": dataset.version,
     }
-    return WrittenCases({**header, "cases": listed})
+    return {**header, "cases": listed}, ()
 
 
 def _workflow_case_json(case: Case) -> JsonObject:

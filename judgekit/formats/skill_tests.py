@@ -23,7 +23,6 @@ from judgekit.formats.attachments import (
     safe_file_name,
     skill_name,
 )
-from judgekit.formats.detection import WrittenCases
 from judgekit.formats.foreign_file import ForeignFile
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.skill_tests_schema import (
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats.detection import ConversionSource
+    from judgekit.formats.detection import ConversionSource, WrittenCases
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.skill_tests_schema import SkillExpected
     from judgekit.formats.text import KeyPath
@@ -388,7 +387,7 @@ def write_skill_tests(source: ConversionSource) -> WrittenCases:
     """Cases as an `eval/tests.json` of version 2; a file that is one passes unchanged."""
     whole = source.skill_tests
     # Losses show when the file is read again, so the list made here is not needed.
-    return WrittenCases(skill_tests_of(source.cases)[0] if whole is None else whole)
+    return skill_tests_of(source.cases)[0] if whole is None else whole, ()
 
 
 def write_first_version(source: ConversionSource) -> WrittenCases:
@@ -398,7 +397,7 @@ def write_first_version(source: ConversionSource) -> WrittenCases:
         whole, lost = skill_tests_of(source.cases)
     tests, lost_here = downgrade_skill_tests(whole)
     listed = [test for test in tests if isinstance(test, dict)]
-    return WrittenCases(listed, (*lost, *lost_here))
+    return listed, (*lost, *lost_here)
 
 
 def skill_tests_of(
