@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from judgekit.formats.detection import ConversionSource, WrittenCases
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Case
 
 PASS_VALUE = 0.5  # score 3 of 1 to 5, from which an expectation is met, on [0, 1]
 _KEBAB = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
@@ -228,8 +227,15 @@ def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
     numbers: list[JsonValue] = []
     for index, version in enumerate(versions if isinstance(versions, list) else ()):
         if isinstance(version, dict):
-            _check_version(version, numbers, ("versions", index), reading)
-            numbers.append(version.get("version"))
+            number, score = version.get("version"), version.get("average_score")
+            at = ("versions", index)
+            if isinstance(number, int) and number in numbers:
+                reading.add((*at, "version"), f"the version {number} stands twice")
+            if isinstance(score, int | float) and not LOWEST_SCORE <= score <= HIGHEST_SCORE:
+                shown = f"{score:g}" if abs(score) < _HUGE else "a huge number"
+                message = f"`average_score` is {shown}, but scores are from 1 to 5"
+                reading.add((*at, "average_score"), message)
+            numbers.append(number)
     current = fields.get("current_version")
     # Otherwise `current` has nothing to return.
     if isinstance(current, int) and current not in numbers:
@@ -239,47 +245,32 @@ def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
     return history, reading
 
 
-def _check_version(
-    version: JsonObject, before: list[JsonValue], at: KeyPath, reading: ForeignFile
-) -> None:
-    number, score = version.get("version"), version.get("average_score")
-    if isinstance(number, int) and number in before:
-        reading.add((*at, "version"), f"the version {number} stands twice")
-    if isinstance(score, int | float) and not LOWEST_SCORE <= score <= HIGHEST_SCORE:
-        shown = f"{score:g}" if abs(score) < _HUGE else "a huge number"
-        message = f"`average_score` is {shown}, but scores are from 1 to 5"
-        reading.add((*at, "average_score"), message)
-
-
-# Metadata under these names would overwrite the fields of the format.
-_EVAL_FIELDS = ("id", "prompt", "files", "expectations")
-
-
 def write_skill_evals(source: ConversionSource) -> WrittenCases:
     """Cases as an `evals.json`."""
     cases, dataset = list(source.cases), source.cases
-    skills = {case.skill for case in cases}
+    listed: list[JsonValue] = []
+    for case in cases:
+        files = case.metadata.get("files")
+        criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
+        fields: JsonObject = {
+            "id": case.id,
+            "prompt": case.input if isinstance(case.input, str) else str(case.input),
+            "files": files if isinstance(files, list) else [],
+            "expectations": [
+                {"criterion": c.name, "description": c.question, "required": c.required}
+                for c in criteria
+            ],
+        }
+        rest = {name: item for name, item in case.metadata.items() if name not in fields}
+        listed.append({**fields, **rest})
     # A file is about one skill; of cases of several it has the name of the dataset.
-    only = next(iter(skills)) if len(skills) == 1 else None
-    listed: list[JsonValue] = [_eval_case_json(case) for case in cases]
-    whole: JsonObject = {"version": dataset.version, "skill": only or dataset.name}
-    return {**whole, "cases": listed}, ()
+    skill = _only({case.skill for case in cases}) or dataset.name
+    header: JsonObject = {"version": dataset.version, "skill": skill}
+    return {**header, "cases": listed}, ()
 
 
-def _eval_case_json(case: Case) -> JsonObject:
-    files = case.metadata.get("files")
-    rest = {name: item for name, item in case.metadata.items() if name not in _EVAL_FIELDS}
-    criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
-    return {
-        "id": case.id,
-        "prompt": case.input if isinstance(case.input, str) else str(case.input),
-        "files": files if isinstance(files, list) else [],
-        "expectations": [
-            {"criterion": c.name, "description": c.question, "required": c.required}
-            for c in criteria
-        ],
-        **rest,
-    }
+def _only(names: set[str | None]) -> str | None:
+    return next(iter(names)) if len(names) == 1 else None
 
 
 # The assertions of the format, with the fields each needs. Other types pass through, and are
@@ -361,27 +352,19 @@ def _check_assertions(case: WorkflowCase, at: KeyPath, reading: ForeignFile) -> 
                 reading.add(where, message, case_id=case.id)
 
 
-_WORKFLOW_FIELDS = ("id", "name", "input", "assertions", "tags")
-
-
 def write_workflow_dataset(source: ConversionSource) -> WrittenCases:
     """Cases as a workflow dataset."""
     cases, dataset = list(source.cases), source.cases
-    agents = {case.agent for case in cases}
-    only = next(iter(agents)) if len(agents) == 1 else None
-    listed: list[JsonValue] = [_workflow_case_json(case) for case in cases]
-    header: JsonObject = {
-        "id": dataset.name,
-        "workflowName": only or dataset.name,
-        "version": dataset.version,
-    }
+    listed: list[JsonValue] = []
+    for case in cases:
+        fields: JsonObject = {"id": case.id, "input": case.input, "assertions": [*case.assertions]}
+        if case.name is not None:
+            fields["name"] = case.name
+        if case.tags:
+            fields["tags"] = [*case.tags]
+        # Metadata under these names would overwrite the fields of the format.
+        own = {*fields, "name", "tags"}
+        listed.append({**{k: v for k, v in case.metadata.items() if k not in own}, **fields})
+    workflow = _only({case.agent for case in cases}) or dataset.name
+    header: JsonObject = {"id": dataset.name, "workflowName": workflow, "version": dataset.version}
     return {**header, "cases": listed}, ()
-
-
-def _workflow_case_json(case: Case) -> JsonObject:
-    found: JsonObject = {"id": case.id, "input": case.input, "assertions": [*case.assertions]}
-    if case.name is not None:
-        found["name"] = case.name
-    if case.tags:
-        found["tags"] = [*case.tags]
-    return {**{k: v for k, v in case.metadata.items() if k not in _WORKFLOW_FIELDS}, **found}

@@ -180,7 +180,10 @@ def upgrade_skill_tests(value: JsonValue) -> JsonObject:
         "profile": "deterministic",
         "settings": {"defaultTimeout": DEFAULT_TIMEOUT_MS},
         **rest,
-        "testCases": [_upgraded(test, place) for place, test in enumerate(tests, start=1)],
+        "testCases": [
+            _upgraded(test, place) if isinstance(test, dict) else test
+            for place, test in enumerate(tests, start=1)
+        ],
     }
 
 
@@ -206,15 +209,16 @@ def downgrade_skill_tests(value: JsonObject) -> tuple[list[JsonValue], tuple[str
     return tests, tuple(lost)
 
 
-def _upgraded(test: JsonValue, place: int) -> JsonValue:
-    if not isinstance(test, dict):
-        return test
+def _upgraded(test: JsonObject, place: int) -> JsonObject:
     expected = {
         new: test[old]
         for new, old in (("output", "expectedOutput"), ("patterns", "expectedPatterns"))
         if test.get(old) is not None
     }
-    evaluation: JsonObject = {**_strategy(expected)}
+    strategy = "regex_match" if "patterns" in expected else "exact_match"
+    evaluation: JsonObject = {"strategy": "hybrid" if len(expected) > 1 else strategy}
+    if len(expected) > 1:
+        evaluation["weights"] = {"exact_match": 0.5, "regex_match": 0.5}
     if "timeout" in test:
         evaluation["timeout"] = test["timeout"]
     known: JsonObject = {name: test[name] for name in ("name", "description") if name in test}
@@ -228,12 +232,6 @@ def _upgraded(test: JsonValue, place: int) -> JsonValue:
         "evaluation": evaluation,
         **rest,
     }
-
-
-def _strategy(expected: JsonObject) -> JsonObject:
-    if len(expected) > 1:
-        return {"strategy": "hybrid", "weights": {"exact_match": 0.5, "regex_match": 0.5}}
-    return {"strategy": "regex_match" if "patterns" in expected else "exact_match"}
 
 
 def _downgraded(test: JsonObject) -> JsonObject:
@@ -253,18 +251,13 @@ def _downgraded(test: JsonObject) -> JsonObject:
 
 
 def _losses(test: JsonObject, place: int) -> Iterator[str]:
-    if test.get("id") != f"tc-{place:03d}":
-        yield "id"
-    for name in ("tags", "metadata"):
-        if test.get(name):
+    again = _upgraded(_downgraded(test), place)
+    for name, item in test.items():
+        if isinstance(item, dict) and name in {"input", "expected", "evaluation"}:
+            kept = _part(again, name)
+            yield from (f"{name}.{part}" for part in item if item[part] != kept.get(part))
+        elif item and item != again.get(name):
             yield name
-    yield from (f"input.{name}" for name in _part(test, "input") if name != "prompt")
-    expected = _part(test, "expected")
-    yield from (f"expected.{name}" for name in expected if name not in {"output", "patterns"})
-    usual = _strategy({name: expected[name] for name in ("output", "patterns") if name in expected})
-    for name, item in _part(test, "evaluation").items():
-        if name != "timeout" and item != usual.get(name):
-            yield f"evaluation.{name}"
 
 
 def _part(test: JsonObject, name: str) -> JsonObject:
