@@ -14,19 +14,15 @@ import zipfile
 import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import DatasetError
-from judgekit.formats.documents import ParsedDocument, read_document
+from judgekit.formats.documents import ParsedDocument, parse_document, read_document
 from judgekit.formats.text import (
-    TEXT_REPAIRED,
     decode_utf8,
     file_exists,
     is_archive,
-    json_lines,
-    parse_strict_json,
 )
 
 if TYPE_CHECKING:
@@ -323,13 +319,7 @@ def _zipped(path: Path) -> ParsedDocument:
             raw = read_member(archive, name)
         except AttachmentError as error:
             raise DatasetError(str(error), path=path, hint=error.remedy) from error
-    place = path / name
-    text = decode_utf8(raw, path=place)
-    if not text.strip():
-        raise DatasetError("the file is empty", path=place, line=1)
-    value, is_repaired = parse_strict_json(text, path=place)
-    notes = (TEXT_REPAIRED,) if is_repaired else ()
-    return ParsedDocument(place, value, notes, partial(json_lines, text))
+    return parse_document(decode_utf8(raw, path=path / name), path / name)
 
 
 def _no_tests(path: Path) -> DatasetError:

@@ -26,7 +26,7 @@ from judgekit.formats.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pydantic import JsonValue
@@ -81,7 +81,11 @@ def read_document(path: Path | str) -> ParsedDocument:
     # repeat more than 1,000 values are errors in either format. Comments in JSON are skipped, as in
     # annotated examples.
     path = as_path(path)
-    text = read_text(path)
+    return parse_document(read_text(path), path)
+
+
+def parse_document(text: str, path: Path) -> ParsedDocument:
+    """The document in a text, by the rules of `read_document` for a file with this suffix."""
     if path.suffix.lower() in YAML_SUFFIXES:
         return _read_yaml(text, path)
     if not text.strip():
@@ -96,11 +100,6 @@ def read_document(path: Path | str) -> ParsedDocument:
         text, (value, is_repaired) = bare, parse_strict_json(bare, path=path)
     notes = (TEXT_REPAIRED,) if is_repaired else ()
     return ParsedDocument(path, value, notes, partial(json_lines, text))
-
-
-def read_yaml_text(text: str, path: Path) -> JsonValue:
-    """The value of a YAML text, by the rules of `read_document`."""
-    return _read_yaml(text, path).value
 
 
 def dump_yaml(value: object) -> str:
@@ -123,8 +122,12 @@ _Dumper.add_implicit_resolver(f"{_TAG}float", re.compile(rf"(?:{_FLOAT.pattern})
 def _read_yaml(text: str, path: Path) -> ParsedDocument:
     builder = _Builder(path)
     try:
-        for event in _events(text):
-            builder.take(event)
+        # Events, not nodes: the library composes nodes by recursion in C, which deep nesting
+        # crashes.
+        loader = yaml.CSafeLoader(text)
+        while loader.check_event():
+            if (event := loader.get_event()) is not None:
+                builder.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
@@ -137,17 +140,6 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DatasetError(f"not YAML: {reason}", path=path) from None
     return ParsedDocument(path, builder.root, (), lambda: builder.lines)
-
-
-def _events(text: str) -> Iterator[yaml.Event]:
-    # Events, not nodes: the library composes nodes by recursion in C, which deep nesting crashes.
-    loader = yaml.CSafeLoader(text)
-    try:
-        while loader.check_event():
-            if (event := loader.get_event()) is not None:
-                yield event
-    finally:
-        loader.dispose()
 
 
 def _mark_of(event: yaml.Event) -> Mark:

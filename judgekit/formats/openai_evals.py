@@ -228,31 +228,25 @@ def _add_criterion(
     whole = "\n\n".join(text for text in texts if text.strip())
     fields: JsonObject = {"name": grader.name, "weight": weight, "required": weight == 1}
     fields["question"] = _PLACEHOLDER.sub(_named, whole) or "?"
-    fields |= _scored(grader) if isinstance(grader, ScoreModelGrader) else _labelled(grader)
+    if isinstance(grader, ScoreModelGrader):
+        low, high = grader.range
+        fields["scale"] = {"min": low, "max": high}
+        if grader.pass_threshold is not None and low < high:
+            fields["pass_value"] = (grader.pass_threshold - low) / (high - low)
+    else:
+        # Several labels become two levels, because only passing or not is known of a label.
+        passing = [label for label in grader.labels if label in grader.passing_labels]
+        failing = [label for label in grader.labels if label not in grader.passing_labels]
+        levels: list[JsonValue] = [
+            {"value": value, "name": name, "description": f"Its label is {' or '.join(labels)}."}
+            for value, name, labels in ((1, "passing", passing), (0, "failing", failing))
+        ]
+        fields |= {"scale": {"levels": levels}, "pass_value": 1.0}
     try:
         found.criteria.append(Criterion.model_validate(fields))
     except ValidationError as error:
         reason = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
         found.reading.add(at, f"the grader {grader.name!r} makes no criterion: {reason}")
-
-
-def _scored(grader: ScoreModelGrader) -> JsonObject:
-    low, high = grader.range
-    fields: JsonObject = {"scale": {"min": low, "max": high}}
-    if grader.pass_threshold is not None and low < high:
-        fields["pass_value"] = (grader.pass_threshold - low) / (high - low)
-    return fields
-
-
-def _labelled(grader: LabelModelGrader) -> JsonObject:
-    passing = [label for label in grader.labels if label in grader.passing_labels]
-    failing = [label for label in grader.labels if label not in grader.passing_labels]
-    # Several labels become two levels, because only passing or not is known of a label.
-    levels: list[JsonValue] = [
-        {"value": 1, "name": "passing", "description": f"Its label is {' or '.join(passing)}."},
-        {"value": 0, "name": "failing", "description": f"Its label is {' or '.join(failing)}."},
-    ]
-    return {"scale": {"levels": levels}, "pass_value": 1.0}
 
 
 def _text(content: JsonValue) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import DatasetError
 from judgekit.formats.attachments import AttachmentError
-from judgekit.formats.documents import read_yaml_text
+from judgekit.formats.documents import parse_document
 from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
@@ -421,7 +421,7 @@ def _schema(text: str) -> JsonValue:
         schema = json.loads(text)
     except (ValueError, RecursionError):
         try:
-            schema = read_yaml_text(text, Path())
+            schema = parse_document(text, Path("schema.yaml")).value
         except DatasetError:
             return text
     return schema if isinstance(schema, dict | bool) else text
