@@ -136,7 +136,7 @@ def label_from_row(row: FileRow) -> Label | list[FieldFault]:
     """The label of a row, or its faults."""
     fields, faults = rename_fields(row.fields, LABEL_ALIASES)
     if row.is_table:
-        fields, more = read_cells(fields, json_names=("metadata",), list_names=())
+        fields, more = read_cells(fields, json_names=("metadata",))
         faults += more
     if faults:
         return faults

@@ -123,7 +123,7 @@ def read_output(
     found, faults = rename_fields(_from_artifact(fields), OUTPUT_ALIASES)
     if is_table:
         had_text = "text" in found
-        found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS, list_names=())
+        found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS)
         faults += cell_faults
         # An empty cell is a missing value in a table, but as `text` it is an empty answer.
         if had_text and not found.keys() & {"text", "data", "error", "trace"}:

@@ -432,7 +432,7 @@ class RowCheck:
 def _read_reply(row: FileRow) -> _RowKey | list[FieldFault]:
     fields = dict(row.fields)
     if row.is_table:
-        fields, faults = read_cells(fields, json_names=("usage",), list_names=())
+        fields, faults = read_cells(fields, json_names=("usage",))
         if faults:
             return faults
     try:

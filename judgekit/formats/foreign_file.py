@@ -22,7 +22,7 @@ from judgekit.formats.problems import (
     suggest_name,
     validation_faults,
 )
-from judgekit.formats.rows import TYPED_SUFFIX, as_texts, read_cells, rename_fields, typed_columns
+from judgekit.formats.rows import as_texts, read_cells, rename_fields
 from judgekit.formats.text import TEXT_REPAIRED
 from judgekit.records import Case, Dataset, JsonObject, Record
 
@@ -267,11 +267,6 @@ CASE_ALIASES: Mapping[str, str] = MappingProxyType(
 VALUE_COLUMNS = ("input", "reference", "context")
 """Fields that may be any JSON value; in a table also as a column `input.json`."""
 
-# Read before the other cells, whose rules they do not follow.
-_TYPED_COLUMNS = frozenset(f"{name}{TYPED_SUFFIX}" for name in VALUE_COLUMNS)
-_JSON_COLUMNS = ("assertions", "evaluation", "metadata")
-_MIXED_COLUMNS = ("rubric",)
-_LIST_COLUMNS = ("tags",)
 _TEXTS = ("id", "name", "prompt_version")
 
 
@@ -283,15 +278,14 @@ def read_case(
     # number as an id is taken as text.
     found, faults = rename_fields(fields, CASE_ALIASES)
     if is_table:
-        typed, typed_faults = typed_columns(found, VALUE_COLUMNS)
         found, cell_faults = read_cells(
-            {name: cell for name, cell in found.items() if name not in _TYPED_COLUMNS},
-            json_names=_JSON_COLUMNS,
-            list_names=_LIST_COLUMNS,
-            mixed_names=_MIXED_COLUMNS,
+            found,
+            json_names=("assertions", "evaluation", "metadata"),
+            list_names=("tags",),
+            mixed_names=("rubric",),
+            typed_names=VALUE_COLUMNS,
         )
-        found |= typed
-        faults += typed_faults + cell_faults
+        faults += cell_faults
     found = as_texts(found, _TEXTS)
     if faults:
         return faults

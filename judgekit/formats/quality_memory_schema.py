@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, JsonValue, ValidationError
 
 from judgekit.formats.foreign_file import CamelRecord, SnakeRecord
 from judgekit.records import (
-    CaseEvaluation,
-    CaseStratum,
+    Case,
     Criterion,
     Finite,
     Fraction,
@@ -21,9 +20,7 @@ from judgekit.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from judgekit.records import Case
+    from collections.abc import Mapping
 
 
 class QualityObject(SnakeRecord):
@@ -155,7 +152,7 @@ def added_case_fields(extra: JsonObject) -> tuple[JsonObject, JsonObject]:
     fields = {
         name: extra[name]
         for name in ADDED_CASE_FIELDS
-        if extra.get(name) is not None and _FITS[name](extra[name])
+        if extra.get(name) is not None and _fits(name, extra[name])
     }
     rest = {name: item for name, item in extra.items() if name not in fields}
     inner = rest.get("metadata")
@@ -216,16 +213,8 @@ def _is_valid(record: type[Record], value: JsonValue) -> bool:
     return True
 
 
-def _are_assertions(value: JsonValue) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, dict) and isinstance(item.get("type"), str) for item in value
-    )
-
-
-# Whether a value has the form of the field.
-_FITS: Mapping[str, Callable[[JsonValue], bool]] = {
-    "context": lambda _: True,
-    "stratum": lambda value: value in get_args(CaseStratum),
-    "assertions": _are_assertions,
-    "evaluation": lambda value: _is_valid(CaseEvaluation, value),
-}
+def _fits(name: str, value: JsonValue) -> bool:
+    """Whether a value has the form of the field of a case."""
+    specs = value if name == "assertions" and isinstance(value, list) else []
+    is_typed = all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in specs)
+    return is_typed and _is_valid(Case, {"id": "x", "input": None, name: value})

@@ -29,7 +29,7 @@ from judgekit.formats.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from pydantic import JsonValue
@@ -258,10 +258,10 @@ def _value(cell: object) -> JsonValue:
     match cell:
         case None | bool() | int() | str():
             return cell
-        case float():
-            return _number(cell)
-        case decimal.Decimal():
-            return _number(float(cell))
+        case float() | decimal.Decimal():
+            if math.isinf(number := float(cell)):
+                raise ValueError("an infinite number has no JSON form")
+            return None if math.isnan(number) else number
         case dt.datetime() | dt.date() | dt.time():
             return cell.isoformat()
         case dict():
@@ -270,12 +270,6 @@ def _value(cell: object) -> JsonValue:
             return [_value(item) for item in cell]
         case _:
             raise ValueError(f"a {type(cell).__name__} has no JSON form; write it as text")
-
-
-def _number(cell: float) -> float | None:
-    if math.isinf(cell):
-        raise ValueError("an infinite number has no JSON form")
-    return None if math.isnan(cell) else cell
 
 
 # Rows of Parquet in memory at a time: a group is compressed as a whole.
@@ -361,54 +355,42 @@ def rename_fields(
 def read_cells(
     fields: Mapping[str, JsonValue],
     *,
-    json_names: Iterable[str],
-    list_names: Iterable[str],
-    mixed_names: Iterable[str] = (),
+    json_names: Collection[str],
+    list_names: Collection[str] = (),
+    mixed_names: Collection[str] = (),
+    typed_names: Collection[str] = (),
 ) -> tuple[Fields, list[FieldFault]]:
     """The fields of a table's row, with their cells converted."""
-    # An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`; for
-    # fields that may be any value see `typed_columns`.
+    # An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`, and
+    # for fields that may be any value a column `x.json` is the field `x`: JSON distinguishes a
+    # number from its digits, and null and an empty text from no value at all.
     found: Fields = {}
     extra: Fields = {}
+    typed = {f"{name}{TYPED_SUFFIX}": name for name in typed_names}
     faults = []
     for name, cell in fields.items():
+        if name in typed and typed[name] in fields:
+            message = f"`{typed[name]}` and `{name}` both hold `{typed[name]}`"
+            faults.append(FieldFault((name,), message, "keep one of them"))
+            continue
         if cell == "":
             continue
         try:
             is_object = isinstance(cell, str) and cell.lstrip().startswith("{")
-            is_json = name in json_names or (name in mixed_names and is_object)
+            is_json = name in json_names or name in typed or (name in mixed_names and is_object)
             value = _cell(cell, is_json=is_json, is_list=name in list_names)
         except DatasetError as error:
             remedy = "write its cells as JSON, or give the column another name"
+            remedy = 'a text in it has quotes: "a text"' if name in typed else remedy
             faults.append(FieldFault((name,), f"the column `{name}` holds JSON: {error}", remedy))
             continue
         if name.startswith(_METADATA_PREFIX):
             extra[name.removeprefix(_METADATA_PREFIX)] = value
         else:
-            found[name] = value
+            found[typed.get(name, name)] = value
     if extra:
         metadata = found.get("metadata", {})
         found["metadata"] = {**metadata, **extra} if isinstance(metadata, dict) else metadata
-    return found, faults
-
-
-def typed_columns(fields: Fields, names: Iterable[str]) -> tuple[Fields, list[FieldFault]]:
-    """The values of a table's row from columns `x.json`, by their field `x`."""
-    # JSON distinguishes a number from its digits, and null and an empty text from no value at all.
-    found: Fields = {}
-    faults = []
-    for name in names:
-        column = f"{name}{TYPED_SUFFIX}"
-        cell = fields.get(column, "")
-        if column in fields and name in fields:
-            message = f"`{name}` and `{column}` both hold `{name}`"
-            faults.append(FieldFault((column,), message, "keep one of them"))
-        elif cell != "":
-            try:
-                found[name] = _cell(cell, is_json=True, is_list=False)
-            except DatasetError as error:
-                message = f"the column `{column}` holds JSON: {error}"
-                faults.append(FieldFault((column,), message, 'a text in it has quotes: "a text"'))
     return found, faults
 
 
