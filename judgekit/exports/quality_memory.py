@@ -15,7 +15,6 @@ from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.exports.tabular import RunFormat, failure_reasons, rubric_of_result, write_json_list
 from judgekit.formats import (
     RubricIds,
-    benchmarks_of,
     case_object,
     criterion_ids,
     quality_object,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.evaluation import Outcome
-    from judgekit.records import CaseResult, JsonObject, RunInfo
+    from judgekit.records import Case, CaseResult, JsonObject, RunInfo
 
 
 def _run_object(answer: Outcome, run: RunInfo) -> JsonObject:
@@ -200,6 +199,18 @@ QUALITY = RunFormat(
 )
 
 
+def _benchmarks_of(case: Case) -> dict[str, JsonObject]:
+    """The benchmarks of a quality memory that a case belongs to."""
+    listed = case.metadata.get("benchmarks")
+    items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    found = ((item.get("id"), item) for item in items)
+    return {
+        name: {key: value for key, value in item.items() if key != "id"}
+        for name, item in found
+        if isinstance(name, str) and name and isinstance(item.get("name"), str)
+    }
+
+
 @dataclass(slots=True)
 class _Variant:
     """The ids and numbers of one variant for its benchmark run."""
@@ -289,7 +300,7 @@ class QualityExport:
             yield from rubric_objects(rubric, rubric_id) if is_new else ()
         if result.case.id not in self.case_ids:
             self.case_ids[result.case.id] = None
-            own = benchmarks_of(result.case)
+            own = _benchmarks_of(result.case)
             # Only a benchmark that all cases belong to can be the benchmark of the run.
             before = own if self.shared is None else self.shared
             self.shared = {name: fields for name, fields in before.items() if name in own}

@@ -68,10 +68,6 @@ from .quality_memory import (
     rubric_marks as rubric_marks,
     rubric_objects as rubric_objects,
 )
-from .quality_memory_schema import (
-    benchmarks_of as benchmarks_of,
-    split_metadata as split_metadata,
-)
 from .rows import (
     DOCUMENT_SUFFIXES as DOCUMENT_SUFFIXES,
     LINE_SUFFIXES as LINE_SUFFIXES,

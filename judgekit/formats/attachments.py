@@ -140,7 +140,6 @@ MAX_RATIO = 1_000
 
 # Small files may pack at any ratio: they cannot do harm.
 _RATIO_FREE_BYTES = 2**20
-_CHUNK = 2**16
 
 # The marks and sizes are those of the ZIP specification (APPNOTE 4.3.14 to 4.3.16).
 _END = b"PK\x05\x06"
@@ -196,20 +195,14 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     """The content of one file of a zip; the size it declares is not trusted."""
     if name not in archive.NameToInfo:
         raise MissingAttachmentError(f"there is no file {name!r} in {archive.filename}")
-    parts: list[bytes] = []
-    n_bytes = 0
     try:
         with archive.open(name) as stream:
-            while part := stream.read(_CHUNK):
-                n_bytes += len(part)
-                if n_bytes > MAX_FILE_BYTES:
-                    raise AttachmentError(
-                        f"the file {name!r} unpacks to more than {MAX_FILE_BYTES >> 20} MiB"
-                    )
-                parts.append(part)
+            content = stream.read(MAX_FILE_BYTES + 1)
     except _DAMAGE as error:
         raise AttachmentError(f"the file {name!r} is damaged: {error}") from error
-    return b"".join(parts)
+    if len(content) > MAX_FILE_BYTES:
+        raise AttachmentError(f"the file {name!r} unpacks to more than {MAX_FILE_BYTES >> 20} MiB")
+    return content
 
 
 def _declared_entries(path: Path) -> int:

@@ -8,26 +8,26 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Literal, TypeVar, cast
+
+from pydantic import Field, JsonValue, ValidationError
 
 from judgekit.fingerprint import fingerprint
 from judgekit.formats.detection import RECORD_LISTS, WrittenCases, is_object
-from judgekit.formats.foreign_file import CamelRecord, ForeignFile
+from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
 from judgekit.formats.problems import suggest_name, threshold_fault, valid_scales
-from judgekit.formats.quality_memory_schema import (
-    BENCHMARKS_FIELD,
-    BenchmarkFields,
-    CriterionFields,
-    JudgmentFields,
-    QualityObject,
-    RubricFields,
-    TestCaseFields,
-    TestRunFields,
-    added_case_fields,
-    criterion_from_quality,
-    split_metadata,
+from judgekit.records import (
+    Case,
+    Criterion,
+    Finite,
+    Fraction,
+    JsonObject,
+    JudgmentSource,
+    Name,
+    Record,
+    Rubric,
+    Weight,
 )
-from judgekit.records import Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,19 +35,181 @@ if TYPE_CHECKING:
     from judgekit.formats.detection import ConversionSource
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Case, JsonObject
 
-QUALITY_MODELS: Mapping[str, type[CamelRecord]] = {
-    "test-case": TestCaseFields,
-    "rubric": RubricFields,
-    "rubric-criterion": CriterionFields,
-    "test-run": TestRunFields,
-    "eval-judgment": JudgmentFields,
-    "benchmark": BenchmarkFields,
+
+class _Object(SnakeRecord):
+    type: Name
+    id: str | int | None = None  # may stand among the fields instead
+    fields: JsonObject
+
+
+class _TestCase(CamelRecord):
+    additions: ClassVar[frozenset[str]] = frozenset(
+        {"assertions", "benchmarks", "context", "evaluation", "metadata", "stratum"}
+    )
+    name: Name
+    description: str | None = None
+    agent_id: str | None = None
+    skill_id: str | None = None
+    prompt_version_ref: str | None = None
+    inputs: JsonValue
+    expected_outputs: JsonValue = None
+    rubric_id: str | None = None
+    tags: tuple[str, ...] = ()
+    status: Literal["active", "draft", "deprecated"] = "active"
+    created_at: str | None = None
+    created_by: str | None = None
+
+
+class _RubricFields(CamelRecord):
+    name: Name
+    description: str | None = None
+    criteria_ids: tuple[str, ...] = ()
+    passing_threshold: Finite  # on [0, 1], or on the sum of weighted scores
+    version: int | str = 1
+    is_active: bool = True
+
+
+class _CriterionFields(CamelRecord):
+    additions: ClassVar[frozenset[str]] = frozenset(
+        {"betweenLevels", "examples", "integer", "levels", "note", "passValue", "required"}
+    )
+    rubric_id: str | None = None
+    name: Name
+    description: Name
+    weight: Weight = 1.0
+    scoring_guide: str | None = None
+    min_score: Finite = 0.0
+    max_score: Finite = 1.0
+
+
+class _TestRun(CamelRecord):
+    additions: ClassVar[frozenset[str]] = frozenset({"checks", "failures", "repeat"})
+    test_case_id: Name
+    agent_run_id: str | None = None
+    prompt_version_ref: str | None = None
+    variant: str | None = None  # added by judgekit, where several variants share a prompt version
+    actual_output: JsonValue
+    data: JsonValue = None  # the structured result beside a text; added by judgekit
+    error: str | None = None  # why there is no output; added by judgekit
+    duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    passed: bool | None = None
+    total_score: Finite | None = None
+    max_possible_score: Finite | None = None
+    ran_at: str | None = None
+    judge_type: JudgmentSource | None = None
+
+
+class _JudgmentFields(CamelRecord):
+    additions: ClassVar[frozenset[str]] = frozenset({"evidence", "failures", "repeat"})
+    test_run_id: Name
+    criterion_id: Name
+    score: Finite
+    max_score: Finite
+    rationale: Name
+    judged_by: str = ""
+    judged_by_type: JudgmentSource = "llm"
+    judged_at: str | None = None
+    confidence: Fraction | None = None
+
+
+class _Benchmark(CamelRecord):
+    name: Name
+    test_case_ids: tuple[str, ...] = ()
+    passing_threshold: Finite | None = None
+    description: str | None = None
+    dimension: str | None = None
+    owner_id: str | None = None
+    last_run_at: str | None = None
+    last_score: Finite | None = None
+    status: Literal["active", "retired"] = "active"
+
+
+# Fields of a case for which a `test-case` has no field; they stand among its fields.
+_ADDED_FIELDS = ("context", "stratum", "assertions", "evaluation")
+_BENCHMARKS = "benchmarks"  # the entry of a case's metadata with the benchmarks it belongs to
+
+CASE_FIELD_NAMES = frozenset(
+    {
+        "name", "description", "agentId", "skillId", "promptVersionRef", "expectedOutputs",
+        "rubricId", "inputs", "tags", "status", "metadata", *_ADDED_FIELDS,
+    }
+)  # fmt: skip
+"""Names that metadata cannot have beside the fields; such entries stand under `metadata`."""
+
+
+def _added_fields(extra: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """The further fields of a `test-case` as fields of the case, and the rest as metadata."""
+    fields = {
+        name: extra[name]
+        for name in _ADDED_FIELDS
+        if extra.get(name) is not None and _fits(name, extra[name])
+    }
+    rest = {name: item for name, item in extra.items() if name not in fields}
+    inner = rest.get("metadata")
+    if isinstance(inner, dict) and inner and inner.keys() <= CASE_FIELD_NAMES:
+        rest = {**{name: item for name, item in rest.items() if name != "metadata"}, **inner}
+    return fields, rest
+
+
+def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
+    """Metadata of a case as it stands among the fields of a `test-case`; the reverse of reading."""
+    plain = {name: item for name, item in metadata.items() if name not in CASE_FIELD_NAMES}
+    inner: JsonObject = {
+        name: item for name, item in metadata.items() if name in CASE_FIELD_NAMES - {"rubricId"}
+    }
+    return {**plain, "metadata": inner} if inner else plain
+
+
+def _criterion(criterion: _CriterionFields, weight: float) -> JsonObject:
+    """A criterion, with the further fields of a `rubric-criterion` where they are valid."""
+    extra = criterion.extra
+    scale: JsonObject = {"min": criterion.min_score, "max": criterion.max_score}
+    fields: JsonObject = {
+        "name": criterion.name,
+        "question": criterion.description,
+        "scoring_guide": criterion.scoring_guide,
+        "weight": weight,
+        "scale": scale,
+    }
+    named = {"integer": "integer", "levels": "levels", "betweenLevels": "between_levels"}
+    more = {"required": "required", "passValue": "pass_value", "examples": "examples"}
+    more["note"] = "description"
+    whole: JsonObject = {
+        **fields,
+        **{own: extra[name] for name, own in more.items() if name in extra},
+        "scale": scale | {own: extra[name] for name, own in named.items() if name in extra},
+    }
+    # Fields of the same names may mean something else in a memory that judgekit did not write.
+    return whole if _is_valid(Criterion, whole) else fields
+
+
+def _is_valid(record: type[Record], value: JsonValue) -> bool:
+    try:
+        record.model_validate(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def _fits(name: str, value: JsonValue) -> bool:
+    """Whether a value has the form of the field of a case."""
+    specs = value if name == "assertions" and isinstance(value, list) else []
+    is_typed = all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in specs)
+    return is_typed and _is_valid(Case, {"id": "x", "input": None, name: value})
+
+
+_MODELS: Mapping[str, type[CamelRecord]] = {
+    "test-case": _TestCase,
+    "rubric": _RubricFields,
+    "rubric-criterion": _CriterionFields,
+    "test-run": _TestRun,
+    "eval-judgment": _JudgmentFields,
+    "benchmark": _Benchmark,
 }  # the types that are read
 
-UNREAD_QUALITY_TYPES = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
-"""Types that hold conclusions, which judgekit computes itself."""
+# Types that hold conclusions, which judgekit computes itself.
+_UNREAD = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 
 # Fields of a test case for which a case has no field, with their names in its metadata.
 _KEPT = {"rubric_id": "rubricId", "created_at": "createdAt", "created_by": "createdBy"}
@@ -57,7 +219,6 @@ _NOT_OF_CASES = frozenset({"id", "lastRunAt", "lastScore", "testCaseIds"})
 
 # Metadata of a rubric whose threshold was on the sum of weighted scores.
 _ON_SUM = ("passingThreshold", "weights")
-_ID_LENGTH = 16
 _Fields = TypeVar("_Fields", bound=CamelRecord)
 
 
@@ -87,15 +248,15 @@ class _Export:
             objects = reading.objects(value, ())
         # All objects are read before they are linked: the memory exports them in any order.
         for at, item in objects:
-            if (whole := reading.record(QualityObject, item, at)) is not None:
+            if (whole := reading.record(_Object, item, at)) is not None:
                 self._take(whole, at)
 
-    def _take(self, whole: QualityObject, at: KeyPath) -> None:
+    def _take(self, whole: _Object, at: KeyPath) -> None:
         reading, name = self.reading, whole.type
-        model = QUALITY_MODELS.get(name)
+        model = _MODELS.get(name)
         if model is None:
-            if name not in UNREAD_QUALITY_TYPES:
-                near = suggest_name(name, (*QUALITY_MODELS, *UNREAD_QUALITY_TYPES))
+            if name not in _UNREAD:
+                near = suggest_name(name, (*_MODELS, *_UNREAD))
                 reading.warn((*at, "type"), f"the type {name!r} is not known", near)
             return
         fields = reading.record(model, whole.fields, (*at, "fields"))
@@ -136,9 +297,9 @@ class _Export:
 def read_quality_records(document: ParsedDocument) -> ForeignFile:
     """The test cases of an export, each with its rubric in full."""
     export = _Export(document)
-    reading, criteria = export.reading, export.of("rubric-criterion", CriterionFields)
+    reading, criteria = export.reading, export.of("rubric-criterion", _CriterionFields)
     rubrics: dict[str, JsonObject | None] = {}
-    for key, rubric in export.of("rubric", RubricFields).items():
+    for key, rubric in export.of("rubric", _RubricFields).items():
         for index, criterion_id in enumerate(rubric.fields.criteria_ids):
             where = (*rubric.at, "fields", "criteriaIds", index)
             export.refer("rubric-criterion", criterion_id, where)
@@ -149,30 +310,28 @@ def read_quality_records(document: ParsedDocument) -> ForeignFile:
         parts = {other: criteria[other].fields for other in own if other in criteria}
         rubrics[key] = _rubric(key, rubric, parts, reading)
     benchmarks = _benchmarks(export)
-    for key, case in export.of("test-case", TestCaseFields).items():
-        _add_case(key, case, rubrics, benchmarks.get(key, []), export)
-    for benchmark in export.of("benchmark", BenchmarkFields).values():
-        for index, case_id in enumerate(benchmark.fields.test_case_ids):
-            export.refer("test-case", case_id, (*benchmark.at, "fields", "testCaseIds", index))
+    for key, case in export.of("test-case", _TestCase).items():
+        _add_case(key, case, rubrics, [*benchmarks.get(key, {}).values()], export)
     return reading
 
 
-def _benchmarks(export: _Export) -> dict[str, list[JsonObject]]:
-    """The benchmarks of each case by its id, without their results."""
-    found: dict[str, list[JsonObject]] = {}
-    for key, benchmark in export.of("benchmark", BenchmarkFields).items():
+def _benchmarks(export: _Export) -> dict[str, dict[str, JsonValue]]:
+    """The benchmarks of each case by their ids, without their results."""
+    found: dict[str, dict[str, JsonValue]] = {}
+    for key, benchmark in export.of("benchmark", _Benchmark).items():
         fields = benchmark.fields.as_given()
         known = {name: item for name, item in fields.items() if name not in _NOT_OF_CASES}
-        for case_id in dict.fromkeys(benchmark.fields.test_case_ids):
-            found.setdefault(case_id, []).append({**known, "id": key})
+        for index, case_id in enumerate(benchmark.fields.test_case_ids):
+            export.refer("test-case", case_id, (*benchmark.at, "fields", "testCaseIds", index))
+            found.setdefault(case_id, {})[key] = {**known, "id": key}
     return found
 
 
 def _add_case(
     key: str,
-    found: _Located[TestCaseFields],
+    found: _Located[_TestCase],
     rubrics: Mapping[str, JsonObject | None],
-    benchmarks: Sequence[JsonObject],
+    benchmarks: list[JsonValue],
     export: _Export,
 ) -> None:
     case = found.fields
@@ -181,14 +340,14 @@ def _add_case(
         where = (*found.at, "fields", "rubricId")
         if export.refer("rubric", case.rubric_id, where, case_id=key):
             rubric = rubrics.get(case.rubric_id)
-    more, metadata = added_case_fields({k: v for k, v in case.extra.items() if k != "id"})
+    more, metadata = _added_fields({k: v for k, v in case.extra.items() if k != "id"})
     # Only a warning: a reviewer may still label it.
     if rubric is None and case.expected_outputs is None and not more.get("assertions"):
         message = "the case has neither a rubric nor expected outputs, so it cannot fail"
         export.reading.warn(found.at, message, "add a `rubricId`", case_id=key)
     own = {name: getattr(case, field) for field, name in _KEPT.items()}
     if benchmarks:
-        metadata = {**metadata, BENCHMARKS_FIELD: [*benchmarks]}
+        metadata = {**metadata, _BENCHMARKS: benchmarks}
     fields: JsonObject = {
         "id": key,
         "name": case.name,
@@ -208,8 +367,8 @@ def _add_case(
 
 def _rubric(
     key: str,
-    found: _Located[RubricFields],
-    parts: Mapping[str, CriterionFields],
+    found: _Located[_RubricFields],
+    parts: Mapping[str, _CriterionFields],
     reading: ForeignFile,
 ) -> JsonObject | None:
     """A rubric as the fields of a `Rubric`; its faults are reported."""
@@ -224,7 +383,7 @@ def _rubric(
         return None
     metadata: JsonObject = dict(rubric.extra)
     # Ids that follow from the names are left out, so that they follow the names after a rename.
-    if [*parts] != [criterion_id(key, criterion.name) for criterion in criteria]:
+    if [*parts] != [f"{key}/{criterion.name}" for criterion in criteria]:
         metadata["criteriaIds"] = [*parts]
     if threshold < 0:
         reading.add((*at, "passingThreshold"), f"`passingThreshold` is {threshold:g}, below 0")
@@ -245,18 +404,13 @@ def _rubric(
         "version": rubric.version,
         "active": rubric.is_active,
         "pass_threshold": threshold,
-        "criteria": [criterion_from_quality(*each) for each in zip(criteria, weights, strict=True)],
+        "criteria": [_criterion(*each) for each in zip(criteria, weights, strict=True)],
         "metadata": metadata,
     }
 
 
-def criterion_id(rubric_id: str, name: str) -> str:
-    """The id of a criterion without one of its own."""
-    return f"{rubric_id}/{name}"
-
-
 def _on_sum(
-    threshold: float, criteria: Sequence[CriterionFields], at: KeyPath, reading: ForeignFile
+    threshold: float, criteria: Sequence[_CriterionFields], at: KeyPath, reading: ForeignFile
 ) -> float | None:
     """A threshold on the sum of weighted scores as one on [0, 1]; None where out of reach."""
     where = (*at, "passingThreshold")
@@ -285,8 +439,8 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
     # A run without a prompt version has no variant. The memory does not number runs; their order in
     # the file does.
     export = _Export(document)
-    cases = export.of("test-case", TestCaseFields)
-    runs = export.of("test-run", TestRunFields)
+    cases = export.of("test-case", _TestCase)
+    runs = export.of("test-run", _TestRun)
     for found in runs.values() if cases else ():
         case_id = found.fields.test_case_id
         export.refer("test-case", case_id, (*found.at, "fields", "testCaseId"), case_id=case_id)
@@ -420,12 +574,12 @@ def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
     # A rubric with an id of its own has changed since it was read, so its old ids do not fit.
     if isinstance(ids, list) and len(ids) == len(names) and rubric_id != own_rubric_id(rubric):
         return dict(zip(names, map(str, ids), strict=True))
-    return {name: criterion_id(rubric_id, name) for name in names}
+    return {name: f"{rubric_id}/{name}" for name in names}
 
 
 def own_rubric_id(rubric: Rubric) -> str:
     """The id of a rubric without one, or whose content has changed."""
-    return f"{rubric.name}@{fingerprint(rubric.to_json())[:_ID_LENGTH]}"
+    return f"{rubric.name}@{fingerprint(rubric.to_json())[:16]}"
 
 
 def quality_object(
