@@ -321,9 +321,7 @@ def _suite_rubric_problems(source: Path | str | None, document: ParsedDocument) 
 _RowKey = tuple[object, ...]
 
 
-class ReplyLine(Record):
-    """One line of a file of recorded replies."""
-
+class _ReplyLine(Record):
     case_id: Name
     variant: str | None = None
     criterion: str | None = None  # None when all criteria were one question
@@ -436,7 +434,7 @@ def _read_reply(row: FileRow) -> _RowKey | list[FieldFault]:
         if faults:
             return faults
     try:
-        line = ReplyLine.model_validate(as_texts(fields, ("case_id", "variant")))
+        line = _ReplyLine.model_validate(as_texts(fields, ("case_id", "variant")))
     except ValidationError as error:
-        return validation_faults(error, ReplyLine, fields)
+        return validation_faults(error, _ReplyLine, fields)
     return (line.case_id, line.variant, line.criterion, line.order, line.repeat)

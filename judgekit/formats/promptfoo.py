@@ -266,30 +266,24 @@ def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
     return merged
 
 
-class PromptfooUsage(CamelRecord):
-    """Tokens of an answer."""
-
+class _PromptfooUsage(CamelRecord):
     prompt: Count = 0
     completion: Count = 0
     cached: Count = 0
 
 
-class PromptfooResponse(CamelRecord):
-    """An answer."""
-
+class _PromptfooResponse(CamelRecord):
     output: JsonValue = None
-    token_usage: PromptfooUsage | None = None
+    token_usage: _PromptfooUsage | None = None
     error: str | None = None
 
 
-class PromptfooResult(CamelRecord):
-    """One answer with what was found."""
-
+class _PromptfooResult(CamelRecord):
     provider: JsonValue = None  # a name, or an object with `id` and `label`
     prompt_idx: Count = 0
     test_idx: Count | None = None
     vars: JsonObject = Field(default_factory=dict)
-    response: PromptfooResponse | None = None
+    response: _PromptfooResponse | None = None
     success: bool | None = None
     score: Finite | None = None
     latency_ms: Finite | None = None
@@ -331,8 +325,8 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
         repeats[case_id, variant] += 1
 
 
-def _row(result: PromptfooResult, repeat: int) -> JsonObject:
-    response = result.response or PromptfooResponse()
+def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
+    response = result.response or _PromptfooResponse()
     made, tokens = response.output, response.token_usage
     error = response.error or (result.error if made is None else None)
     if made is None and error is None:
@@ -353,7 +347,7 @@ def _row(result: PromptfooResult, repeat: int) -> JsonObject:
 
 def _results(
     document: ParsedDocument, reading: ForeignFile
-) -> Iterator[tuple[KeyPath, PromptfooResult]]:
+) -> Iterator[tuple[KeyPath, _PromptfooResult]]:
     value = document.value
     inner = value.get("results") if isinstance(value, dict) else None
     at: KeyPath = ("results",)
@@ -361,7 +355,7 @@ def _results(
         inner, at = inner.get("results"), ("results", "results")
     for place, item in reading.objects(inner, at):
         n_before = len(reading.problems)
-        result = reading.record(PromptfooResult, item, place)
+        result = reading.record(_PromptfooResult, item, place)
         # Results have many fields that are not needed here; only errors are reported.
         reading.problems[n_before:] = [
             problem for problem in reading.problems[n_before:] if problem.severity == "error"

@@ -36,26 +36,20 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_IN_IDS = re.compile(r"[\W_]+")
 
 
-class Expectation(SnakeRecord):
-    """One thing that an output must or should have."""
-
+class _Expectation(SnakeRecord):
     criterion: Name
     description: Name
     required: bool = False
 
 
-class EvalCase(SnakeRecord):
-    """One case of an `evals.json`."""
-
+class _EvalCase(SnakeRecord):
     id: Name
     prompt: str
     files: tuple[str, ...] = ()
-    expectations: tuple[Expectation, ...] = Field(default=())
+    expectations: tuple[_Expectation, ...] = Field(default=())
 
 
-class SkillEvals(SnakeRecord):
-    """An `evals.json` without its cases."""
-
+class _SkillEvals(SnakeRecord):
     version: str | int | float = "1.0"
     skill: str | None = None
     cases: JsonValue = None  # unread: each case is read by itself, so that one fault hides no other
@@ -67,7 +61,7 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
     # required one is met.
     reading = ForeignFile(document)
     fields = document.value if isinstance(document.value, dict) else {}
-    header = reading.record(SkillEvals, document.value)
+    header = reading.record(_SkillEvals, document.value)
     skill = None if header is None else header.skill
     if header is not None:
         # A skill may be named by its path; its last part is the name.
@@ -83,7 +77,7 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
     for at, item in reading.objects(fields.get("cases"), ("cases",)):
         reading.claim(item, at)
         _check_id(item.get("id"), at, reading)
-        case = reading.record(EvalCase, item, at)
+        case = reading.record(_EvalCase, item, at)
         if case is None:
             continue
         files = _files(case, at, reading, readers)
@@ -105,7 +99,7 @@ def _check_id(name: JsonValue, at: KeyPath, reading: ForeignFile) -> None:
     reading.warn((*at, "id"), message, named, case_id=name[:80])
 
 
-def _fields(case: EvalCase, skill: str | None, files: list[JsonValue]) -> JsonObject:
+def _fields(case: _EvalCase, skill: str | None, files: list[JsonValue]) -> JsonObject:
     criteria: list[JsonValue] = [
         {
             "name": expectation.criterion,
@@ -127,7 +121,7 @@ def _fields(case: EvalCase, skill: str | None, files: list[JsonValue]) -> JsonOb
     }
 
 
-def _can_fail(case: EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
+def _can_fail(case: _EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
     """Whether the expectations make a rubric under which an output can fail."""
     for index, expectation in enumerate(case.expectations):
         if word := vague_word(expectation.description):
@@ -150,7 +144,7 @@ def _can_fail(case: EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
 
 
 def _files(
-    case: EvalCase, at: KeyPath, reading: ForeignFile, readers: Sequence[AttachmentReader]
+    case: _EvalCase, at: KeyPath, reading: ForeignFile, readers: Sequence[AttachmentReader]
 ) -> list[JsonValue]:
     if len(case.files) > MAX_CASE_FILES:
         message = f"a case may name {MAX_CASE_FILES} files, not {len(case.files)}"
@@ -288,9 +282,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 }
 
 
-class WorkflowCase(CamelRecord):
-    """One case of a workflow dataset."""
-
+class _WorkflowCase(CamelRecord):
     id: Name
     name: str | None = None
     input: JsonValue
@@ -298,26 +290,24 @@ class WorkflowCase(CamelRecord):
     tags: tuple[str, ...] = ()
 
 
-class WorkflowDataset(CamelRecord):
-    """A workflow dataset without its cases."""
-
+class _WorkflowDataset(CamelRecord):
     id: Name
     workflow_name: Name
     version: str
-    cases: JsonValue = None  # unread, as in `SkillEvals`
+    cases: JsonValue = None  # unread, as in `_SkillEvals`
 
 
 def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     """The cases of a workflow dataset; the workflow's name is each case's `agent`."""
     reading = ForeignFile(document)
-    header = reading.record(WorkflowDataset, document.value)
+    header = reading.record(_WorkflowDataset, document.value)
     fields = document.value if isinstance(document.value, dict) else {}
     if header is not None:
         reading.header = {"name": header.id, "version": header.version}
     workflow = fields.get("workflowName")
     for at, item in reading.objects(fields.get("cases"), ("cases",)):
         reading.claim(item, at)
-        case = reading.record(WorkflowCase, item, at)
+        case = reading.record(_WorkflowCase, item, at)
         if case is None:
             continue
         _check_assertions(case, at, reading)
@@ -334,7 +324,7 @@ def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     return reading
 
 
-def _check_assertions(case: WorkflowCase, at: KeyPath, reading: ForeignFile) -> None:
+def _check_assertions(case: _WorkflowCase, at: KeyPath, reading: ForeignFile) -> None:
     if not case.assertions:
         message = "the case has no assertions, so it cannot fail"
         remedy = "add one, for example {type: behavior.no_errors}, or grade it with a rubric"

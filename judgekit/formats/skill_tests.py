@@ -84,7 +84,7 @@ def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, Skill
     version = "2.0" if head is None else head.version
     reading.header = {"name": skill_name(document.path), "version": version}
     fields = value if isinstance(value, dict) else {}
-    fixtures = Fixtures(reading)
+    fixtures = _Fixtures(reading)
     for place, item in reading.objects(fields.get("testCases"), where):
         reading.claim(item, place)
         softened = soften_thresholds(item, place, reading)
@@ -99,7 +99,7 @@ def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, Skill
     return reading, head
 
 
-def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile, fixtures: Fixtures) -> JsonObject:
+def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile, fixtures: _Fixtures) -> JsonObject:
     metadata = case.metadata
     # Tags may stand beside the test or in its metadata; those beside it count.
     tags = case.tags if case.tags is not None else None if metadata is None else metadata.tags
@@ -298,9 +298,7 @@ _FOLDER = "fixtures"
 _LEADS = ("fixtures/", "eval/fixtures/")
 
 
-class Fixtures:
-    """Looks up the files that the tests of one test file name."""
-
+class _Fixtures:
     def __init__(self, reading: ForeignFile) -> None:
         place, self._inside = attachments_of(reading.document.path)
         # Where there is no folder with fixtures at all, the test file was copied without them.

@@ -32,35 +32,27 @@ if TYPE_CHECKING:
 Milliseconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class SkillInput(CamelRecord):
-    """What a test gives to the skill."""
-
+class _SkillInput(CamelRecord):
     prompt: str
     context: JsonObject | None = None  # a text `fixtures/…` in it names a file
     variables: dict[str, str] | None = None
 
 
-class SkillScale(CamelRecord):
-    """The scores of a criterion."""
-
+class _SkillScale(CamelRecord):
     min: Finite
     max: Finite
     descriptions: dict[str, str] | None = None  # by score
 
 
-class SkillCriterion(CamelRecord):
-    """One criterion of a test's rubric."""
-
+class _SkillCriterion(CamelRecord):
     name: Name
     description: Name
     weight: Weight  # all weights add up to 1
-    scale: SkillScale
+    scale: _SkillScale
 
 
-class SkillRubric(CamelRecord):
-    """How a judge grades a test."""
-
-    criteria: Annotated[tuple[SkillCriterion, ...], Field(min_length=1)]
+class _SkillRubric(CamelRecord):
+    criteria: Annotated[tuple[_SkillCriterion, ...], Field(min_length=1)]
     passing_threshold: Fraction
     overall_feedback: bool | None = None
 
@@ -72,22 +64,19 @@ class SkillExpected(CamelRecord):
     patterns: tuple[str, ...] | None = None  # regular expressions that must all match
     json_schema: JsonObject | None = None
     semantic_threshold: Fraction | None = None
-    rubric: SkillRubric | None = None
+    rubric: _SkillRubric | None = None
     custom_script: str | None = None
 
 
-class SkillEvaluation(CamelRecord):
-    """How a test is evaluated."""
-
+class _SkillEvaluation(CamelRecord):
     strategy: EvaluationStrategy
     timeout: Milliseconds | None = None
     retry_count: Count | None = None
     weights: dict[str, Weight] | None = None  # the weight of each strategy of `hybrid`
 
 
-class SkillMetadata(CamelRecord):
-    """Known facts about a test; further fields are kept."""
-
+# Known facts about a test; further fields are kept.
+class _SkillMetadata(CamelRecord):
     difficulty: Literal["easy", "medium", "hard"] | None = None
     priority: Literal["critical", "high", "medium", "low"] | None = None
     author: str | None = None
@@ -103,15 +92,13 @@ class SkillCase(CamelRecord):
     name: str
     description: str | None = None
     tags: tuple[str, ...] | None = None
-    input: SkillInput
+    input: _SkillInput
     expected: SkillExpected = Field(default_factory=SkillExpected)
-    evaluation: SkillEvaluation
-    metadata: SkillMetadata | None = None
+    evaluation: _SkillEvaluation
+    metadata: _SkillMetadata | None = None
 
 
-class SkillSettings(CamelRecord):
-    """How the tests are run."""
-
+class _SkillSettings(CamelRecord):
     default_timeout: Milliseconds | None = None
     parallel_execution: bool | None = None
     max_concurrent_tests: Annotated[int, Field(ge=1)] | None = None
@@ -119,23 +106,17 @@ class SkillSettings(CamelRecord):
     retry_failed: bool | None = None
 
 
-class SkillSetup(CamelRecord):
-    """What happens before the tests."""
-
+class _SkillSetup(CamelRecord):
     script: str | None = None
     environment: dict[str, str] | None = None
     dependencies: tuple[str, ...] | None = None
 
 
-class SkillTeardown(CamelRecord):
-    """What happens after the tests."""
-
+class _SkillTeardown(CamelRecord):
     script: str | None = None
 
 
-class SkillGroup(CamelRecord):
-    """Tests that belong together."""
-
+class _SkillGroup(CamelRecord):
     name: Name
     test_ids: tuple[Name, ...]
     run_in_sequence: bool | None = None
@@ -146,11 +127,11 @@ class SkillTests(CamelRecord):
 
     version: str = "2.0"
     profile: EvaluationProfileName = "deterministic"
-    settings: SkillSettings = Field(default_factory=SkillSettings)
-    setup: SkillSetup | None = None
-    teardown: SkillTeardown | None = None
+    settings: _SkillSettings = Field(default_factory=_SkillSettings)
+    setup: _SkillSetup | None = None
+    teardown: _SkillTeardown | None = None
     test_cases: JsonValue  # unread: each test is read by itself, so that one fault hides no other
-    suites: tuple[SkillGroup, ...] = ()
+    suites: tuple[_SkillGroup, ...] = ()
 
 
 DEFAULT_TIMEOUT_MS = 30_000
@@ -336,7 +317,7 @@ def soften_thresholds(item: JsonObject, at: KeyPath, reading: ForeignFile) -> Js
     return item if not changed else {**item, "expected": {**expected, **changed}}
 
 
-def _scale(scale: SkillScale, at: KeyPath, reading: ForeignFile, case_id: str) -> JsonObject:
+def _scale(scale: _SkillScale, at: KeyPath, reading: ForeignFile, case_id: str) -> JsonObject:
     """The scale with its described scores as levels, best first."""
     levels: list[tuple[float, str]] = []
     for score, text in (scale.descriptions or {}).items():
