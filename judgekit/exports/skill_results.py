@@ -307,16 +307,15 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
         if figures.n_answers == 0:  # it was left out of what is written
             continue
         entry = _version(summary.run, figures.variant, figures.value.value)
-        place = _place(versions, entry)
-        if place is not None:
-            old = versions[place]
-            fields = old if isinstance(old, dict) else {}
-            versions[place] = {**fields, "average_score": entry["average_score"]}
+        objects = [version for version in versions if isinstance(version, dict)]
+        same = [old for old in objects if all(old.get(key) == entry[key] for key in _MINE)]
+        if same:
+            place = versions.index(same[0])
+            versions[place] = {**same[0], "average_score": entry["average_score"]}
             continue
         number = version_of(figures.variant, summary.run)
         # The gradings have the same number; one in use is never given to a second version.
-        numbers = [v.get("version") for v in versions if isinstance(v, dict)]
-        used = {one for one in numbers if isinstance(one, int)}
+        used = {one for old in objects if isinstance(one := old.get("version"), int)}
         number = number if number not in used else 1 + max(used)
         versions.append({"version": number, **entry})
         history["current_version"] = number
@@ -369,14 +368,6 @@ def _version(run: RunInfo, variant: str, value: float) -> JsonObject:
         "run_id": run.id,
         "variant": variant,
     }
-
-
-def _place(versions: list[JsonValue], entry: JsonObject) -> int | None:
-    """The position of the same run's version of the same variant."""
-    for place, version in enumerate(versions):
-        if isinstance(version, dict) and all(version.get(k) == entry[k] for k in _MINE):
-            return place
-    return None
 
 
 COMPARISON_NAME = "comparison.json"

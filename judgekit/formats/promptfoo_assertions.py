@@ -365,18 +365,14 @@ _TEXTS = frozenset({
 _SEVERAL = "meteor"
 _SCHEMAS = frozenset({"is-json", "contains-json"})
 
+_SAME_DIALECTS = (
+    "athena", "bigquery", "hive", "mysql", "redshift", "snowflake", "sqlite", "trino",
+)  # fmt: skip
 SQL_DIALECTS: Mapping[str, str] = {
-    "athena": "athena",
-    "bigquery": "bigquery",
-    "hive": "hive",
     "mariadb": "mysql",
-    "mysql": "mysql",
     "postgresql": "postgres",
-    "redshift": "redshift",
-    "snowflake": "snowflake",
-    "sqlite": "sqlite",
     "transactsql": "tsql",
-    "trino": "trino",
+    **{name: name for name in _SAME_DIALECTS},
 }
 _ELEMENTS = "requiredElements"
 

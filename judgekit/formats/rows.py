@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.formats.documents import YAML_SUFFIXES, ParsedDocument, read_document
-from judgekit.formats.problems import FieldFault
+from judgekit.formats.problems import FieldFault, json_kind
 from judgekit.formats.text import (
     MAX_LINE_BYTES,
     as_path,
@@ -129,28 +129,21 @@ def _json_rows(path: Path) -> Iterator[FileRow | DatasetError]:
         if isinstance(line, DatasetError):
             yield line
         elif line.text.strip():
-            text = line.text.rstrip("\r\n")
+            number, text = line.number, line.text.rstrip("\r\n")
             try:
-                value, is_repaired = parse_strict_json(text, path=path, first_line=line.number)
+                value, is_repaired = parse_strict_json(text, path=path, first_line=number)
             except DatasetError as error:
                 yield error
                 continue
             if isinstance(value, dict):
-                yield FileRow(line.number, value, is_repaired=is_repaired)
+                yield FileRow(number, value, is_repaired=is_repaired)
             else:
-                yield _not_an_object(value, path, line.number)
+                yield _not_an_object(value, path, number)
 
 
 def _not_an_object(value: JsonValue, path: Path, line: int) -> DatasetError:
-    kind = {list: "list", str: "text", bool: "truth value", type(None): "null"}.get(
-        type(value), "number"
-    )
-    return DatasetError(
-        f"a row must be an object, not a {kind}",
-        path=path,
-        line=line,
-        hint='write {"field": value, …}',
-    )
+    message = f"a row must be an object, not {json_kind(value)}"
+    return DatasetError(message, path=path, line=line, hint='write {"field": value, …}')
 
 
 def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:

@@ -13,9 +13,8 @@ import os
 import re
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, cast
 
 from judgekit.errors import DatasetError
 
@@ -32,8 +31,7 @@ _BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
+class TextLine(NamedTuple):
     """One line of a file, its line end included, without a byte order mark."""
 
     number: int  # counted from 1
