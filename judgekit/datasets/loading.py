@@ -1,7 +1,4 @@
-"""Loads datasets, rubrics, suites and calibrations; stops at the first fault, with file and line.
-
-`validation` lists all faults.
-"""
+"""Loads datasets, rubrics, suites, calibrations; stops at the first fault."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads OpenTelemetry spans, and extracts the events, usage and duration of the agent's work.
-
-By the semantic conventions for generative AI.
-"""
+"""Events, usage and duration from OpenTelemetry spans, by the conventions for generative AI."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The suite: the content of a `judgekit.yaml`, its settings, and the variants it expands to.
-
-The settings of a judge are in `judge_settings`.
-"""
+"""The suite, the content of a `judgekit.yaml`: its settings, and the variants it expands to."""
 
 from __future__ import annotations
 

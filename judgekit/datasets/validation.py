@@ -1,7 +1,4 @@
-"""Lists everything that is wrong with a file or a dataset, with line and remedy.
-
-`loading` stops at the first problem.
-"""
+"""Lists everything that is wrong with a file or a dataset; `loading` stops at the first fault."""
 
 from __future__ import annotations
 

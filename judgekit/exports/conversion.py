@@ -1,7 +1,4 @@
-"""Converts a file to another format or to a suite, and reports what would be lost.
-
-Also lists the formats that cases and runs can be written in.
-"""
+"""Converts a file to another format or a suite, and reports losses; lists the formats."""
 
 from __future__ import annotations
 

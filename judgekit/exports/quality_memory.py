@@ -1,8 +1,4 @@
-"""Writes runs as the objects of a quality memory (S0).
-
-Cases and rubrics are written, and all objects read, in `judgekit.formats.quality_memory`. A run is
-written here because its figures come from `evaluation`, which lies above `formats`.
-"""
+"""Writes runs as objects of a quality memory (S0); `judgekit.formats` writes cases and rubrics."""
 
 from __future__ import annotations
 

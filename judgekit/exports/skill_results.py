@@ -1,7 +1,4 @@
-"""Writes a skill's results (S3): `grading.json` and `history.json` of a run.
-
-Of a comparison it writes `comparison.json` and `analysis.json`.
-"""
+"""Writes a skill's results (S3): gradings, histories, comparisons and analyses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Writes cases (JSONL, CSV, Parquet, documents) and result rows by strategy (S4.5).
-
-It also has what the other formats of a run share: lists of objects, and the reasons of a failure.
-"""
+"""Writes cases and result rows by strategy (S4.5), and what all formats of a run share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads the files that cases name, from a folder or a zip and never from outside of it.
-
-It also finds the test file of a skill.
-"""
+"""Reads the files that cases name, from a folder or a zip only; finds a skill's test file."""
 
 from __future__ import annotations
 

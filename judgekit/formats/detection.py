@@ -1,7 +1,4 @@
-"""The formats of other tools: one entry of `FORMATS` says how each is recognised, read, written.
-
-The content of a file also decides what it is, and whether it is read whole or row by row.
-"""
+"""The formats of other tools: how each file is recognised, read whole or by rows, and written."""
 
 from __future__ import annotations
 

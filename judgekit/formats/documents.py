@@ -1,7 +1,4 @@
-"""Reads and writes one JSON or YAML document and remembers the line of every value in it.
-
-Files of rows are in `rows`.
-"""
+"""Reads and writes one JSON or YAML document; remembers the line of every value."""
 
 from __future__ import annotations
 

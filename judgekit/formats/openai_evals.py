@@ -1,7 +1,4 @@
-"""Reads grader specs and samples with messages, as OpenAI's evals write them (S5).
-
-Graders become criteria and assertions, samples become cases.
-"""
+"""Reads OpenAI's graders (S5) as criteria and assertions, and samples with messages as cases."""
 
 from __future__ import annotations
 

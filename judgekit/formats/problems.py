@@ -1,7 +1,4 @@
-"""What can be wrong with a file: faults of fields, and problems with file, line and remedy.
-
-Also finds thresholds off the scale and vague wording.
-"""
+"""Faults of fields; problems with file, line and remedy; thresholds off the scale; vague words."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads promptfoo's configurations as cases, and its results as outputs.
-
-Assertions are read by `promptfoo_assertions`.
-"""
+"""Reads promptfoo's configurations as cases (see `promptfoo_assertions`), results as outputs."""
 
 from __future__ import annotations
 

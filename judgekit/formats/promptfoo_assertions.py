@@ -1,7 +1,4 @@
-"""Reads promptfoo's assertions, their values and its tables of tests.
-
-They become assertions and criteria of judgekit.
-"""
+"""Turns promptfoo's assertions, values and tables into judgekit's assertions and criteria."""
 
 from __future__ import annotations
 

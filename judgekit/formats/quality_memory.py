@@ -1,7 +1,4 @@
-"""Reads and writes the objects of a quality memory (S0): test cases, rubrics, runs, judgments.
-
-Runs are written in `judgekit.exports.quality_memory`: their figures come from layers above.
-"""
+"""Reads and writes objects of a quality memory (S0); `judgekit.exports` writes whole runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads files row by row (JSONL, CSV, TSV, Parquet, or a list in a document); writes tables.
-
-It also turns cells and aliases into the fields of a record.
-"""
+"""Reads files row by row (JSONL, CSV, TSV, Parquet, documents), and their cells; writes tables."""
 
 from __future__ import annotations
 

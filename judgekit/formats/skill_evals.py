@@ -1,7 +1,4 @@
-"""Reads and writes a skill's `evals.json` (S3.1) and workflow datasets (S1.1).
-
-It also reads a skill's `history.json` (S3.2). `judgekit.exports.skill_results` writes gradings.
-"""
+"""Reads and writes `evals.json` (S3.1), workflow datasets (S1.1); reads `history.json` (S3.2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads an `eval/tests.json` (S4) as cases, and writes cases as one.
-
-Its records are in `skill_tests_schema`.
-"""
+"""Reads an `eval/tests.json` (S4, `skill_tests_schema`) as cases, and writes cases as one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The records of an `eval/tests.json` (S4), its rubrics, and its versions 1 and 2.
-
-`skill_tests` reads and writes the file.
-"""
+"""The records of an `eval/tests.json` (S4, `skill_tests`), its rubrics, its versions 1 and 2."""
 
 from __future__ import annotations
 

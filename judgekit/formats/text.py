@@ -1,7 +1,4 @@
-"""Turns the bytes of a file into text, and text into strict JSON, with the line of every fault.
-
-It also escapes texts that a spreadsheet would run as formulas.
-"""
+"""Bytes to text, and text to strict JSON, with the line of every fault; escapes formulas."""
 
 from __future__ import annotations
 

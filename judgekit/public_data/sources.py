@@ -1,7 +1,4 @@
-"""The catalog of public labelled datasets, and the download of their files.
-
-Every file is pinned: repository, commit and checksum stand in the catalog.
-"""
+"""The catalog of public labelled datasets, and the download of their files, pinned by checksum."""
 
 from __future__ import annotations
 
