@@ -1,4 +1,4 @@
-"""Loads datasets, rubrics, suites, calibrations; stops at the first fault."""
+"""Loads datasets, rubrics, suites, calibrations to the first fault; `validation` lists them all."""
 
 from __future__ import annotations
 
@@ -341,7 +341,6 @@ def _without(rubric: Fields, faulty: set[KeyPath]) -> Fields:
 
 
 def _with_cases(suite: Fields) -> tuple[dict[str, object], list[FieldFault]]:
-    """The suite with its inline cases read, and their faults."""
     listed = suite.get("cases")
     if not isinstance(listed, list):
         return dict(suite), []

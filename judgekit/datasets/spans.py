@@ -431,7 +431,6 @@ def _is_failure(span: Span) -> bool:
 
 
 def _messages(span: Span) -> _Messages:
-    """The messages of a span, from its attributes or, in older conventions, its events."""
     fields = dict(span.attributes)
     for event in span.events:
         if event.name == _DETAILS:

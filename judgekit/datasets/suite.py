@@ -273,7 +273,6 @@ def _panel(value: object) -> object:
 
 
 def _scorers(value: object) -> object:
-    """A scorer may be its name alone."""
     if not isinstance(value, list | tuple):
         return value
     return [{"type": item} if isinstance(item, str) else item for item in value]

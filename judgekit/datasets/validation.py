@@ -202,7 +202,6 @@ def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Proble
 
 
 def _foreign_problems(shape: Format, document: ParsedDocument, check: RowCheck) -> list[Problem]:
-    """The problems of another tool's file."""
     # Results of other tools are recognised so that the message can say what they are.
     if shape.reader is None:
         message = f"this is {shape.title}; it is not checked further"
@@ -283,7 +282,6 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
 
 
 def _mapped_cases(path: Path, suite: Suite) -> tuple[list[Problem], Collection[str] | None]:
-    """The problems of cases whose columns the suite maps, and their ids."""
     check = RowCheck(path, "cases")
     try:
         document = read_whole_document(path)

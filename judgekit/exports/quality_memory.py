@@ -59,12 +59,12 @@ def _run_object(answer: Outcome, run: RunInfo) -> JsonObject:
         "failures": [failure.to_json() for failure in result.failures] or None,
         "checks": [check.to_json() for check in result.checks] or None,
     }
-    return quality_object("test-run", run_object_id(result), fields, optional)
+    return quality_object("test-run", _run_object_id(result), fields, optional)
 
 
 def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
     scales = {criterion.name: criterion.scale for criterion in rubric.criteria}
-    ids, run_id = criterion_ids(rubric, rubric_id), run_object_id(answer.result)
+    ids, run_id = criterion_ids(rubric, rubric_id), _run_object_id(answer.result)
     for place, judgment in enumerate(answer.result.judgments):
         if judgment.criterion not in scales:
             continue
@@ -85,8 +85,7 @@ def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterat
         yield quality_object("eval-judgment", f"{run_id}/{place}", fields, optional)
 
 
-def run_object_id(result: CaseResult) -> str:
-    """The id of an answer."""
+def _run_object_id(result: CaseResult) -> str:
     return f"{result.run_id}/{result.case.id}/{result.variant}/{result.repeat}"
 
 
@@ -131,7 +130,6 @@ _FORMS = frozenset({"html", "json", "sql", "xml"})
 def _failure_objects(
     answer: Outcome, rubric: Rubric | None, rubric_id: str | None
 ) -> Iterator[JsonObject]:
-    """An answer that fails as an `eval-failure`."""
     # Its type is what can be observed: an error of the system under test, a refusal at the start of
     # the text, a failed check of its form, else `wrong-output`; never `hallucination`, which takes
     # an expert. It is `critical` where a required criterion fails, else `major`. Root cause
@@ -142,7 +140,7 @@ def _failure_objects(
     kind = _OF_ERRORS.get(output.error_kind or "") if output.error else _kind(answer)
     if kind is None:
         return
-    run_id = run_object_id(answer.result)
+    run_id = _run_object_id(answer.result)
     value = "it does not pass" if answer.value is None else f"the value is {answer.value:.3f}"
     criteria = () if answer.verdict is None else answer.verdict.criteria
     is_critical = any(one.required and one.passed is False for one in criteria)
@@ -196,7 +194,6 @@ QUALITY = RunFormat(
 
 
 def _benchmarks_of(case: Case) -> dict[str, JsonObject]:
-    """The benchmarks of a quality memory that a case belongs to."""
     listed = case.metadata.get("benchmarks")
     items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     found = ((item.get("id"), item) for item in items)
@@ -217,7 +214,7 @@ class _Variant:
 
     def take(self, answer: Outcome) -> None:
         place = answer.result.place
-        self.run_ids.append(run_object_id(answer.result))
+        self.run_ids.append(_run_object_id(answer.result))
         if answer.value is not None:
             self.values.append((place, answer.value))
         if answer.passed is not None:

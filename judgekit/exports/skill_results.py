@@ -148,7 +148,6 @@ def _grading_name(one: JsonObject) -> str:
 def _write_folder(
     folder: Path, named: Iterable[tuple[str, JsonObject]], what: str, hint: str
 ) -> int:
-    """Write each object to a file of its own."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -219,7 +218,6 @@ def _mean(lines: Sequence[_Line]) -> float | None:
 
 
 def _exact_score(value: float) -> float:
-    """A value on [0, 1] on the scale of gradings and histories."""
     return LOWEST_SCORE + (HIGHEST_SCORE - LOWEST_SCORE) * value
 
 
@@ -430,12 +428,11 @@ def _write_pairs(path: Path, items: list[tuple[ComparedPair, JsonObject]]) -> in
     check_comparison_place(path)
     if path.suffix.lower() in {".json", ".jsonl"} and not path.is_dir():
         return write_json_list(path, (item for _, item in items), one_alone=True)
-    named = [(pair_file_name(pair), item) for pair, item in items]
+    named = [(_pair_file_name(pair), item) for pair, item in items]
     return _write_folder(path, named, "comparisons", "write a .json file")
 
 
-def pair_file_name(pair: ComparedPair) -> str:
-    """The name of a pair's own file in a folder."""
+def _pair_file_name(pair: ComparedPair) -> str:
     stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in pair.case.id)[:_MOST_NAME]
     return f"{stem}_run{pair.repeat + 1}.json" if pair.repeat else f"{stem}.json"
 
@@ -456,10 +453,9 @@ def _reasoning(found: Comparison, named: dict[str, str]) -> str:
     return "\n".join(parts)
 
 
-def skill_analysis(
+def _skill_analysis(
     pair: ComparedPair, analysis: ComparisonAnalysis, info: ComparisonInfo
 ) -> JsonObject:
-    """An analysis as an `analysis.json`."""
     a, b = _name(info.a, pair.a.variant), _name(info.b, pair.b.variant)
     winner, loser = (a, b) if analysis.winner == "a" else (b, a)
     suggestions: list[JsonValue] = [
@@ -498,7 +494,7 @@ def write_analyses(
 ) -> int:
     """Write analyses; every file is replaced as a whole or not at all."""
     known = [pair for pair in pairs if pair.place in analyses]
-    return _write_pairs(path, [(p, skill_analysis(p, analyses[p.place], info)) for p in known])
+    return _write_pairs(path, [(p, _skill_analysis(p, analyses[p.place], info)) for p in known])
 
 
 def _name(side: ComparedSide, variant: str | None) -> str:

@@ -206,7 +206,6 @@ class _Dimension:
 def _advice(
     figures: VariantFigures, dimensions: Sequence[_Dimension], threshold: float
 ) -> Iterator[str]:
-    """What to do next about a variant."""
     yield from _weak(dimensions)
     names = [dimension.name for dimension in dimensions]
     for kind, rate in figures.assertions.items():

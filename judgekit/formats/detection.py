@@ -60,8 +60,7 @@ def is_object(value: JsonValue) -> bool:
     )
 
 
-def is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object is a configuration of promptfoo, or one of a list of tests."""
+def _is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
     names = fields.keys()
     # One of these names alone is too common to say that a file is a configuration.
     is_whole = "providers" in names and "prompts" in names
@@ -77,8 +76,7 @@ def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
     return isinstance(first, dict) and {"vars", "success"} <= first.keys()
 
 
-def is_message_sample(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object is a sample of OpenAI's evals: it has `input` and `ideal`."""
+def _is_message_sample(fields: dict[str, JsonValue]) -> bool:
     # judgekit's own cases may have a field `ideal` in a table; only those have a `reference`.
     return "input" in fields and "ideal" in fields and "reference" not in fields
 
@@ -235,10 +233,10 @@ FORMATS: tuple[Format, ...] = (
         has_cases=False,
         reader="promptfoo:check_promptfoo_results",
     ),
-    Format("a configuration of promptfoo", is_promptfoo_config, reader="promptfoo:read_promptfoo"),
+    Format("a configuration of promptfoo", _is_promptfoo_config, reader="promptfoo:read_promptfoo"),
     Format(
         "samples with messages (input, ideal)",
-        is_message_sample,
+        _is_message_sample,
         reader="openai_evals:read_message_samples",
         in_rows=True,
     ),

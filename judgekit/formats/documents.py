@@ -255,7 +255,6 @@ class _Builder:
             top.key = None
 
     def _value(self, event: yaml.ScalarEvent) -> JsonValue:
-        """The value of a scalar; a quoted one is a text."""
         tag, text = event.tag, event.value
         # Quotes mean text in every schema of YAML, so "12" stays a text.
         if tag in {"!", f"{_TAG}str"} or (tag is None and not event.implicit[0]):

@@ -261,7 +261,6 @@ def _fault(
 
 
 def _demand(detail: ErrorDetails) -> str:
-    """The requirement that the value fails, and the value."""
     value, kind = detail["input"], detail["type"]
     if kind in _LIMITS:
         return _LIMITS[kind].format(value=_shown(value), **detail.get("ctx", {}))
@@ -291,7 +290,6 @@ def _fold(name: str) -> str:
 
 
 def _by_name(model: type[Record]) -> dict[str, FieldInfo]:
-    """The fields of a record by the names they have in files."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 

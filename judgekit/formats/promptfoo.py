@@ -123,7 +123,6 @@ class _Config:
             return []
 
     def _path(self, name: str, at: KeyPath) -> Path | None:
-        """A file that is named here, in the configuration's folder."""
         file_name = name.removeprefix(_FILE)
         if "://" in file_name or "*" in file_name:
             message = f"{name[:80]!r} is not a file here"

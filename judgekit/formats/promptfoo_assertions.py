@@ -400,7 +400,6 @@ def _texts(value: JsonValue) -> JsonValue:
 
 
 def _text(value: JsonValue) -> JsonValue:
-    """A plain value as the text it is compared as."""
     if isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, float) and value.is_integer():

@@ -190,7 +190,6 @@ def _is_valid(record: type[Record], value: JsonValue) -> bool:
 
 
 def _fits(name: str, value: JsonValue) -> bool:
-    """Whether a value has the form of the field of a case."""
     specs = value if name == "assertions" and isinstance(value, list) else []
     is_typed = all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in specs)
     return is_typed and _is_valid(Case, {"id": "x", "input": None, name: value})
@@ -492,7 +491,8 @@ def quality_case_objects(source: ConversionSource) -> WrittenCases:
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:
     """A case as a `test-case`."""
-    optional: JsonObject = {
+    fields: JsonObject = {
+        "name": case.name or case.id,
         "description": case.description,
         "agentId": case.agent,
         "skillId": case.skill,
@@ -504,9 +504,9 @@ def case_object(case: Case, rubric_id: str | None) -> JsonObject:
         "assertions": [*case.assertions] or None,
         "evaluation": None if case.evaluation is None else case.evaluation.to_json(),
     }
-    fields: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
-    fields = {**split_metadata(case.metadata), "name": case.name or case.id, **fields}
-    return quality_object("test-case", case.id, fields, optional)
+    own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
+    known = {name: value for name, value in fields.items() if value is not None}
+    return quality_object("test-case", case.id, {**split_metadata(case.metadata), **known, **own})
 
 
 def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
@@ -559,7 +559,7 @@ class RubricIds:
         rubric_id = case.metadata.get("rubricId")
         # Two rubrics may carry one id, as when one of them was edited after reading.
         if not isinstance(rubric_id, str) or not rubric_id or rubric_id in self._ids.values():
-            rubric_id = own_rubric_id(rubric)
+            rubric_id = _own_rubric_id(rubric)
         self._ids[print_] = rubric_id
         return rubric_id, True
 
@@ -569,13 +569,12 @@ def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
     names = [criterion.name for criterion in rubric.criteria]
     ids = rubric.metadata.get("criteriaIds")
     # A rubric with an id of its own has changed since it was read, so its old ids do not fit.
-    if isinstance(ids, list) and len(ids) == len(names) and rubric_id != own_rubric_id(rubric):
+    if isinstance(ids, list) and len(ids) == len(names) and rubric_id != _own_rubric_id(rubric):
         return dict(zip(names, map(str, ids), strict=True))
     return {name: f"{rubric_id}/{name}" for name in names}
 
 
-def own_rubric_id(rubric: Rubric) -> str:
-    """The id of a rubric without one, or whose content has changed."""
+def _own_rubric_id(rubric: Rubric) -> str:
     return f"{rubric.name}@{fingerprint(rubric.to_json())[:16]}"
 
 

@@ -78,7 +78,7 @@ def scan_rows(path: Path | str) -> Iterator[FileRow | DatasetError]:
         yield from _json_rows(path)
     elif suffix == ".parquet":
         # Parquet has no lines; messages name the row.
-        for number, fields in enumerate(iter_parquet_rows(path), start=1):
+        for number, fields in enumerate(_iter_parquet_rows(path), start=1):
             yield FileRow(number, fields, is_table=True)
     elif suffix in TABLE_SUFFIXES:
         yield from _cell_rows(path, "\t" if suffix == ".tsv" else ",")
@@ -204,8 +204,7 @@ def _table_error(error: csv.Error, path: Path, line: int) -> DatasetError:
 _BATCH_ROWS = 512
 
 
-def iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
-    """The rows of a Parquet file, in file order."""
+def _iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
     # Nulls and NaN (which data frames write for missing numbers) are left out of a row; times
     # become ISO 8601 text.
     try:

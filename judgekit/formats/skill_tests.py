@@ -417,7 +417,6 @@ def _test(case: Case) -> JsonObject:
 
 
 def _named(value: JsonValue) -> JsonValue:
-    """A context with the names of its files instead of their content."""
     if isinstance(value, list):
         return [_named(item) for item in value]
     if not isinstance(value, dict):

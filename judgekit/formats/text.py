@@ -125,7 +125,6 @@ def _bad_byte(
 
 
 def _near_files(path: Path) -> str | None:
-    """Names like the missing one in the same folder."""
     try:
         names = [entry.name for entry in path.parent.iterdir()]
     except (OSError, ValueError):

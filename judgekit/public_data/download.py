@@ -278,7 +278,6 @@ def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -
 
 
 def _add_labels_only(files: _Files, rows: Sequence[Any], name: str) -> None:
-    """Scores, or categories."""
     # Categories become levels in the order of their names, which means nothing.
     labels = [
         label for row in rows for label in (*row["human"].values(), *row["judge_parsed"].values())
