@@ -473,8 +473,8 @@ def _expanded(variant: VariantSettings) -> list[VariantSettings]:
     models = variant.model if isinstance(variant.model, tuple) else (variant.model,)
     # Every set of parameters, with one value where a list stands for several.
     sets: list[JsonObject] = []
-    given = variant.parameters
-    for one in given if isinstance(given, tuple) else (given,):
+    listed = variant.parameters
+    for one in listed if isinstance(listed, tuple) else (listed,):
         values = [
             value if name in _ONE_VALUE and isinstance(value, list) else [value]
             for name, value in one.items()

@@ -102,7 +102,8 @@ def normalise_trace(
     if not isinstance(value, list):
         raise DatasetError(f"a trace is {_WHAT}")
     if value and all(is_message(item) for item in value):
-        return events_from_messages(value)
+        events = read_messages(value, role="user")
+        return TraceRead(_validated(events), text=final_text(events))
     return events_from_runtime(value)
 
 
@@ -136,12 +137,6 @@ def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
     spans = [first_number(event, _DURATION_FIELDS) for event in complete]
     duration_ms = sum(s for s in spans if s is not None) if spans and None not in spans else None
     return TraceRead(_validated(found), _runtime_usage(complete), duration_ms, final_text(found))
-
-
-def events_from_messages(messages: Sequence[JsonValue]) -> TraceRead:
-    """The content of a list of chat messages."""
-    events = read_messages(list(messages), role="user")
-    return TraceRead(_validated(events), text=final_text(events))
 
 
 def fill_from_trace(fields: Fields, folder: Path | None) -> list[FieldFault]:

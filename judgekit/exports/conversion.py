@@ -15,7 +15,7 @@ from judgekit.atomic_write import check_output_path
 from judgekit.datasets import open_cases, suite_from_path
 from judgekit.errors import InputError, SettingsError, StoreError
 from judgekit.exports import junit, quality_memory, skill_results, tabular, validation_report
-from judgekit.exports.tabular import OWN_CASES, write_cases, write_document, write_json_list
+from judgekit.exports.tabular import OWN_CASES, write_cases, write_json_list, write_object
 from judgekit.fingerprint import canonical_json
 from judgekit.formats import (
     FORMATS,
@@ -79,7 +79,7 @@ def _write(path: Path, source: ConversionSource, form: Format) -> tuple[str, ...
         return ()
     content, lost = form.write(source)
     if isinstance(content, dict):
-        write_document(path, content)
+        write_object(path, content)
     else:
         write_json_list(path, content)
     return lost
@@ -233,7 +233,7 @@ def convert_to_rubric(path: Path) -> tuple[Rubric, tuple[str, ...]]:
 def write_rubric(path: Path, rubric: Rubric) -> None:
     """Write a rubric; `load_rubric` reads the same again."""
     check_output_path(path, RUBRIC_SUFFIXES, what="a rubric", may_be_folder=False)
-    write_document(path, rubric.to_json())
+    write_object(path, rubric.to_json())
 
 
 SUITE_NAME, CASES_NAME, RUBRIC_NAME = "judgekit.yaml", "cases.jsonl", "rubric.yaml"
@@ -272,7 +272,7 @@ def write_own_suite(folder: Path, source: ConversionSource) -> None:
         write_rubric(folder / RUBRIC_NAME, rubric)
     own = CaseSource(source.cases.name, source.cases.version, lambda: iter(cases))
     write_cases(folder / CASES_NAME, own)
-    write_document(folder / SUITE_NAME, fields)
+    write_object(folder / SUITE_NAME, fields)
 
 
 def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:

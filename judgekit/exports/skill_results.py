@@ -16,8 +16,8 @@ from judgekit.exports.tabular import (
     RunFormat,
     checks_without_judgment,
     rubric_of_result,
-    write_document,
     write_json_list,
+    write_object,
 )
 from judgekit.formats import (
     HIGHEST_SCORE,
@@ -158,7 +158,7 @@ def _write_folder(
         if name.lower() in written:
             raise StoreError(f"two {what} would both be written to {name}", hint=hint)
         written.add(name.lower())
-        write_document(folder / name, item)
+        write_object(folder / name, item)
     return len(written)
 
 
@@ -336,7 +336,7 @@ def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
 
     # Counted here: the summary counts several tries of an answer as one.
     summary = summarize_run(results(), run)
-    write_document(path, extended_history(summary, known))
+    write_object(path, extended_history(summary, known))
     return n
 
 

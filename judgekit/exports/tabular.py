@@ -53,7 +53,7 @@ class RunFormat:
         check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
 
 
-def write_document(path: Path, item: JsonObject) -> None:
+def write_object(path: Path, item: JsonObject) -> None:
     """Write one object, as JSON or YAML by the suffix; replaced as a whole or not at all."""
     is_json = path.suffix.lower() == ".json"
     write_text_atomically(
@@ -68,7 +68,7 @@ def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool 
     # Two are enough to know whether there is one alone.
     first = list(islice(coming, 2))
     if one_alone and len(first) == 1 and not is_lines:
-        write_document(path, first[0])
+        write_object(path, first[0])
         return 1
     n = 0
     with atomic_writer(path) as file:
@@ -129,7 +129,7 @@ def write_cases(path: Path, cases: CaseSource) -> None:
     else:
         listed: list[JsonValue] = [case.to_json() for case in cases]
         whole: JsonObject = {"name": cases.name, "version": cases.version, "cases": listed}
-        write_document(path, whole)
+        write_object(path, whole)
 
 
 def case_columns(cases: Iterable[Case]) -> list[str]:

@@ -9,7 +9,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation import summarize_run
-from judgekit.exports.tabular import RunFormat, write_document
+from judgekit.exports.tabular import RunFormat, write_object
 from judgekit.records import Rubric, meets_threshold, words_text
 from judgekit.report import FAILURE_WORDS, TARGET_ERROR_WORDS, format_count
 from judgekit.scoring import TIERS
@@ -51,7 +51,7 @@ def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Outcome]
     reports = [_report(run, each, evidence) for each in summary.variants if each.n_answers]
     # One variant is the usual case, and its report then needs no list around it.
     whole: JsonObject = reports[0] if len(reports) == 1 else {"reports": [*reports]}
-    write_document(path, whole)
+    write_object(path, whole)
     return n
 
 

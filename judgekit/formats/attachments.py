@@ -105,25 +105,24 @@ class AttachmentReader:
     def take(self, name: str) -> JsonObject:
         """A file as a case shows it."""
         path = safe_file_name(name)
-        if path not in self._files:
-            self._files[path] = self._read(path)
-        return {"file": name, **self._files[path]}
-
-    def _read(self, path: str) -> JsonObject:
+        if path in self._files:
+            return {"file": name, **self._files[path]}
         if self._n_bytes > MAX_ATTACHMENT_BYTES:
             limit = f"{MAX_ATTACHMENT_BYTES >> 20} MiB"
             raise AttachmentError(f"the files the cases name are larger than {limit} in total")
         content = self.place.read(path)
         self._n_bytes += len(content)
         # A judge reads text; of any other file it gets type, size and checksum.
-        if len(content) <= MAX_SHOWN_BYTES and b"\0" not in content:
-            with suppress(UnicodeDecodeError):
-                return {"text": content.decode("utf-8-sig")}
-        return {
+        shown: JsonObject = {
             "media_type": _TYPES.guess_type(path)[0] or "application/octet-stream",
             "n_bytes": len(content),
             "sha256": hashlib.sha256(content).hexdigest(),
         }
+        if len(content) <= MAX_SHOWN_BYTES and b"\0" not in content:
+            with suppress(UnicodeDecodeError):
+                shown = {"text": content.decode("utf-8-sig")}
+        self._files[path] = shown
+        return {"file": name, **shown}
 
 
 MAX_ZIP_BYTES = 256 * 2**20

@@ -159,7 +159,16 @@ def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:
             # A quoted cell may span lines, so the row number is not the line number.
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise _table_error(error, path, begins) from error
+        reason = str(error)
+        if "unexpected end of data" in reason:
+            message = "a quote is opened here and never closed"
+        elif "new-line character" in reason:
+            message = "lines end with a lone carriage return; save the file with LF line ends"
+        elif "field larger" in reason:
+            message = f"a cell larger than {MAX_LINE_BYTES >> 20} MiB; is a quote left open?"
+        else:
+            message = f"not a valid table: {reason}"
+        raise DatasetError(message, path=path, line=begins) from error
 
 
 def _header(cells: list[str], path: Path, delimiter: str) -> list[str]:
@@ -186,19 +195,6 @@ def _cell_row(cells: list[str], names: list[str], path: Path, line: int) -> File
     return FileRow(
         line, {n: unescape_formula(c) for n, c in zip(names, cells, strict=True)}, is_table=True
     )
-
-
-def _table_error(error: csv.Error, path: Path, line: int) -> DatasetError:
-    reason = str(error)
-    if "unexpected end of data" in reason:
-        message = "a quote is opened here and never closed"
-    elif "new-line character" in reason:
-        message = "lines end with a lone carriage return; save the file with LF line ends"
-    elif "field larger" in reason:
-        message = f"a cell larger than {MAX_LINE_BYTES >> 20} MiB; is a quote left open?"
-    else:
-        message = f"not a valid table: {reason}"
-    return DatasetError(message, path=path, line=line)
 
 
 _BATCH_ROWS = 512

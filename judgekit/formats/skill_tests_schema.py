@@ -232,8 +232,8 @@ def _losses(test: JsonObject, place: int) -> Iterator[str]:
     again = _upgraded(_downgraded(test), place)
     for name, item in test.items():
         if isinstance(item, dict) and name in {"input", "expected", "evaluation"}:
-            kept = _part(again, name)
-            yield from (f"{name}.{part}" for part in item if item[part] != kept.get(part))
+            upgraded = _part(again, name)
+            yield from (f"{name}.{part}" for part in item if item[part] != upgraded.get(part))
         elif item and item != again.get(name):
             yield name
 
