@@ -125,14 +125,14 @@ def data_get_command(options: _DownloadOptions, *, name: str) -> None:
         "folder": str(got.folder),
         "n_fetched": got.n_fetched,
         "n_kept": got.n_kept,
-        "joined": {str(one.path): one.n_rows for one in got.joined},
-        "own": {str(one.path): one.n_rows for one in got.own},
+        "joined": {str(path): n for path, n in got.joined.items()},
+        "own": {str(path): n for path, n in got.own.items()},
     }
     document = listing_document(
         f"Data set {chosen.name}",
         f"{n_fetched} fetched and verified, {n_present} already there",
         listing_table(
-            ("file", "rows"), [(str(one.path), str(one.n_rows)) for one in (*got.joined, *got.own)]
+            ("file", "rows"), [(str(path), str(n)) for path, n in (got.joined | got.own).items()]
         ),
         data=lambda: {**_facts(chosen), **done},
     )
