@@ -1,4 +1,4 @@
-from .builtin.scorers import (
+from .builtin.budgets import (
     judge_score as judge_score,
 )
 from .builtin.text import (

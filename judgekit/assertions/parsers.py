@@ -46,16 +46,16 @@ def schema_faults(schema: object, text: str) -> list[str]:
     return _faults(_validator(json.dumps(schema)), read_json(text))
 
 
-def contained_json(text: str, schema: object) -> tuple[bool, list[str]]:
-    """Whether a text contains a JSON object or list that satisfies a schema."""
+def contained_json_faults(text: str, schema: object) -> list[str]:
+    """Why a text contains no JSON object or list that satisfies a schema."""
     first: list[str] | None = None
     # The first value is the one whose faults are shown if none fits: it is likely the answer.
     for value in _json_values(text):
         faults = [] if schema is None else _faults(_validator(json.dumps(schema)), value)
         if not faults:
-            return True, []
+            return []
         first = first or faults
-    return False, first or ["there is no object and no list"]
+    return first or ["there is no object and no list"]
 
 
 def invalid_schema(schema: object) -> str | None:
@@ -268,9 +268,7 @@ _KNOWN = _VOID | _CLOSED_BY_OTHERS | frozenset({
 
 def html_fault(text: str) -> str | None:
     """Why a text is no HTML document or fragment."""
-    reader = _Reader()
-    reader.feed(text)
-    reader.close()
+    reader = _Reader(text)
     for name, line in reversed(reader.open):
         if name not in _CLOSED_BY_OTHERS:
             reader.fault(f"<{name}> is never closed", line)
@@ -279,23 +277,22 @@ def html_fault(text: str) -> str | None:
     return reader.faults[0] if reader.faults else None
 
 
-def holds_html(text: str) -> bool:
-    """Whether a text contains an HTML element: one that is void, or closed."""
-    reader = _Reader()
-    reader.feed(text)
-    reader.close()
-    return reader.n_elements > 0
+def contained_html_fault(text: str) -> str | None:
+    """Why a text contains no HTML element: one that is void, or closed."""
+    return None if _Reader(text).n_elements else "there is no element"
 
 
 class _Reader(HTMLParser):
     """Tracks which elements are open, and collects the faults."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
         self.faults: list[str] = []
         self.open: list[tuple[str, int]] = []
         self.n_elements = 0
         self._foreign = 0
+        self.feed(text)
+        self.close()
 
     def fault(self, message: str, line: int | None = None) -> None:
         self.faults.append(f"line {self.getpos()[0] if line is None else line}: {message}")

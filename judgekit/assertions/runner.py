@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from math import fsum, isfinite
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.assertions.registry import (
     Declaration,
     NotApplicableError,
     declaration_of,
-    label_result,
     replace_fields,
     scorer_registry,
 )
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
     from judgekit.registry import Registry
 
-# How many parsed specs, and lists of them, are cached.
+# How many parsed specs are cached.
 _CACHED_SPECS = 4096
-_Parsed = TypeVar("_Parsed")
 
 
 def evaluate_assertions(
@@ -77,64 +75,41 @@ def evaluate_assertions(
     return [_carry_out(check, subject, case) for check in checks]
 
 
-def _parse_specs(
-    specs: Sequence[Mapping[str, object]], registry: Registry | None
-) -> list[ParsedAssertion]:
-    # Another sequence may compute its items on each access, so nothing can be cached for it.
-    if not isinstance(specs, list | tuple):
-        refuse_faults(read_specs(specs, registry=registry)[1])
-    whole = _PARSED_LISTS.find(specs, registry)
-    if whole is not None:
-        return whole.parsed
-    known = [hit for spec in specs if (hit := _PARSED_SPECS.find(spec, registry)) is not None]
-    if len(known) < len(specs):
-        checks, faults = read_specs(specs, registry=registry)
-        refuse_faults(faults)
-        for spec, check in zip(specs, checks, strict=True):
-            _PARSED_SPECS.store(spec, registry, check, copy=deepcopy(spec))
-        return checks
-    checks = [hit.parsed for hit in known]
-    if len(specs) > 1:
-        copies = [hit.copy for hit in known]
-        copy = copies if isinstance(specs, list) else tuple(copies)
-        _PARSED_LISTS.store(specs, registry, checks, copy=copy)
-    return checks
-
-
-class _CachedSpec(NamedTuple, Generic[_Parsed]):
-    """A spec, or a list of them, with a copy of its values and the parsed form."""
-
+class _CachedSpec(NamedTuple):
     spec: object
     copy: object
     registry: Registry | None
-    parsed: _Parsed
+    parsed: ParsedAssertion
 
 
-class _SpecCache(Generic[_Parsed]):
-    """Parsed specs, or lists of them, by identity: the same ones check thousands of outputs."""
-
-    def __init__(self) -> None:
-        self._entries: dict[int, _CachedSpec[_Parsed]] = {}
-
-    def find(self, spec: object, registry: Registry | None) -> _CachedSpec[_Parsed] | None:
-        hit = self._entries.get(id(spec))
-        # Ids are reused after an object is gone, and specs can be changed in place: both are
-        # checked.
-        if hit is None or hit[0] is not spec or hit[2] is not registry or hit[1] != spec:
-            return None
-        return hit
-
-    def store(
-        self, spec: object, registry: Registry | None, parsed: _Parsed, *, copy: object
-    ) -> None:
-        # Clearing it is cheaper than tracking an order, and a suite has far fewer specs.
-        if len(self._entries) >= _CACHED_SPECS:
-            self._entries.clear()
-        self._entries[id(spec)] = _CachedSpec(spec, copy, registry, parsed)
+# Parsed specs by identity: the same ones check thousands of outputs.
+_PARSED_SPECS: dict[int, _CachedSpec] = {}
 
 
-_PARSED_SPECS: _SpecCache[ParsedAssertion] = _SpecCache()
-_PARSED_LISTS: _SpecCache[list[ParsedAssertion]] = _SpecCache()
+def _parse_specs(
+    specs: Sequence[Mapping[str, object]], registry: Registry | None
+) -> list[ParsedAssertion]:
+    # Another sequence may compute its items on each access.
+    if isinstance(specs, list | tuple):
+        # Ids are reused after an object is gone, and specs can be changed in place.
+        checks = [
+            hit.parsed
+            for spec in specs
+            if (hit := _PARSED_SPECS.get(id(spec))) is not None
+            and hit.spec is spec
+            and hit.registry is registry
+            and hit.copy == spec
+        ]
+        if len(checks) == len(specs):
+            return checks
+    checks, faults = read_specs(specs, registry=registry)
+    refuse_faults(faults)
+    # Clearing it is cheaper than tracking an order, and a suite has far fewer specs.
+    if len(_PARSED_SPECS) >= _CACHED_SPECS:
+        _PARSED_SPECS.clear()
+    for spec, check in zip(specs, checks, strict=True):
+        _PARSED_SPECS[id(spec)] = _CachedSpec(spec, deepcopy(spec), registry, check)
+    return checks
 
 
 def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
@@ -144,7 +119,7 @@ def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> Ass
     else:
         found = _call_assertion(check, output, case)
     if not check.is_negated or found.passed is None:
-        return label_result(found, check.type, check.weight)
+        return replace_fields(found, type=check.type, weight=check.weight)
     value = None if found.value is None else 1 - found.value
     return replace_fields(
         found, type=check.type, weight=check.weight, passed=not found.passed, value=value

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from math import fsum, sqrt
 from pathlib import Path
@@ -53,6 +53,38 @@ Power = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Synonyms = Annotated[bool, AfterValidator(_usable_synonyms)]
 
 
+def measure_similarity(
+    measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
+) -> float:
+    """How similar two texts are, computed in the worker process if they are long."""
+    # Starting the worker costs more than a short comparison takes.
+    if len(text) * len(other) <= _QUICK:
+        return measure(text, other, *arguments)
+    return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
+
+
+def reference_text(value: str | None, case: Case | None) -> str:
+    """The text to compare with."""
+    if value is not None:
+        return value
+    if case is None or not isinstance(case.reference, str):
+        raise UndecidedError("there is nothing to compare with: neither a value nor a reference")
+    return case.reference
+
+
+def _in_worker(
+    measure: str, *arguments: object, timeout_s: float, module: str = text_metrics.__name__
+) -> float:
+    found = run_bounded(f"{module}:{measure}", *arguments, timeout_s=timeout_s)
+    return float(str(found))
+
+
+def _similarity_result(what: str, found: float, threshold: float) -> AssertionResult:
+    passed = found >= threshold
+    message = f"{what} is {found:.3f}, {threshold:g} wanted"
+    return AssertionResult(passed=passed, actual=found, message=message, value=found)
+
+
 @assertion("text.levenshtein")
 def levenshtein(
     output: Output,
@@ -88,17 +120,27 @@ def levenshtein(
     return AssertionResult(passed=passed, actual=int(found), message=message)
 
 
-@assertion("text.bleu")
-def bleu(
-    output: Output,
-    *,
-    value: str | None = None,
-    threshold: Fraction = 0.5,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
-    case: Case | None = None,
-) -> AssertionResult:
-    """Pass when the BLEU score of the text reaches the threshold.
+def _metric(
+    name: str, title: str, what: str, score: Callable[..., float], threshold: float = 0.5
+) -> Callable[..., AssertionResult]:
+    """The assertion that a metric of the text and a reference reaches a threshold."""
+
+    @assertion(name)
+    def reaches(
+        output: Output,
+        *,
+        value: str | None = None,
+        threshold: Fraction = threshold,
+        path: PathText | None = None,
+        timeout_s: TimeoutSeconds = _TIMEOUT_S,
+        case: Case | None = None,
+    ) -> AssertionResult:
+        text, other = text_of(output, path), reference_text(value, case)
+        return _similarity_result(title, score(text, other, timeout_s=timeout_s), threshold)
+
+    reaches.__doc__ = f"""Pass when the {title} score of the text reaches the threshold.
+
+    {what}
 
     Args:
         output: The output.
@@ -115,43 +157,29 @@ def bleu(
         NotApplicableError: There is no text.
         UndecidedError: There is nothing to compare with, or it took too long.
     """
-    text, other = text_of(output, path), reference_text(value, case)
-    found = _in_worker("bleu_score", text, other, timeout_s=timeout_s)
-    return _similarity_result("BLEU", found, threshold)
+    return reaches
 
 
-@assertion("text.chrf")
-def chrf(
-    output: Output,
-    *,
-    value: str | None = None,
-    threshold: Fraction = 0.5,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
-    case: Case | None = None,
-) -> AssertionResult:
-    """Pass when the chrF score of the text reaches the threshold.
-
-    chrF compares sequences of characters, so that other forms of a word count in part.
-
-    Args:
-        output: The output.
-        value: The text to compare with; None takes the case's reference.
-        threshold: The smallest score that passes, on [0, 1].
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
-    """
-    text, other = text_of(output, path), reference_text(value, case)
-    found = _in_worker("chrf_score", text, other, timeout_s=timeout_s)
-    return _similarity_result("chrF", found, threshold)
+# sacrebleu is slow to import, so only the worker imports it.
+bleu = _metric(
+    "text.bleu",
+    "BLEU",
+    "BLEU is the precision of the text's sequences of one to four words.",
+    partial(_in_worker, "bleu_score"),
+)
+chrf = _metric(
+    "text.chrf",
+    "chrF",
+    "chrF compares sequences of characters, so that other forms of a word count in part.",
+    partial(_in_worker, "chrf_score"),
+)
+rouge_l = _metric(
+    "text.rouge_l",
+    "ROUGE-L",
+    "ROUGE-L is the F1 of the longest common subsequence of words.",
+    partial(measure_similarity, text_metrics.rouge_l_score),
+    threshold=0.75,
+)
 
 
 @assertion("text.meteor")
@@ -233,72 +261,6 @@ def rouge_n(
     text, other = text_of(output, path), reference_text(value, case)
     found = measure_similarity(text_metrics.rouge_n_score, text, other, n, timeout_s=timeout_s)
     return _similarity_result(f"ROUGE-{n}", found, threshold)
-
-
-@assertion("text.rouge_l")
-def rouge_l(
-    output: Output,
-    *,
-    value: str | None = None,
-    threshold: Fraction = 0.75,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
-    case: Case | None = None,
-) -> AssertionResult:
-    """Pass when the ROUGE-L score of the text reaches the threshold.
-
-    ROUGE-L is the F1 of the longest common subsequence of words.
-
-    Args:
-        output: The output.
-        value: The text to compare with; None takes the case's reference.
-        threshold: The smallest score that passes, on [0, 1].
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
-    """
-    text, other = text_of(output, path), reference_text(value, case)
-    found = measure_similarity(text_metrics.rouge_l_score, text, other, timeout_s=timeout_s)
-    return _similarity_result("ROUGE-L", found, threshold)
-
-
-def measure_similarity(
-    measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
-) -> float:
-    """How similar two texts are, computed in the worker process if they are long."""
-    # Starting the worker costs more than a short comparison takes.
-    if len(text) * len(other) <= _QUICK:
-        return measure(text, other, *arguments)
-    return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
-
-
-def reference_text(value: str | None, case: Case | None) -> str:
-    """The text to compare with."""
-    if value is not None:
-        return value
-    if case is None or not isinstance(case.reference, str):
-        raise UndecidedError("there is nothing to compare with: neither a value nor a reference")
-    return case.reference
-
-
-def _in_worker(
-    measure: str, *arguments: object, timeout_s: float, module: str = text_metrics.__name__
-) -> float:
-    found = run_bounded(f"{module}:{measure}", *arguments, timeout_s=timeout_s)
-    return float(str(found))
-
-
-def _similarity_result(what: str, found: float, threshold: float) -> AssertionResult:
-    passed = found >= threshold
-    message = f"{what} is {found:.3f}, {threshold:g} wanted"
-    return AssertionResult(passed=passed, actual=found, message=message, value=found)
 
 
 Embedder = Callable[[Sequence[str]], Sequence[Sequence[float]]]

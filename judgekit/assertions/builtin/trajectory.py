@@ -26,10 +26,10 @@ from judgekit.assertions.builtin.calls import (
 )
 from judgekit.assertions.registry import NotApplicableError, assertion
 from judgekit.assertions.selection import truncate_value
-from judgekit.records import AssertionResult, Count, Fraction, JsonObject, Name, meets_threshold
+from judgekit.records import AssertionResult, Count, Fraction, Name, meets_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pydantic import JsonValue
 
@@ -162,88 +162,72 @@ def matches(
     return AssertionResult(passed=why is None, actual=_call_names(made), message=message)
 
 
-@assertion("trajectory.f1")
-def f1(
-    output: Output,
-    *,
-    calls: ExpectedCalls,
-    threshold: Fraction = 1.0,
-    arguments: ArgumentsMode = "exact",
-) -> AssertionResult:
-    """Pass when the F1 of the calls against the expected ones reaches the threshold.
+def _share(name: str, summary: str, what: str, returns: str) -> Callable[..., AssertionResult]:
+    """The assertion that the F1, precision or recall of the calls reaches a threshold."""
+
+    @assertion(f"trajectory.{name}")
+    def reaches(
+        output: Output,
+        *,
+        calls: ExpectedCalls,
+        threshold: Fraction = 1.0,
+        arguments: ArgumentsMode = "exact",
+    ) -> AssertionResult:
+        made = tool_calls(output)
+        n_right = len(match_calls(made, calls, arguments))
+        # Without any calls, none was wrong.
+        shares = {
+            "precision": n_right / len(made) if made else 1.0,
+            "recall": n_right / len(calls) if calls else 1.0,
+        }
+        n_both = len(made) + len(calls)
+        value = {"F1": 2 * n_right / n_both if n_both else 1.0, **shares}[what]
+        message = (
+            f"{what} {value:.3g}, wanted {threshold:g}: {n_right} of {len(made)} calls are "
+            f"among the {len(calls)} expected"
+        )
+        return AssertionResult(
+            passed=meets_threshold(value, threshold),
+            actual={**shares, "calls": _call_names(made)},
+            message=message,
+            value=value,
+        )
+
+    reaches.__doc__ = f"""Pass when {summary}.
 
     Args:
         output: The output.
         calls: The expected calls, in any order.
-        threshold: The least F1, on [0, 1].
+        threshold: The least {what if what == "F1" else "share"}, on [0, 1].
         arguments: How arguments are compared where an expected call does not set it.
 
     Returns:
-        The result; `value` is the F1, `actual` has precision, recall and the calls.
+        The result; {returns}.
 
     Raises:
         UndecidedError: There is no trace, or a pattern took too long.
     """
-    made = tool_calls(output)
-    n_right = len(match_calls(made, calls, arguments))
-    n_both = len(made) + len(calls)
-    # The harmonic mean of precision and recall; no call where none is expected is right.
-    value = 2 * n_right / n_both if n_both else 1.0
-    return _share_result(value, threshold, "F1", made, calls, n_right)
+    return reaches
 
 
-@assertion("trajectory.precision")
-def precision(
-    output: Output,
-    *,
-    calls: ExpectedCalls,
-    threshold: Fraction = 1.0,
-    arguments: ArgumentsMode = "exact",
-) -> AssertionResult:
-    """Pass when enough of the calls that were made were expected.
-
-    Args:
-        output: The output.
-        calls: The expected calls, in any order.
-        threshold: The least share, on [0, 1].
-        arguments: How arguments are compared where an expected call does not set it.
-
-    Returns:
-        The result; `value` is the share, 1 where no call was made.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
-    """
-    made = tool_calls(output)
-    n_right = len(match_calls(made, calls, arguments))
-    return _share_result(_count_of(n_right, made), threshold, "precision", made, calls, n_right)
-
-
-@assertion("trajectory.recall")
-def recall(
-    output: Output,
-    *,
-    calls: ExpectedCalls,
-    threshold: Fraction = 1.0,
-    arguments: ArgumentsMode = "exact",
-) -> AssertionResult:
-    """Pass when enough of the expected calls were made.
-
-    Args:
-        output: The output.
-        calls: The expected calls, in any order.
-        threshold: The least share, on [0, 1].
-        arguments: How arguments are compared where an expected call does not set it.
-
-    Returns:
-        The result; `value` is the share, 1 where no call was expected.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
-    """
-    made = tool_calls(output)
-    n_right = len(match_calls(made, calls, arguments))
-    return _share_result(_count_of(n_right, calls), threshold, "recall", made, calls, n_right)
+f1 = _share(
+    "f1",
+    "the F1 of the calls against the expected ones reaches the threshold",
+    "F1",
+    "`value` is the F1, `actual` has precision, recall and the calls",
+)
+precision = _share(
+    "precision",
+    "enough of the calls that were made were expected",
+    "precision",
+    "`value` is the share, 1 where no call was made",
+)
+recall = _share(
+    "recall",
+    "enough of the expected calls were made",
+    "recall",
+    "`value` is the share, 1 where no call was expected",
+)
 
 
 def _why_out_of_order(
@@ -281,32 +265,6 @@ def _why_other_calls(
     if extra and mode != "superset":
         why.append(f"not expected: {_join_names(extra)}")
     return "; ".join(why) or None
-
-
-def _share_result(
-    value: float,
-    threshold: float,
-    what: str,
-    made: Sequence[ToolCall],
-    calls: Sequence[ExpectedCall],
-    n_right: int,
-) -> AssertionResult:
-    message = (
-        f"{what} {value:.3g}, wanted {threshold:g}: {n_right} of {len(made)} calls are "
-        f"among the {len(calls)} expected"
-    )
-    actual: JsonObject = {
-        "precision": _count_of(n_right, made),
-        "recall": _count_of(n_right, calls),
-        "calls": _call_names(made),
-    }
-    passed = meets_threshold(value, threshold)
-    return AssertionResult(passed=passed, actual=actual, message=message, value=value)
-
-
-def _count_of(n_right: int, whole: Sequence[object]) -> float:
-    # Without any calls, none was wrong.
-    return n_right / len(whole) if whole else 1.0
 
 
 def _call_names(made: Sequence[ToolCall]) -> list[JsonValue]:
