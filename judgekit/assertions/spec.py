@@ -50,16 +50,13 @@ class ParsedAssertion:
     type: str
     weight: float
     is_negated: bool
+    # The function with its arguments; None for a group.
     function: Callable[..., object] | None = None
-    """The function with its arguments; None for a group."""
-
     wants_case: bool = False
+    # For a group: `all`, `any` or `none`.
     rule: str = ""
-    """For a group: `all`, `any` or `none`."""
-
+    # For a group: the share of its weight that must pass.
     threshold: float | None = None
-    """For a group: the share of its weight that must pass."""
-
     members: tuple[ParsedAssertion, ...] = ()
 
     def call(self, output: Output, case: Case | None) -> object:

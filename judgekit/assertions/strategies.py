@@ -53,17 +53,14 @@ class PlannedPart:
 
     strategy: EvaluationStrategy
     weight: float
+    # Positions of its assertions in the plan.
     checks: tuple[int, ...] = ()
-    """Positions of its assertions in the plan."""
-
+    # Positions of its scorers in the plan.
     scorers: tuple[int, ...] = ()
-    """Positions of its scorers in the plan."""
-
+    # None where there is only right and wrong, and for a judge whose rubric has the threshold.
     threshold: float | None = None
-    """None where there is only right and wrong, and for a judge whose rubric has the threshold."""
-
+    # The thresholds of its scorers, where they differ.
     thresholds: tuple[float, ...] = ()
-    """The thresholds of its scorers, where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +68,18 @@ class EvaluationPlan:
     """How one case is evaluated."""
 
     case_id: str
+    # None where only assertions are checked.
     strategy: EvaluationStrategy | None
-    """None where only assertions are checked."""
-
+    # One strategy, or those that a hybrid one combines.
     parts: tuple[PlannedPart, ...]
-    """One strategy, or those that a hybrid one combines."""
-
     assertions: tuple[JsonObject, ...]
+    # Positions of the assertions that belong to no strategy; all of them must pass besides.
     guards: tuple[int, ...]
-    """Positions of the assertions that belong to no strategy; all of them must pass besides."""
-
     scorers: tuple[JsonObject, ...]
+    # The rubric for the judge; None where no judge is called.
     rubric: str | Rubric | None
-    """The rubric for the judge; None where no judge is called."""
-
+    # The value from which a hybrid evaluation passes, on [0, 1]; else that of its one part.
     threshold: float | None
-    """The value from which a hybrid evaluation passes, on [0, 1]; else that of its one part."""
 
     @property
     def asks_judge(self) -> bool:
@@ -297,17 +290,14 @@ class EvaluationProfile:
 
     name: EvaluationProfileName
     description: str
+    # The default strategies; a case takes the first one whose material it has.
     strategies: tuple[EvaluationStrategy, ...]
-    """The default strategies; a case takes the first one whose material it has."""
-
+    # None where there is only right and wrong.
     threshold: float | None = None
-    """None where there is only right and wrong."""
-
+    # The range of its threshold, where that depends on the skill.
     thresholds: tuple[float, float] | None = None
-    """The range of its threshold, where that depends on the skill."""
-
+    # The shipped rubric where case and suite have none.
     rubric: str | None = None
-    """The shipped rubric where case and suite have none."""
 
 
 PROFILES: Mapping[str, EvaluationProfile] = MappingProxyType(
@@ -371,15 +361,12 @@ class PartOutcome:
 class StrategyOutcome:
     """The result of the evaluation of one output."""
 
+    # None where only assertions were checked.
     strategy: EvaluationStrategy | None
-    """None where only assertions were checked."""
-
+    # The value on [0, 1]; None where a part that counts is not known.
     value: float | None
-    """The value on [0, 1]; None where a part that counts is not known."""
-
+    # None where what is not known could decide it either way.
     passed: bool | None
-    """None where what is not known could decide it either way."""
-
     parts: tuple[PartOutcome, ...]
     feedback: str
     matched_patterns: tuple[str, ...] = ()

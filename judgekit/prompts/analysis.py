@@ -35,14 +35,12 @@ _MAY_BE_BLANK = {"quote", "before"}
 class AnalysisReply:
     """A judge's explanation of a verdict: texts by field, as `_LISTS` names them."""
 
+    # What the winner did better.
     strengths: tuple[dict[str, str], ...]
-    """What the winner did better."""
-
+    # What the loser got wrong.
     weaknesses: tuple[dict[str, str], ...]
-    """What the loser got wrong."""
-
+    # What to change.
     suggestions: tuple[dict[str, str], ...]
-    """What to change."""
 
 
 class AnalysisTemplate:

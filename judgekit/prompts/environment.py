@@ -287,14 +287,12 @@ class TemplatePiece:
 
     file: str
     line: int
+    # The text; empty for a printed value.
     text: str = ""
-    """The text; empty for a printed value."""
-
+    # The variables of a printed value.
     names: frozenset[str] = _NONE
-    """The variables of a printed value."""
-
+    # The untrusted variables whose text is printed without a fence.
     unfenced: frozenset[str] = _NONE
-    """The untrusted variables whose text is printed without a fence."""
 
 
 def block_pieces(

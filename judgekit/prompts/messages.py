@@ -32,25 +32,21 @@ _CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 class JudgePrompt(NamedTuple):
     """One question to a judge about one output or two, ready to send."""
 
+    # The criteria it asks about; none where it asks only which output is better overall.
     criteria: tuple[Criterion, ...]
-    """The criteria it asks about; none where it asks only which output is better overall."""
-
     messages: tuple[dict[str, str], ...]
+    # How many characters of the last message the other prompts about this output share.
     shared_prefix: int
-    """How many characters of the last message the other prompts about this output share."""
-
+    # None for templates with a reply format of their own.
     reply_schema: JsonObject | None
-    """None for templates with a reply format of their own."""
-
     asks_overall: bool = False
 
 
 class _Frame(NamedTuple):
     """What the prompts about the same criteria have in common, whatever is graded."""
 
+    # The text of each block; None where it depends on the output.
     texts: tuple[str | None, ...]
-    """The text of each block; None where it depends on the output."""
-
     shown: dict[str, JsonValue]
     reply_schema: JsonObject | None
 

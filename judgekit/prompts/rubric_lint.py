@@ -24,23 +24,18 @@ if TYPE_CHECKING:
 class Flaw:
     """One thing to correct in a rubric or a template."""
 
+    # A short name of the rule it breaks: `vague-word`, `unfenced`.
     rule: str
-    """A short name of the rule it breaks: `vague-word`, `unfenced`."""
-
+    # An error makes verdicts wrong or unreadable; a warning makes them worse or dearer.
     severity: Literal["error", "warning"]
-    """An error makes verdicts wrong or unreadable; a warning makes them worse or dearer."""
-
     message: str
     remedy: str
+    # The criterion or block; None for the whole file.
     place: str | None = None
-    """The criterion or block; None for the whole file."""
-
+    # In a rubric: keys and list positions from the root of its file.
     where: tuple[str | int, ...] = ()
-    """In a rubric: keys and list positions from the root of its file."""
-
+    # In a template: the file, which may be one that is included.
     path: Path | None = None
-    """In a template: the file, which may be one that is included."""
-
     line: int | None = None
 
 

@@ -37,15 +37,13 @@ class TemplateHeader:
     """The fields of the comment that a template begins with."""
 
     description: str
+    # What one call asks about: one criterion, all of them, or only which output is better.
     asks: Literal["criterion", "all", "overall"]
-    """What one call asks about: one criterion, all of them, or only which output is better."""
-
     reply: ReplyFormat
     needs_trace: bool = False
     binary_only: bool = False
+    # The reply format of a comparison of two outputs; None where one output is graded.
     pair: PairReplyFormat | None = None
-    """The reply format of a comparison of two outputs; None where one output is graded."""
-
     shows_examples: bool = False
 
 

@@ -48,18 +48,15 @@ class ToolCall:
     """One call of a tool."""
 
     tool: str
+    # None where the trace has none.
     arguments: JsonValue
-    """None where the trace has none."""
-
+    # Its position in the trace, from 1, as steps are numbered for a judge.
     place: int
-    """Its position in the trace, from 1, as steps are numbered for a judge."""
-
     id: str | None = None
+    # None where there was none, or the trace has no result.
     error: str | None = None
-    """None where there was none, or the trace has no result."""
-
+    # The position of its result in the trace.
     ended: int | None = None
-    """The position of its result in the trace."""
 
     @property
     def key(self) -> str:
@@ -204,35 +201,30 @@ _TIMEOUT_S = 1.0
 class ArgumentRule(Record):
     """The conditions for one argument; all that are set must hold."""
 
+    # The value itself; null sets no condition.
     equals: JsonValue = None
-    """The value itself; null sets no condition."""
-
     one_of: tuple[JsonValue, ...] | None = None
+    # A part of its text.
     contains: str | None = None
-    """A part of its text."""
-
+    # A pattern of Python's `re` that its text contains.
     matches: PatternText | None = None
-    """A pattern of Python's `re` that its text contains."""
-
     min: Finite | None = None
     max: Finite | None = None
+    # False where the argument must be missing.
     exists: bool = True
-    """False where the argument must be missing."""
 
 
 class ExpectedCall(Record):
     """An expected tool call."""
 
     tool: Name
+    # None where any arguments will do.
     arguments: JsonObject | None = None
-    """None where any arguments will do."""
-
+    # How its arguments are compared, or the paths that must be equal; None takes the mode of the
+    # assertion.
     match: ArgumentsMode | Annotated[tuple[PathText, ...], Field(min_length=1)] | None = None
-    """How its arguments are compared, or the paths that must be equal; None takes the mode of the
-    assertion."""
-
+    # Conditions for single arguments, by their path.
     where: dict[PathText, ArgumentRule] = Field(default_factory=dict)
-    """Conditions for single arguments, by their path."""
 
     @model_validator(mode="before")
     @classmethod

@@ -368,11 +368,10 @@ DEFAULT_SIMILARITY_THRESHOLD = 0.75
 class SimilaritySettings:
     """How the similarity of texts is measured in a run."""
 
+    # As for the scorer `similarity`; `best` is semantic where that is installed.
     method: Literal["lexical", "semantic", "best"] = "best"
-    """As for the scorer `similarity`; `best` is semantic where that is installed."""
-
+    # What turns texts into vectors; None takes what is installed.
     embed: Embedder | None = None
-    """What turns texts into vectors; None takes what is installed."""
 
     def arguments(self) -> dict[str, object]:
         """The same as parameters of the scorer."""

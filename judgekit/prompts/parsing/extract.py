@@ -48,28 +48,22 @@ class ScoreCandidate:
     """One score found in a reply."""
 
     criterion: int
+    # The value; None where the judge declines to assess the criterion.
     leaf: Leaf | None
-    """The value; None where the judge declines to assess the criterion."""
-
     source: str
+    # Where the object around it begins in `source`; a quotation may take it in or leave it out.
     inside: int
-    """Where the object around it begins in `source`; a quotation may take it in or leave it out."""
-
     start: int
     end: int
+    # The objects around it, the innermost first: rationale and evidence are looked up there.
     owners: tuple[Obj, ...] = ()
-    """The objects around it, the innermost first: rationale and evidence are looked up there."""
-
+    # Whether it may be the verdict; other scores can only contradict one.
     trusted: bool = True
-    """Whether it may be the verdict; other scores can only contradict one."""
-
+    # Why it is refused if it is the verdict: the reason of the error.
     fault: str | None = None
-    """Why it is refused if it is the verdict: the reason of the error."""
-
     kind: str = "json"
+    # Whether it is complete even where the reply was cut off.
     closed: bool = True
-    """Whether it is complete even where the reply was cut off."""
-
     note: str = ""
 
 
@@ -82,8 +76,8 @@ class _Position:
     owners: tuple[Obj, ...] = ()
     trusted: bool = True
     decoded: bool = False
+    # The results of `_other_scale`, which a document may need a thousand times.
     faults: dict[tuple[int, int], str | None] = field(default_factory=dict)
-    """The results of `_other_scale`, which a document may need a thousand times."""
 
     def below(self, owner: Obj) -> _Position:
         return replace(self, owners=(owner, *self.owners))

@@ -204,11 +204,10 @@ def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
 class TextFormat(NamedTuple):
     """A format other than JSON for one output: how its score is found and asked for."""
 
+    # Everything in a reply's prose that may be the verdict, in the order of the text.
     find: Callable[[str, ReplyFormat, str], list[re.Match[str]]]
-    """Everything in a reply's prose that may be the verdict, in the order of the text."""
-
+    # What a template must contain, alternatives joined by `|`; empty where it declares choices.
     wanted_words: tuple[str, ...] = ()
-    """What a template must contain, alternatives joined by `|`; empty where it declares choices."""
 
 
 TEXT_FORMATS: Mapping[str, TextFormat] = {
@@ -443,9 +442,8 @@ class _ChoiceHit:
     """A choice found in a reply."""
 
     choice: PreferenceSlot
+    # The words that state it; empty for a bare letter or pair, which any text may contain.
     text: str
-    """The words that state it; empty for a bare letter or pair, which any text may contain."""
-
     start: int
     end: int
     raws: tuple[float, float] | None = None
@@ -545,17 +543,14 @@ def _is_quoted_choice(
 class PairFormat(NamedTuple):
     """A format other than JSON for two outputs: how its choice is found and asked for."""
 
+    # Everything in a reply's prose that may be the verdict.
     find: Callable[[str, PairReplyFormat], list[_ChoiceHit]]
-    """Everything in a reply's prose that may be the verdict."""
-
+    # What to answer, given the words of the choices, as the beginning of a message.
     ask: Callable[[tuple[str, ...]], str]
-    """What to answer, given the words of the choices, as the beginning of a message."""
-
+    # Whether a template declares words for the choices.
     has_choices: bool = True
-    """Whether a template declares words for the choices."""
-
+    # Whether a verdict is complete without the end of its line.
     closes_itself: bool = False
-    """Whether a verdict is complete without the end of its line."""
 
 
 PAIR_FORMATS: Mapping[str, PairFormat] = {
