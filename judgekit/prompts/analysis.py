@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from judgekit.errors import ReplyFormatError
-from judgekit.fingerprint import fingerprint
-from judgekit.prompts.environment import CompiledTemplate, make_environment
-from judgekit.prompts.messages import criteria_data, to_text
+from judgekit.prompts.messages import JudgeTemplate, closed_object, criteria_data, to_text
 from judgekit.prompts.parsing import is_cut_off, require_text
-from judgekit.prompts.templates import find_template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +17,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.records import Case, JsonObject, Rubric
-
-DEFAULT_ANALYSIS_TEMPLATE = "analysis/pair"
 
 _POINTS = ("quote", "text")
 _CHANGES = ("area", "before", "reasoning", "after")
@@ -33,24 +28,18 @@ _MAY_BE_BLANK = {"quote", "before"}
 
 @dataclass(frozen=True, slots=True)
 class AnalysisReply:
-    """A judge's explanation of a verdict: texts by field, as `_LISTS` names them."""
+    """A judge's explanation: strengths of the winner, weaknesses of the loser, what to change."""
 
-    # What the winner did better.
     strengths: tuple[dict[str, str], ...]
-    # What the loser got wrong.
     weaknesses: tuple[dict[str, str], ...]
-    # What to change.
     suggestions: tuple[dict[str, str], ...]
 
 
-class AnalysisTemplate:
+class AnalysisTemplate(JudgeTemplate):
     """The compiled template of the question."""
 
-    def __init__(self, name: str = DEFAULT_ANALYSIS_TEMPLATE, folders: Sequence[Path] = ()) -> None:
-        file_name, places = find_template(name, folders)
-        self._compiled = CompiledTemplate(make_environment(places), file_name)
-        own = fingerprint(dict(self._compiled.sources))
-        self.id = f"{file_name.removesuffix('.j2')}@{own[:12]}"
+    def __init__(self, folders: Sequence[Path] = ()) -> None:
+        super().__init__("analysis/pair", folders)
 
     def messages(
         self, case: Case, texts: tuple[str, str], rubric: Rubric, reasons: str
@@ -73,11 +62,11 @@ class AnalysisTemplate:
 
 def analysis_schema() -> JsonObject:
     """JSON Schema of the answer: quotes before what they show, reasons before the change."""
-    properties: dict[str, JsonObject] = {}
+    properties: JsonObject = {}
     for name, fields in _LISTS.items():
-        item = _closed({field: {"type": "string"} for field in fields})
+        item = closed_object({field: {"type": "string"} for field in fields})
         properties[name] = {"type": "array", "items": item}
-    return _closed(properties)
+    return closed_object(properties)
 
 
 def parse_analysis(text: str | None, finish_reason: str | None) -> AnalysisReply:
@@ -118,12 +107,3 @@ def _is_item(item: object, fields: tuple[str, ...]) -> bool:
         isinstance(text, str) and (bool(text.strip()) or field in _MAY_BE_BLANK)
         for field, text in texts.items()
     )
-
-
-def _closed(properties: dict[str, JsonObject]) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": cast("JsonObject", properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }

@@ -5,6 +5,7 @@ Also the fences around untrusted text, and the syntax tree that `template_lint` 
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from dataclasses import dataclass, replace
@@ -223,12 +224,6 @@ _MARKER_BYTES = 10
 # Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most.
 _LONGEST_CACHED = 1000
 
-# Two base-32 digits (RFC 4648) for each 10 bits, three times as fast as `base64.b32encode`.
-_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
-
-_SHIFTS = range(8 * _MARKER_BYTES - 10, -1, -10)
-
 
 def fence_marker(text: str) -> str:
     """The marker that fences a text, derived from the text itself."""
@@ -239,9 +234,7 @@ def fence_marker(text: str) -> str:
     counter = 0
     while True:
         digest = hashlib.sha256(b"judgekit fence %d\n" % counter + body).digest()
-        number, marker = int.from_bytes(digest[:_MARKER_BYTES]), ""
-        for shift in _SHIFTS:
-            marker += _PAIRS[number >> shift & 1023]
+        marker = base64.b32encode(digest[:_MARKER_BYTES]).decode("ascii")
         if marker not in text:
             return marker
         counter += 1

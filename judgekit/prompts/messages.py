@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.prompts.parsing import PairReplyFormat
-    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, Scale, TraceEvent
+    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, Scale
 
 # The variables of a template that change with the case, and those that change with the criterion.
 _ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
@@ -51,7 +51,7 @@ class _Frame(NamedTuple):
     reply_schema: JsonObject | None
 
 
-class _JudgeTemplate:
+class JudgeTemplate:
     """A compiled template with its header."""
 
     _may_have: tuple[str, ...] = ("system", "shared", "question")
@@ -88,7 +88,7 @@ def _chat_messages(
     return ({"role": "system", "content": system}, user) if system else (user,), len(prefix)
 
 
-class PromptTemplate(_JudgeTemplate):
+class PromptTemplate(JudgeTemplate):
     """A compiled template that turns a case, an output and a rubric into prompts.
 
     A template has the blocks `shared` and `question`, and may have `system`. `shared` comes
@@ -119,15 +119,14 @@ class PromptTemplate(_JudgeTemplate):
         for criteria in groups:
             frame, texts = self._frame(criteria), list[str]()
             for block, fixed in zip(self._may_have, frame.texts, strict=True):
-                if fixed is not None:
-                    texts.append(fixed)
-                elif block in self._shows_criteria:
-                    texts.append(self._compiled.render(block, {**item, **frame.shown}))
-                else:
+                text = fixed
+                if text is None and block in self._shows_criteria:
+                    text = self._compiled.render(block, {**item, **frame.shown})
+                elif text is None:
                     # It depends on the output alone, so one text serves every criterion.
-                    if block not in rendered:
-                        rendered[block] = self._compiled.render(block, item)
-                    texts.append(rendered[block])
+                    text = rendered.get(block) or self._compiled.render(block, item)
+                    rendered[block] = text
+                texts.append(text)
             messages, n_shared = _chat_messages(*texts)
             prompts.append(JudgePrompt(criteria, messages, n_shared, frame.reply_schema))
         return prompts
@@ -194,7 +193,7 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     if case.input is None:
         item["input"] = ""
     item["output"] = judged_text(output)
-    item["trace"] = list(map(_event_data, output.trace))
+    item["trace"] = [event.model_dump(mode="json", exclude_none=True) for event in output.trace]
     item["steps"] = steps_text(output) if output.trace else ""
     return item
 
@@ -207,35 +206,28 @@ def _case_data(case: Case) -> dict[str, JsonValue]:
     return item
 
 
-def _event_data(event: TraceEvent) -> JsonValue:
-    return event.model_dump(mode="json", exclude_none=True)
-
-
 def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
     """What a template may show of the criteria."""
     # No weights and no thresholds: a judge that knew them could aim at a verdict.
-    shown: list[JsonValue] = []
-    for criterion in criteria:
-        levels: list[JsonValue] = []
-        for level in criterion.scale.levels:
-            value = f"{level.value:g}"
-            levels.append({"value": value, "name": level.name, "description": level.description})
-        examples: list[JsonValue] = []
-        for example in criterion.examples:
-            fields = example.model_dump(exclude={"raw", "case_id"})
-            examples.append({**fields, "score": f"{example.raw:g}"})
-        shown.append(
-            {
-                "name": criterion.name,
-                "question": criterion.question,
-                "scoring_guide": criterion.scoring_guide,
-                "scores": scale_words(criterion.scale),
-                "min": criterion.scale.min,
-                "max": criterion.scale.max,
-                "levels": levels,
-                "examples": examples,
-            }
-        )
+    shown: list[JsonValue] = [
+        {
+            "name": criterion.name,
+            "question": criterion.question,
+            "scoring_guide": criterion.scoring_guide,
+            "scores": scale_words(criterion.scale),
+            "min": criterion.scale.min,
+            "max": criterion.scale.max,
+            "levels": [
+                {"value": f"{level.value:g}", "name": level.name, "description": level.description}
+                for level in criterion.scale.levels
+            ],
+            "examples": [
+                {**example.model_dump(exclude={"raw", "case_id"}), "score": f"{example.raw:g}"}
+                for example in criterion.examples
+            ],
+        }
+        for criterion in criteria
+    ]
     return {"criteria": shown} if len(shown) > 1 else {"criteria": shown, "criterion": shown[0]}
 
 
@@ -276,7 +268,7 @@ SLOT_LABELS = ("first", "second")
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 
 
-class PairTemplate(_JudgeTemplate):
+class PairTemplate(JudgeTemplate):
     """A compiled template that compares two outputs.
 
     It has the blocks `shared` and `question`, and may have `system`; with `asks: criterion` it
@@ -284,7 +276,7 @@ class PairTemplate(_JudgeTemplate):
     to be fenced as `first_fence` and `second_fence`; no block may say which variant made them.
     """
 
-    _may_have = (*_JudgeTemplate._may_have, "overall")  # noqa: SLF001 - its own base class
+    _may_have = ("system", "shared", "question", "overall")
 
     def __init__(self, name: str, folders: Sequence[Path] = ()) -> None:
         super().__init__(name, folders)
@@ -398,7 +390,7 @@ def criterion_schema(criterion: Criterion) -> JsonObject:
     # `minimum` and `maximum`.
     if points is not None and len(points) <= _MOST_POINTS:
         score["enum"] = list(map(int, points)) if whole else list(points)
-    return _closed_object(
+    return closed_object(
         {
             "evidence": {"type": "array", "items": {"type": "string"}},
             "rationale": {"type": "string"},
@@ -413,7 +405,7 @@ def criterion_schema(criterion: Criterion) -> JsonObject:
 def criteria_schema(criteria: Sequence[Criterion]) -> JsonObject:
     """JSON Schema of the answers to several criteria at once, keyed by their names."""
     answers: JsonObject = {c.name: criterion_schema(c) for c in criteria}
-    return _closed_object({"criteria": _closed_object(answers)})
+    return closed_object({"criteria": closed_object(answers)})
 
 
 def scale_words(scale: Scale) -> str:
@@ -426,10 +418,11 @@ def scale_words(scale: Scale) -> str:
     return f"a {kind} from {scale.min:g} to {scale.max:g} ({best})"
 
 
-def _closed_object(properties: JsonObject) -> JsonObject:
+def closed_object(properties: Mapping[str, JsonValue]) -> JsonObject:
+    """JSON Schema of an object that has all the properties and no others."""
     return {
         "type": "object",
-        "properties": properties,
+        "properties": {**properties},
         "required": list(properties),
         "additionalProperties": False,
     }
@@ -444,7 +437,7 @@ def preference_schema() -> JsonObject:
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
     points = list(range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1))
     score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
-    return _closed_object(
+    return closed_object(
         {
             "evidence_first": quotes,
             "evidence_second": quotes,
@@ -462,7 +455,7 @@ def preference_schema() -> JsonObject:
 def preferences_schema(criteria: Sequence[Criterion]) -> JsonObject:
     """JSON Schema of the preferences on several criteria and overall, in one reply."""
     answers: JsonObject = {criterion.name: preference_schema() for criterion in criteria}
-    return _closed_object({"criteria": _closed_object(answers), OVERALL_KEY: preference_schema()})
+    return closed_object({"criteria": closed_object(answers), OVERALL_KEY: preference_schema()})
 
 
 def freeze_schema(schema: JsonObject) -> JsonObject:

@@ -1,4 +1,4 @@
-"""What the parser looks for in a reply: its format, the expected criteria, the known keys."""
+"""What a reply may state, and what to look for in it: formats, expected criteria, known keys."""
 
 from __future__ import annotations
 
@@ -37,6 +37,50 @@ class PairReplyFormat:
     choices: Mapping[str, PreferenceSlot] = field(default_factory=lambda: MappingProxyType({}))
     asks_rationale: bool = True
 
+
+@dataclass(frozen=True, slots=True)
+class CriterionReply:
+    """What a judge's reply states about one criterion."""
+
+    raw: float | None
+    rationale: str | None = None
+    evidence: tuple[str, ...] = ()
+    confidence: float | None = None
+
+    @property
+    def cannot_assess(self) -> bool:
+        """Whether the judge states that it cannot assess the output on this criterion."""
+        return self.raw is None
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceReply:
+    """What a judge's reply states about two outputs, on one criterion or overall."""
+
+    choice: PreferenceSlot | None
+    rationale: str | None = None
+    evidence_first: tuple[str, ...] = ()
+    evidence_second: tuple[str, ...] = ()
+    confidence: float | None = None
+    raw_first: float | None = None
+    raw_second: float | None = None
+
+    @property
+    def cannot_assess(self) -> bool:
+        """Whether the judge states that the two cannot be compared."""
+        return self.choice is None
+
+    @property
+    def scores_disagree(self) -> bool:
+        """Whether its scores contradict its choice."""
+        if self.raw_first is None or self.raw_second is None or self.choice is None:
+            return False
+        order = (self.raw_first > self.raw_second) - (self.raw_first < self.raw_second)
+        return order != {"first": 1, "second": -1, "tie": 0}[self.choice]
+
+
+# The ends of the scale on which each of two outputs may be scored beside the preference.
+LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE = 1, 10
 
 # Messages to the judge list the points of a scale up to this many.
 _MOST_POINTS = 11

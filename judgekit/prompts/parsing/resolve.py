@@ -21,13 +21,17 @@ from judgekit.prompts.parsing.extract import (
 )
 from judgekit.prompts.parsing.fields import (
     EVIDENCE_KEYS,
+    HIGHEST_SIDE_SCORE,
     LABEL_KEYS,
+    LOWEST_SIDE_SCORE,
     MAXIMUM_KEYS,
     MINIMUM_KEYS,
     PREFERENCE_KEYS,
     RATIONALE_KEYS,
     SCORE_KEYS,
     SLOTS_BY_SCORE,
+    CriterionReply,
+    PreferenceReply,
     expected_choices,
     expected_criteria,
     fold_key,
@@ -47,12 +51,6 @@ from judgekit.prompts.parsing.nodes import (
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.scanner import scan_reply
-from judgekit.prompts.parsing.strict import (
-    HIGHEST_SIDE_SCORE,
-    LOWEST_SIDE_SCORE,
-    CriterionReply,
-    PreferenceReply,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import without_fences
-from judgekit.prompts.parsing.fields import expected_criteria
-from judgekit.prompts.parsing.json_replies import parse_criterion_replies
+from judgekit.prompts.parsing.fields import CriterionReply, PreferenceReply, expected_criteria
 from judgekit.prompts.parsing.nodes import ascii_digits, quote_value
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
@@ -28,7 +27,7 @@ from judgekit.prompts.parsing.resolve import (
     require_text,
 )
 from judgekit.prompts.parsing.scanner import scan_reply
-from judgekit.prompts.parsing.strict import CriterionReply, PreferenceReply
+from judgekit.prompts.parsing.strict import parse_criterion_replies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
