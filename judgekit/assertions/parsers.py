@@ -10,12 +10,11 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from html.parser import HTMLParser
+from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from jsonschema.protocols import Validator
     from sqlglot.expressions import Expr
 
@@ -48,14 +47,23 @@ def schema_faults(schema: object, text: str) -> list[str]:
 
 def contained_json_faults(text: str, schema: object) -> list[str]:
     """Why a text contains no JSON object or list that satisfies a schema."""
-    first: list[str] | None = None
-    # The first value is the one whose faults are shown if none fits: it is likely the answer.
-    for value in _json_values(text):
+    first: list[str] = []
+    at = 0
+    for _ in range(_DECODED_MAX):
+        found = _OPENING.search(text, at)
+        if found is None:
+            return first or ["there is no object and no list"]
+        try:
+            value, at = _DECODER.raw_decode(text, found.start())
+        except ValueError:
+            at = found.start() + 1
+            continue
         faults = [] if schema is None else _faults(_validator(json.dumps(schema)), value)
         if not faults:
             return []
+        # The first value is the one whose faults are shown: it is likely the answer.
         first = first or faults
-    return first or ["there is no object and no list"]
+    raise OverflowError(f"more than {_DECODED_MAX} places of the text may begin a JSON value")
 
 
 def invalid_schema(schema: object) -> str | None:
@@ -104,29 +112,13 @@ def _pointer(path: list[str | int]) -> str:
     return f"{text.removeprefix('.')}: " if text else ""
 
 
-def _json_values(text: str) -> Iterator[object]:
-    """The objects and lists in a text, the outermost of each place."""
-    at = 0
-    for _ in range(_DECODED_MAX):
-        found = _OPENING.search(text, at)
-        if found is None:
-            return
-        try:
-            value, at = _DECODER.raw_decode(text, found.start())
-        except ValueError:
-            at = found.start() + 1
-        else:
-            yield value
-    raise OverflowError(f"more than {_DECODED_MAX} places of the text may begin a JSON value")
-
-
 def _foreign_references(schema: object) -> str | None:
     """The first reference to another document that the schema does not contain itself."""
     # Fetching a schema would send a request from a test; so only references within it are followed.
     ids, references = _identities(schema)
-    documents = [(reference, reference.partition("#")[0]) for reference in references]
     ends = {identity.rpartition("/")[2] for identity in ids} - {""}
-    for reference, document in documents:
+    for reference in references:
+        document = reference.partition("#")[0]
         is_own = document in ids or document.rpartition("/")[2] in ends
         # The package jsonschema includes the standard's own schemas.
         is_standard = document.startswith("https://json-schema.org/draft")
@@ -365,14 +357,17 @@ def sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str |
     for statement in parsed:
         if not _is_statement(statement):
             return f"{statement.sql()[:60]!r} is no statement"
-    return None if tables is None else _foreign_table(parsed, tables)
+    foreign = () if tables is None else (_foreign_table(each, tables) for each in parsed)
+    return next(filter(None, foreign), None)
 
 
 def contained_sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str | None:
     """Why a text contains no SQL."""
     # Fenced code is tried first, then what follows a line that begins with a word like `SELECT`.
+    fenced = (found.group(1) for found in _FENCED.finditer(text))
+    begun = (_BREAK.split(text[found.start() :], 1)[0] for found in _BEGINS.finditer(text))
     first = None
-    for n, candidate in enumerate(_sql_candidates(text)):
+    for n, candidate in enumerate(chain(fenced, begun)):
         fault = sql_fault(candidate, dialect, tables)
         if fault is None:
             return None
@@ -380,14 +375,6 @@ def contained_sql_fault(text: str, dialect: str | None, tables: list[str] | None
         if n == _STATEMENTS_TRIED:
             break
     return first or "nothing begins like a statement"
-
-
-def _sql_candidates(text: str) -> Iterator[str]:
-    for fenced in _FENCED.finditer(text):
-        yield fenced.group(1)
-    for found in _BEGINS.finditer(text):
-        end = _BREAK.search(text, found.end())
-        yield text[found.start() : len(text) if end is None else end.start()]
 
 
 def _is_statement(statement: Expr) -> bool:
@@ -402,14 +389,12 @@ def _is_statement(statement: Expr) -> bool:
     return bool(statement.expressions) and (has_table or not columns)
 
 
-def _foreign_table(parsed: list[Expr], tables: list[str]) -> str | None:
+def _foreign_table(statement: Expr, tables: list[str]) -> str | None:
     from sqlglot import expressions  # noqa: PLC0415 - slow to import
 
     allowed = {name.lower() for name in tables}
-    for statement in parsed:
-        own = {cte.alias.lower() for cte in statement.find_all(expressions.CTE)}
-        for table in statement.find_all(expressions.Table):
-            names = {table.name.lower(), f"{table.db}.{table.name}".lower().strip(".")}
-            if not names & (allowed | own):
-                return f"it names the table {table.name}, which is not among {', '.join(tables)}"
+    allowed |= {cte.alias.lower() for cte in statement.find_all(expressions.CTE)}
+    for table in statement.find_all(expressions.Table):
+        if not {table.name.lower(), f"{table.db}.{table.name}".lower().strip(".")} & allowed:
+            return f"it names the table {table.name}, which is not among {', '.join(tables)}"
     return None

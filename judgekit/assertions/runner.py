@@ -277,32 +277,29 @@ def _read_scorers(
     scorers: Sequence[ScorerSpec], registry: Registry | None
 ) -> list[tuple[Declaration, dict[str, object]]]:
     known = scorer_registry() if registry is None else registry
+    read: list[tuple[Declaration, dict[str, object]]] = []
     faults: list[SpecFault] = []
-    read = [_read_scorer(spec, n, known, faults) for n, spec in enumerate(scorers)]
+    for place, spec in enumerate(scorers):
+        where = ("scorers", place)
+        if callable(spec):
+            read.append((declaration_of(spec), {}))
+            continue
+        settings = {"type": spec} if isinstance(spec, str) else dict(spec)
+        name = settings.pop("type", None)
+        settings.pop("description", None)
+        if not isinstance(name, str):
+            faults.append(spec_fault((*where, "type"), "needs a `type`, the scorer's name"))
+            continue
+        try:
+            declared = declaration_of(cast("Callable[..., object]", known.load(name)))
+        except InputError as error:
+            faults.append(spec_fault((*where, "type"), error.message, hint=error.hint))
+            continue
+        arguments, found = read_arguments(declared, settings, where=where)
+        read.append((declared, arguments))
+        faults += found
     refuse_faults(faults, of="scorers")
-    return [pair for pair in read if pair is not None]
-
-
-def _read_scorer(
-    spec: ScorerSpec, place: int, registry: Registry, faults: list[SpecFault]
-) -> tuple[Declaration, dict[str, object]] | None:
-    where = ("scorers", place)
-    if callable(spec):
-        return declaration_of(spec), {}
-    settings = {"type": spec} if isinstance(spec, str) else dict(spec)
-    name = settings.pop("type", None)
-    settings.pop("description", None)
-    if not isinstance(name, str):
-        faults.append(spec_fault((*where, "type"), "needs a `type`, the scorer's name"))
-        return None
-    try:
-        declared = declaration_of(cast("Callable[..., object]", registry.load(name)))
-    except InputError as error:
-        faults.append(spec_fault((*where, "type"), error.message, hint=error.hint))
-        return None
-    arguments, found = read_arguments(declared, settings, where=where)
-    faults += found
-    return declared, arguments
+    return read
 
 
 def _call_scorer(

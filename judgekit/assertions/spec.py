@@ -122,8 +122,13 @@ class _Reader:
     ) -> ParsedAssertion | None:
         synonym = SYNONYMS.get(plain)
         own_name = plain if synonym is None else synonym.name
-        declared = self._find(base.type, own_name, where)
-        if declared is None:
+        try:
+            declared = declaration_of(cast("Callable[..., object]", self._registry.load(own_name)))
+        except InputError as error:
+            message, hint = error.message, error.hint
+            if isinstance(error, UnknownNameError):
+                message, hint = "no assertion is called so", _where_else(own_name, error.known)
+            self._add((*where, "type"), message, base.type, hint)
             return None
         package, extra = EXTRAS.get(own_name, (None, None))
         if package is not None and find_spec(package) is None:
@@ -138,25 +143,6 @@ class _Reader:
         self.faults += faults
         function = partial(declared.function, **arguments)
         return replace(base, function=function, wants_case=declared.wants_case)
-
-    def _find(self, name: str, plain: str, where: SpecLocation) -> Declaration | None:
-        try:
-            return declaration_of(cast("Callable[..., object]", self._registry.load(plain)))
-        except UnknownNameError as error:
-            near = difflib.get_close_matches(plain, [*error.known, *SYNONYMS, *GROUPS], n=3)
-            # There are too many names to list them here.
-            families = dict.fromkeys(n.partition(".")[0] for n in error.known if "." in n)
-            hint = (
-                f"there are {len(error.known)}, of the families {', '.join(families)}; "
-                "docs/assertions.md lists them"
-            )
-            if near:
-                hint = f"did you mean {' or '.join(near)}?"
-            hint = ELSEWHERE.get(plain.partition(":")[0], ELSEWHERE.get(plain, hint))
-            self._add((*where, "type"), "no assertion is called so", name, hint)
-        except InputError as error:
-            self._add((*where, "type"), error.message, name, error.hint)
-        return None
 
     def _group(
         self,
@@ -219,6 +205,18 @@ class _Reader:
         self.faults.append(spec_fault(where, message, name=name, hint=hint))
 
 
+def _where_else(name: str, known: Sequence[str]) -> str:
+    """What there is in place of an unknown assertion."""
+    for elsewhere in (name.partition(":")[0], name):
+        if elsewhere in ELSEWHERE:
+            return ELSEWHERE[elsewhere]
+    if near := difflib.get_close_matches(name, [*known, *SYNONYMS, *GROUPS], n=3):
+        return f"did you mean {' or '.join(near)}?"
+    # There are too many names to list them here.
+    families = ", ".join(dict.fromkeys(n.partition(".")[0] for n in known if "." in n))
+    return f"there are {len(known)}, of the families {families}; docs/assertions.md lists them"
+
+
 # Where a spec or one of its parameters is: keys and list positions.
 SpecLocation = tuple[str | int, ...]
 
@@ -265,7 +263,10 @@ def read_arguments(
     arguments, faults = dict(fixed), []
     assigned = set(fixed)
     for key, value in settings.items():
-        parameter = _parameter(key, declared, renamed)
+        # Files of other tools write `nodeId`; here the parameter is `node_id` or `node`.
+        own = _HUMP.sub("_", key).lower()
+        spellings = (renamed.get(key, key), own, own.removesuffix("_id"))
+        parameter = next((each for each in spellings if each in declared.parameters), None)
         if parameter is None or parameter in fixed:
             free = [name for name in declared.parameters if name not in fixed]
             near = difflib.get_close_matches(key, free, n=1)
@@ -299,7 +300,13 @@ def validate_argument(adapter: TypeAdapter[object], value: object) -> object:
     try:
         return adapter.validate_python(value, strict=True)
     except ValidationError as error:
-        raise InputError(_words(error)) from error
+        details = error.errors(include_url=False)
+        # Where a text or a list is allowed, the faults of a list are those of a list.
+        detail = details[-1 if isinstance(details[0]["input"], dict | list) else 0]
+        inner = "".join(f"[{part}]" for part in detail["loc"] if isinstance(part, int))
+        what = detail["msg"].replace("Input should be", "must be").removeprefix("Value error, ")
+        message = f"{inner} {what}, not {_short(detail['input'])}".strip()
+        raise InputError(message) from error
     except InputError as error:
         raise InputError(f"is invalid: {error.message}", hint=error.hint) from error
     except RecursionError as error:
@@ -313,27 +320,6 @@ def refuse_faults(faults: Sequence[SpecFault], *, of: str = "assertions") -> Non
     if faults:
         lines = "".join(f"\n  {one}" for one in faults)
         raise InputError(f"{len(faults)} faults in {of}:{lines}")
-
-
-def _parameter(key: str, declared: Declaration, renamed: Mapping[str, str]) -> str | None:
-    """The parameter a key of a spec sets; `nodeId` sets `node_id`, or `node`."""
-    own = _HUMP.sub("_", key).lower()
-    # Files of other tools write `nodeId`; here the parameter is `node_id` or `node`.
-    for name in (renamed.get(key, key), own, own.removesuffix("_id")):
-        if name in declared.parameters:
-            return name
-    return None
-
-
-def _words(error: ValidationError) -> str:
-    """Pydantic's message about one value, in plain words."""
-    details = error.errors(include_url=False)
-    # Where a text or a list is allowed, the faults of a list are those of a list.
-    detail = details[-1 if isinstance(details[0]["input"], dict | list) else 0]
-    inner = "".join(f"[{part}]" for part in detail["loc"] if isinstance(part, int))
-    what = detail["msg"].replace("Input should be", "must be").removeprefix("Value error, ")
-    short = _short(detail["input"])
-    return f"{inner + ' ' if inner else ''}{what}, not {short}"
 
 
 def _short(value: object) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, get_args
 
 from judgekit.assertions.runner import weight_shares
 from judgekit.assertions.scripts import SCRIPT_NAME
-from judgekit.errors import DatasetError, UnknownNameError
+from judgekit.errors import DatasetError
 from judgekit.records import EvaluationProfileName, EvaluationStrategy, Rubric, meets_threshold
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class EvaluationPlan:
 
 def plan_evaluation(
     case: Case,
-    profile: EvaluationProfile | str | None = None,
+    profile: EvaluationProfile | None = None,
     *,
     rubric: str | Rubric | None = None,
 ) -> EvaluationPlan:
@@ -102,7 +102,6 @@ def plan_evaluation(
     # The case's own strategy comes first, then the first default of the profile whose material the
     # case has; without either, a judge is called where there is a rubric. Assertions that are no
     # part of the strategy must pass besides.
-    profile = find_profile(profile) if isinstance(profile, str) else profile
     planner = _Planner(case, profile, rubric)
     strategy = planner.strategy()
     parts = planner.parts(strategy)
@@ -111,6 +110,8 @@ def plan_evaluation(
     if strategy is None and not n:
         raise _impossible(case, "it has no strategy, no assertion and no rubric")
     threshold = parts[0].threshold if parts else None
+    if strategy == "hybrid":
+        threshold = planner.threshold(strategy)
     return EvaluationPlan(
         case_id=case.id,
         strategy=strategy,
@@ -119,7 +120,7 @@ def plan_evaluation(
         guards=tuple(place for place in range(n) if place not in used),
         scorers=tuple(planner.scorers),
         rubric=planner.rubric if any(p.strategy == "llm_judge" for p in parts) else None,
-        threshold=planner.threshold(strategy) if strategy == "hybrid" else threshold,
+        threshold=threshold,
     )
 
 
@@ -219,7 +220,19 @@ class _Planner:
         if strategy == "llm_judge":
             return PlannedPart(strategy, weight, threshold=threshold)
         if strategy == "semantic_sim":
-            return self._similarity_part(weight, threshold)
+            # Each text has the threshold of its assertion, unless the case has one for this
+            # strategy.
+            own = self._case.evaluation
+            is_free = own is None or own.threshold is None or own.strategy == "hybrid"
+            stated = [each if is_free and each is not None else threshold for each in self._stated]
+            limits = tuple(limit for limit in stated if limit is not None)
+            return PlannedPart(
+                strategy,
+                weight,
+                scorers=tuple(range(len(self.scorers))),
+                threshold=max(limits, default=None),
+                thresholds=limits if len(set(limits)) > 1 else (),
+            )
         if checks:
             return PlannedPart(strategy, weight, checks, threshold=threshold)
         made: JsonObject = {"type": "equals", "value": self._case.reference}
@@ -227,24 +240,6 @@ class _Planner:
             made = {"type": SCRIPT_NAME, "script": self._script(), "threshold": threshold}
         self.assertions.append(made)
         return PlannedPart(strategy, weight, (len(self.assertions) - 1,), threshold=threshold)
-
-    def _similarity_part(self, weight: float, threshold: float | None) -> PlannedPart:
-        """The part of `semantic_sim`."""
-        # Each text has the threshold of its assertion, unless the case has one for this strategy.
-        own_case = self._case.evaluation
-        is_free = own_case is None or own_case.threshold is None or own_case.strategy == "hybrid"
-        stated = self._stated if is_free else [None]
-        own = [
-            limit for each in stated if (limit := threshold if each is None else each) is not None
-        ]
-        places = tuple(range(len(self.scorers)))
-        return PlannedPart(
-            "semantic_sim",
-            weight,
-            scorers=places,
-            threshold=max(own, default=None),
-            thresholds=tuple(own) if len(set(own)) > 1 else (),
-        )
 
     def _measure_similarity(self) -> None:
         """Use the scorer in place of assertions `similar`, because it has a value too."""
@@ -265,8 +260,8 @@ class _Planner:
         return tuple(
             place
             for place, spec in enumerate(self.assertions)
-            # `is-json` without a schema checks the syntax only, which is no strategy.
             if spec.get("type") in types
+            # `is-json` without a schema checks the syntax only, which is no strategy.
             and (
                 strategy != "json_schema" or isinstance(spec.get("value", spec.get("schema")), dict)
             )
@@ -337,13 +332,6 @@ PROFILES: Mapping[str, EvaluationProfile] = MappingProxyType(
         )
     }
 )
-
-
-def find_profile(name: str) -> EvaluationProfile:
-    """The profile with this name."""
-    if name not in PROFILES:
-        raise UnknownNameError("profile", name, get_args(EvaluationProfileName))
-    return PROFILES[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,8 +425,8 @@ def _outcome(
     # Of several scripts the worst counts, as every one must pass.
     if graded and passed is not None and part.strategy == "custom":
         value = min(graded)
-    message = "; ".join(one.message for one in found if one.passed is not True)
-    message = message or "; ".join(one.message for one in found)
+    shown = [one for one in found if one.passed is not True] or found
+    message = "; ".join(one.message for one in shown)
     return PartOutcome(part.strategy, part.weight, value, passed, message)
 
 
@@ -469,9 +457,9 @@ def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
     weighed = _weighed(parts)
     # What is missing is taken as 0 and as 1; only if both agree is the outcome known.
     known = fsum(share * part.value for part, share in weighed if part.value is not None)
-    open_ = fsum(share for part, share in weighed if part.value is None)
-    at_worst, at_best = _reaches(known, plan.threshold), _reaches(known + open_, plan.threshold)
-    return at_worst if at_worst == at_best else None
+    unknown = fsum(share for part, share in weighed if part.value is None)
+    at_worst = _reaches(known, plan.threshold)
+    return at_worst if at_worst == _reaches(known + unknown, plan.threshold) else None
 
 
 def _weighed(parts: Sequence[PartOutcome]) -> list[tuple[PartOutcome, float]]:

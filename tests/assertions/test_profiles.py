@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
 from judgekit.assertions import PROFILES
-from judgekit.assertions.strategies import find_profile
-from judgekit.errors import UnknownNameError
 from judgekit.resources import shipped_file
 
 
@@ -20,17 +16,12 @@ def test_there_are_the_five_profiles_with_their_default_strategies() -> None:
 
 
 def test_the_flexible_profile_says_from_what_range_its_threshold_is() -> None:
-    flexible = find_profile("flexible")
+    flexible = PROFILES["flexible"]
     assert flexible.threshold == 0.7
     assert flexible.thresholds == (0.7, 0.85)
 
 
 def test_the_creative_profile_names_a_shipped_rubric() -> None:
-    rubric = find_profile("creative").rubric
+    rubric = PROFILES["creative"].rubric
     path = shipped_file("prompts", "rubrics", f"{rubric}.yaml")
     assert path.is_file()
-
-
-def test_an_unknown_profile_is_an_error_that_lists_near_ones() -> None:
-    with pytest.raises(UnknownNameError, match=r"no profile is called 'creativ'(.|\n)*creative"):
-        find_profile("creativ")

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from judgekit.assertions import EvaluationPlan, StrategyOutcome, combine_outcomes, plan_evaluation
+from judgekit.assertions import (
+    PROFILES,
+    EvaluationPlan,
+    StrategyOutcome,
+    combine_outcomes,
+    plan_evaluation,
+)
 from judgekit.errors import DatasetError
 from judgekit.records import AssertionResult, CaseEvaluation, Score
 from tests.factories import make_case, make_rubric
@@ -19,7 +25,7 @@ def plan_of(strategy: Any = None, *, profile: Any = None, **fields: Any) -> Eval
     suite_rubric = fields.pop("suite_rubric", None)
     if strategy is not None:
         fields["evaluation"] = CaseEvaluation(strategy=strategy, **own)
-    return plan_evaluation(make_case(**fields), profile, rubric=suite_rubric)
+    return plan_evaluation(make_case(**fields), PROFILES.get(profile), rubric=suite_rubric)
 
 
 def found(passed: Any, **fields: Any) -> AssertionResult:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from pydantic import Field, JsonValue, PlainValidator, ValidationError, model_validator
 
@@ -238,8 +239,15 @@ class ExpectedCall(Record):
                 value["tool"] = value.pop("name")
             if "arguments" not in value and "args" in value:
                 value["arguments"] = value.pop("args")
-            if isinstance(value.get("where"), dict):
-                value["where"] = {k: _argument_rule(v) for k, v in value["where"].items()}
+            if isinstance(where := value.get("where"), dict):
+                # A bare value is what the argument must be.
+                known = ArgumentRule.model_fields.keys()
+                value["where"] = {
+                    path: rule
+                    if isinstance(rule, dict) and rule.keys() <= known and rule
+                    else {"equals": rule}
+                    for path, rule in where.items()
+                }
         return value
 
 
@@ -353,28 +361,17 @@ def _rule_holds(arguments: JsonValue, path: str, rule: ArgumentRule) -> bool:
     if not is_there or not rule.exists:
         return not is_there and not rule.exists
     text = found if isinstance(found, str) else to_json_text(found)
+    # True is no number here, though Python counts it as 1; nan is within no bounds.
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    number = cast("float", found) if is_number else math.nan
     return (
         (rule.equals is None or same_json(found, rule.equals))
         and (rule.one_of is None or any(same_json(found, value) for value in rule.one_of))
         and (rule.contains is None or rule.contains in text)
-        and _is_between(found, rule)
+        and (rule.min is None or number >= rule.min)
+        and (rule.max is None or number <= rule.max)
         and (
             rule.matches is None
             or search_text(rule.matches, text, ignore_case=False, timeout_s=_TIMEOUT_S) is not None
         )
     )
-
-
-def _is_between(found: JsonValue, rule: ArgumentRule) -> bool:
-    if rule.min is None and rule.max is None:
-        return True
-    # True is no number here, though Python counts it as 1.
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        return False
-    return (rule.min is None or found >= rule.min) and (rule.max is None or found <= rule.max)
-
-
-def _argument_rule(value: object) -> object:
-    # A bare value is what the argument must be.
-    is_rule = isinstance(value, dict) and value and value.keys() <= ArgumentRule.model_fields.keys()
-    return value if is_rule else {"equals": value}

@@ -7,7 +7,7 @@ import re
 import warnings
 from contextlib import suppress
 from functools import lru_cache
-from math import isqrt
+from math import isfinite, isqrt
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
@@ -105,11 +105,9 @@ def equals(
         passed = found.casefold() == value.casefold()
     else:
         passed = same_json(found, value)
-    message = (
-        f"it is {display_value(value)}"
-        if passed
-        else f"it is {display_value(found)}, not {display_value(value)}"
-    )
+    message = f"it is {display_value(value)}"
+    if not passed:
+        message = f"it is {display_value(found)}, not {display_value(value)}"
     return make_result(passed, truncate_value(found), message)
 
 
@@ -156,7 +154,8 @@ def contains_all(
         NotApplicableError: There is no text.
     """
     text = text_of(output, path)
-    missing = [part for part, there in _present(text, value, ignore_case) if not there]
+    there = _contained(text, value, ignore_case=ignore_case)
+    missing = [part for part in value if part not in there]
     message = f"the text contains all {len(value)}"
     if missing:
         message = f"the text does not contain {_quote_parts(missing)}"
@@ -187,7 +186,7 @@ def contains_any(
         NotApplicableError: There is no text.
     """
     text = text_of(output, path)
-    there = [part for part, is_there in _present(text, value, ignore_case) if is_there]
+    there = _contained(text, value, ignore_case=ignore_case)
     message = f"the text contains {_quote_parts(there)}"
     if not there:
         message = f"the text contains none of {_quote_parts(value)}"
@@ -213,9 +212,8 @@ def starts_with(
         NotApplicableError: There is no text.
     """
     text = text_of(output, path)
-    passed = text.startswith(value)
-    if ignore_case:
-        passed = text.casefold().startswith(value.casefold())
+    fold = str.casefold if ignore_case else str
+    passed = fold(text).startswith(fold(value))
     message = f"the text begins with {display_value(value)}"
     if not passed:
         message = f"the text begins with {display_value(text)}, not with {display_value(value)}"
@@ -267,11 +265,10 @@ def same_json(one: object, other: object) -> bool:
     return one == other
 
 
-def _present(text: str, parts: list[str], ignore_case: bool) -> list[tuple[str, bool]]:  # noqa: FBT001
-    if ignore_case:
-        text = text.casefold()
-        return [(part, part.casefold() in text) for part in parts]
-    return [(part, part in text) for part in parts]
+def _contained(text: str, parts: list[str], *, ignore_case: bool) -> list[str]:
+    fold = str.casefold if ignore_case else str
+    whole = fold(text)
+    return [part for part in parts if fold(part) in whole]
 
 
 def _quote_parts(parts: list[str]) -> str:
@@ -378,9 +375,13 @@ def states_number(
     Raises:
         NotApplicableError: There is no text, no number in it, or with `only` more than one.
     """
-    found = _find_numbers(text_of(output, path))
+    text = text_of(output, path)
+    written = (match.group().replace(",", "") for match in _NUMBER.finditer(text))
+    found = [float(n.replace("\u2212", "-")) for n in written if len(n) <= _DIGITS_MAX]
+    # `1e999` is written as a number and is none.
+    found = [number for number in found if isfinite(number)]
     if not found:
-        raise NotApplicableError(f"{display_value(text_of(output, path))} has no number")
+        raise NotApplicableError(f"{display_value(text)} has no number")
     if which == "only" and len(set(found)) > 1:
         listed = ", ".join(f"{one:.15g}" for one in found[:5])
         raise NotApplicableError(
@@ -396,23 +397,12 @@ def states_number(
 
 
 def _count_result(n: int, unit: str, wanted: int | CountBounds) -> AssertionResult:
+    passed, limit = n == wanted, str(wanted)
     if isinstance(wanted, CountBounds):
         ends = (("at least", wanted.min), ("at most", wanted.max))
+        passed = wanted.fit(n)
         limit = " and ".join(f"{word} {end}" for word, end in ends if end is not None)
-        return AssertionResult(
-            passed=wanted.fit(n), actual=n, message=f"{n} {unit}, wanted {limit}"
-        )
-    return AssertionResult(passed=n == wanted, actual=n, message=f"{n} {unit}, wanted {wanted}")
-
-
-def _find_numbers(text: str) -> list[float]:
-    found = []
-    for match in _NUMBER.finditer(text):
-        written = match.group().replace(",", "").replace("\u2212", "-")
-        if len(written) <= _DIGITS_MAX:
-            found.append(float(written))
-    # `1e999` is written as a number and is none.
-    return [number for number in found if abs(number) != float("inf")]
+    return AssertionResult(passed=passed, actual=n, message=f"{n} {unit}, wanted {limit}")
 
 
 # How many characters a pattern may have.
@@ -516,8 +506,6 @@ def is_refusal(output: Output) -> AssertionResult:
     if not text.strip():
         return AssertionResult(passed=True, actual="", message="the text is empty")
     found = _REFUSALS.search(text[:_OPENING].replace("\u2019", "'").lower())
-    message = "no phrase of refusal at the beginning"
-    if found is not None:
-        message = f"it declines: {found.group()!r}"
-    actual = None if found is None else found.group()
-    return AssertionResult(passed=found is not None, actual=actual, message=message)
+    if found is None:
+        return make_result(False, None, "no phrase of refusal at the beginning")
+    return make_result(True, found.group(), f"it declines: {found.group()!r}")

@@ -29,7 +29,7 @@ from judgekit.assertions.selection import truncate_value
 from judgekit.records import AssertionResult, Count, Fraction, Name, meets_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pydantic import JsonValue
 
@@ -159,7 +159,8 @@ def matches(
     explain = _why_out_of_order if mode in {"strict", "in_order"} else _why_other_calls
     why = explain(made, calls, mode, arguments)
     message = f"{len(made)} calls match the {len(calls)} expected ({mode})" if why is None else why
-    return AssertionResult(passed=why is None, actual=_call_names(made), message=message)
+    actual: list[JsonValue] = [describe_call(call) for call in made]
+    return AssertionResult(passed=why is None, actual=actual, message=message)
 
 
 def _share(name: str, summary: str, what: str, returns: str) -> Callable[..., AssertionResult]:
@@ -188,7 +189,7 @@ def _share(name: str, summary: str, what: str, returns: str) -> Callable[..., As
         )
         return AssertionResult(
             passed=meets_threshold(value, threshold),
-            actual={**shares, "calls": _call_names(made)},
+            actual={**shares, "calls": [describe_call(call) for call in made]},
             message=message,
             value=value,
         )
@@ -265,10 +266,6 @@ def _why_other_calls(
     if extra and mode != "superset":
         why.append(f"not expected: {_join_names(extra)}")
     return "; ".join(why) or None
-
-
-def _call_names(made: Sequence[ToolCall]) -> list[JsonValue]:
-    return [describe_call(call) for call in made]
 
 
 def _tools_in(calls: Sequence[ToolCall]) -> str:
@@ -390,7 +387,8 @@ def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResu
     Raises:
         UndecidedError: There is no trace.
     """
-    failed = _failed_calls(call for call in tool_calls(output) if tool in (None, call.tool))
+    calls = [call for call in tool_calls(output) if tool in (None, call.tool)]
+    failed = [call for call in calls if call.error is not None]
     message = "no call of a tool failed" if tool is None else f"no call of {tool} failed"
     if failed:
         message = f"{len(failed)} failed, first {describe_call(failed[0])}: {failed[0].error}"
@@ -413,8 +411,14 @@ def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
         UndecidedError: There is no trace.
     """
     calls = tool_calls(output)
-    failed = _failed_calls(calls)
-    open_ = [call for call in failed if not _recovered(call, calls, same_tool=same_tool)]
+    failed = [call for call in calls if call.error is not None]
+    open_ = []
+    for call in failed:
+        # A call that overlaps the failed one does not make up for it.
+        ended = call.place if call.ended is None else call.ended
+        later = (c for c in calls if c.place > ended and (c.tool == call.tool or not same_tool))
+        if all(c.error is not None for c in later):
+            open_.append(call)
     message = "no call failed" if not failed else f"recovered after {len(failed)} errors"
     if open_:
         message = f"after {describe_call(open_[0])} failed ({open_[0].error}) no call succeeded"
@@ -441,16 +445,3 @@ def _is_step(event: TraceEvent) -> bool:
     if event.type == "message":
         return (event.model_extra or {}).get("role") not in _NOT_THE_AGENT
     return event.type not in _BOOKKEEPING
-
-
-def _failed_calls(calls: Iterable[ToolCall]) -> list[ToolCall]:
-    return [call for call in calls if call.error is not None]
-
-
-def _recovered(failed: ToolCall, calls: Sequence[ToolCall], *, same_tool: bool) -> bool:
-    # A call that overlaps the failed one does not make up for it.
-    ended = failed.place if failed.ended is None else failed.ended
-    return any(
-        call.place > ended and call.error is None and (call.tool == failed.tool or not same_tool)
-        for call in calls
-    )
