@@ -180,7 +180,18 @@ def conclude_group(
         worst = meets_threshold(passed, threshold)
         best = meets_threshold(passed + is_open, threshold)
         verdict = worst if worst == best else None
-    message = _group_message(counted, rule, threshold, passed)
+    failed = [part for part in counted if part.passed is False]
+    undecided = [part for part in counted if part.passed is None]
+    n_passed = len(counted) - len(failed) - len(undecided)
+    message = f"{n_passed} of {len(counted)} passed"
+    if threshold is not None:
+        message += f" ({passed:.2f} of the weight, {threshold:g} wanted)"
+    named = [part for part in counted if part.passed] if rule == "none" else failed
+    if named:
+        verb = "passed" if rule == "none" else "failed"
+        message += f"; {verb}: {_list_parts(named)}"
+    if undecided:
+        message += f"; could not be checked: {_list_parts(undecided)}"
     value = 1.0 - passed if rule == "none" else passed
     return AssertionResult(
         passed=verdict,
@@ -199,24 +210,6 @@ def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
     if decisive in found:
         return rule == "any"
     return None if None in found else rule != "any"
-
-
-def _group_message(
-    counted: Sequence[AssertionResult], rule: str, threshold: float | None, passed: float
-) -> str:
-    failed = [part for part in counted if part.passed is False]
-    undecided = [part for part in counted if part.passed is None]
-    n_passed = len(counted) - len(failed) - len(undecided)
-    message = f"{n_passed} of {len(counted)} passed"
-    if threshold is not None:
-        message += f" ({passed:.2f} of the weight, {threshold:g} wanted)"
-    named = [part for part in counted if part.passed] if rule == "none" else failed
-    if named:
-        verb = "passed" if rule == "none" else "failed"
-        message += f"; {verb}: {_list_parts(named)}"
-    if undecided:
-        message += f"; could not be checked: {_list_parts(undecided)}"
-    return message
 
 
 def _list_parts(parts: Sequence[AssertionResult]) -> str:

@@ -157,7 +157,17 @@ class _Planner:
                 raise _impossible(self._case, f"the strategy {name} needs {_NEEDS[name]}")
         # Before the parts, because it moves assertions and so changes their places.
         if "semantic_sim" in weights:
-            self._measure_similarity()
+            # Use the scorer in place of assertions `similar`, because it has a value too.
+            similar = [self.assertions[place] for place in self._own("semantic_sim")]
+            self.assertions = [spec for spec in self.assertions if spec not in similar]
+            for spec in similar:
+                where = {"path": spec["path"]} if spec.get("path") is not None else {}
+                self.scorers.append({"type": SIMILARITY, "reference": spec.get("value"), **where})
+                stated = spec.get("threshold")
+                self._stated.append(float(stated) if isinstance(stated, int | float) else None)
+            if not similar:
+                self.scorers.append({"type": SIMILARITY})
+                self._stated.append(None)
         return [self._part(name, weight) for name, weight in weights.items()]
 
     def threshold(self, strategy: EvaluationStrategy | None) -> float | None:
@@ -240,19 +250,6 @@ class _Planner:
             made = {"type": SCRIPT_NAME, "script": self._script(), "threshold": threshold}
         self.assertions.append(made)
         return PlannedPart(strategy, weight, (len(self.assertions) - 1,), threshold=threshold)
-
-    def _measure_similarity(self) -> None:
-        """Use the scorer in place of assertions `similar`, because it has a value too."""
-        similar = [self.assertions[place] for place in self._own("semantic_sim")]
-        self.assertions = [spec for spec in self.assertions if spec not in similar]
-        for spec in similar:
-            where = {"path": spec["path"]} if spec.get("path") is not None else {}
-            self.scorers.append({"type": SIMILARITY, "reference": spec.get("value"), **where})
-            stated = spec.get("threshold")
-            self._stated.append(float(stated) if isinstance(stated, int | float) else None)
-        if not similar:
-            self.scorers.append({"type": SIMILARITY})
-            self._stated.append(None)
 
     def _own(self, strategy: EvaluationStrategy) -> tuple[int, ...]:
         """Positions of the case's own assertions that a strategy takes over."""

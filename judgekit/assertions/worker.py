@@ -76,19 +76,15 @@ class _Alarm:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _limit_memory() -> None:
+def _main() -> None:
+    # A pattern or document under test may raise warnings; nobody reads them here.
+    warnings.simplefilter("ignore")
     with suppress(ImportError, ValueError, OSError):
         import resource  # noqa: PLC0415 - not on every system
 
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         if most == resource.RLIM_INFINITY or most > MEMORY_BYTES:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, most))
-
-
-def _main() -> None:
-    # A pattern or document under test may raise warnings; nobody reads them here.
-    warnings.simplefilter("ignore")
-    _limit_memory()
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a function prints must not be read as a reply

@@ -76,34 +76,26 @@ def parse_analysis(text: str | None, finish_reason: str | None) -> AnalysisReply
         # Strict parsing is enough: an explanation decides nothing, so nobody gains by faking one.
         answer = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
     except (ValueError, RecursionError) as error:
-        cut = is_cut_off(finish_reason)
         raise ReplyFormatError(
             "Answer with one JSON object with strengths, weaknesses and suggestions.",
-            reason="truncated" if cut else "no_verdict",
+            reason="truncated" if is_cut_off(finish_reason) else "no_verdict",
             reply=reply,
         ) from error
-    found = {name: _items(answer, name, fields, reply) for name, fields in _LISTS.items()}
+    found = {}
+    for name, fields in _LISTS.items():
+        items = answer.get(name) if isinstance(answer, dict) else None
+        if not isinstance(items, list) or not all(_is_item(item, fields) for item in items):
+            raise ReplyFormatError(
+                f'"{name}" must be a list of objects with the texts {", ".join(fields)}.',
+                reason="missing_criteria",
+                reply=reply,
+            )
+        found[name] = tuple({field: item[field].strip() for field in fields} for item in items)
     return AnalysisReply(**found)
 
 
-def _items(
-    answer: object, name: str, fields: tuple[str, ...], reply: str
-) -> tuple[dict[str, str], ...]:
-    items = answer.get(name) if isinstance(answer, dict) else None
-    if not isinstance(items, list) or not all(_is_item(item, fields) for item in items):
-        raise ReplyFormatError(
-            f'"{name}" must be a list of objects with the texts {", ".join(fields)}.',
-            reason="missing_criteria",
-            reply=reply,
-        )
-    return tuple({field: item[field].strip() for field in fields} for item in items)
-
-
 def _is_item(item: object, fields: tuple[str, ...]) -> bool:
-    if not isinstance(item, dict):
-        return False
-    texts = {field: item.get(field) for field in fields}
-    return all(
-        isinstance(text, str) and (bool(text.strip()) or field in _MAY_BE_BLANK)
-        for field, text in texts.items()
+    return isinstance(item, dict) and all(
+        isinstance(text := item.get(field), str) and (text.strip() or field in _MAY_BE_BLANK)
+        for field in fields
     )

@@ -10,7 +10,7 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, nodes
 from jinja2.exceptions import SecurityError, TemplateError, TemplateNotFound
@@ -76,9 +76,8 @@ class CompiledTemplate:
     def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
         self.name = name
         self.sources = _sources(environment, name)
-        parts = _compiled(name, tuple(self.sources.items()))
-        self._uses = parts.uses
-        self._template = Template.from_code(environment, parts.code, environment.globals)
+        code, self._uses = _compiled(name, tuple(self.sources.items()))
+        self._template = Template.from_code(environment, code, environment.globals)
         self._blocks = self._template.blocks
         self.blocks = tuple(self._blocks)
 
@@ -120,20 +119,17 @@ class _Includes(NodeTransformer):
         return nodes.Scope(tree.body, lineno=node.lineno)
 
 
-class _Compiled(NamedTuple):
-    code: CodeType
-    uses: Mapping[str, frozenset[str]]
-
-
 @lru_cache(maxsize=_CACHED_TEMPLATES)
-def _compiled(name: str, sources: tuple[tuple[str, str], ...]) -> _Compiled:
+def _compiled(
+    name: str, sources: tuple[tuple[str, str], ...]
+) -> tuple[CodeType, Mapping[str, frozenset[str]]]:
     """The template with what it includes in place, and the variables that each block may read."""
     trees = {file: _parse(file, source) for file, source in sources}
     blocks = trees[name].find_all(nodes.Block)
     uses = {block.name: frozenset(_block_variables(block, trees)) for block in blocks}
     _Includes(trees).visit(trees[name])
     try:
-        return _Compiled(_compiler().compile(trees[name], name, name), uses)
+        return _compiler().compile(trees[name], name, name), uses
     except TemplateSyntaxError as error:
         raise _syntax_error(error, name) from error
 
@@ -157,24 +153,19 @@ def _sources(
     """The text of a template and of all it includes, by name."""
     if name in above:
         raise errors.TemplateError(f"template {above[0]} includes {name}, which includes itself")
-    source = _source(environment, name, wanted_by=above[-1] if above else name)
+    if environment.loader is None:
+        raise errors.TemplateError(f"no folder to find the template {name} in")
+    try:
+        source = environment.loader.get_source(environment, name)[0]
+    except TemplateNotFound as error:
+        by = f", included by {above[-1]}" if above else ""
+        raise errors.TemplateError(f"no template file {name}{by}") from error
+    except UnicodeDecodeError as error:
+        raise errors.TemplateError(f"template {name} is not UTF-8 text: {error}") from error
     found = {name: source}
     for target in _included_files(name, source):
         found |= _sources(environment, target, (*above, name))
     return found
-
-
-def _source(environment: ImmutableSandboxedEnvironment, name: str, *, wanted_by: str) -> str:
-    loader = environment.loader
-    if loader is None:
-        raise errors.TemplateError(f"no folder to find the template {name} in")
-    try:
-        return loader.get_source(environment, name)[0]
-    except TemplateNotFound as error:
-        by = "" if name == wanted_by else f", included by {wanted_by}"
-        raise errors.TemplateError(f"no template file {name}{by}") from error
-    except UnicodeDecodeError as error:
-        raise errors.TemplateError(f"template {name} is not UTF-8 text: {error}") from error
 
 
 def _parse(name: str, source: str) -> nodes.Template:
@@ -368,33 +359,23 @@ class _Walk:
     def _printed(self, node: nodes.Expr, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
         if isinstance(node, nodes.TemplateData):
             yield TemplatePiece(file, node.lineno, text=node.data)
-        elif (macro := self._called(node)) is not None:
-            outer, self._inside = self._inside, (*self._inside, macro.name)
-            yield from self.body(macro.body, file, _arguments(macro, node, carried))
-            self._inside = outer
-        else:
-            yield TemplatePiece(
-                file, node.lineno, names=_variables_of(node), unfenced=_untrusted_in(node, carried)
-            )
-
-    def _called(self, node: nodes.Expr) -> nodes.Macro | None:
-        """The macro that a printed expression calls."""
-        if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name):
-            return None
-        name = node.node.name
+            return
+        called = node.node if isinstance(node, nodes.Call) else None
+        macro = self._macros.get(called.name) if isinstance(called, nodes.Name) else None
         # A macro that calls itself would be followed for ever.
-        return None if name in self._inside else self._macros.get(name)
-
-
-def _arguments(macro: nodes.Macro, node: nodes.Expr, carried: _Carried) -> _Carried:
-    inner = dict(carried)
-    if isinstance(node, nodes.Call):
+        if not isinstance(node, nodes.Call) or macro is None or macro.name in self._inside:
+            untrusted = _untrusted_in(node, carried)
+            yield TemplatePiece(file, node.lineno, names=_variables_of(node), unfenced=untrusted)
+            return
+        inner = dict(carried)
         values = {keyword.key: keyword.value for keyword in node.kwargs}
         values |= {name.name: value for name, value in zip(macro.args, node.args, strict=False)}
         for argument in macro.args:
             value = values.get(argument.name)
             inner[argument.name] = _NONE if value is None else _untrusted_in(value, carried)
-    return inner
+        outer, self._inside = self._inside, (*self._inside, macro.name)
+        yield from self.body(macro.body, file, inner)
+        self._inside = outer
 
 
 def _bind(target: nodes.Node, untrusted: frozenset[str], carried: _Carried) -> None:

@@ -157,34 +157,29 @@ class PromptTemplate(JudgeTemplate):
                 f"template {self.name} renders a trace, and the output has none",
                 hint="use pointwise/criterion for outputs without a trace",
             )
+        worth = header.reply.choices.values()
         for criterion in rubric.criteria:
+            scale = criterion.scale
             if criterion.examples and not header.shows_examples:
                 raise TemplateError(
                     f"the rubric has examples, and template {self.name} does not show them",
                     hint="grade with the template pointwise/few_shot, one of your own with `shows: "
                     "examples`, or take `examples` out of the rubric",
                 )
-        for criterion in rubric.criteria if header.binary_only else ():
-            if criterion.scale.points != (0.0, 1.0):
+            if header.binary_only and scale.points != (0.0, 1.0):
                 raise TemplateError(
                     f"template {self.name} asks yes-or-no questions, and criterion "
-                    f"{criterion.name!r} scores {scale_words(criterion.scale)}",
+                    f"{criterion.name!r} scores {scale_words(scale)}",
                     hint="give the criterion scale: binary, or use pointwise/joint",
                 )
-        if header.reply.choices:
-            _check_choices(self.name, header.reply.choices, rubric)
-
-
-def _check_choices(name: str, choices: Mapping[str, float], rubric: Rubric) -> None:
-    # Choices worth 0 and 1 would be valid scores of a scale from 0 to 5, and wrong.
-    ends = min(choices.values()), max(choices.values())
-    for criterion in rubric.criteria:
-        if ends != (criterion.scale.min, criterion.scale.max):
-            raise TemplateError(
-                f"template {name} gives the scores {', '.join(f'{n:g}' for n in choices.values())}"
-                f", and criterion {criterion.name!r} scores {scale_words(criterion.scale)}",
-                hint="give the criterion a scale with the same ends, or use pointwise/criterion",
-            )
+            # Choices worth 0 and 1 would be valid scores of a scale from 0 to 5, and wrong.
+            if worth and (min(worth), max(worth)) != (scale.min, scale.max):
+                raise TemplateError(
+                    f"template {self.name} gives the scores {', '.join(f'{n:g}' for n in worth)}"
+                    f", and criterion {criterion.name!r} scores {scale_words(scale)}",
+                    hint="give the criterion a scale with the same ends, or use "
+                    "pointwise/criterion",
+                )
 
 
 def item_data(case: Case, output: Output) -> dict[str, JsonValue]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 WITHHELD_NAME = "[name withheld]"
 
@@ -93,8 +92,7 @@ _COMMON = frozenset({
 _DISTINCT = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_:/.-]).{4,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(NamedTuple):
     """A name that was removed; `start` and `end` are its place in the original text."""
 
     text: str
@@ -110,9 +108,14 @@ def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Redaction, .
     # everywhere, as whole words, if they cannot be words of a language (they have a digit or a
     # hyphen, and four characters or more); others, such as `v2`, only where the text is about
     # itself (`I am v2`), and common words, such as `a` or `new`, only as `variant new`.
+    patterns = [*_MAKERS] if any(stem in text for stem in _STEMS) else []
+    if own := frozenset(names):
+        folded = text.casefold()
+        patterns += [pattern for name, pattern in _own_names(own) if name in folded]
+    places = {match.span("name") for pattern in patterns for match in pattern.finditer(text)}
     found: list[Redaction] = []
     last = 0
-    for start, end in sorted(set(_places(text, frozenset(names)))):
+    for start, end in sorted(places):
         if start >= last:
             found.append(Redaction(text[start:end], start, end))
             last = end
@@ -127,18 +130,6 @@ def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Redaction, .
         parts += [text[last : removed.start], WITHHELD_NAME]
         last = removed.end
     return "".join([*parts, text[last:]]), tuple(found)
-
-
-def _places(text: str, names: frozenset[str]) -> Iterator[tuple[int, int]]:
-    if any(stem in text for stem in _STEMS):
-        for pattern in _MAKERS:
-            for match in pattern.finditer(text):
-                yield match.span("name")
-    folded = text.casefold() if names else ""
-    for name, pattern in _own_names(names):
-        if name in folded:
-            for match in pattern.finditer(text):
-                yield match.span("name")
 
 
 @lru_cache(maxsize=64)

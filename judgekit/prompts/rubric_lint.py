@@ -58,10 +58,7 @@ _TURNS = {
 
 def lint_rubric(rubric: Rubric) -> list[Flaw]:
     """What in a rubric may mislead a judge, or makes its pass mark useless."""
-    return list(_rubric_flaws(rubric))
-
-
-def _rubric_flaws(rubric: Rubric) -> Iterator[Flaw]:
+    found: list[Flaw] = []
     for number, criterion in enumerate(rubric.criteria):
         flaws = itertools.chain(
             _name_flaws(criterion),
@@ -69,10 +66,8 @@ def _rubric_flaws(rubric: Rubric) -> Iterator[Flaw]:
             _scale_flaws(criterion),
             _counting_flaws(criterion, rubric),
         )
-        for flaw in flaws:
-            yield _placed(flaw, criterion.name, number)
-    yield from _threshold_flaws(rubric)
-    yield from _pair_flaws(rubric)
+        found += [_placed(flaw, criterion.name, number) for flaw in flaws]
+    return [*found, *_threshold_flaws(rubric), *_pair_flaws(rubric)]
 
 
 def _placed(flaw: Flaw, name: str, number: int) -> Flaw:
@@ -104,10 +99,10 @@ def _name_flaws(criterion: Criterion) -> Iterator[Flaw]:
 def _wording_flaws(criterion: Criterion) -> Iterator[Flaw]:
     defined = {(level.name or "").lower() for level in criterion.scale.levels}
     guided = [word for word in _vague_words(criterion.scoring_guide or "") if word not in defined]
-    for field, words in (
-        ("question", _vague_words(criterion.question)),
-        ("scoring_guide", guided),
-    ):
+    for field, words in {
+        "question": _vague_words(criterion.question),
+        "scoring_guide": guided,
+    }.items():
         if words:
             named = ", ".join(f"“{word}”" for word in words)
             message = (
@@ -115,8 +110,9 @@ def _wording_flaws(criterion: Criterion) -> Iterator[Flaw]:
             )
             remedy = "say what would be seen in the output, so that it can be false"
             yield Flaw("vague-word", "warning", message, remedy, where=(field,))
-    if joint := _joined_checks(criterion.question):
-        message = f"the question asks two things at once: “{joint}”"
+    # A guess from the words around "and": two qualities, or a second verb that is asked for.
+    if joint := next(filter(None, (each.search(criterion.question) for each in _JOINED)), None):
+        message = f"the question asks two things at once: “{' '.join(joint.group().split())}”"
         remedy = "make each a criterion of its own, or say in the scoring guide how both count"
         yield Flaw("two-questions", "warning", message, remedy, where=("question",))
     turn = _asks_negatively(criterion.question)
@@ -272,16 +268,12 @@ _TURNED = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 _ENDING = re.compile(r"(?:ing|ed|ly|es|s)$")
 
-_EMPTY = frozenset(
-    {
-        "a", "an", "the", "of", "to", "in", "on", "at", "by",
-        "for", "with", "from", "as", "or", "and", "is", "are", "was",
-        "were", "be", "been", "do", "does", "did", "has", "have", "it",
-        "its", "this", "that", "which", "what", "who", "how", "every", "each",
-        "all", "any", "there", "than", "into", "only", "own", "output", "answer",
-        "response", "reply", "text", "result",
-    }
-)  # fmt: skip
+_EMPTY = frozenset({
+    "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "or", "and",
+    "is", "are", "was", "were", "be", "been", "do", "does", "did", "has", "have", "it", "its",
+    "this", "that", "which", "what", "who", "how", "every", "each", "all", "any", "there", "than",
+    "into", "only", "own", "output", "answer", "response", "reply", "text", "result",
+})  # fmt: skip
 
 _LEAST_WORDS = 2
 _SHORTEST_STEM = 3
@@ -292,15 +284,6 @@ def _vague_words(text: str) -> list[str]:
     # A quoted word is named, not used.
     found = (match.group().lower() for match in _VAGUE.finditer(_QUOTED.sub("", text)))
     return list(dict.fromkeys(found))
-
-
-def _joined_checks(question: str) -> str | None:
-    """The part of a question that asks two things at once."""
-    # A guess from the words around "and": two qualities, or a second verb that is asked for.
-    for pattern in _JOINED:
-        if match := pattern.search(question):
-            return " ".join(match.group().split())
-    return None
 
 
 def _asks_negatively(question: str) -> str | None:

@@ -61,7 +61,6 @@ class ScoreCandidate:
     trusted: bool = True
     # Why it is refused if it is the verdict: the reason of the error.
     fault: str | None = None
-    kind: str = "json"
     # Whether it is complete even where the reply was cut off.
     closed: bool = True
     note: str = ""
@@ -312,9 +311,7 @@ def _in_prose(
     closed: bool = True,
 ) -> ScoreCandidate:
     """A candidate that no object surrounds."""
-    return ScoreCandidate(
-        index, leaf, source, start, start, end, (), trusted, fault, kind="line", closed=closed
-    )
+    return ScoreCandidate(index, leaf, source, start, start, end, (), trusted, fault, closed=closed)
 
 
 @lru_cache(maxsize=64)
@@ -337,14 +334,21 @@ def _line_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandid
     pairs = tuple(_named_score(pair, names) for pair in outline.pairs)
     # The lines of a reply are no structure: each is compared with the judged text by itself.
     for mark in find_candidates(Obj(pairs, outline.end, outline.end), text, names):
-        if mark.leaf is None or mark.leaf.kind != "line":
+        leaf, note, fault = mark.leaf, "", mark.fault
+        if leaf is None or leaf.kind != "line":
             continue
-        closed = text[mark.leaf.end : mark.leaf.end + 1] in {"\n", "\r"}
-        cleared = _cleared(mark, mark.leaf, names)
-        if cleared is not None:
-            leaf, note, fault = cleared
-            fault = fault or mark.fault
-            yield replace(mark, leaf=leaf, note=note, fault=fault, kind="line", closed=closed)
+        closed = text[leaf.end : leaf.end + 1] in {"\n", "\r"}
+        word, number = leaf.text.strip(" .,;*_`\"'"), leading_number(leaf.text)
+        if names.criteria[mark.criterion].is_binary and word.casefold() in _SWITCHES:
+            leaf = replace(leaf, text=word)
+        elif number is not None:
+            leaf, note = replace(leaf, text=number[0]), number[1]
+        # A line that begins like a number and is none (`4-5`, `3.5 stars of 7`) was meant as one.
+        elif ascii_digits(leaf.text.lstrip("*_`\"'~[(+-")[:1]).isdigit():
+            fault = "not_a_number"
+        else:
+            continue
+        yield replace(mark, leaf=leaf, note=note, fault=fault, closed=closed)
 
 
 def _named_score(pair: KeyValue, names: ExpectedCriteria) -> KeyValue:
@@ -356,22 +360,6 @@ def _named_score(pair: KeyValue, names: ExpectedCriteria) -> KeyValue:
         return KeyValue("score", pair.value, pair.start)
     # Another key keeps the line in the outline, and no reader of scores knows it.
     return KeyValue(f"{pair.key} in prose", pair.value, pair.start) if key in SCORE_KEYS else pair
-
-
-def _cleared(
-    mark: ScoreCandidate, leaf: Leaf, names: ExpectedCriteria
-) -> tuple[Leaf, str, str | None] | None:
-    """A line's number, the text after it, and why it is ambiguous; None when the line is prose."""
-    word = leaf.text.strip(" .,;*_`\"'")
-    if names.criteria[mark.criterion].is_binary and word.casefold() in _SWITCHES:
-        return Leaf(leaf.kind, word, leaf.start, leaf.end), "", None
-    found = leading_number(leaf.text)
-    if found is not None:
-        return Leaf(leaf.kind, found[0], leaf.start, leaf.end), found[1], None
-    # A line that begins like a number and is none (`4-5`, `3.5 stars of 7`) was meant as a score.
-    if ascii_digits(leaf.text.lstrip("*_`\"'~[(+-")[:1]).isdigit():
-        return leaf, "", "not_a_number"
-    return None
 
 
 def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandidate]:

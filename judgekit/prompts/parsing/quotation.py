@@ -54,22 +54,8 @@ class JudgedTexts:
 
     def common_start(self, text: str, start: int) -> int:
         """Where a quotation that begins at a place of the reply ends."""
-        shared, end, stop = self._common_pieces(text, start)
-        high = stop - 1
-        low = end
-        # The rest is found by bisection: normalising is what costs time.
-        while low < high:
-            middle = (low + high + 1) // 2
-            if shared + normalised(text[end:middle]) in self.quoted:
-                low = middle
-            else:
-                high = middle - 1
-        shared += normalised(text[end:low])
-        return low if len(shared) >= _LEAST and ":" in shared else start
-
-    def _common_pieces(self, text: str, start: int) -> tuple[str, int, int]:
-        """The longest part that ends at a border and is contained in the judged texts."""
-        # Steps grow while they succeed, so that the work is in proportion to what is shared.
+        # The longest part that ends at a border and is contained in the judged texts. Steps grow
+        # while they succeed, so that the work is in proportion to what is shared.
         shared, end, failed, step = "", start, len(text) + 1, _FIRST_STEP
         while step and end < len(text):
             border = _PIECE_BORDER.search(text, end + step)
@@ -79,7 +65,16 @@ class JudgedTexts:
                 shared, end, step = longer, stop, step * 2
             else:
                 failed, step = min(failed, stop), step // 2
-        return shared, end, failed
+        low, high = end, failed - 1
+        # The rest is found by bisection: normalising is what costs time.
+        while low < high:
+            middle = (low + high + 1) // 2
+            if shared + normalised(text[end:middle]) in self.quoted:
+                low = middle
+            else:
+                high = middle - 1
+        shared += normalised(text[end:low])
+        return low if len(shared) >= _LEAST and ":" in shared else start
 
 
 def judged_texts(judged_text: str | Sequence[str] | None) -> JudgedTexts | None:
@@ -176,18 +171,15 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
             end = start + len(wanted)
             found.append(Evidence(quote=quote, match="exact", start=start, end=end))
         else:
-            folded = folded or _fold(text)  # costly, and most quotes are exact
-            found.append(_find_folded(quote, *folded))
+            plain, places = folded = folded or _fold(text)  # costly, and most quotes are exact
+            wanted = _fold(wanted)[0].strip()
+            start = plain.find(wanted) if wanted else -1
+            if start < 0:
+                found.append(Evidence(quote=quote))
+                continue
+            (start, _), (_, end) = places[start], places[start + len(wanted) - 1]
+            found.append(Evidence(quote=quote, match="normalized", start=start, end=end))
     return tuple(found)
-
-
-def _find_folded(quote: str, folded: str, places: list[_Place]) -> Evidence:
-    wanted = _fold(_bare(quote))[0].strip()
-    start = folded.find(wanted) if wanted else -1
-    if start < 0:
-        return Evidence(quote=quote)
-    last = start + len(wanted) - 1
-    return Evidence(quote=quote, match="normalized", start=places[start][0], end=places[last][1])
 
 
 def _bare(quote: str) -> str:

@@ -329,7 +329,12 @@ def resolve_scores(
     verdict = [mark for marks in with_scores for mark in marks if mark.trusted]
     beside = [mark for marks in documents for mark in marks if not mark.trusted]
     if verdict:
-        _check_joined(with_scores, names)
+        # Several documents are one verdict when one has all, or when each has one criterion.
+        sizes = [len({mark.criterion for mark in marks if mark.trusted}) for marks in with_scores]
+        if len(sizes) > 1 and max(sizes) < len(names.criteria) and max(sizes) > 1:
+            raise UnresolvedError(
+                "ambiguous", "Give one JSON object for all criteria, not several."
+            )
         beside += lines
     else:
         verdict = list(lines)
@@ -347,13 +352,6 @@ def resolve_scores(
 
 def _of_criterion(marks: Iterable[ScoreCandidate], index: int) -> list[ScoreCandidate]:
     return [mark for mark in marks if mark.criterion == index]
-
-
-def _check_joined(documents: Sequence[Sequence[ScoreCandidate]], names: ExpectedCriteria) -> None:
-    """Several documents are one verdict when one has all, or when each has one criterion."""
-    sizes = [len({mark.criterion for mark in marks if mark.trusted}) for marks in documents]
-    if len(sizes) > 1 and max(sizes) < len(names.criteria) and max(sizes) > 1:
-        raise UnresolvedError("ambiguous", "Give one JSON object for all criteria, not several.")
 
 
 def _agreed_score(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.prompts.parsing.fields import SCORE_KEYS, fold_key
 from judgekit.prompts.parsing.nodes import JsonFaultError, parse_tolerant_json
@@ -73,8 +72,7 @@ _MOST_LINES = 4_000
 _LONGEST_PROSE = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """A reply taken apart."""
 
     text: str
@@ -116,24 +114,26 @@ class _Scanner:
     def scan(self) -> Scan:
         while self.fault is None and (match := self.stops.search(self.text, self.pos)):
             if match.group("channel"):
-                self._channel(match)
+                if match.group("channel_name").casefold() == "final":
+                    self._forget_before(match.end())
+                else:
+                    channel_end = _CHANNEL_END.search(self.text, match.end())
+                    self._drop(match.start(), channel_end.start() if channel_end else -1, 0)
             elif match.group("fence"):
                 self._drop(match.start(), self.text.find(match.group()[:3], match.end()), 3)
             elif kind := _kind(match):
                 self._tag(match, kind)
             else:
                 self._structure(match)
-        prose = self._prose()
+        parts: list[str] = []
+        last = 0
+        for start, end, stands_for in self.dropped:
+            parts += [self.text[last:start], stands_for]
+            last = end
+        prose = "".join([*parts, self.text[last:]])
         if self.fault is None and (len(prose) > _LONGEST_PROSE or prose.count("\n") > _MOST_LINES):
             self.fault = "too_long"
         return Scan(self.text, tuple(self.documents), prose, self.fault)
-
-    def _channel(self, match: re.Match[str]) -> None:
-        if match.group("channel_name").casefold() == "final":
-            self._forget_before(match.end())
-            return
-        end = _CHANNEL_END.search(self.text, match.end())
-        self._drop(match.start(), end.start() if end else -1, 0)
 
     def _tag(self, match: re.Match[str], kind: str) -> None:
         """Drop a reasoning block up to its matching end."""
@@ -206,6 +206,9 @@ class _Scanner:
             return
         # A quoted structure may be cut anywhere; what is quoted is skipped, then the scan resumes.
         end = start if self.judged is None else self.judged.common_start(self.text, start)
+        line_end = self.text.find("\n", fault.position, fault.position + _AFTER_FAULT)
+        line_end = fault.position + _AFTER_FAULT if line_end < 0 else line_end
+        keys = (match.group(1) for match in _KEYS.finditer(self.text, start, line_end))
         if end > start:
             self.pos = end
         # Prose in braces such as `{note: see above}` is no broken verdict unless it names one.
@@ -213,27 +216,11 @@ class _Scanner:
             is_bare
             and fault.kind == "garbled"
             and self.n_faults < _MOST_FAULTS
-            and not self._names_verdict(start, self._line_end(fault.position))
+            and not any(self.names.find(k) is not None or fold_key(k) in SCORE_KEYS for k in keys)
         ):
             self.pos = start + 1
         else:
             self.fault = "truncated" if fault.kind == "unclosed" else fault.kind
-
-    def _line_end(self, position: int) -> int:
-        end = self.text.find("\n", position, position + _AFTER_FAULT)
-        return position + _AFTER_FAULT if end < 0 else end
-
-    def _names_verdict(self, start: int, end: int) -> bool:
-        keys = (match.group(1) for match in _KEYS.finditer(self.text, start, end))
-        return any(self.names.find(key) is not None or fold_key(key) in SCORE_KEYS for key in keys)
-
-    def _prose(self) -> str:
-        parts: list[str] = []
-        last = 0
-        for start, end, stands_for in self.dropped:
-            parts += [self.text[last:start], stands_for]
-            last = end
-        return "".join([*parts, self.text[last:]])
 
 
 def _kind(match: re.Match[str]) -> str | None:

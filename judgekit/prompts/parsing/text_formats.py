@@ -194,9 +194,12 @@ def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
     if any(_LEADING.match(ascii_digits(hit.group("value"))) for hit in hits):
         # Where a line is labelled, "in 39 out of 50 states" is prose.
         return sorted(hits, key=lambda hit: hit.start("value"))
-    spans = [(hit.start(), hit.end()) for hit in hits]
+    spans = [hit.span() for hit in hits]
     for pattern in (_SCORE_OUT_OF, _BARE):
-        hits += [h for h in pattern.finditer(prose) if not _within(h.start("value"), spans)]
+        for hit in pattern.finditer(prose):
+            before = bisect_right(spans, (hit.start("value"), sys.maxsize)) - 1
+            if before < 0 or hit.start("value") >= spans[before][1]:
+                hits.append(hit)
     return sorted(hits, key=lambda hit: hit.start("value"))
 
 
@@ -221,11 +224,6 @@ TEXT_FORMATS: Mapping[str, TextFormat] = {
     ),
     "stated": TextFormat(lambda prose, *_: _stated_scores(prose), ("score|stars",)),
 }
-
-
-def _within(place: int, spans: list[tuple[int, int]]) -> bool:
-    at = bisect_right(spans, (place, sys.maxsize)) - 1
-    return at >= 0 and place < spans[at][1]
 
 
 def _is_quoted(hit: re.Match[str], has: Callable[[str], bool] | None) -> bool:
