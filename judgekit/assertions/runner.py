@@ -255,10 +255,26 @@ def score_output(
     """
     # Every fault is reported before anything runs, so that a typo costs no minutes.
     found = _read_scorers(scorers, registry)
-    shares = _scorer_weights([declared.name for declared, _ in found], weights or {})
+    weights = weights or {}
+    names = [declared.name for declared, _ in found]
+    if unknown := sorted(weights.keys() - set(names)):
+        raise InputError(
+            f"weights name {', '.join(unknown)}, which is no scorer here",
+            hint=f"the scorers are {', '.join(names)}",
+        )
+    for name, weight in weights.items():
+        if not isfinite(weight) or weight < 0:
+            raise InputError(f"the weight of {name} is {weight}, it must be 0 or more")
     subject = unpack_artifact(output)
     scores = tuple(_call_scorer(declared, values, subject, case) for declared, values in found)
-    return ScoreBreakdown(overall=_weighted_score(scores, shares), scores=scores)
+    known = [
+        (weights.get(name, 1.0), score.value)
+        for name, score in zip(names, scores, strict=True)
+        if score.value is not None
+    ]
+    shares = weight_shares([weight for weight, _ in known])
+    mean = fsum(share * value for share, (_, value) in zip(shares, known, strict=True))
+    return ScoreBreakdown(overall=min(max(mean, 0.0), 1.0) if any(shares) else None, scores=scores)
 
 
 def check_scorers(scorers: Sequence[ScorerSpec], *, registry: Registry | None = None) -> None:
@@ -305,32 +321,10 @@ def _call_scorer(
         found = declared.function(output, **arguments)
     except Exception as error:  # noqa: BLE001 - another package's scorer may raise anything
         return Score(name=declared.name, value=None, error=_reason(error))
-    if not isinstance(found, Score):
-        why = f"it returned {type(found).__name__}, not a Score"
-        return Score(name=declared.name, value=None, error=why)
-    return found
-
-
-def _scorer_weights(names: Sequence[str], weights: Mapping[str, float]) -> list[float]:
-    unknown = sorted(weights.keys() - set(names))
-    if unknown:
-        raise InputError(
-            f"weights name {', '.join(unknown)}, which is no scorer here",
-            hint=f"the scorers are {', '.join(names)}",
-        )
-    for name, weight in weights.items():
-        if not isfinite(weight) or weight < 0:
-            raise InputError(f"the weight of {name} is {weight}, it must be 0 or more")
-    return [float(weights.get(name, 1.0)) for name in names]
-
-
-def _weighted_score(scores: Sequence[Score], weights: Sequence[float]) -> float | None:
-    known = [(w, s.value) for s, w in zip(scores, weights, strict=True) if s.value is not None]
-    parts = weight_shares([weight for weight, _ in known])
-    if not any(parts):
-        return None
-    mean = fsum(part * value for part, (_, value) in zip(parts, known, strict=True))
-    return min(max(mean, 0.0), 1.0)
+    if isinstance(found, Score):
+        return found
+    why = f"it returned {type(found).__name__}, not a Score"
+    return Score(name=declared.name, value=None, error=why)
 
 
 def weight_shares(weights: Sequence[float]) -> list[float]:

@@ -9,11 +9,11 @@ import re
 import signal
 import sys
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 def search_pattern(pattern: str, text: str, ignore_case: bool, whole: bool) -> str | None:  # noqa: FBT001
@@ -49,7 +49,7 @@ def _answer(
             module, _, attribute = name.partition(":")
             functions[name] = getattr(importlib.import_module(module), attribute)
             return {"value": None}
-        with _Alarm(request["timeout_s"]):
+        with _alarm(float(str(request["timeout_s"]))):
             arguments = request["arguments"]
             values = arguments if isinstance(arguments, list) else [arguments]
             return {"value": functions[str(request["run"])](*values)}
@@ -61,19 +61,17 @@ def _answer(
         return {"error": type(error).__name__, "message": str(error)}
 
 
-class _Alarm:
+@contextmanager
+def _alarm(timeout_s: float) -> Iterator[None]:
     """Ends the process when the time is up; a parent that was killed cannot do it any more."""
-
-    def __init__(self, timeout_s: object) -> None:
-        self._timeout_s = float(str(timeout_s)) + 1
-
-    def __enter__(self) -> None:
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, self._timeout_s)
-
-    def __exit__(self, *_: object) -> None:
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
+    set_timer = getattr(signal, "setitimer", None)
+    if set_timer is not None:
+        set_timer(signal.ITIMER_REAL, timeout_s + 1)
+    try:
+        yield
+    finally:
+        if set_timer is not None:
+            set_timer(signal.ITIMER_REAL, 0)
 
 
 def _main() -> None:

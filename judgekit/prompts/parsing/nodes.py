@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE, fold_key
 
@@ -281,14 +281,13 @@ class _Open:
     end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _OutlineRow:
-    """A line `key: value`; `dash` is where its bullet is, `scale` what it states of its scale."""
+class _OutlineRow(NamedTuple):
+    """A line `key: value`; `item` is where its bullet is if it begins the next item of a list."""
 
     key: str
     value: str
     indent: int
-    dash: int | None
+    item: int | None
     scale: str | None
     start: int
     value_start: int
@@ -302,7 +301,18 @@ def read_outline(prose: str) -> Obj:
     for row in _rows(prose):
         while len(stack) > 1 and _ends_object(row, stack[-1]):
             _close_object(stack)
-        _add_row(row, stack)
+        if row.item is not None:
+            stack.append(_Open(row.item, row.start, is_item=True))
+        top = stack[-1]
+        top.end = row.end
+        if row.scale is not None:
+            scale = Leaf("line", row.scale, row.start, row.start)
+            top.pairs.append(KeyValue("scale", scale, row.start))
+        if row.value:
+            leaf = Leaf("line", row.value, row.value_start, row.end)
+            top.pairs.append(KeyValue(row.key, leaf, row.start))
+        else:
+            stack.append(_Open(row.indent, row.start, row.key, end=row.end))
     while len(stack) > 1:
         _close_object(stack)
     if root.items:
@@ -335,14 +345,15 @@ def _rows(prose: str) -> Iterator[_OutlineRow]:
 
 
 def _row(match: re.Match[str], at: int) -> _OutlineRow:
-    bullet = match.group("bullet")
-    key, value = match.group("key").strip(_ROW_DECORATION), match.group("value")
-    scale = _OWN_SCALE.search(key)
+    indent, key = len(match.group("indent")), match.group("key").strip(_ROW_DECORATION)
+    if (scale := _OWN_SCALE.search(key)) is not None:
+        key = key[: scale.start()].strip(_ROW_DECORATION)
+    is_listed = _LIST_BULLET.match(match.group("bullet")) is not None
     return _OutlineRow(
-        key=key if scale is None else key[: scale.start()].strip(_ROW_DECORATION),
-        value=value.strip().removeprefix("**").removeprefix("__").strip(),
-        indent=len(match.group("indent")) + (len(bullet) if _LIST_BULLET.match(bullet) else 0),
-        dash=len(match.group("indent")) if _LIST_BULLET.match(bullet) else None,
+        key=key,
+        value=match.group("value").strip().removeprefix("**").removeprefix("__").strip(),
+        indent=indent + len(match.group("bullet")) * is_listed,
+        item=indent if is_listed and fold_key(key) in _ITEM_KEYS else None,
         scale=None if scale is None else scale.group(1),
         start=at + match.start("key"),
         value_start=at + match.start("value"),
@@ -352,27 +363,9 @@ def _row(match: re.Match[str], at: int) -> _OutlineRow:
 
 def _ends_object(row: _OutlineRow, top: _Open) -> bool:
     """Whether a row is outside the innermost open object."""
-    if row.dash is None or fold_key(row.key) not in _ITEM_KEYS:
+    if row.item is None:
         return row.indent <= top.indent
-    return top.indent > row.dash or (top.is_item and top.indent == row.dash)
-
-
-def _add_row(row: _OutlineRow, stack: list[_Open]) -> None:
-    top = stack[-1]
-    if row.dash is not None and fold_key(row.key) in _ITEM_KEYS:
-        item = _Open(row.dash, row.start, is_item=True)
-        stack.append(item)
-        top = item
-    top.end = row.end
-    if row.scale is not None:
-        top.pairs.append(
-            KeyValue("scale", Leaf("line", row.scale, row.start, row.start), row.start)
-        )
-    if row.value:
-        leaf = Leaf("line", row.value, row.value_start, row.end)
-        top.pairs.append(KeyValue(row.key, leaf, row.start))
-    else:
-        stack.append(_Open(row.indent, row.start, row.key, end=row.end))
+    return top.indent > row.item or (top.is_item and top.indent == row.item)
 
 
 def _close_object(stack: list[_Open]) -> None:
