@@ -331,14 +331,11 @@ _STATEMENTS = (
     "Query", "DML", "DDL", "Drop", "Alter", "Set", "Use", "Pragma", "Describe", "Transaction",
     "Commit", "Rollback", "Analyze", "Show", "TruncateTable", "Merge", "Copy",
 )  # fmt: skip
-
 _FENCED = re.compile(r"```[ \t]*(?:sql)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
-
 _BEGINS = re.compile(
     r"^[ \t]*(?:select|with|insert|update|delete|create|alter|drop|merge)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-
 _BREAK = re.compile(r";|\n[ \t]*\n")
 _STATEMENTS_TRIED = 20
 

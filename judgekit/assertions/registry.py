@@ -162,7 +162,6 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
 
 # Assertions that need an optional package: the module to import, and the extra that installs it.
 EXTRAS: Mapping[str, tuple[str, str]] = MappingProxyType({"text.meteor": ("nltk", "meteor")})
-
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
         **PROMPTFOO_ELSEWHERE,

@@ -37,7 +37,6 @@ ScriptFailure = Literal[
 
 # The assertion and the scorer that run a script.
 SCRIPT_NAME = "custom.script"
-
 _PYTHON = frozenset({".py"})
 _JAVASCRIPT = frozenset({".js", ".cjs", ".mjs"})
 _HERE = Path(__file__).parent

@@ -95,15 +95,12 @@ def _refuse_error(output: Output) -> None:
 
 # The keys of a path; a position in a list is written in digits.
 PathKeys = tuple[str, ...]
-
 _QUOTED = r'"(?:[^"\\]|\\.)*+"' + "|" + r"'(?:[^'\\]|\\.)*+'"
-
 _STEP = re.compile(
     rf"(?P<dot>\.)?(?:(?P<bare>[^.\[\]\"']++)|(?P<quoted>{_QUOTED})"
     rf"|\[\s*+(?:(?P<place>-?\d++)|(?P<key>{_QUOTED}))\s*+\])",
     re.DOTALL,
 )
-
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PLACE = re.compile(r"-?[0-9]{1,9}")
 _OUTPUT_ROOTS = ("outputs", "output")
@@ -117,7 +114,6 @@ _TEXT_PATHS = frozenset(
         for steps in ((), ("main", "text"), ("text",), ("main",))
     }
 )
-
 _OUTPUT_FIELDS = frozenset(Output.model_fields) - {"data", "text"}
 
 # The names in a workflow's artifact of fields of an output.

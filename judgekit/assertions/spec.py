@@ -219,7 +219,6 @@ def _where_else(name: str, known: Sequence[str]) -> str:
 
 # Where a spec or one of its parameters is: keys and list positions.
 SpecLocation = tuple[str | int, ...]
-
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHOWN = 60
 

@@ -36,7 +36,6 @@ _TYPES: dict[str, frozenset[str]] = {
     "semantic_sim": frozenset({"similar"}),
     "custom": frozenset({SCRIPT_NAME}),
 }
-
 _NEEDS = {
     "exact_match": "a reference, or an assertion `equals`",
     "regex_match": "an assertion `regex`",

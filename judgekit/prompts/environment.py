@@ -38,7 +38,6 @@ _FAULTS = (
     TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError,
     RecursionError,
 )  # fmt: skip
-
 _MAX_RANGE = 1_000
 _INCLUDING = (nodes.Include, nodes.Import, nodes.FromImport)
 

@@ -10,13 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 WITHHELD_NAME = "[name withheld]"
-
 _MODELS = (
     r"(?:Chat)?GPT(?:[- ]?[0-9][\w.]{0,5})?(?:[- ](?:turbo|mini|nano|preview))?|chatgpt|Claude"
     r"|Gemini|Bard|LLaMA|Llama|Mistral|Mixtral|Qwen|Tongyi|DeepSeek|Grok|Copilot|PaLM|Vicuna"
     r"|Alpaca|Kimi|ChatGLM|ERNIE|Ernie Bot|Gemma|OpenAssistant|Open Assistant|Koala|Dolly|Falcon"
 )
-
 _COMPANIES = (
     r"OpenAI|Open AI|Anthropic|Google(?: DeepMind| AI| Research)?|DeepMind|Meta(?: AI)?"
     r"|Facebook AI|Mistral AI|Mistral|Alibaba(?: Cloud)?|DeepSeek|xAI|Microsoft|Cohere"
@@ -31,24 +29,20 @@ _STEMS = (
     "Google", "eepMind", "Meta", "Facebook", "Alibaba", "xAI", "Microsoft", "Cohere", "Moonshot",
     "Zhipu", "Baidu", "LMSYS", "Stability", "Databricks", "Hugging",
 )  # fmt: skip
-
 _VERSION = (
     r"(?:[- ]?v?[0-9]+(?:\.[0-9]+)*[a-z]?)?"
     r"(?:[- ](?:Opus|Sonnet|Haiku|Pro|Flash|Ultra|Nano|Chat))?"
 )
-
 _NAME = rf"(?P<name>(?:{_MODELS}){_VERSION})(?![\w-])"
 _MAKER = rf"(?P<name>{_COMPANIES})(?!\w)"
 _CALLED = r"(?:an? [\w -]{0,40}?(?:called|named|known as)\s+)?"
 _KIND = r"(?:,? an? [\w -]{0,40}?)?"
 _WITHIN = r"(?:[^.!?\n]|\.(?=\d)){0,60}?"
 _WHO = r"(?:\bI\b|(?i:\b(?:language|AI) model\b|\b(?:assistant|system|chatbot)\b))"
-
 _MADE = (
     r"(?:made|created|developed|trained|built|designed|provided|powered|released|maintained|run)"
     r" (?:and [a-z]+ )?(?:by|at|from) (?:the team at )?"
 )
-
 _SELF = r"(?i:\b(?:I am|I['\u2019]m|my name is|call me|I am called))\s+"
 
 # Each pattern needs words that make the sentence one about its writer.
@@ -74,7 +68,6 @@ _IN_SELF = (
     r"|(?:answer|output|response) (?:of|by|from)|variant|model|version|candidate|system))"
     r"[ :=\"'`(\[]{1,3}"
 )
-
 _IN_LABEL = r"(?i:\b(?:variant|model|version|candidate|system)[ :=\"'`(\[]{1,3})"
 
 # Words that follow `as` and `I am` in any text: as names they count only after `variant` and the

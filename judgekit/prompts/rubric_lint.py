@@ -48,7 +48,6 @@ _ALIKE = 0.6
 _BINARY = 2
 _AWKWARD = re.compile(r"[\"'`{}\[\]\\<>]|[^\S ]|[\x00-\x1f]")
 _READ_AS_FIELDS = SCORE_KEYS | LABEL_KEYS | MAXIMUM_KEYS | UNREAD_KEYS
-
 _TURNS = {
     "leading": "the question suggests its answer",
     "negated": "the question is negated, so that its yes and no are confused",
@@ -216,7 +215,6 @@ _VAGUE = re.compile(
     r"|user-friendly|well[- ]written|well[- ]structured|(?:high|top)[- ]quality|as needed)\b",
     re.IGNORECASE,
 )
-
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
 
 _QUALITIES = (
@@ -235,46 +233,36 @@ _CHECKS = (
     r"|refuses|refer|refers|agree|agrees|stay|stays|give|gives|keep|keeps|use|uses|is|are|does|do"
     r"|did|was|were|has|have|can|could|will|would|should"
 )
-
 _AND = r",?\s+(?:and|as well as|plus)(?:\s+(?:also|then|\w+ly))?\s+"
-
 _JOINED = (
     re.compile(rf"\b(?:{_QUALITIES})(?:ly)?{_AND}(?:{_QUALITIES})(?:ly)?\b", re.IGNORECASE),
     re.compile(rf"\w+{_AND}(?:{_CHECKS})\b", re.IGNORECASE),
     re.compile(r"\?.*\?", re.DOTALL),
 )
-
 _ASKS = r"(?:is|are|was|were|does|do|did|has|have|can|could|will|would|should)"
-
 _LEADING = re.compile(
     rf"^\W*{_ASKS}n['\u2019]t\b|\b(?:surely|obviously|of course|don['\u2019]t you|would you agree"
     r"|do you agree|isn['\u2019]t it)\b",
     re.IGNORECASE,
 )
-
 _NEGATED = re.compile(rf"^\W*{_ASKS}\b[^,;?]*?(?:\bnot\b|\bnever\b|n['\u2019]t\b)", re.IGNORECASE)
-
 _BAD_QUALITY = re.compile(
     rf"^\W*{_ASKS}\b.*\b(?:hallucinat\w+|fabricat\w+|violates?|omits?|ignores?|leaks?"
     r"|contradicts?|invents?|errors?|mistakes?|toxic\w*|offensive|biased|harmful|misleading"
     r"|irrelevant|wrong|incorrect|false)\b",
     re.IGNORECASE | re.DOTALL,
 )
-
 _TURNED = re.compile(
     r"\b(?:free|without|avoids?|no|not|never|rather|instead|nothing)\b", re.IGNORECASE
 )
-
 _WORD = re.compile(r"[^\W\d_]+")
 _ENDING = re.compile(r"(?:ing|ed|ly|es|s)$")
-
 _EMPTY = frozenset({
     "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "or", "and",
     "is", "are", "was", "were", "be", "been", "do", "does", "did", "has", "have", "it", "its",
     "this", "that", "which", "what", "who", "how", "every", "each", "all", "any", "there", "than",
     "into", "only", "own", "output", "answer", "response", "reply", "text", "result",
 })  # fmt: skip
-
 _LEAST_WORDS = 2
 _SHORTEST_STEM = 3
 

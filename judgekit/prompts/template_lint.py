@@ -31,20 +31,17 @@ if TYPE_CHECKING:
 
 # Variables with text from the case or the output.
 _UNTRUSTED = frozenset({"input", "output", "reference", "context", "steps", "trace"})
-
 _CRITERIA = frozenset({"criterion", "criteria"})
 _SIDES = frozenset({"first", "second"})
 _JUDGED = frozenset({"output", "steps", "trace"})
 _BLOCKS = ("system", "shared", "question")
 _PLACE = re.compile(r":(\d+): ")
-
 _NO_INSTRUCTION = re.compile(
     r"\b(?:never|not|no|n['\u2019]t)\W+(?:[\w'\u2019]+\W+){0,6}?(?:instructions?|commands?|obey|follow)\b"
     r"|\binstructions?\W+(?:[\w'\u2019]+\W+){0,8}?(?:ignored?|never|not)\b"
     r"|\b(?:ignore|disregard)\W+(?:[\w'\u2019]+\W+){0,6}?(?:instructions?|requests?|commands?)\b",
     re.IGNORECASE,
 )
-
 _SCORE_BEFORE_REASON = re.compile(
     r"\b(?:score|rating|verdict|grade|number|choice)\b[^.\n]{0,60}?\b(?:then|followed by|before|"
     r"and after that|and explain)\b[^.\n]{0,40}?\b(?:explain|reason\w*|rationale|feedback|"
@@ -269,7 +266,6 @@ _PAIR_RULES = (_fence_rule, _outside_rule, _guard_rule, _sides_rule)
 _RULES = (
     _fence_rule, _outside_rule, _shown_rule, _guard_rule, _order_rule, _form_rule, _sharing_rule,
 )  # fmt: skip
-
 _FENCED_BLOCK = re.compile(r"<([^<>\n]+) ([A-Z2-7]{16})>\n.*?</\1 \2>", re.DOTALL)
 
 # Words that no template contains, to find a case's texts in a rendered prompt.

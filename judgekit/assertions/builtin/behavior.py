@@ -27,12 +27,10 @@ _BAD = frozenset({"error", "errored", "failed", "failure", "exception", "crashed
 
 # A node with one of these has not run.
 _IDLE = frozenset({"pending", "queued", "skipped", "idle", "waiting", "scheduled"})
-
 _WORKED = frozenset({
     "start", "started", "begin", "invoked", "complete", "completed", "end", "ended", "finish",
     "finished", "done",
 })  # fmt: skip
-
 _OF_NODES = ("node", "agent", "task")
 _LAST_WORD = re.compile(r"[^:._/\-]*\Z")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

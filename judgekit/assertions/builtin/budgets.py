@@ -216,14 +216,12 @@ def _budget_score(name: str, output: Output, quantity: Quantity, limit: float) -
 
 # The event in which a node reports what its work took.
 COMPLETE = "agent:complete"
-
 _SPELLINGS: dict[str, tuple[str, ...]] = {
     "latency_ms": ("durationMs", "duration_ms"),
     "cost_usd": ("totalCostUsd", "total_cost_usd", "costUsd", "cost_usd"),
     "input_tokens": ("inputTokens", "input_tokens", "promptTokens", "prompt_tokens"),
     "output_tokens": ("outputTokens", "output_tokens", "completionTokens", "completion_tokens"),
 }
-
 _UNITS = {"latency_ms": "ms", "cost_usd": "usd"}
 
 

@@ -31,7 +31,6 @@ _RESULTS = frozenset({
     "tool_result", "tool:result", "tool:complete", "tool:end", "tool_response", "tool:error",
     "tool_error", "function_call_output",
 })  # fmt: skip
-
 _ERRORS = frozenset({"error", "tool:error", "tool_error"})
 _ARGUMENTS = ("arguments", "args", "input", "params", "parameters")
 

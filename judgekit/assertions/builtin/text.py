@@ -278,7 +278,6 @@ def _quote_parts(parts: list[str]) -> str:
 
 
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
 _NUMBER = re.compile(
     r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d++)?+(?:[eE][-+]?\d{1,3})?+"
     r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
@@ -407,7 +406,6 @@ def _count_result(n: int, unit: str, wanted: int | CountBounds) -> AssertionResu
 
 # How many characters a pattern may have.
 PATTERN_MAX = 10_000
-
 _TASK = "judgekit.assertions.worker:search_pattern"
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")

@@ -269,7 +269,6 @@ Embedder = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 # The method without an extra: rapidfuzz's ratio of the sorted words; and that of `semantic`.
 LEXICAL = "lexical: token sort ratio"
 WORDLLAMA = "semantic: wordllama"
-
 _SCORER_TIMEOUT_S = 5.0
 
 

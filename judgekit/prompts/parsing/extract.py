@@ -248,11 +248,9 @@ def _node_text(node: Node) -> str:
 
 # Code fences, with the language that may follow them.
 _FENCES = re.compile(r"(?:`{3,}|~{3,}|'{3}|\"{3})(?:[A-Za-z][\w+-]{0,20}(?=\s|\Z))?")
-
 _SCORE_TAG = re.compile(
     r"<([A-Za-z_][\w.-]{0,60})(?:\s[^<>]{0,100})?>\s{0,20}([^<>]{1,60}?)\s{0,20}</\1>"
 )
-
 _SCORE_BRACKETS = re.compile(r"\[\[\s{0,5}([^\[\]\n]{1,20}?)\s{0,5}\]\]")
 _RESULT_LINE = re.compile(r"\[RESULT\][ \t]{0,5}[:\uff1a]?[ \t]{0,5}([^\n]{1,200})", re.IGNORECASE)
 _TABLE_RULE = re.compile(r"[\s|:\-\u2013—]+")
@@ -263,7 +261,6 @@ _LONGEST_BARE = 60
 
 # A reply whose prose states more scores or choices than this is no verdict.
 MOST_STATED = 1_000
-
 _FEWEST_CELLS = 2
 
 

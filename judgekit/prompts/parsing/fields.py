@@ -201,7 +201,6 @@ RATIONALE_KEYS = (
     "rationale", "reasoning", "reason", "explanation", "justification", "feedback", "comment",
 )  # fmt: skip
 EVIDENCE_KEYS = ("evidence", "quotes", "quote")
-
 PREFERENCE_KEYS = frozenset({"preference", "winner", "choice", "verdict"})
 """Keys that hold the choice inside an object that belongs to one question."""
 
@@ -220,7 +219,6 @@ _WRAPPERS = frozenset({
     "score", "scores", "rating", "ratings", "grade", "grades", "points", "result", "results",
     "report", "feedbacks", "object",
 })  # fmt: skip
-
 _WRAPPER_PARTS = ("scor", "grad", "rating", "evaluat", "judg", "assess", "verdict", "result")
 _WRAPPER_WORDS = frozenset({"submit", "report", "record", "tool", "final", "function", "rubric"})
 
@@ -233,7 +231,6 @@ _NOT_OURS = frozenset({
     "alternative", "alternatives", "possible", "user", "self", "wrong", "bad", "injected",
     "attack", "fake", "target", "targets", "ideal", "threshold", "thresholds",
 })  # fmt: skip
-
 _SCORE_WORDS = frozenset({"score", "scores", "rating", "grade", "points", "mark", "marks"})
 
 # With one of these in it, a key such as `score_type` or `max_score` states no second score.
@@ -243,7 +240,6 @@ _OTHER_WORDS = frozenset({
     "explanation", "justification", "description", "label", "guide", "date", "levels", "level",
     "total",
 })  # fmt: skip
-
 _GAPS = re.compile(r"[\s_\-\u2010\u2011]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 

@@ -91,17 +91,14 @@ _JSON_NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
     r"(?=[\s,\uff0c\]}\uff5d\u200b\ufeff\x00]|/[/*]|#|\Z)"
 )
-
 _BARE_WORD = re.compile(r"[^\s,\uff0c:\uff1a(){}\uff5b\uff5d\[\]\"'“”\u2018\u2019]{1,200}+")
 _BARE_KEY = re.compile(r"[^\W\d][\w$.&/+ -]{0,80}?(?=\s{0,20}[:\uff1a])")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _HALF = re.compile("[\ud800-\udbff]")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-
 _LITERALS: dict[str, Literal["bool", "null"]] = {
     "true": "bool", "false": "bool", "null": "null", "none": "null", "undefined": "null",
 }  # fmt: skip
-
 FaultKind = Literal["unclosed", "garbled", "too_deep", "too_long"]
 
 
@@ -253,15 +250,12 @@ _ROW_PATTERN = re.compile(
     r"(?P<bullet>(?:[-*•+][ \t]++|[0-9]{1,3}[.)][ \t]++|#{1,6}[ \t]++){0,3}+)"
     r"(?P<key>[^\s:\uff1a=|][^:\uff1a=|\n]{0,99}?)[ \t]{0,20}[:\uff1a=](?P<value>[^\n]*+)"
 )
-
 _ROW_DECORATION = " \t*_`\"'“”\u2018\u2019[]"
 _BLOCK_SCALAR = re.compile(r"\s*[|>][+-]?[0-9]?\s*")
-
 _OWN_SCALE = re.compile(
     r"[(\[] ?(?:out of |/|max\.? )?"
     r"((?:[+-]?[0-9.]{1,9} ?(?:-|\u2013|—|to|\.\.) ?)?[0-9.]{1,9}) ?[)\]][*_` ]{0,4}\Z"
 )
-
 _LIST_BULLET = re.compile(r"[-*•+]")
 
 # A bullet with one of these keys begins the next item of a list.
@@ -385,25 +379,19 @@ def _close_object(stack: list[_Open]) -> None:
 _SCORE_NUMBER = (
     r"[+-]?(?:(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,4})?"
 )
-
 _PLAIN_NUMBER = re.compile(rf"({_SCORE_NUMBER})")
-
 _FRACTION = re.compile(
     rf"({_SCORE_NUMBER})\s*(?:/|\bout\s+of\b)\s*({_SCORE_NUMBER})", re.IGNORECASE
 )
-
 _PERCENT = re.compile(rf"({_SCORE_NUMBER})\s*%")
-
 _LEADING_NUMBER = re.compile(
     rf"[*_`\"'“\[(]*\s*({_SCORE_NUMBER}(?:\s*%|\s*(?:/|\bout\s+of\b)\s*{_SCORE_NUMBER})?)[*_`\"'”\])]*"
     rf"(?:\s*(/|\bout\s+of\b)\s*({_SCORE_NUMBER}))?",
     re.IGNORECASE,
 )
-
 _NUMBER_TAIL = re.compile(
     r"\s*[.,;]?\s*\Z|\s+(?:[-\u2013—]+\s|#)|\s*\(|\s*[;,.]\s+|\s*[\u2013—]\s*\D"
 )
-
 _SECOND_NUMBER = re.compile(r"[:=]\s*[*_`]*[+-]?[0-9]")
 _WORD_SCORES = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _QUOTED_LENGTH = 40

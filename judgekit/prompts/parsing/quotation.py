@@ -23,7 +23,6 @@ _SILENT = (
     "[\\s\\\\*`_>\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f"
     "\U000e0000-\U000e007f]"
 )
-
 _MARKS = "'“”„‟\u2018\u2019\u201a\u201b«»\u2039\u203a\u00b4\uff02\uff07「」『』"
 _DROPPED = re.compile(f"{_SILENT}+")
 _SAME = str.maketrans(dict.fromkeys(_MARKS, '"') | {"|": "/", "\uff1a": ":", "\uff0c": ","})
@@ -139,13 +138,10 @@ _Place = tuple[int, int]
 
 # Characters with which nothing composes; the last before a non-ASCII one may compose with it.
 _ALONE = re.compile(r"[\x00-\x7f]+(?=[\x00-\x7f]|\Z)")
-
 _ELLIPSES = ("[...]", "[…]", "...", "…")
-
 _QUOTES = str.maketrans(
     {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"}
 )
-
 _OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 # Unicode's stream-safe form allows 30 marks on a character; longer runs cost quadratic time.

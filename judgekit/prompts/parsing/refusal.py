@@ -13,7 +13,6 @@ _CANNOT = (
     r"|(?:do not|don't) feel comfortable|must refuse|(?:am|'m) (?:declining|prohibited)"
     r"|(?:do not|don't) (?:wish|want) to|(?:am|'m) forced to decline|should not|shouldn't)"
 )
-
 _DO = (
     r"(?:assist|help|provide|evaluat\w*|assess\w*|scor\w*|judg\w*|rat(?:e|ing)|grad(?:e|ing)"
     r"|comply|complet\w*|fulfil\w*|engage|continue|answer|respond|do that|do this"
@@ -133,7 +132,6 @@ _QUOTED = re.compile(
     r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”|„[^“”\n]{1,2000}[“”]|«[^»\n]{1,2000}»|「[^」\n]{1,2000}」"
     r"|\u2018[^\u2019\n]{1,2000}\u2019(?!\w)|(?<!\w)'[^'\n]{4,2000}'(?!\w)|`[^`\n]{1,2000}`"
 )
-
 _CURLY = str.maketrans("\u2019\u2018\u02bc\uff07\u00b4", "'''''")
 
 # A refusal is short or comes first, and the patterns above are slow on long texts.

@@ -70,7 +70,6 @@ _FILTERED = frozenset(
     | {"prohibited_content", "guardrail_intervened", "content_filtered"}
 )
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"})
-
 _INVISIBLE = re.compile("[\\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+")
 _PAGE = re.compile(r"\s{0,99}<(?:!doctype html|html)\b", re.IGNORECASE)
 
@@ -84,7 +83,6 @@ _LOOSE_CHOICE = re.compile(
     r"[\"'“\u2018*_`\[(]{0,4}(?P<value>first|second|tie)\b",
     re.IGNORECASE,
 )
-
 _QUOTES = "\"'“"
 
 # What is wrong with the choices, behind what to answer.
@@ -93,7 +91,6 @@ _CHOICE_MESSAGES = {
     "missing_criteria": ", for every question; the reply left one out.",
     "not_a_choice": "; the reply said something else.",
 }
-
 _FAULTS = {
     "truncated": "Give one complete JSON object; the reply ended before its verdict was closed.",
     "garbled": "Give one valid JSON object; the reply's JSON could not be read.",

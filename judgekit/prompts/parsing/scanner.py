@@ -20,21 +20,17 @@ _KINDS = (
     r"|inner_monologue|monologue|internal|antthinking|deliberation|feedback|evidence|quote|quotes"
     r"|details"
 )
-
 _REASONING_TAG = (
     rf"(?:<|&lt;|◁)\s{{0,4}}(?P<close>/?)\s{{0,4}}(?:\w{{1,20}}:)?(?P<kind>{_KINDS})"
     rf"(?:\s[^<>]{{0,200}})?(?:>|&gt;|▷)"
     rf"|\[(?P<close2>/?)(?P<kind2>think|thinking|thought|reasoning)\]"
     rf"|<\|(?P<close3>begin_of_|end_of_|/|)(?P<kind3>think|thinking|thought|reasoning)\|>"
 )
-
 _REASONING_TAGS = re.compile(_REASONING_TAG, re.IGNORECASE)
-
 _REASONING = (
     rf"(?P<channel><\|channel\|>\s*(?P<channel_name>\w*))"
     rf"|(?P<fence>(?:```|~~~)\s*(?:think\w*|thought\w*|reasoning)\b)|{_REASONING_TAG}"
 )
-
 _CHANNEL_END = re.compile(r"<\|(?:end|start|channel)\|>")
 
 # White space, invisible characters and comments, between a bracket and what follows it.
@@ -42,7 +38,6 @@ _GAP = (
     r"(?:[\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++"
     r"|(?://|(?<=\s)#)[^\n]{0,200}+\n|/\*[^*]{0,200}+\*/){0,20}+"
 )
-
 _JSON_START = (
     rf"[{{\uff5b](?:\s*+[{{\uff5b])?{_GAP}(?:\"[^\"\n]{{0,120}}\"|'[^'\n]{{0,120}}'"
     r"|[“”„][^“”\n]{0,120}[“”]|[\u2018\u2019\u201a][^\u2018\u2019\n]{0,120}[\u2018\u2019]"
@@ -55,11 +50,9 @@ _JSON_START = (
 _NOISE = r"(?P<noise>(?:[{\uff5b\[]\s{0,4}){41})"
 _STOPS = re.compile(_REASONING, re.IGNORECASE)
 _STOPS_WITH_JSON = re.compile(rf"{_REASONING}|{_NOISE}|{_JSON_START}", re.IGNORECASE)
-
 _KEYS = re.compile(
     r"[\"'“”\u2018\u2019]?([^\W\d][\w &./-]{0,60}?)[\"'“”\u2018\u2019]?\s{0,20}[:=\uff1a]"
 )
-
 _QUOTING = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
 # Some servers strip the channel tokens of gpt-oss, and leave their names.
 _STRIPPED_CHANNELS = re.compile(r"\A\s*analysis.*?assistantfinal", re.DOTALL)

@@ -42,26 +42,21 @@ if TYPE_CHECKING:
     from judgekit.records import Criterion, PreferenceSlot
 
 _STATED_NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
-
 _SCORE_LINE = re.compile(
     r"\b(?:score|rating|grade)\b[*_`\"']{0,4}(?:[ \t]{0,3}\([^()\n]{1,20}\))?[*_`\"']{0,4}"
     r"[ \t]{0,5}[:=][ \t]{0,5}(?P<value>[^\n]{1,120})",
     re.IGNORECASE,
 )
-
 _SCORE_OUT_OF = re.compile(
     rf"(?<![\w.,/-])(?P<value>{_STATED_NUMBER}[ \t]{{0,3}}(?:/"
     rf"|out of)[ \t]{{0,3}}{_STATED_NUMBER})(?![\w/]|[.,]\d)",
     re.IGNORECASE,
 )
-
 _BARE = re.compile(rf"^[ \t*_`]{{0,8}}(?P<value>{_STATED_NUMBER})[ \t*_`.]{{0,8}}$", re.MULTILINE)
-
 _LEADING = re.compile(
     rf"[*_`\"'\[( \t]{{0,6}}"
     rf"({_STATED_NUMBER}(?:[ \t]{{0,3}}(?:/|out of)[ \t]{{0,3}}{_STATED_NUMBER})?)"
 )
-
 _GOES_ON = re.compile(
     r"[\w%/]|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
 )
@@ -73,11 +68,9 @@ _RESULT_TAG = re.compile(
 
 # The brackets of MT-Bench's judges: `[[7]]`, `[[A]]`.
 _VERDICT_BRACKETS = re.compile(r"\[\[[ \t]{0,5}(?P<value>[^\[\]\n]{1,20}?)[ \t]{0,5}\]\]")
-
 _FEEDBACK = re.compile(
     r"\A\s*(?:###\s*)?(?:Feedback|Explanation|Reasoning|Rationale)\s*:\s*", re.IGNORECASE
 )
-
 _DECORATION = " \t\n*_`.:,;!\u2013—-"
 _LINE_ENDED = re.compile(r"[ \t*_`.]*+(?:\n|\Z)")
 
@@ -348,29 +341,23 @@ def _fold_choice(word: str) -> str:
 _NUMBER_WORDS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip
-
 _ONE = rf"(?:[0-9]{{1,3}}(?:\.[0-9]{{1,4}})?|{'|'.join(_NUMBER_WORDS)})"
-
 _VALUE = (
     rf"(?<![\w.$£€-])(?P<value>{_ONE}(?:[ -]?(?:out[ ]of|/)[ ]?{_ONE})?)"
     r"(?![\w/]|[ ]?%|[.,][0-9]|[ ]?[-\u2013][ ]?[0-9]|[ ]of\b)"
 )
-
 _LABELLED = re.compile(
     rf"\b(?:score|rating|grade)\b[*_`\"']{{0,4}}[ ]{{0,3}}[:=][*_`\"' ]{{0,6}}{_VALUE}",
     re.IGNORECASE,
 )
-
 _SENTENCE = re.compile(
     rf"\b(?:score[sd]?|scoring|rat(?:e[sd]?|ing)|grade[sd]?)\b[^.!?\n]{{0,80}}?{_VALUE}",
     re.IGNORECASE,
 )
-
 _STATED_OUT_OF = re.compile(
     rf"(?<![\w.-])(?P<value>{_ONE}[ -]?(?:out[ ]of|/)[ ]?{_ONE})(?![\w%/]|[.,][0-9])",
     re.IGNORECASE,
 )
-
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
 _TAIL_LENGTH = 200
 _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
@@ -399,21 +386,17 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
 
 # FairEval and the Vicuna judges score two assistants: on a line `8 9`, or one by one by name.
 _SIDE_NUMBER = r"[0-9]{1,3}(?:\.[0-9]{1,3})?"
-
 _SIDE = (
     rf"({_SIDE_NUMBER})(?:[ \t]{{0,3}}/[ \t]{{0,3}}10)?(?![\w%/]|[.,]\d|[ \t]*[-\u2013][ \t]*\d)"
 )
-
 _PAIR_LINE = re.compile(
     rf"^[ \t*_`]{{0,8}}({_SIDE_NUMBER})(?:[ \t]*,[ \t]*|[ \t]+)({_SIDE_NUMBER})[ \t*_`]{{0,8}}$",
     re.MULTILINE,
 )
-
 _NAMED = re.compile(
     rf"\bassistant[ \t]{{0,3}}(?P<who>[12])[*_`]{{0,4}}[ \t]{{0,3}}:[ \t*_`]{{0,8}}{_SIDE}",
     re.IGNORECASE,
 )
-
 _TUPLE = re.compile(
     rf"\b(?:output|tuple|scores?)\b[^.\n()]{{0,60}}?\([ \t]{{0,3}}({_SIDE_NUMBER})[ \t]{{0,3}},"
     rf"[ \t]{{0,3}}({_SIDE_NUMBER})[ \t]{{0,3}}\)",
@@ -425,7 +408,6 @@ _RESERVATION = re.compile(
     r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-
 _CLAUSE = re.compile(r"[.!?,;:\n]")
 _CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"
 _CHOICE_LINE_ENDED = re.compile(r"[ \t*_`.\"')]*+\n")
