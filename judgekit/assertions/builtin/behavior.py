@@ -166,9 +166,6 @@ def trajectory_node_executed(output: Output, *, node: Name) -> AssertionResult:
 
     Returns:
         The result; `actual` lists the nodes that were.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     trace_of(output)
     return node_executed(output, node_id=node)
@@ -185,9 +182,6 @@ def trajectory_node_invocations(output: Output, *, node: Name, value: Count) -> 
 
     Returns:
         The result; `actual` is how often it was.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     trace_of(output)
     return node_invocations(output, node_id=node, value=value)

@@ -104,9 +104,6 @@ def latency(output: Output, *, max_ms: BudgetLimit = 60_000.0) -> Score:
 
     Returns:
         `1 - raw / max_ms`, never below 0; `raw` is in milliseconds.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event.
     """
     return _budget_score("latency", output, "latency_ms", max_ms)
 
@@ -121,9 +118,6 @@ def cost(output: Output, *, max_usd: BudgetLimit = 1.0) -> Score:
 
     Returns:
         `1 - raw / max_usd`, never below 0; `raw` is in US dollars.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event.
     """
     return _budget_score("cost", output, "cost_usd", max_usd)
 

@@ -82,10 +82,6 @@ def is_json(
 
     Returns:
         The result; its message lists the violations of the schema.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
     """
     text = text_of(output, path)
     faults: object = []
@@ -123,10 +119,6 @@ def contains_json(
 
     Returns:
         The result; its message lists the violations of the schema in the first one.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
     """
     text = text_of(output, path)
     faults = run_bounded(f"{_PARSERS}:contained_json_faults", text, schema, timeout_s=timeout_s)
@@ -164,10 +156,6 @@ def _xml(
 
     Returns:
         The result; its message names {message}.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
     """
     return passes
 
@@ -200,10 +188,6 @@ def _html(verb: str, parser: str, what: str, message: str) -> Callable[..., Asse
 
     Returns:
         The result; its message names {message}.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
     """
     return passes
 
@@ -246,10 +230,6 @@ def _sql(verb: str, parser: str, what: str, message: str) -> Callable[..., Asser
 
     Returns:
         The result; its message names {message}.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
     """
     return passes
 

@@ -65,9 +65,6 @@ def output_equals(output: Output, *, path: PathText, value: JsonValue) -> Assert
 
     Returns:
         The result; `actual` is the value at the path.
-
-    Raises:
-        NotApplicableError: The path does not exist.
     """
     found = value_of(output, path)
     passed = same_json(found, value)
@@ -88,12 +85,6 @@ def equals(
         value: The text, or the JSON value that the text should state.
         path: Where the text is; None takes the whole output.
         ignore_case: Whether upper and lower case are the same.
-
-    Returns:
-        The result.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     found = value_of(output, path)
     if isinstance(found, str) and not isinstance(value, str):
@@ -122,12 +113,6 @@ def contains(
         value: The part to look for.
         path: Where the text is; None takes the whole output.
         ignore_case: Whether upper and lower case are the same.
-
-    Returns:
-        The result.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
     passed = value.casefold() in text.casefold() if ignore_case else value in text
@@ -149,9 +134,6 @@ def contains_all(
 
     Returns:
         The result; `value` is the share of the values that it contains.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
     there = _contained(text, value, ignore_case=ignore_case)
@@ -178,12 +160,6 @@ def contains_any(
         value: The parts to look for.
         path: Where the text is; None takes the whole output.
         ignore_case: Whether upper and lower case are the same.
-
-    Returns:
-        The result.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
     there = _contained(text, value, ignore_case=ignore_case)
@@ -204,12 +180,6 @@ def starts_with(
         value: The beginning.
         path: Where the text is; None takes the whole output.
         ignore_case: Whether upper and lower case are the same.
-
-    Returns:
-        The result.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
     fold = str.casefold if ignore_case else str
@@ -240,10 +210,6 @@ def regex(
 
     Returns:
         The result; `actual` is what matched first, None where nothing did.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: The search took too long.
     """
     text = text_of(output, path)
     found = search_text(value, text, ignore_case=ignore_case, timeout_s=timeout_s)
@@ -319,9 +285,6 @@ def word_count(
 
     Returns:
         The result; `actual` is the number.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     return _count_result(len(text_of(output, path).split()), "words", value)
 
@@ -339,9 +302,6 @@ def char_count(
 
     Returns:
         The result; `actual` is the number.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     return _count_result(len(text_of(output, path)), "characters", value)
 
@@ -496,9 +456,6 @@ def is_refusal(output: Output) -> AssertionResult:
 
     Returns:
         The result; `actual` is the phrase.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, None)
     if not text.strip():

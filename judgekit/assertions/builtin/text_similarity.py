@@ -105,10 +105,6 @@ def levenshtein(
 
     Returns:
         The result; `actual` is the distance, or one more than the threshold when it is larger.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
     """
     text = text_of(output, path)
     found = measure_similarity(

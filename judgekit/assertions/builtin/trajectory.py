@@ -56,9 +56,6 @@ def tool_used(
 
     Returns:
         The result; `actual` is how often it was called.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     calls = tool_calls(output)
     n = sum(call.tool == tool for call in calls)
@@ -80,9 +77,6 @@ def tool_never_used(output: Output, *, tool: Name | ToolNames) -> AssertionResul
 
     Returns:
         The result; `actual` lists the steps in which one was called.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     barred = {tool} if isinstance(tool, str) else set(tool)
     found = [call for call in tool_calls(output) if call.tool in barred]
@@ -151,9 +145,6 @@ def matches(
 
     Returns:
         The result; `actual` lists the calls that were made.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
     """
     made = tool_calls(output)
     explain = _why_out_of_order if mode in {"strict", "in_order"} else _why_other_calls
@@ -204,9 +195,6 @@ def _share(name: str, summary: str, what: str, returns: str) -> Callable[..., As
 
     Returns:
         The result; {returns}.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
     """
     return reaches
 
@@ -311,9 +299,6 @@ def no_loop(
 
     Returns:
         The result; `actual` is how often the most frequent call was made.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     calls = [call for call in tool_calls(output) if call.tool not in (ignoring or ())]
     keys = [call.key for call in calls]
@@ -344,9 +329,6 @@ def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) 
 
     Returns:
         The result; `actual` is the number of steps.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     trace = trace_of(output)
     n = sum(_is_step(event) if types is None else event.type in types for event in trace)
@@ -364,9 +346,6 @@ def max_tool_calls(output: Output, *, value: Count, tool: Name | None = None) ->
 
     Returns:
         The result; `actual` is the number of calls.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     n = sum(tool is None or call.tool == tool for call in tool_calls(output))
     what = "tool calls" if tool is None else f"calls of {tool}"
@@ -383,9 +362,6 @@ def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResu
 
     Returns:
         The result; `actual` lists the errors.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     calls = [call for call in tool_calls(output) if tool in (None, call.tool)]
     failed = [call for call in calls if call.error is not None]
@@ -406,9 +382,6 @@ def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
 
     Returns:
         The result, passed where nothing failed; `actual` lists the errors without a recovery.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     calls = tool_calls(output)
     failed = [call for call in calls if call.error is not None]
