@@ -72,14 +72,24 @@ def invalid_schema(schema: object) -> str | None:
 
     if not isinstance(schema, dict | bool):
         return "a schema is a mapping or a truth value"
-    foreign = _foreign_references(schema)
-    if foreign:
-        return f"it refers to {foreign}, which it does not contain; nothing is fetched"
+    ids, references = _identities(schema)
+    # Fetching a schema would send a request from a test; so only references within it are followed.
+    ends = {identity.rpartition("/")[2] for identity in ids} - {""}
+    for reference in references:
+        document = reference.partition("#")[0]
+        is_own = document in ids or document.rpartition("/")[2] in ends
+        # The package jsonschema includes the standard's own schemas.
+        is_standard = document.startswith("https://json-schema.org/draft")
+        if document and not is_own and not is_standard:
+            return f"it refers to {reference}, which it does not contain; nothing is fetched"
     try:
         _validator(json.dumps(schema)).check_schema(schema)
     except SchemaError as error:
         return f"{_pointer(list(error.absolute_path))}{error.message}"[:_WANTED]
-    return _dangling_reference(schema)
+    # Where parts have identities, what a reference is relative to depends on where it stands.
+    if len(ids - {""}) > 1 or not isinstance(schema, dict):
+        return None
+    return _dangling_reference(schema, references)
 
 
 @lru_cache(maxsize=256)
@@ -112,30 +122,12 @@ def _pointer(path: list[str | int]) -> str:
     return f"{text.removeprefix('.')}: " if text else ""
 
 
-def _foreign_references(schema: object) -> str | None:
-    """The first reference to another document that the schema does not contain itself."""
-    # Fetching a schema would send a request from a test; so only references within it are followed.
-    ids, references = _identities(schema)
-    ends = {identity.rpartition("/")[2] for identity in ids} - {""}
-    for reference in references:
-        document = reference.partition("#")[0]
-        is_own = document in ids or document.rpartition("/")[2] in ends
-        # The package jsonschema includes the standard's own schemas.
-        is_standard = document.startswith("https://json-schema.org/draft")
-        if document and not is_own and not is_standard:
-            return reference
-    return None
-
-
-def _dangling_reference(schema: dict[str, object] | bool) -> str | None:  # noqa: FBT001 - a schema
+def _dangling_reference(schema: dict[str, object], references: list[str]) -> str | None:
     """The fault of the first reference to a place that does not exist."""
     from referencing import Registry, Resource  # noqa: PLC0415 - slow to import
     from referencing.exceptions import Unresolvable  # noqa: PLC0415 - slow to import
     from referencing.jsonschema import DRAFT202012  # noqa: PLC0415 - slow to import
 
-    ids, references = _identities(schema)
-    if len(ids - {""}) > 1 or not isinstance(schema, dict):
-        return None  # what a reference is relative to depends on where it stands
     resource = Resource.from_contents(schema, default_specification=DRAFT202012)
     resolver = Registry().with_resource("", resource).resolver()
     for reference in references:

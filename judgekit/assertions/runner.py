@@ -141,7 +141,6 @@ def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -
 
 
 def _reason(error: Exception) -> str:
-    """Why a function gave no result."""
     if isinstance(error, JudgekitError):
         return str(error)
     if isinstance(error, RecursionError):

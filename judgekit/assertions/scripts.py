@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import JsonValue, ValidationError, model_validator
 
+from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import UndecidedError, assertion, scorer
 from judgekit.records import AssertionResult, Case, Fraction, JsonObject, Name, Record, Score
 from judgekit.registry import RegistryEntry
@@ -235,8 +236,7 @@ def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:
     """Parse a script's answer."""
     text = stdout.decode("utf-8", errors="replace").strip()
     try:
-        found = json.loads(text, parse_constant=_refuse)
-        return ScriptAnswer.model_validate(found)
+        return ScriptAnswer.model_validate(read_json(text))
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in detail["loc"])
@@ -268,10 +268,6 @@ def _failure(script: str, error: ProcessFailedError, settings: ScriptSettings) -
         message = f"{message}: {named[-1][:_SHOWN]}"
     hint = "give it more time with timeout_s" if kind == "timeout" else None
     return ScriptFailedError(f"the script {script!r} failed: {message}", kind=kind, hint=hint)
-
-
-def _refuse(token: str) -> float:
-    raise ValueError(f"{token} is no number in JSON")
 
 
 _ALIASES = {"pass": "passed", "score": "value", "reason": "message", "feedback": "message"}

@@ -82,8 +82,6 @@ def check_specs(
 
 
 class _Reader:
-    """Parses specs and collects their faults."""
-
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self.faults: list[SpecFault] = []
@@ -206,7 +204,6 @@ class _Reader:
 
 
 def _where_else(name: str, known: Sequence[str]) -> str:
-    """What there is in place of an unknown assertion."""
     for elsewhere in (name.partition(":")[0], name):
         if elsewhere in ELSEWHERE:
             return ELSEWHERE[elsewhere]

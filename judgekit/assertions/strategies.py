@@ -427,7 +427,6 @@ def _outcome(
 
 
 def _scored_part(part: PlannedPart, scores: Sequence[Score]) -> PartOutcome:
-    """The outcome by the lowest of its scores, where all are known."""
     found = [scores[place] for place in part.scorers if place < len(scores)]
     known = [score.value for score in found if score.value is not None]
     if len(known) < len(part.scorers):

@@ -176,7 +176,6 @@ def _parse(name: str, source: str) -> nodes.Template:
 
 @lru_cache(maxsize=_CACHED_TEMPLATES)
 def _included_files(name: str, source: str) -> tuple[str, ...]:
-    """The names of the files that a template includes."""
     tree = _parse(name, source)
     if tree.find(nodes.Extends) is not None:
         raise errors.TemplateError(
@@ -235,21 +234,7 @@ _cached_marker = lru_cache(maxsize=4096)(fence_marker)
 
 
 def fence_text(text: str, label: str = "text") -> str:
-    """The text between an opening and a closing line that carry its marker.
-
-    Args:
-        text: Any text; the result contains it byte for byte.
-        label: What the text is, one word ("output", "input").
-
-    Returns:
-        Three parts, each on lines of their own: opening line, text, closing line.
-
-    Example:
-        >>> print(fenced("4", "output"))
-        <output RIGOBZ45VMQIH2TF>
-        4
-        </output RIGOBZ45VMQIH2TF>
-    """
+    """The text between an opening and a closing line that carry its marker."""
     marker = _cached_marker(text) if len(text) <= _LONGEST_CACHED else fence_marker(text)
     return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
 
@@ -398,7 +383,6 @@ def _untrusted_in(node: nodes.Node, carried: _Carried) -> frozenset[str]:
 
 
 def _fences(node: nodes.Filter | None) -> bool:
-    """Whether a chain of filters includes the fence."""
     return node is not None and any(
         each.name == _FENCE for each in (node, *node.find_all(nodes.Filter))
     )

@@ -127,7 +127,6 @@ def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Redaction, .
 
 @lru_cache(maxsize=64)
 def _own_names(names: frozenset[str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The caller's own names, each with its pattern."""
     # An output names `gpt-4o`, and the suite `openai/gpt-4o`.
     plain = {name.strip() for name in names}
     plain |= {name.rpartition("/")[2] for name in plain if "/" in name}

@@ -268,14 +268,12 @@ _SHORTEST_STEM = 3
 
 
 def _vague_words(text: str) -> list[str]:
-    """The vague words of a text ("appropriate", "high quality")."""
     # A quoted word is named, not used.
     found = (match.group().lower() for match in _VAGUE.finditer(_QUOTED.sub("", text)))
     return list(dict.fromkeys(found))
 
 
 def _asks_negatively(question: str) -> str | None:
-    """The kind of question in which yes and no are easily confused, if it is one."""
     if _LEADING.search(question):
         return "leading"
     if _NEGATED.search(question):

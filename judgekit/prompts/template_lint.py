@@ -52,8 +52,6 @@ _SCORE_BEFORE_REASON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _ParsedTemplate:
-    """A template as the rules see it."""
-
     header: TemplateHeader
     file: str
     pieces: Mapping[str, Sequence[TemplatePiece]]
@@ -279,7 +277,6 @@ _SENTINELS = {
 
 
 def _trial_flaws(template: PromptTemplate) -> Iterator[Flaw]:
-    """What only rendering the template shows."""
     rubric = _rubric(template.header)
     loose: set[str] = set()
     for case, output in _samples(needs_trace=template.header.needs_trace):

@@ -19,6 +19,8 @@ from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Count, Finite, Record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from judgekit.records import Output
 
 TextList = Annotated[list[str], Field(min_length=1)]
@@ -272,38 +274,38 @@ class CountBounds(Record):
         return (self.min is None or n >= self.min) and (self.max is None or n <= self.max)
 
 
-@assertion("text.word_count")
-def word_count(
-    output: Output, *, value: Count | CountBounds, path: PathText | None = None
-) -> AssertionResult:
-    """Pass when the text has the expected number of words, separated by white space.
+def _count(
+    unit: str, noun: str, what: str, count: Callable[[str], int]
+) -> Callable[..., AssertionResult]:
+    """The assertion that a text has an expected number of units."""
+
+    @assertion(f"text.{unit}_count")
+    def fits(
+        output: Output, *, value: Count | CountBounds, path: PathText | None = None
+    ) -> AssertionResult:
+        n = count(text_of(output, path))
+        passed, limit = n == value, str(value)
+        if isinstance(value, CountBounds):
+            ends = (("at least", value.min), ("at most", value.max))
+            passed = value.fit(n)
+            limit = " and ".join(f"{word} {end}" for word, end in ends if end is not None)
+        return make_result(passed, n, f"{n} {noun}, wanted {limit}")
+
+    fits.__doc__ = f"""Pass when the text has the expected number of {noun}{what}.
 
     Args:
         output: The output.
-        value: The exact number, or `{"min": …, "max": …}`.
+        value: The exact number, or `{{"min": …, "max": …}}`.
         path: Where the text is; None takes the whole output.
 
     Returns:
         The result; `actual` is the number.
     """
-    return _count_result(len(text_of(output, path).split()), "words", value)
+    return fits
 
 
-@assertion("text.char_count")
-def char_count(
-    output: Output, *, value: Count | CountBounds, path: PathText | None = None
-) -> AssertionResult:
-    """Pass when the text has the expected number of characters (Unicode code points).
-
-    Args:
-        output: The output.
-        value: The exact number, or `{"min": …, "max": …}`.
-        path: Where the text is; None takes the whole output.
-
-    Returns:
-        The result; `actual` is the number.
-    """
-    return _count_result(len(text_of(output, path)), "characters", value)
+word_count = _count("word", "words", ", separated by white space", lambda text: len(text.split()))
+char_count = _count("char", "characters", " (Unicode code points)", len)
 
 
 @assertion("text.number")
@@ -353,15 +355,6 @@ def states_number(
     passed = off <= allowed * (1 + 1e-12)
     message = f"{actual:.15g} is {off:.6g} off {value:.15g}, allowed {allowed:.6g}"
     return AssertionResult(passed=passed, actual=actual, message=message)
-
-
-def _count_result(n: int, unit: str, wanted: int | CountBounds) -> AssertionResult:
-    passed, limit = n == wanted, str(wanted)
-    if isinstance(wanted, CountBounds):
-        ends = (("at least", wanted.min), ("at most", wanted.max))
-        passed = wanted.fit(n)
-        limit = " and ".join(f"{word} {end}" for word, end in ends if end is not None)
-    return AssertionResult(passed=passed, actual=n, message=f"{n} {unit}, wanted {limit}")
 
 
 # How many characters a pattern may have.

@@ -307,7 +307,6 @@ def _in_prose(
     fault: str | None = None,
     closed: bool = True,
 ) -> ScoreCandidate:
-    """A candidate that no object surrounds."""
     return ScoreCandidate(index, leaf, source, start, start, end, (), trusted, fault, closed=closed)
 
 

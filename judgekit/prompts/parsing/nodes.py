@@ -216,7 +216,6 @@ class _Parser:
         return Leaf(kind or "bare", folded if kind else text, start, self.pos)
 
     def _next(self) -> str:
-        """The next character after white space and comments."""
         match = _SPACE.match(self.text, self.pos)
         self.pos = self.pos if match is None else match.end()
         if self.pos >= len(self.text):
@@ -356,7 +355,6 @@ def _row(match: re.Match[str], at: int) -> _OutlineRow:
 
 
 def _ends_object(row: _OutlineRow, top: _Open) -> bool:
-    """Whether a row is outside the innermost open object."""
     if row.item is None:
         return row.indent <= top.indent
     return top.indent > row.item or (top.is_item and top.indent == row.item)

@@ -504,7 +504,6 @@ def _choice_as_score(pair: KeyValue, names: ExpectedCriteria, *, is_declined: bo
 
 
 def _preference_reply(candidate: ScoreCandidate, reply: CriterionReply) -> PreferenceReply:
-    """The preference that was read as a score, with the fields beside it."""
     owner = candidate.owners[0] if candidate.owners else Obj((), 0, 0)
     # The first of two equal keys counts, as everywhere in a reply.
     beside = {pair.key: pair.value for pair in reversed(owner.pairs)}

@@ -333,7 +333,6 @@ def _find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
 
 
 def _fold_choice(word: str) -> str:
-    """A choice in the form choices are compared in."""
     # AlpacaEval labels the outputs `m` and `M`; words may be written in capitals.
     return word if len(word) == 1 else word.casefold()
 
@@ -365,7 +364,6 @@ _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 
 
 def _stated_scores(prose: str) -> list[re.Match[str]]:
-    """Where a score is stated, in the order of the text."""
     # A line `Score: n` overrides a sentence, and a sentence overrides a bare number that ends the
     # reply. What follows a number counts: a match that ended 2-1 and 3.5 % are no scores.
     folded = prose.casefold()
@@ -418,8 +416,6 @@ _LOWEST, _HIGHEST = 0.0, 10.0
 
 @dataclass(frozen=True, slots=True)
 class _ChoiceHit:
-    """A choice found in a reply."""
-
     choice: PreferenceSlot
     # The words that state it; empty for a bare letter or pair, which any text may contain.
     text: str
