@@ -85,11 +85,6 @@ class EvaluationPlan:
         """Whether a judge is called."""
         return any(part.strategy == "llm_judge" for part in self.parts)
 
-    @property
-    def weights(self) -> dict[str, float]:
-        """The weight of each strategy."""
-        return {part.strategy: part.weight for part in self.parts}
-
 
 def plan_evaluation(
     case: Case,

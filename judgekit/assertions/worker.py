@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def search_pattern(pattern: str, text: str, ignore_case: bool, whole: bool) -> str | None:  # noqa: FBT001
+def search_pattern(pattern: str, text: str, ignore_case: bool) -> str | None:  # noqa: FBT001
     """The first part of a text that a pattern matches."""
-    rule = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
-    found = rule.fullmatch(text) if whole else rule.search(text)
+    found = re.search(pattern, text, re.IGNORECASE if ignore_case else 0)
     return None if found is None else found.group()
 
 

@@ -24,12 +24,12 @@ def asked(*requests: object) -> list[dict[str, object]]:
 
 
 def test_a_function_runs_in_the_worker() -> None:
-    assert run_bounded(SEARCH, "a+", "baa\ud800", False, False, timeout_s=60) == "aa"
+    assert run_bounded(SEARCH, "a+", "baa\ud800", False, timeout_s=60) == "aa"
 
 
 def test_what_a_function_raises_comes_back_named() -> None:
     with pytest.raises(RefusedInputError, match="unterminated") as caught:
-        run_bounded(SEARCH, "(a", "a", False, False, timeout_s=60)
+        run_bounded(SEARCH, "(a", "a", False, timeout_s=60)
     assert caught.value.kind == "error"
 
 
@@ -82,7 +82,7 @@ def test_threads_have_a_worker_each() -> None:
 
 
 def test_the_worker_answers_line_by_line() -> None:
-    run = {"run": SEARCH, "arguments": ["b", "abc", False, False], "timeout_s": 60}
+    run = {"run": SEARCH, "arguments": ["b", "abc", False], "timeout_s": 60}
     assert asked({"load": SEARCH}, run) == [{"value": None}, {"value": "b"}]
 
 

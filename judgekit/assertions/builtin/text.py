@@ -398,14 +398,14 @@ PatternText = Annotated[str, AfterValidator(_checked_pattern)]
 
 
 def search_text(
-    pattern: str, text: str, *, ignore_case: bool = False, whole: bool = False, timeout_s: float = 1
+    pattern: str, text: str, *, ignore_case: bool = False, timeout_s: float = 1
 ) -> str | None:
     """The first part of a text that a pattern matches."""
     rule = compile_pattern(pattern, ignore_case=ignore_case)
     if len(text) <= _longest_quick_text(pattern):
-        found = rule.fullmatch(text) if whole else rule.search(text)
+        found = rule.search(text)
         return None if found is None else found.group()
-    part = run_bounded(_TASK, pattern, text, ignore_case, whole, timeout_s=timeout_s)
+    part = run_bounded(_TASK, pattern, text, ignore_case, timeout_s=timeout_s)
     return part if isinstance(part, str) else None
 
 
