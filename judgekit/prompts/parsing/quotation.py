@@ -45,7 +45,7 @@ class JudgedTexts:
 
     def has(self, text: str) -> bool:
         """Whether the judged texts contain a structure, whatever its quotation marks."""
-        return _occurs(normalised(text).replace('"', ""), self.plain)
+        return bool(self.plain) and _occurs(normalised(text).replace('"', ""), self.plain)
 
     def has_quoted(self, text: str) -> bool:
         """As `has`, but quotation marks count, so that `"score": 5` is not `Score: 5`."""
@@ -76,11 +76,10 @@ class JudgedTexts:
         return low if len(shared) >= _LEAST and ":" in shared else start
 
 
-def judged_texts(judged_text: str | Sequence[str] | None) -> JudgedTexts | None:
+def judged_texts(judged_text: str | Sequence[str] | None) -> JudgedTexts:
     """The judged texts in the form they are compared in, cached for the next reply."""
-    texts = (judged_text,) if isinstance(judged_text, str) else tuple(judged_text or ())
-    texts = tuple(text for text in texts if text)
-    return _normalised_texts(texts) if texts else None
+    texts = (judged_text,) if isinstance(judged_text, str) else (judged_text or ())
+    return _normalised_texts(tuple(text for text in texts if text))
 
 
 def is_json_like(judged_text: str | Sequence[str] | None) -> bool:

@@ -191,11 +191,11 @@ def _unwrap_json_string(text: str) -> str:
 
 
 def _is_quotation(
-    marks: Sequence[ScoreCandidate], names: ExpectedCriteria, judged: JudgedTexts | None
+    marks: Sequence[ScoreCandidate], names: ExpectedCriteria, judged: JudgedTexts
 ) -> bool:
     """Whether the judged text contains the scores of a document in the same structure."""
     trusted = [mark for mark in marks if mark.leaf is not None]
-    if judged is None or not trusted:
+    if not trusted:
         return False
     source = trusted[0].source
     start, end = min(m.start for m in trusted), max(m.end for m in trusted)
@@ -258,18 +258,16 @@ def _candidates(
     return [find_candidates(node, scan.text, names) for node in nodes], []
 
 
-def _is_quoted_line(mark: ScoreCandidate, judged: JudgedTexts | None) -> bool:
-    if judged is None or mark.leaf is None:
+def _is_quoted_line(mark: ScoreCandidate, judged: JudgedTexts) -> bool:
+    if mark.leaf is None:
         return False
-    if mark.leaf.kind == "line" and mark.leaf.start >= mark.start and mark.source:
-        return judged.has(mark.source[mark.start : mark.leaf.start] + mark.leaf.text) or (
-            judged.has(mark.source[mark.start : mark.end])
-        )
-    return judged.has(mark.source[mark.start : mark.end])
+    is_line = mark.leaf.kind == "line" and mark.leaf.start >= mark.start and mark.source != ""
+    value = mark.source[mark.start : mark.leaf.start] + mark.leaf.text
+    return judged.has(mark.source[mark.start : mark.end]) or (is_line and judged.has(value))
 
 
 def _check_loose_keys(
-    prose: str, found: Found, names: ExpectedCriteria, judged: JudgedTexts | None, reply: str
+    prose: str, found: Found, names: ExpectedCriteria, judged: JudgedTexts, reply: str
 ) -> None:
     """Refuse a verdict that is contradicted by keys outside of any structure."""
     # They are the rest of an object that a quotation in it broke in two.
@@ -287,7 +285,7 @@ def _check_loose_keys(
         if names.are_choices:
             value = SLOTS_BY_SCORE.index(value.casefold())
         same = raw is not None and value is not None and float(value) == raw
-        if not same and not (judged and judged.has(match.group())):
+        if not same and not judged.has(match.group()):
             message = "Give one JSON object and nothing else."
             if names.are_choices:
                 ask, slot = names.criteria[0].ask, match["value"].casefold()

@@ -75,7 +75,7 @@ class Scan(NamedTuple):
 
 
 def scan_reply(
-    reply: str, names: ExpectedCriteria, judged: JudgedTexts | None, *, with_json: bool = True
+    reply: str, names: ExpectedCriteria, judged: JudgedTexts, *, with_json: bool = True
 ) -> Scan:
     """Take a reply apart."""
     # A structure that begins like JSON and cannot be read makes the whole reply untrustworthy,
@@ -90,7 +90,7 @@ class _Scanner:
     """Walks through a reply once; `pos` is the next place to look at."""
 
     def __init__(
-        self, text: str, names: ExpectedCriteria, judged: JudgedTexts | None, *, with_json: bool
+        self, text: str, names: ExpectedCriteria, judged: JudgedTexts, *, with_json: bool
     ) -> None:
         self.text = text
         self.stops = _STOPS_WITH_JSON if with_json else _STOPS
@@ -156,8 +156,8 @@ class _Scanner:
             self.dropped.append((start, end + closing, "\n"))
             self.pos = end + closing
             return
-        if not self.is_rest_quoted and self.judged is not None:
-            self.is_rest_quoted = self.judged.has(self.text[start:].strip())
+        # Once it is known, the rest need not be compared again.
+        self.is_rest_quoted = self.is_rest_quoted or self.judged.has(self.text[start:].strip())
         if self.is_rest_quoted:
             self.pos = start + 1
         else:
@@ -198,7 +198,7 @@ class _Scanner:
             self.fault = "too_long"
             return
         # A quoted structure may be cut anywhere; what is quoted is skipped, then the scan resumes.
-        end = start if self.judged is None else self.judged.common_start(self.text, start)
+        end = self.judged.common_start(self.text, start)
         line_end = self.text.find("\n", fault.position, fault.position + _AFTER_FAULT)
         line_end = fault.position + _AFTER_FAULT if line_end < 0 else line_end
         keys = (match.group(1) for match in _KEYS.finditer(self.text, start, line_end))

@@ -98,7 +98,7 @@ def parse_formatted_reply(
     reply, prose, judged = _prose_of(text, names, finish_reason, judged_text)
     hits = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
     raise_if_too_many(hits, reply)
-    has = None if judged is None else cache(judged.has)
+    has = cache(judged.has)
     hits = [hit for hit in hits if not _is_quoted(hit, has)]
     if is_cut_off(finish_reason):
         hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
@@ -123,7 +123,7 @@ def parse_formatted_preference(
     prose = prose.strip()
     hits = sorted(form.find(prose, reply_format), key=lambda hit: hit.start)
     raise_if_too_many(hits, reply)
-    has = None if judged is None else cache(judged.has)
+    has = cache(judged.has)
     hits = [hit for hit in hits if not _is_quoted_choice(hit, has, judged_text)]
     if is_cut_off(finish_reason) and not form.closes_itself:
         hits = [hit for hit in hits if _CHOICE_LINE_ENDED.match(prose, hit.end) is not None]
@@ -155,7 +155,7 @@ def _prose_of(
     names: ExpectedCriteria,
     finish_reason: str | None,
     judged_text: str | Sequence[str] | None,
-) -> tuple[str, str, JudgedTexts | None]:
+) -> tuple[str, str, JudgedTexts]:
     """The reply, its prose without reasoning and fences, and the judged texts."""
     reply, judged = require_text(text, finish_reason), judged_texts(judged_text)
     scan = scan_reply(reply, names, judged, with_json=False)
@@ -219,10 +219,10 @@ TEXT_FORMATS: Mapping[str, TextFormat] = {
 }
 
 
-def _is_quoted(hit: re.Match[str], has: Callable[[str], bool] | None) -> bool:
+def _is_quoted(hit: re.Match[str], has: Callable[[str], bool]) -> bool:
     """Whether the judged text contains a hit, with the words or brackets around its value."""
     # A bare value with a stop or comma ("No, …") is common in texts and no quotation.
-    if has is None or hit.group().strip(_DECORATION) == hit.group("value"):
+    if hit.group().strip(_DECORATION) == hit.group("value"):
         return False
     value = _LEADING.match(ascii_digits(hit.group("value")))
     end = hit.end() if value is None else hit.start("value") + value.end()
@@ -501,12 +501,10 @@ def _scored(first: str, second: str, text: str, start: int, end: int) -> _Choice
     return _ChoiceHit(choice, text, start, end, raws)
 
 
-def _is_quoted_choice(
-    hit: _ChoiceHit, has: Callable[[str], bool] | None, texts: Sequence[str]
-) -> bool:
+def _is_quoted_choice(hit: _ChoiceHit, has: Callable[[str], bool], texts: Sequence[str]) -> bool:
     """Whether the judged texts contain a verdict too."""
-    if has is None or hit.text:
-        return has is not None and has(hit.text)
+    if hit.text:
+        return has(hit.text)
     # A bare letter is in every text; a bare pair of scores counts as quoted where it is a line.
     return hit.raws is not None and any(
         (float(match.group(1)), float(match.group(2))) == hit.raws
