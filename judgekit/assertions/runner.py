@@ -129,7 +129,8 @@ def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> Ass
 def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
     """Call one assertion; the one place where every exception is caught, as it may be anyone's."""
     try:
-        found = check.call(output, case)
+        function = cast("Callable[..., object]", check.function)
+        found = function(output, case=case) if check.wants_case else function(output)
     except Exception as error:  # noqa: BLE001 - another package's assertion may raise anything
         # That a missing text does not contain a word says nothing, so a negated check stays open.
         if isinstance(error, NotApplicableError) and not check.is_negated:

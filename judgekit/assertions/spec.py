@@ -29,7 +29,6 @@ from judgekit.records import Fraction, Weight
 
 if TYPE_CHECKING:
     from judgekit.formats import Synonym
-    from judgekit.records import Case, Output
     from judgekit.registry import Registry
 
 # How deep groups may be nested.
@@ -58,11 +57,6 @@ class ParsedAssertion:
     # For a group: the share of its weight that must pass.
     threshold: float | None = None
     members: tuple[ParsedAssertion, ...] = ()
-
-    def call(self, output: Output, case: Case | None) -> object:
-        """Carry the assertion out; it may raise or return anything."""
-        function = cast("Callable[..., object]", self.function)
-        return function(output, case=case) if self.wants_case else function(output)
 
 
 def read_specs(

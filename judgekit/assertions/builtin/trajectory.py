@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.records import Output, TraceEvent
+    from judgekit.records import Output
 
 ToolNames = Annotated[list[Name], Field(min_length=1)]
 """One tool or more."""
@@ -330,8 +330,14 @@ def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) 
     Returns:
         The result; `actual` is the number of steps.
     """
-    trace = trace_of(output)
-    n = sum(_is_step(event) if types is None else event.type in types for event in trace)
+    n = 0
+    for event in trace_of(output):
+        is_step = event.type not in _BOOKKEEPING
+        if types is not None:
+            is_step = event.type in types
+        elif event.type == "message":
+            is_step = (event.model_extra or {}).get("role") not in _NOT_THE_AGENT
+        n += is_step
     return AssertionResult(passed=n <= value, actual=n, message=f"{n} steps, at most {value}")
 
 
@@ -412,9 +418,3 @@ def _cycle(keys: Sequence[str], most: int) -> tuple[int, int, int] | None:
             if is_over and len(set(keys[start : start + length])) > 1:
                 return start, length, same // length + 1
     return None
-
-
-def _is_step(event: TraceEvent) -> bool:
-    if event.type == "message":
-        return (event.model_extra or {}).get("role") not in _NOT_THE_AGENT
-    return event.type not in _BOOKKEEPING
