@@ -135,10 +135,12 @@ def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -
         # That a missing text does not contain a word says nothing, so a negated check stays open.
         if isinstance(error, NotApplicableError) and not check.is_negated:
             return AssertionResult(passed=False, message=_encodable(error.message))
-        return _error_result(_reason(error))
-    if not isinstance(found, AssertionResult):
-        return _error_result(f"it returned {type(found).__name__}, not an AssertionResult")
-    return found
+        message = _encodable(_reason(error))
+    else:
+        if isinstance(found, AssertionResult):
+            return found
+        message = f"it returned {type(found).__name__}, not an AssertionResult"
+    return AssertionResult(passed=None, message=message, error=message)
 
 
 def _reason(error: Exception) -> str:
@@ -147,11 +149,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "the value it checks is nested too deeply"
     return f"it raised {type(error).__name__}: {error}"
-
-
-def _error_result(message: str) -> AssertionResult:
-    message = _encodable(message)
-    return AssertionResult(passed=None, message=message, error=message)
 
 
 def _encodable(message: str) -> str:
@@ -254,7 +251,7 @@ def score_output(
         0.75
     """
     # Every fault is reported before anything runs, so that a typo costs no minutes.
-    found = _read_scorers(scorers, registry)
+    found = read_scorers(scorers, registry=registry)
     weights = weights or {}
     names = [declared.name for declared, _ in found]
     if unknown := sorted(weights.keys() - set(names)):
@@ -277,14 +274,10 @@ def score_output(
     return ScoreBreakdown(overall=min(max(mean, 0.0), 1.0) if any(shares) else None, scores=scores)
 
 
-def check_scorers(scorers: Sequence[ScorerSpec], *, registry: Registry | None = None) -> None:
-    """Refuse invalid scorers before anything runs."""
-    _read_scorers(scorers, registry)
-
-
-def _read_scorers(
-    scorers: Sequence[ScorerSpec], registry: Registry | None
+def read_scorers(
+    scorers: Sequence[ScorerSpec], *, registry: Registry | None = None
 ) -> list[tuple[Declaration, dict[str, object]]]:
+    """Scorers with their arguments; invalid ones are refused before anything runs."""
     known = scorer_registry() if registry is None else registry
     read: list[tuple[Declaration, dict[str, object]]] = []
     faults: list[SpecFault] = []

@@ -38,8 +38,10 @@ _COMMON = ("type", "weight", "description", "metric")
 # The criterion an assertion stands for where rules judge; common but for assertions of one.
 _CRITERION = "criterion"
 _NOT = "not-"
-_WEIGHT: TypeAdapter[object] = TypeAdapter(Weight)
-_THRESHOLD: TypeAdapter[object] = TypeAdapter(Fraction)
+_NUMBERS: Mapping[str, TypeAdapter[object]] = {
+    "weight": TypeAdapter(Weight),
+    "threshold": TypeAdapter(Fraction),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class _Reader:
             self._add((*where, "type"), "needs a `type`, the assertion's name")
             return None
         n_before = len(self.faults)
-        weight = self._number(spec, "weight", _WEIGHT, where, name)
+        weight = self._number(spec, "weight", where, name)
         # A package may register a name of its own that begins so.
         is_negated = name.startswith(_NOT) and name not in self._registry
         plain = name.removeprefix(_NOT) if is_negated else name
@@ -151,7 +153,7 @@ class _Reader:
             if other not in known:
                 hint = f"it takes {', '.join((*known, 'weight'))}"
                 self._add((*where, other), f"takes no `{other}`", name, hint)
-        threshold = self._number(settings, "threshold", _THRESHOLD, where, name)
+        threshold = self._number(settings, "threshold", where, name)
         # Recursion as deep as a file likes would end the process.
         if depth >= _MAX_DEPTH:
             self._add(where, f"groups are nested deeper than {_MAX_DEPTH}", name)
@@ -176,17 +178,12 @@ class _Reader:
         return {key: value for key, value in settings.items() if key != _CRITERION}
 
     def _number(
-        self,
-        spec: Mapping[str, object],
-        key: str,
-        adapter: TypeAdapter[object],
-        where: SpecLocation,
-        name: str,
+        self, spec: Mapping[str, object], key: str, where: SpecLocation, name: str
     ) -> float | None:
         if spec.get(key) is None:
             return None
         try:
-            return cast("float", validate_argument(adapter, spec[key]))
+            return cast("float", validate_argument(_NUMBERS[key], spec[key]))
         except InputError as error:
             self._add((*where, key), f"`{key}` {error.message}", name)
             return None

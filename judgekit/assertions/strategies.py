@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, get_args
 
 from judgekit.assertions.runner import weight_shares
 from judgekit.assertions.scripts import SCRIPT_NAME
-from judgekit.errors import DatasetError
+from judgekit.errors import DatasetError, UnknownNameError
 from judgekit.records import EvaluationProfileName, EvaluationStrategy, Rubric, meets_threshold
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class EvaluationPlan:
 
 def plan_evaluation(
     case: Case,
-    profile: EvaluationProfile | None = None,
+    profile: EvaluationProfile | str | None = None,
     *,
     rubric: str | Rubric | None = None,
 ) -> EvaluationPlan:
@@ -96,6 +96,10 @@ def plan_evaluation(
     # The case's own strategy comes first, then the first default of the profile whose material the
     # case has; without either, a judge is called where there is a rubric. Assertions that are no
     # part of the strategy must pass besides.
+    if isinstance(profile, str):
+        if profile not in PROFILES:
+            raise UnknownNameError("profile", profile, get_args(EvaluationProfileName))
+        profile = PROFILES[profile]
     planner = _Planner(case, profile, rubric)
     strategy = planner.strategy()
     parts = planner.parts(strategy)

@@ -10,7 +10,7 @@ import signal
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,9 +49,8 @@ def _answer(
             functions[name] = getattr(importlib.import_module(module), attribute)
             return {"value": None}
         with _alarm(float(str(request["timeout_s"]))):
-            arguments = request["arguments"]
-            values = arguments if isinstance(arguments, list) else [arguments]
-            return {"value": functions[str(request["run"])](*values)}
+            arguments = cast("list[object]", request["arguments"])
+            return {"value": functions[str(request["run"])](*arguments)}
     except RecursionError:
         return {"error": "RecursionError", "message": "it is nested too deeply"}
     except MemoryError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.errors import TemplateError
@@ -16,7 +17,7 @@ from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold
 from judgekit.prompts.templates import find_template, read_header
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pydantic import JsonValue
@@ -188,7 +189,8 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     if case.input is None:
         item["input"] = ""
     item["output"] = judged_text(output)
-    item["trace"] = [event.model_dump(mode="json", exclude_none=True) for event in output.trace]
+    to_json = methodcaller("model_dump", mode="json", exclude_none=True)
+    item["trace"] = list(map(to_json, output.trace))
     item["steps"] = steps_text(output) if output.trace else ""
     return item
 
@@ -204,25 +206,28 @@ def _case_data(case: Case) -> dict[str, JsonValue]:
 def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
     """What a template may show of the criteria."""
     # No weights and no thresholds: a judge that knew them could aim at a verdict.
-    shown: list[JsonValue] = [
-        {
-            "name": criterion.name,
-            "question": criterion.question,
-            "scoring_guide": criterion.scoring_guide,
-            "scores": scale_words(criterion.scale),
-            "min": criterion.scale.min,
-            "max": criterion.scale.max,
-            "levels": [
-                {"value": f"{level.value:g}", "name": level.name, "description": level.description}
-                for level in criterion.scale.levels
-            ],
-            "examples": [
-                {**example.model_dump(exclude={"raw", "case_id"}), "score": f"{example.raw:g}"}
-                for example in criterion.examples
-            ],
-        }
-        for criterion in criteria
-    ]
+    shown: list[JsonValue] = []
+    for criterion in criteria:
+        levels: list[JsonValue] = []
+        for level in criterion.scale.levels:
+            value = f"{level.value:g}"
+            levels.append({"value": value, "name": level.name, "description": level.description})
+        examples: list[JsonValue] = []
+        for example in criterion.examples:
+            fields = example.model_dump(exclude={"raw", "case_id"})
+            examples.append({**fields, "score": f"{example.raw:g}"})
+        shown.append(
+            {
+                "name": criterion.name,
+                "question": criterion.question,
+                "scoring_guide": criterion.scoring_guide,
+                "scores": scale_words(criterion.scale),
+                "min": criterion.scale.min,
+                "max": criterion.scale.max,
+                "levels": levels,
+                "examples": examples,
+            }
+        )
     return {"criteria": shown} if len(shown) > 1 else {"criteria": shown, "criterion": shown[0]}
 
 
@@ -453,6 +458,5 @@ def preferences_schema(criteria: Sequence[Criterion]) -> JsonObject:
     return closed_object({"criteria": closed_object(answers), OVERALL_KEY: preference_schema()})
 
 
-def freeze_schema(schema: JsonObject) -> JsonObject:
-    """The schema as an object whose canonical text is computed once for all cache keys."""
-    return cast("JsonObject", Frozen(cast("dict[str, object]", schema)))
+# A schema as an object whose canonical text is computed once for all cache keys.
+freeze_schema = cast("Callable[[JsonObject], JsonObject]", Frozen)

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
-from judgekit.assertions import PROFILES
+import pytest
+
+from judgekit.assertions import PROFILES, plan_evaluation
+from judgekit.errors import UnknownNameError
 from judgekit.resources import shipped_file
+from tests.factories import make_case
 
 
 def test_there_are_the_five_profiles_with_their_default_strategies() -> None:
@@ -25,3 +29,8 @@ def test_the_creative_profile_names_a_shipped_rubric() -> None:
     rubric = PROFILES["creative"].rubric
     path = shipped_file("prompts", "rubrics", f"{rubric}.yaml")
     assert path.is_file()
+
+
+def test_an_unknown_profile_is_an_error_that_lists_near_ones() -> None:
+    with pytest.raises(UnknownNameError, match=r"no profile is called 'creativ'(.|\n)*creative"):
+        plan_evaluation(make_case(), "creativ")

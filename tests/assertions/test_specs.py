@@ -130,6 +130,7 @@ def test_an_assertion_may_name_the_criterion_it_stands_for() -> None:
 def test_an_assertion_of_criteria_keeps_its_own_parameter() -> None:
     registry = Registry("assertion", [RegistryEntry("acme.of", of)])
     [check], _ = read_specs([{"type": "acme.of", "criterion": 3}], registry=registry)
-    found = check.call(Output(text="x"), None)
+    assert check.function is not None
+    found = check.function(Output(text="x"))
     assert isinstance(found, AssertionResult)
     assert found.message == "3"

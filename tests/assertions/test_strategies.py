@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from judgekit.assertions import (
-    PROFILES,
     EvaluationPlan,
     StrategyOutcome,
     combine_outcomes,
@@ -25,7 +24,7 @@ def plan_of(strategy: Any = None, *, profile: Any = None, **fields: Any) -> Eval
     suite_rubric = fields.pop("suite_rubric", None)
     if strategy is not None:
         fields["evaluation"] = CaseEvaluation(strategy=strategy, **own)
-    return plan_evaluation(make_case(**fields), PROFILES.get(profile), rubric=suite_rubric)
+    return plan_evaluation(make_case(**fields), profile, rubric=suite_rubric)
 
 
 def weights_of(plan: EvaluationPlan) -> dict[str, float]:
