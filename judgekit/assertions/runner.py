@@ -171,7 +171,7 @@ def conclude_group(
     passed = fsum(share for part, share in weighed if part.passed)
     is_open = fsum(share for part, share in weighed if part.passed is None)
     if threshold is None:
-        verdict = _by_rule(rule, {part.passed for part in counted})
+        verdict = decide_by_rule(rule, {part.passed for part in counted})
     else:
         # The least and the most that may have passed must agree.
         worst = meets_threshold(passed, threshold)
@@ -200,7 +200,7 @@ def conclude_group(
     )
 
 
-def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
+def decide_by_rule(rule: str, found: set[bool | None]) -> bool | None:
     """The verdict where every member counts alike; None where open ones could turn it."""
     # One member can decide: a failed one an `all`, a passed one an `any` or a `none`.
     decisive = rule != "all"

@@ -12,7 +12,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.assertions.runner import weight_shares
+from judgekit.assertions.runner import decide_by_rule, weight_shares
 from judgekit.assertions.scripts import SCRIPT_NAME
 from judgekit.errors import DatasetError, UnknownNameError
 from judgekit.records import EvaluationProfileName, EvaluationStrategy, Rubric, meets_threshold
@@ -129,6 +129,7 @@ class _Planner:
         self, case: Case, profile: EvaluationProfile | None, rubric: str | Rubric | None
     ) -> None:
         self._case, self._profile = case, profile
+        self._script = None if case.evaluation is None else case.evaluation.script
         self.assertions = list(case.assertions)
         self.scorers: list[JsonObject] = []
         self._stated: list[float | None] = []
@@ -198,7 +199,7 @@ class _Planner:
         ]
         if self._case.rubric is not None:
             found.append("llm_judge")
-        if self._script() is not None and "custom" not in found:
+        if self._script is not None and "custom" not in found:
             found.append("custom")
         if not found and self.rubric is not None:
             return ["llm_judge"]
@@ -220,7 +221,7 @@ class _Planner:
             self._own(strategy)
             or (strategy == "exact_match" and reference is not None)
             or (strategy == "semantic_sim" and isinstance(reference, str))
-            or (strategy == "custom" and self._script() is not None)
+            or (strategy == "custom" and self._script is not None)
         )
 
     def _part(self, strategy: EvaluationStrategy, weight: float) -> PlannedPart:
@@ -245,7 +246,7 @@ class _Planner:
             return PlannedPart(strategy, weight, checks, threshold=threshold)
         made: JsonObject = {"type": "equals", "value": self._case.reference}
         if strategy == "custom":
-            made = {"type": SCRIPT_NAME, "script": self._script(), "threshold": threshold}
+            made = {"type": SCRIPT_NAME, "script": self._script, "threshold": threshold}
         self.assertions.append(made)
         return PlannedPart(strategy, weight, (len(self.assertions) - 1,), threshold=threshold)
 
@@ -261,9 +262,6 @@ class _Planner:
                 strategy != "json_schema" or isinstance(spec.get("value", spec.get("schema")), dict)
             )
         )
-
-    def _script(self) -> str | None:
-        return None if self._case.evaluation is None else self._case.evaluation.script
 
 
 def _impossible(case: Case, why: str) -> DatasetError:
@@ -378,8 +376,9 @@ def combine_outcomes(
     # A mean without the missing parts would be the mean of something else.
     if parts and all(part.value is not None for part in parts):
         value = min(1.0, fsum(share * (part.value or 0.0) for part, share in _weighed(parts)))
-    guarded = _all_passed([guard.passed for guard in guards if guard.weight > 0])
-    passed = _all_passed([_passed(plan, parts), guarded]) if parts else guarded
+    passed = decide_by_rule("all", {guard.passed for guard in guards if guard.weight > 0})
+    if parts:
+        passed = decide_by_rule("all", {_passed(plan, parts), passed})
     patterns = (p for p in _checks_of(plan, "regex_match") if checks[p].passed)
     violations = (p for p in _checks_of(plan, "json_schema") if checks[p].passed is not True)
     messages = [
@@ -414,7 +413,7 @@ def _outcome(
     if part.scorers:
         return _scored_part(part, scores)
     found = [checks[place] for place in part.checks]
-    passed = _all_passed([one.passed for one in found])
+    passed = decide_by_rule("all", {one.passed for one in found})
     value = None if passed is None else float(passed)
     graded = [one.value for one in found if one.value is not None]
     # Of several scripts the worst counts, as every one must pass.
@@ -434,7 +433,7 @@ def _scored_part(part: PlannedPart, scores: Sequence[Score]) -> PartOutcome:
         return PartOutcome(part.strategy, part.weight, None, None, message)
     limits = part.thresholds or (part.threshold,) * len(known)
     each = [(value, replace(part, threshold=t)) for value, t in zip(known, limits, strict=True)]
-    passed = _all_passed([_reaches(value, own.threshold) for value, own in each])
+    passed = decide_by_rule("all", {_reaches(value, own.threshold) for value, own in each})
     # With one threshold the lowest score explains the result; with several, those that missed.
     missed = [
         pair for pair in each if part.thresholds and _reaches(pair[0], pair[1].threshold) is False
@@ -467,12 +466,6 @@ def _assertion_share(guards: Sequence[AssertionResult]) -> float | None:
         return None
     weighed = zip(guards, parts, strict=True)
     return min(1.0, fsum(share for guard, share in weighed if guard.passed))
-
-
-def _all_passed(passed: Sequence[bool | None]) -> bool | None:
-    if False in passed:
-        return False
-    return None if None in passed else True
 
 
 def _reaches(value: float | None, threshold: float | None) -> bool | None:

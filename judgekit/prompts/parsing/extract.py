@@ -51,8 +51,6 @@ class ScoreCandidate:
     # The value; None where the judge declines to assess the criterion.
     leaf: Leaf | None
     source: str
-    # Where the object around it begins in `source`; a quotation may take it in or leave it out.
-    inside: int
     start: int
     end: int
     # The objects around it, the innermost first: rationale and evidence are looked up there.
@@ -64,6 +62,8 @@ class ScoreCandidate:
     # Whether it is complete even where the reply was cut off.
     closed: bool = True
     note: str = ""
+    # Where the object around it begins in `source`; a quotation may take it in or leave it out.
+    inside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,10 @@ def _value_candidates(
         return
     leaf = node if isinstance(node, Leaf) else Leaf("bare", "[…]", node.start, node.end)
     fault = place.scale_fault(index)
-    span = inside, pair.start, node.end
-    yield ScoreCandidate(index, leaf, place.source, *span, place.owners, place.trusted, fault)
+    span, owners = (pair.start, node.end), place.owners
+    yield ScoreCandidate(
+        index, leaf, place.source, *span, owners, place.trusted, fault, inside=inside
+    )
 
 
 def _own_candidates(
@@ -190,8 +192,10 @@ def _own_candidates(
     elif declines(obj):
         # A score beside "cannot assess" contradicts it.
         is_empty = all(isinstance(p.value, Leaf) and p.value.kind == "null" for p in pairs)
-        fault, span = None if is_empty else "ambiguous", (obj.start, start, obj.end)
-        yield ScoreCandidate(index, None, place.source, *span, place.owners, place.trusted, fault)
+        fault, span, owners = None if is_empty else "ambiguous", (start, obj.end), place.owners
+        yield ScoreCandidate(
+            index, None, place.source, *span, owners, place.trusted, fault, inside=obj.start
+        )
         return
     others = [p.value for p in obj.pairs if is_second_score(p.key)]
     leaves = [node for node in others if isinstance(node, Leaf)]
@@ -292,22 +296,8 @@ def stray_candidates(prose: str, names: ExpectedCriteria) -> list[ScoreCandidate
             continue
         leaf = Leaf("line", found[0], match.start(3), match.end(3))
         place = match.start(2), match.end()
-        marks.append(_in_prose(names.find(name) or 0, leaf, prose, *place, trusted=False))
+        marks.append(ScoreCandidate(names.find(name) or 0, leaf, prose, *place, trusted=False))
     return marks
-
-
-def _in_prose(
-    index: int,
-    leaf: Leaf,
-    source: str,
-    start: int,
-    end: int,
-    *,
-    trusted: bool = True,
-    fault: str | None = None,
-    closed: bool = True,
-) -> ScoreCandidate:
-    return ScoreCandidate(index, leaf, source, start, start, end, (), trusted, fault, closed=closed)
 
 
 @lru_cache(maxsize=64)
@@ -382,7 +372,9 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
                 leaf, source = Leaf("line", value, at, at + len(line)), f"{cells[0]}|{value}"
                 fault = _other_maximum(cells, maximum, names.criteria[index].scale.max)
                 closed = line.endswith(("\n", "\r"))
-                yield _in_prose(index, leaf, source, 0, len(source), fault=fault, closed=closed)
+                yield ScoreCandidate(
+                    index, leaf, source, 0, len(source), fault=fault, closed=closed
+                )
 
 
 def _other_maximum(cells: Sequence[str], column: int | None, own: float) -> str | None:
@@ -401,21 +393,21 @@ def _tag_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandida
             index = 0
         if index is not None:
             leaf = Leaf("string", value, match.start(2), match.end(2))
-            yield _in_prose(index, leaf, text, *match.span())
+            yield ScoreCandidate(index, leaf, text, *match.span())
 
 
 def _bracket_candidates(text: str) -> Iterator[ScoreCandidate]:
     for match in _SCORE_BRACKETS.finditer(text):
         leaf = Leaf("string", match.group(1), match.start(1), match.end(1))
         if leaf.text[:1].isdigit() or leaf.text[:1] in "+-.":
-            yield _in_prose(0, leaf, text, *match.span())
+            yield ScoreCandidate(0, leaf, text, *match.span())
     for match in _RESULT_LINE.finditer(text):
         found = leading_number(match.group(1).strip())
         if found is not None:
             leaf = Leaf("line", found[0], match.start(1), match.end(1))
             source = f"[RESULT]{found[0]}"
             closed = text[match.end() : match.end() + 1] == "\n"
-            yield _in_prose(0, leaf, source, 0, len(source), closed=closed)
+            yield ScoreCandidate(0, leaf, source, 0, len(source), closed=closed)
 
 
 def _bare_candidates(text: str) -> Iterator[ScoreCandidate]:
@@ -426,4 +418,4 @@ def _bare_candidates(text: str) -> Iterator[ScoreCandidate]:
         leaf = Leaf("line", found[0], 0, len(bare))
         # A lone digit is in most texts, so it never counts as quoted.
         source = found[0] if "/" in found[0] else ""
-        yield _in_prose(0, leaf, source, 0, len(source), closed=False)
+        yield ScoreCandidate(0, leaf, source, 0, len(source), closed=False)
