@@ -276,53 +276,27 @@ def _impossible(case: Case, why: str) -> DatasetError:
 class EvaluationProfile:
     """How a kind of skill is evaluated."""
 
-    name: EvaluationProfileName
-    description: str
     # The default strategies; a case takes the first one whose material it has.
     strategies: tuple[EvaluationStrategy, ...]
     # None where there is only right and wrong.
     threshold: float | None = None
-    # The range of its threshold, where that depends on the skill.
-    thresholds: tuple[float, float] | None = None
     # The shipped rubric where case and suite have none.
     rubric: str | None = None
 
 
 PROFILES: Mapping[str, EvaluationProfile] = MappingProxyType(
     {
-        profile.name: profile
-        for profile in (
-            EvaluationProfile(
-                "deterministic",
-                "Code execution, calculations, wrappers of an API: there is one right output.",
-                ("exact_match", "json_schema", "regex_match"),
-            ),
-            EvaluationProfile(
-                "structured",
-                "Transformation of data, reports: the output has a form.",
-                ("json_schema", "regex_match"),
-            ),
-            EvaluationProfile(
-                "flexible",
-                "Summaries, translations, rewriting: the output means the same as the reference.",
-                ("semantic_sim",),
-                threshold=0.7,
-                thresholds=(0.7, 0.85),
-            ),
-            EvaluationProfile(
-                "creative",
-                "Presentations, articles, other creative work: a judge grades it.",
-                ("llm_judge",),
-                threshold=0.7,
-                rubric="creative",
-            ),
-            EvaluationProfile(
-                "enterprise",
-                "Compliance and other expert domains: several strategies, or custom scripts.",
-                ("hybrid", "custom"),
-                threshold=0.7,
-            ),
-        )
+        # Code execution, calculations, wrappers of an API: there is one right output.
+        "deterministic": EvaluationProfile(("exact_match", "json_schema", "regex_match")),
+        # Transformation of data, reports: the output has a form.
+        "structured": EvaluationProfile(("json_schema", "regex_match")),
+        # Summaries, translations, rewriting: the output means the same as the reference. By skill
+        # the threshold is 0.7 to 0.85.
+        "flexible": EvaluationProfile(("semantic_sim",), threshold=0.7),
+        # Presentations, articles, other creative work: a judge grades it.
+        "creative": EvaluationProfile(("llm_judge",), threshold=0.7, rubric="creative"),
+        # Compliance and other expert domains: several strategies, or custom scripts.
+        "enterprise": EvaluationProfile(("hybrid", "custom"), threshold=0.7),
     }
 )
 
