@@ -83,7 +83,7 @@ class ScriptSettings:
     node: str = "node"
 
 
-def run_script(
+async def run_script(
     script: str,
     output: Output,
     *,
@@ -116,17 +116,15 @@ def run_script(
         "case": None if case is None else case.to_json(),
         "params": params or {},
     }
-    running = run_process(
-        [*_GUARDED, *runner, str(path), str(settings.output_bytes)],
-        json.dumps(request).encode("ascii"),
-        limits=limits,
-        environment=scrub_environment(settings.environment),
-        folder=settings.folder.resolve(),
-    )
+    command = [*_GUARDED, *runner, str(path), str(settings.output_bytes)]
     try:
-        # In a thread of its own, because the caller may run in an event loop.
-        with ThreadPoolExecutor(1) as thread:
-            finished = thread.submit(asyncio.run, running).result()
+        finished = await run_process(
+            command,
+            json.dumps(request).encode("ascii"),
+            limits=limits,
+            environment=scrub_environment(settings.environment),
+            folder=settings.folder.resolve(),
+        )
     except ProcessFailedError as error:
         raise _failure(script, error, settings) from error
     return read_script_answer(finished.stdout, script)
@@ -136,6 +134,14 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
     """The assertion and the scorer `custom.script`, for the registries of a run."""
     # A spec names the script and its parameters: `{"type": "custom.script", "script":
     # "checks/tone.py", "params": {…}, "threshold": 0.7}`.
+
+    def answer_of(
+        script: str, output: Output, case: Case | None, params: JsonObject | None
+    ) -> ScriptAnswer:
+        running = run_script(script, output, settings=settings, case=case, params=params)
+        # In a thread of its own, because the caller may run in an event loop.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, running).result()
 
     @assertion(SCRIPT_NAME)
     def script_holds(
@@ -147,7 +153,7 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
         case: Case | None = None,
     ) -> AssertionResult:
         """Pass when the script answers that the output passes."""
-        answer = run_script(script, output, settings=settings, case=case, params=params)
+        answer = answer_of(script, output, case, params)
         passed = answer.passed
         if passed is None and threshold is not None and answer.value is not None:
             passed = answer.value >= threshold
@@ -171,7 +177,7 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
         case: Case | None = None,
     ) -> Score:
         """The value of the script's answer."""
-        answer = run_script(script, output, settings=settings, case=case, params=params)
+        answer = answer_of(script, output, case, params)
         value = float(bool(answer.passed)) if answer.value is None else answer.value
         return Score(
             name=SCRIPT_NAME, value=value, raw=answer.value, method=script, message=answer.message

@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,8 @@ def settings(folder: Path, **fields: Any) -> ScriptSettings:
 
 
 def ask(folder: Path, source: str, name: str = "check.py", **fields: Any) -> Any:
-    return run_script(put(folder, name, source), HELLO, settings=settings(folder, **fields))
+    running = run_script(put(folder, name, source), HELLO, settings=settings(folder, **fields))
+    return asyncio.run(running)
 
 
 def fail(folder: Path, source: str, name: str = "check.py", **fields: Any) -> ScriptFailedError:
@@ -87,7 +87,8 @@ def test_a_python_script_may_read_stdin_and_print_json(tmp_path: Path) -> None:
     )
     name = put(tmp_path, "check.py", source)
     case = make_case(reference="4")
-    said = run_script(name, HELLO, settings=settings(tmp_path), case=case, params={"limit": 3})
+    running = run_script(name, HELLO, settings=settings(tmp_path), case=case, params={"limit": 3})
+    said = asyncio.run(running)
     assert said.actual == {
         "output": HELLO.to_json(), "case": case.to_json(), "params": {"limit": 3}
     }  # fmt: skip
@@ -263,16 +264,17 @@ def test_a_script_works_in_the_suites_folder_and_may_import_what_lies_beside_it(
     put(tmp_path, "checks/words.py", "LIMIT = 5")
     put(tmp_path, "checks/check.py", "from words import LIMIT\nimport os\ndef evaluate(o):\n"
         "  return {'passed': len(o['text']) <= LIMIT, 'actual': os.getcwd()}")  # fmt: skip
-    said = run_script("checks/check.py", HELLO, settings=settings(tmp_path))
+    said = asyncio.run(run_script("checks/check.py", HELLO, settings=settings(tmp_path)))
     assert (said.passed, said.actual) == (True, str(tmp_path.resolve()))
 
 
 async def test_scripts_run_beside_each_other_in_an_event_loop(tmp_path: Path) -> None:
     name = put(tmp_path, "check.py", "def evaluate(o): return True")
-    run = partial(run_script, name, HELLO, settings=settings(tmp_path))
-    asked = [asyncio.to_thread(run) for _ in range(3)]
+    asked = [run_script(name, HELLO, settings=settings(tmp_path)) for _ in range(3)]
     assert [said.passed for said in await asyncio.gather(*asked)] == [True] * 3
-    assert run().passed
+    registry = Registry("assertion", [script_entries(settings(tmp_path))[0]])
+    spec = {"type": "custom.script", "script": name}
+    assert evaluate_assertions(HELLO, [spec], registry=registry)[0].passed
 
 
 def carried_out(folder: Path, source: str, **spec: Any) -> Any:
