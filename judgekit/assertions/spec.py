@@ -62,19 +62,17 @@ class ParsedAssertion:
 
 
 def read_specs(
-    specs: object, *, registry: Registry | None = None, where: SpecLocation = ("assertions",)
+    specs: object, *, registry: Registry | None = None
 ) -> tuple[list[ParsedAssertion], list[SpecFault]]:
     """Parse specs; invalid ones are left out and have a fault."""
     reader = _Reader(assertion_registry() if registry is None else registry)
-    checks = reader.read_all(specs, where, depth=0)
+    checks = reader.read_all(specs, ("assertions",), depth=0)
     return checks, reader.faults
 
 
-def check_specs(
-    specs: object, *, registry: Registry | None = None, where: SpecLocation = ("assertions",)
-) -> None:
+def check_specs(specs: object, *, registry: Registry | None = None) -> None:
     """Refuse invalid specs before anything runs."""
-    refuse_faults(read_specs(specs, registry=registry, where=where)[1])
+    refuse_faults(read_specs(specs, registry=registry)[1])
 
 
 class _Reader:
