@@ -427,7 +427,7 @@ class _ChoiceHit:
 def _bracketed_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHit]:
     slots = {_fold_choice(word): slot for word, slot in reply_format.choices.items()}
     return [
-        _ChoiceHit(slots[word], match.group(), match.start(), match.end())
+        _ChoiceHit(slots[word], match.group(), *match.span())
         for match in _VERDICT_BRACKETS.finditer(prose)
         if (word := _fold_choice(match["value"])) in slots
     ]
@@ -456,7 +456,7 @@ def _stated_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHi
     name = rf"Output[ \t]{{0,2}}\((?P<word>{words})\)"
     alone = re.fullmatch(rf"[*_`\"' \t]{{0,6}}{name}[*_`\"'.! \t]{{0,6}}", prose)
     if alone:
-        return [_ChoiceHit(reply_format.choices[alone["word"]], "", alone.start(), alone.end())]
+        return [_ChoiceHit(reply_format.choices[alone["word"]], "", *alone.span())]
     found = []
     clauses = [0, *(mark.end() for mark in _CLAUSE.finditer(prose))]
     # Each clause is searched once, however many verdicts it has: a reply may repeat one for ever.
@@ -469,36 +469,30 @@ def _stated_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHi
         looked = match.start()
         if not is_reserved:
             slot = reply_format.choices[match["word"]]
-            found.append(_ChoiceHit(slot, match.group(), match.start(), match.end()))
+            found.append(_ChoiceHit(slot, match.group(), *match.span()))
     return found
 
 
 def _two_scores(prose: str, _format: PairReplyFormat) -> list[_ChoiceHit]:
     """A line of two scores at the beginning or the end; else a score for each assistant."""
+    plain = ascii_digits(prose)
     pairs = [
-        _scored(match.group(1), match.group(2), "", match.start(), match.end())
+        (match[1], match[2], "", *match.span())
         for match in _PAIR_LINE.finditer(prose)
         if match.start() == 0 or match.end() == len(prose)
     ]
-    plain = ascii_digits(prose)
-    pairs += [
-        _scored(match.group(1), match.group(2), match.group(), match.start(), match.end())
-        for match in _TUPLE.finditer(plain)
-    ]
-    named = list(_NAMED.finditer(plain))
-    for first, second in pairwise(named):
-        if (first["who"], second["who"]) == ("1", "2"):
-            text = plain[first.start() : second.end()]
-            pairs.append(_scored(first[2], second[2], text, first.start(), second.end()))
-    return pairs
-
-
-def _scored(first: str, second: str, text: str, start: int, end: int) -> _ChoiceHit:
-    raws = float(first), float(second)
-    choice: PreferenceSlot = (
-        "tie" if raws[0] == raws[1] else "first" if raws[0] > raws[1] else "second"
-    )
-    return _ChoiceHit(choice, text, start, end, raws)
+    pairs += [(match[1], match[2], match[0], *match.span()) for match in _TUPLE.finditer(plain)]
+    for one, other in pairwise(_NAMED.finditer(plain)):
+        if (one["who"], other["who"]) == ("1", "2"):
+            start, end = one.start(), other.end()
+            pairs.append((one[2], other[2], plain[start:end], start, end))
+    hits = []
+    for one_score, other_score, text, start, end in pairs:
+        first, second = float(one_score), float(other_score)
+        choice: PreferenceSlot = "first" if first > second else "second"
+        choice = "tie" if first == second else choice
+        hits.append(_ChoiceHit(choice, text, start, end, (first, second)))
+    return hits
 
 
 def _is_quoted_choice(hit: _ChoiceHit, has: Callable[[str], bool], texts: Sequence[str]) -> bool:
