@@ -30,8 +30,7 @@ _STEMS = (
     "Zhipu", "Baidu", "LMSYS", "Stability", "Databricks", "Hugging",
 )  # fmt: skip
 _VERSION = (
-    r"(?:[- ]?v?[0-9]+(?:\.[0-9]+)*[a-z]?)?"
-    r"(?:[- ](?:Opus|Sonnet|Haiku|Pro|Flash|Ultra|Nano|Chat))?"
+    r"(?:[- ]?v?[0-9]+(?:\.[0-9]+)*[a-z]?)?(?:[- ](?:Opus|Sonnet|Haiku|Pro|Flash|Ultra|Nano|Chat))?"
 )
 _NAME = rf"(?P<name>(?:{_MODELS}){_VERSION})(?![\w-])"
 _MAKER = rf"(?P<name>{_COMPANIES})(?!\w)"

@@ -268,11 +268,8 @@ _FENCED_BLOCK = re.compile(r"<([^<>\n]+) ([A-Z2-7]{16})>\n.*?</\1 \2>", re.DOTAL
 
 # Words that no template contains, to find a case's texts in a rendered prompt.
 _SENTINELS = {
-    "input": "Wherefrom-comes-the-input",
-    "reference": "Wherefrom-comes-the-reference",
-    "context": "Wherefrom-comes-the-context",
-    "output": "Wherefrom-comes-the-output",
-    "steps": "Wherefrom-come-the-steps",
+    name: f"Wherefrom-comes-the-{name}"
+    for name in ("input", "reference", "context", "output", "steps")
 }
 
 

@@ -245,8 +245,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 _ROW_PATTERN = re.compile(
-    r"(?P<indent>[ \t]*+)"
-    r"(?P<bullet>(?:[-*•+][ \t]++|[0-9]{1,3}[.)][ \t]++|#{1,6}[ \t]++){0,3}+)"
+    r"(?P<indent>[ \t]*+)(?P<bullet>(?:[-*•+][ \t]++|[0-9]{1,3}[.)][ \t]++|#{1,6}[ \t]++){0,3}+)"
     r"(?P<key>[^\s:\uff1a=|][^:\uff1a=|\n]{0,99}?)[ \t]{0,20}[:\uff1a=](?P<value>[^\n]*+)"
 )
 _ROW_DECORATION = " \t*_`\"'“”\u2018\u2019[]"
