@@ -148,10 +148,6 @@ def _metric(
 
     Returns:
         The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
     """
     return reaches
 
@@ -210,10 +206,6 @@ def meteor(
 
     Returns:
         The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
     """
     text = text_of(output, path)
     others = value if isinstance(value, list) else [reference_text(value, case)]
@@ -249,10 +241,6 @@ def rouge_n(
 
     Returns:
         The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
     """
     text, other = text_of(output, path), reference_text(value, case)
     found = measure_similarity(text_metrics.rouge_n_score, text, other, n, timeout_s=timeout_s)
@@ -265,7 +253,6 @@ Embedder = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 # The method without an extra: rapidfuzz's ratio of the sorted words; and that of `semantic`.
 LEXICAL = "lexical: token sort ratio"
 WORDLLAMA = "semantic: wordllama"
-_SCORER_TIMEOUT_S = 5.0
 
 
 @scorer("similarity")
@@ -305,14 +292,14 @@ def similarity(
     if chosen is None and method in ("semantic", "best"):
         chosen = _installed_embedder(needed=method == "semantic")
     if chosen is None:
-        ratio = measure_similarity(
-            text_metrics.word_ratio, text, other, timeout_s=_SCORER_TIMEOUT_S
-        )
-        return _similarity_score(ratio, LEXICAL)
-    name = getattr(embed, "name", None) or getattr(embed, "__name__", "embeddings")
-    method_name = WORDLLAMA if embed is None else f"semantic: {name}"
-    ours, theirs = chosen([text, other])
-    return _similarity_score(cosine(ours, theirs), method_name)
+        used = LEXICAL
+        raw = measure_similarity(text_metrics.word_ratio, text, other, timeout_s=_TIMEOUT_S)
+    else:
+        name = getattr(embed, "name", None) or getattr(embed, "__name__", "embeddings")
+        used = WORDLLAMA if embed is None else f"semantic: {name}"
+        raw = cosine(*chosen([text, other]))
+    value = min(max(raw, 0.0), 1.0)
+    return Score(name="similarity", value=value, raw=raw, method=used, message=f"{raw:.3f}")
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
@@ -326,11 +313,6 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     # Rounding can give a cosine just above 1.
     product = fsum(float(x) * float(y) for x, y in zip(one, other, strict=True))
     return min(max(product / norm, -1.0), 1.0)
-
-
-def _similarity_score(raw: float, method: str) -> Score:
-    value = min(max(raw, 0.0), 1.0)
-    return Score(name="similarity", value=value, raw=raw, method=method, message=f"{raw:.3f}")
 
 
 def _installed_embedder(*, needed: bool) -> Embedder | None:
@@ -356,7 +338,6 @@ def _wordllama() -> Embedder:
 
 
 SIMILAR_ASSERTION = "similar"
-DEFAULT_SIMILARITY_THRESHOLD = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +365,7 @@ def similar_entry(settings: SimilaritySettings) -> RegistryEntry:
         output: Output,
         *,
         value: str | None = None,
-        threshold: Fraction = DEFAULT_SIMILARITY_THRESHOLD,
+        threshold: Fraction = 0.75,
         path: PathText | None = None,
         case: Case | None = None,
     ) -> AssertionResult:
