@@ -213,6 +213,13 @@ class ArgumentRule(Record):
     # False where the argument must be missing.
     exists: bool = True
 
+    @model_validator(mode="before")
+    @classmethod
+    def _reads_bare_values(cls, value: object) -> object:
+        # A bare value is what the argument must be.
+        is_rule = isinstance(value, dict) and value and value.keys() <= cls.model_fields.keys()
+        return value if is_rule or isinstance(value, cls) else {"equals": value}
+
 
 class ExpectedCall(Record):
     """An expected tool call."""
@@ -234,19 +241,9 @@ class ExpectedCall(Record):
         if isinstance(value, dict):
             value = dict(value)
             # Other frameworks name the fields `name` and `args`.
-            if "tool" not in value and "name" in value:
-                value["tool"] = value.pop("name")
-            if "arguments" not in value and "args" in value:
-                value["arguments"] = value.pop("args")
-            if isinstance(where := value.get("where"), dict):
-                # A bare value is what the argument must be.
-                known = ArgumentRule.model_fields.keys()
-                value["where"] = {
-                    path: rule
-                    if isinstance(rule, dict) and rule.keys() <= known and rule
-                    else {"equals": rule}
-                    for path, rule in where.items()
-                }
+            for ours, theirs in (("tool", "name"), ("arguments", "args")):
+                if ours not in value and theirs in value:
+                    value[ours] = value.pop(theirs)
         return value
 
 
