@@ -10,9 +10,9 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, nodes
+from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, meta, nodes
 from jinja2.exceptions import SecurityError, TemplateError, TemplateNotFound
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
@@ -39,7 +39,6 @@ _FAULTS = (
     RecursionError,
 )  # fmt: skip
 _MAX_RANGE = 1_000
-_INCLUDING = (nodes.Include, nodes.Import, nodes.FromImport)
 
 # Every judge and every test of a suite opens the same few templates.
 _CACHED_TEMPLATES = 256
@@ -152,10 +151,8 @@ def _sources(
     """The text of a template and of all it includes, by name."""
     if name in above:
         raise errors.TemplateError(f"template {above[0]} includes {name}, which includes itself")
-    if environment.loader is None:
-        raise errors.TemplateError(f"no folder to find the template {name} in")
     try:
-        source = environment.loader.get_source(environment, name)[0]
+        source = cast("FileSystemLoader", environment.loader).get_source(environment, name)[0]
     except TemplateNotFound as error:
         by = f", included by {above[-1]}" if above else ""
         raise errors.TemplateError(f"no template file {name}{by}") from error
@@ -181,25 +178,22 @@ def _included_files(name: str, source: str) -> tuple[str, ...]:
         raise errors.TemplateError(
             f"template {name} uses extends", hint="put the shared part in a file and include it"
         )
-    for node in tree.find_all(_INCLUDING):
+    targets: list[str] = []
+    for node in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport)):
         target = getattr(node, "template", None)
         if not isinstance(target, nodes.Const) or not isinstance(target.value, str):
             raise errors.TemplateError(
                 f"template {name}:{node.lineno}: the name of an included file must be a plain text"
             )
-    return tuple(_targets(tree))
-
-
-def _targets(node: nodes.Node) -> list[str]:
-    """The names of the files that a part of a template includes."""
-    found = (getattr(including, "template", None) for including in node.find_all(_INCLUDING))
-    return [target.value for target in found if isinstance(target, nodes.Const)]
+        targets.append(target.value)
+    return tuple(targets)
 
 
 def _block_variables(node: nodes.Node, trees: Mapping[str, nodes.Template]) -> set[str]:
     names = {found.name for found in node.find_all(nodes.Name) if found.ctx == "load"}
-    for target in _targets(node):
-        names |= _block_variables(trees[target], trees)
+    # Its hint names a whole template, but it reads any part of one.
+    for target in meta.find_referenced_templates(cast("nodes.Template", node)):
+        names |= _block_variables(trees[str(target)], trees)
     return names
 
 
@@ -288,9 +282,8 @@ class _Walk:
         self._inside: tuple[str, ...] = ()
 
     def parsed(self, name: str) -> nodes.Template:
-        loader = self._environment.loader
-        source = "" if loader is None else loader.get_source(self._environment, name)[0]
-        return self._environment.parse(source, name)
+        loader = cast("FileSystemLoader", self._environment.loader)
+        return self._environment.parse(loader.get_source(self._environment, name)[0], name)
 
     def body(
         self, statements: list[nodes.Node], file: str, carried: _Carried
