@@ -21,7 +21,6 @@ from pydantic import Field
 from judgekit.assertions.registry import UndecidedError
 
 TimeoutSeconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
-"""A time limit in seconds."""
 
 _WORKER = Path(__file__).with_name("worker.py")
 

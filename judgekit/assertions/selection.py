@@ -158,7 +158,6 @@ def _checked_path(path: str) -> str:
 
 
 PathText = Annotated[str, AfterValidator(_checked_path)]
-"""A path that can be read."""
 
 
 def look_up(output: Output, path: str) -> JsonValue:

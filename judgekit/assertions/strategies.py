@@ -6,7 +6,7 @@ here too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import fsum
 from operator import itemgetter
 from types import MappingProxyType
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from judgekit.records import AssertionResult, Case, JsonObject, Score
 
 SIMILARITY = "similarity"
-"""The scorer that measures `semantic_sim`."""
 
 # The value from which a case passes where neither it nor the profile nor the rubric sets one.
 DEFAULT_THRESHOLD = 0.7
@@ -380,9 +379,9 @@ def _outcome(
         value, passed, feedback = judged
         if passed is None:
             passed = _reaches(value, part.threshold)
-        message = feedback or (
-            "the judge gave no verdict" if value is None else _valued(value, part)
-        )
+        message = feedback or "the judge gave no verdict"
+        if value is not None and not feedback:
+            message = _valued("the judge gives", value, part.threshold)
         return PartOutcome(part.strategy, part.weight, value, passed, message)
     if part.scorers:
         return _scored_part(part, scores)
@@ -406,13 +405,12 @@ def _scored_part(part: PlannedPart, scores: Sequence[Score]) -> PartOutcome:
         message = "; ".join(errors) or "the similarity was not measured"
         return PartOutcome(part.strategy, part.weight, None, None, message)
     limits = part.thresholds or (part.threshold,) * len(known)
-    each = [(value, replace(part, threshold=t)) for value, t in zip(known, limits, strict=True)]
-    passed = decide_by_rule("all", {_reaches(value, own.threshold) for value, own in each})
+    each = list(zip(known, limits, strict=True))
+    passed = decide_by_rule("all", {_reaches(*pair) for pair in each})
     # With one threshold the lowest score explains the result; with several, those that missed.
-    missed = [
-        pair for pair in each if part.thresholds and _reaches(pair[0], pair[1].threshold) is False
-    ]
-    values = "; ".join(_valued(*pair) for pair in missed or [min(each, key=itemgetter(0))])
+    missed = [pair for pair in each if part.thresholds and _reaches(*pair) is False]
+    shown = missed or [min(each, key=itemgetter(0))]
+    values = "; ".join(_valued("the similarity is", *pair) for pair in shown)
     message = f"{values}{f' ({found[0].method})' if found[0].method else ''}"
     return PartOutcome(part.strategy, part.weight, min(known), passed, message)
 
@@ -446,10 +444,8 @@ def _reaches(value: float | None, threshold: float | None) -> bool | None:
     return None if value is None or threshold is None else meets_threshold(value, threshold)
 
 
-def _valued(value: float, part: PlannedPart) -> str:
-    what = "the judge gives" if part.strategy == "llm_judge" else "the similarity is"
-    wanted = "" if part.threshold is None else f", {part.threshold:g} wanted"
-    return f"{what} {value:.3g}{wanted}"
+def _valued(what: str, value: float, threshold: float | None) -> str:
+    return f"{what} {value:.3g}" + ("" if threshold is None else f", {threshold:g} wanted")
 
 
 def _checks_of(plan: EvaluationPlan, strategy: EvaluationStrategy) -> list[int]:

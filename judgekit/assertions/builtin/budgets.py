@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from judgekit.records import Output, TraceEvent
 
 Quantity = Literal["latency_ms", "cost_usd", "input_tokens", "output_tokens", "total_tokens"]
-"""What can be measured."""
 
 UpperLimit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-"""The most that is allowed."""
 
 
 def _maximum(

@@ -394,7 +394,6 @@ def _checked_pattern(pattern: str) -> str:
 
 
 PatternText = Annotated[str, AfterValidator(_checked_pattern)]
-"""A pattern that compiles."""
 
 
 def search_text(

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from judgekit.records import Output
 
 ToolNames = Annotated[list[Name], Field(min_length=1)]
-"""One tool or more."""
 
 # Longer lists make a message that nobody reads.
 _SHOWN = 8

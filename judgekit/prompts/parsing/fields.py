@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.records import Criterion, Scale
 
@@ -20,21 +20,19 @@ if TYPE_CHECKING:
 
 # `kind` is `json`, or a format registered in `text_formats`; a name and not a closed list, so that
 # a new format is registered there and nowhere else.
-@dataclass(frozen=True, slots=True)
-class ReplyFormat:
+class ReplyFormat(NamedTuple):
     """The format in which a template asks for its verdict."""
 
     kind: str = "json"
-    choices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    choices: Mapping[str, float] = MappingProxyType({})
     asks_rationale: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class PairReplyFormat:
+class PairReplyFormat(NamedTuple):
     """The format in which a template asks which of two outputs is better."""
 
     kind: str = "json"
-    choices: Mapping[str, PreferenceSlot] = field(default_factory=lambda: MappingProxyType({}))
+    choices: Mapping[str, PreferenceSlot] = MappingProxyType({})
     asks_rationale: bool = True
 
 
