@@ -263,7 +263,8 @@ def _is_quoted_line(mark: ScoreCandidate, judged: JudgedTexts) -> bool:
         return False
     is_line = mark.leaf.kind == "line" and mark.leaf.start >= mark.start and mark.source != ""
     value = mark.source[mark.start : mark.leaf.start] + mark.leaf.text
-    return judged.has(mark.source[mark.start : mark.end]) or (is_line and judged.has(value))
+    # The shorter one first: the search for what is not there takes longest.
+    return (is_line and judged.has(value)) or judged.has(mark.source[mark.start : mark.end])
 
 
 def _check_loose_keys(
