@@ -17,9 +17,9 @@ from judgekit.assertions import (
     ScriptSettings,
     SimilaritySettings,
     assertion_registry,
-    check_scorers,
     find_script,
     named_scripts,
+    read_scorers,
     read_specs,
     script_entries,
     similar_entry,
@@ -368,7 +368,7 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
         line = document.line_of("scorers", place)
         try:
             plans = _plans(suite.model_copy(update={"scorers": (spec,)}), None)
-            check_scorers(plans.suite_scorers, registry=plans.scorers)
+            read_scorers(plans.suite_scorers, registry=plans.scorers)
         except InputError as error:
             # Each is checked alone, so its number in the message would always be 0.
             fault = error.message.removeprefix("scorers[0]").lstrip(": ")

@@ -16,11 +16,11 @@ from judgekit.assertions import (
     ScriptSettings,
     SimilaritySettings,
     assertion_registry,
-    check_scorers,
     check_specs,
     find_script,
     named_scripts,
     plan_evaluation,
+    read_scorers,
     read_specs,
     scorer_registry,
     script_entries,
@@ -328,7 +328,7 @@ def check_suite_specs(plans: CasePlans) -> None:
     if suite.assertions:
         check_specs(suite.assertions, registry=plans.assertions)
     if plans.suite_scorers:
-        check_scorers(plans.suite_scorers, registry=plans.scorers)
+        read_scorers(plans.suite_scorers, registry=plans.scorers)
     # Scripts run code of the suite's author, so that they are refused before anything is paid for.
     for script in named_scripts([*suite.assertions, *suite.scorers]):
         fault = _script_fault(script, plans, f"the suite {suite.name!r}")
