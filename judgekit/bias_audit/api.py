@@ -127,11 +127,9 @@ def build_audit_inputs(
     judge: Judge, items: Sequence[tuple[Case, Output]], rubric: Rubric, options: AuditOptions
 ) -> AuditInputs:
     """The inputs of an audit's probes."""
-    attacks = options.attacks
-    if attacks is None:
-        corpus = shipped_corpus()
-    else:
-        corpus = attacks if isinstance(attacks, AttackCorpus) else read_attacks(Path(attacks))
+    corpus = options.attacks
+    if not isinstance(corpus, AttackCorpus):
+        corpus = shipped_corpus() if corpus is None else read_attacks(Path(corpus))
     return AuditInputs(
         items=tuple(items),
         rubric=rubric,
@@ -139,12 +137,8 @@ def build_audit_inputs(
         paraphrases=options.paraphrases or shipped_paraphrases(judge.template.name),
         family=options.family or family_of(judge.connection.name),
         is_recorded=isinstance(judge.connection.model, RecordedModel),
-        seed=options.seed,
-        n_askings=options.n_askings,
         attacks=corpus.attacks,
-        n_attacks=options.n_attacks,
-        margins=options.margins,
-        level=options.level,
+        options=options,
     )
 
 

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from judgekit.bias_audit.inputs import AuditInputs
-    from judgekit.bias_audit.probe import ProbeQuestion, TrialAnswers
-    from judgekit.records import Case, Criterion, Output, Rubric
+    from judgekit.bias_audit.probe import TrialAnswers
+    from judgekit.bias_audit.results import Counts
+    from judgekit.records import Criterion, Rubric
 
 _TWO = 2
 _TIE = 0.5
@@ -41,18 +42,12 @@ REPEATS_COUNT = "askings"
 
 def plan_stability(inputs: AuditInputs) -> Trials:
     """Every output several times, each repeat with a cache key of its own."""
-    return Trials(
-        tuple(
-            Trial(
-                case.id,
-                {
-                    str(repeat): plain_question(case, output, inputs, repeat=repeat)
-                    for repeat in range(inputs.n_askings)
-                },
-            )
-            for case, output in inputs.items
-        )
-    )
+    repeats = range(inputs.options.n_askings)
+    trials = [
+        Trial(case.id, {str(n): plain_question(case, output, inputs, repeat=n) for n in repeats})
+        for case, output in inputs.items
+    ]
+    return Trials(trials)
 
 
 def find_stability(data: ProbeData) -> ProbeEffects:
@@ -66,7 +61,7 @@ def find_stability(data: ProbeData) -> ProbeEffects:
     # Pooled as variances: a mean of standard deviations of two or three answers is biased down.
     within = [variance(row) for row in values if len(row) >= _TWO]
     same = [row for row in values if len(row) >= _TWO and len(set(row)) == 1]
-    counts: dict[str, float | int | str] = {REPEATS_COUNT: data.inputs.n_askings}
+    counts: Counts = {REPEATS_COUNT: data.inputs.options.n_askings}
     if within:
         counts["sd within an output"] = round(sqrt(fsum(within) / len(within)), 4)
         counts["outputs with one value throughout"] = f"{len(same)} of {len(within)}"
@@ -110,37 +105,28 @@ def plan_paraphrase(inputs: AuditInputs) -> Trials:
     """Every output with every paraphrase, and twice with the judge's own template."""
     if not inputs.paraphrases:
         return Trials(skipped=_NO_PARAPHRASES)
-    return Trials(
-        tuple(
-            _repeated(
-                case,
-                output,
-                inputs,
-                GradeProbe(case=case, output=output, rubric=inputs.rubric, template=template),
-                about=template,
-            )
-            for case, output in inputs.items
-            for template in inputs.paraphrases
-        )
-    )
+    trials = [
+        _beside_repeats(replace(plain_question(case, output, inputs), template=template), inputs)
+        for case, output in inputs.items
+        for template in inputs.paraphrases
+    ]
+    return Trials(trials)
 
 
-def _repeated(
-    case: Case, output: Output, inputs: AuditInputs, changed: ProbeQuestion, *, about: str = ""
-) -> Trial:
+def _beside_repeats(changed: GradeProbe, inputs: AuditInputs) -> Trial:
     """A changed question beside two repeats of the plain one, which show the noise."""
-    plain, again = (plain_question(case, output, inputs, repeat=repeat) for repeat in range(2))
-    return Trial(case.id, {"plain": plain, "again": again, "changed": changed}, about=about)
+    plain, again = (
+        plain_question(changed.case, changed.output, inputs, repeat=repeat) for repeat in range(2)
+    )
+    return Trial(changed.case.id, {"plain": plain, "again": again, "changed": changed})
 
 
 def find_paraphrase(data: ProbeData) -> ProbeEffects:
     """How far a paraphrase moves the scores, beyond what a mere repeat does."""
+    sides = [(one.passed("plain"), one.passed("changed")) for one in data.answers]
     flips = data.share(
         "verdict changes with the words",
-        [
-            None if x is None or y is None else float(x != y)
-            for x, y in ((one.passed("plain"), one.passed("changed")) for one in data.answers)
-        ],
+        [None if x is None or y is None else float(x != y) for x, y in sides],
         # The plain repeat flips verdicts too, so that the share alone is no evidence.
         decides=False,
     )
@@ -171,12 +157,11 @@ def plan_scale(inputs: AuditInputs) -> Trials:
     """Every output as it is; other probes ask the same questions."""
     if not _with_levels(inputs):
         return Trials(skipped=_NO_LEVELS)
-    return Trials(
-        tuple(
-            Trial(case.id, {"plain": plain_question(case, output, inputs)})
-            for case, output in inputs.items
-        )
-    )
+    trials = [
+        Trial(case.id, {"plain": plain_question(case, output, inputs)})
+        for case, output in inputs.items
+    ]
+    return Trials(trials)
 
 
 def find_scale(data: ProbeData) -> ProbeEffects:
@@ -217,9 +202,9 @@ def _first_scores(data: ProbeData, name: str) -> list[float | None]:
 
 def _levels_used(
     scores: Mapping[str, list[float | None]], criteria: Mapping[str, Criterion]
-) -> dict[str, float | int | str]:
+) -> Counts:
     """For each criterion, how many of the levels are used, and how evenly."""
-    counts: dict[str, float | int | str] = {}
+    counts: Counts = {}
     for name, criterion in criteria.items():
         if all(score is None for score in scores[name]):
             continue
@@ -250,13 +235,11 @@ _NO_PAIRS = (
 
 def plan_position(inputs: AuditInputs) -> Trials:
     """Every two outputs of a case, in both orders."""
-    trials = tuple(
-        Trial(
-            pair.case.id,
-            {"both": PairProbe(case=pair.case, a=pair.a, b=pair.b, rubric=inputs.rubric)},
-        )
+    rubric = inputs.rubric
+    trials = [
+        Trial(pair.case.id, {"both": PairProbe(case=pair.case, a=pair.a, b=pair.b, rubric=rubric)})
         for pair in inputs.pairs
-    )
+    ]
     return Trials(trials, None if trials else _NO_PAIRS)
 
 
@@ -291,24 +274,12 @@ POSITION_PROBE = Probe(
 
 def plan_identical(inputs: AuditInputs) -> Trials:
     """Every output beside itself."""
-    return Trials(
-        tuple(
-            Trial(
-                case.id,
-                {
-                    "same": PairProbe(
-                        # One order suffices: with equal texts the other makes the same request.
-                        case=case,
-                        a=output,
-                        b=output,
-                        rubric=inputs.rubric,
-                        orders=("ab",),
-                    )
-                },
-            )
-            for case, output in inputs.items
-        )
-    )
+    # One order suffices: with equal texts the other makes the same request.
+    pairs = [
+        PairProbe(case=case, a=output, b=output, rubric=inputs.rubric, orders=("ab",))
+        for case, output in inputs.items
+    ]
+    return Trials([Trial(pair.case.id, {"same": pair}) for pair in pairs])
 
 
 def find_identical(data: ProbeData) -> ProbeEffects:
@@ -332,12 +303,6 @@ IDENTICAL_PROBE = Probe(
 )
 
 _ONE_BY_ONE = "the judge grades one criterion per call and sees no order (--mode joint shows it)"
-_ONE_ONLY = "the rubric has one criterion"
-
-
-def reversed_rubric(rubric: Rubric) -> Rubric:
-    """The rubric with its criteria in the opposite order."""
-    return rubric.model_copy(update={"criteria": tuple(reversed(rubric.criteria))})
 
 
 def plan_criterion_order(inputs: AuditInputs) -> Trials:
@@ -345,14 +310,13 @@ def plan_criterion_order(inputs: AuditInputs) -> Trials:
     if not inputs.asks_all:
         return Trials(skipped=_ONE_BY_ONE)
     if len(inputs.rubric.criteria) < _TWO:
-        return Trials(skipped=_ONE_ONLY)
-    turned = reversed_rubric(inputs.rubric)
-    return Trials(
-        tuple(
-            _repeated(case, output, inputs, GradeProbe(case=case, output=output, rubric=turned))
-            for case, output in inputs.items
-        )
-    )
+        return Trials(skipped="the rubric has one criterion")
+    turned = inputs.rubric.model_copy(update={"criteria": inputs.rubric.criteria[::-1]})
+    trials = [
+        _beside_repeats(GradeProbe(case=case, output=output, rubric=turned), inputs)
+        for case, output in inputs.items
+    ]
+    return Trials(trials)
 
 
 def find_criterion_order(data: ProbeData) -> ProbeEffects:

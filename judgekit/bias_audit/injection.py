@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from judgekit.bias_audit.attacks import Attack, AttackGoal
     from judgekit.bias_audit.inputs import AuditInputs
     from judgekit.bias_audit.probe import ProbeData, ProbeQuestion, TrialAnswers
-    from judgekit.bias_audit.results import Effect
+    from judgekit.bias_audit.results import Counts, Effect
     from judgekit.records import Case, FailureKind
 
 _Measure = Literal["score", "lost", "unanswered", "chosen"]
@@ -51,17 +51,23 @@ def attack_effects(data: ProbeData) -> ProbeEffects:
     attacks = {attack.id: attack for attack in data.inputs.attacks}
     rising = [one for one in data.answers if attacks[one.trial.about].goal == "max"]
     effects = _pooled(replace(data, answers=rising)) if rising else ()
-    return ProbeEffects(effects, _counts(data.answers, attacks), _parts(data, attacks))
+    sides = [(one.value("plain"), one.value("changed")) for one in data.answers]
+    both = [(x, y) for x, y in sides if x is not None and y is not None]
+    tried = {one.trial.about for one in data.answers if one.answers}
+    counts: Counts = {
+        "attacks tried": f"{len(tried)} of {len(attacks)}",
+        "scored": len(both),
+        "raised": sum(y > x + VALUE_TOLERANCE for x, y in both),
+        "lowered": sum(y < x - VALUE_TOLERANCE for x, y in both),
+        "at the best value already": sum(_is_best(x) for x, _ in sides),
+    }
+    return ProbeEffects(effects, counts, _parts(data, attacks))
 
 
 def _pooled(data: ProbeData) -> tuple[Effect, ...]:
     # An attack succeeds if the value rises. Answers with the best value cannot rise and are
     # excluded from the success rate.
-    at_risk = [
-        one
-        for one in data.answers
-        if (plain := one.value("plain")) is None or plain < 1 - VALUE_TOLERANCE
-    ]
+    at_risk = [one for one in data.answers if not _is_best(one.value("plain"))]
     sides = [(one.value("plain"), one.value("changed")) for one in at_risk]
     success = replace(data, answers=at_risk).share(
         "attacks that raise the score",
@@ -71,6 +77,10 @@ def _pooled(data: ProbeData) -> tuple[Effect, ...]:
     return data.change("score with an attack", "plain", "changed", harm="up"), success
 
 
+def _is_best(value: float | None) -> bool:
+    return value is not None and value >= 1 - VALUE_TOLERANCE
+
+
 def _parts(data: ProbeData, attacks: Mapping[str, Attack]) -> tuple[Effect, ...]:
     """An effect for each kind and measure; a kind can have attacks with different goals."""
     groups: dict[tuple[str, _Measure], list[TrialAnswers]] = {}
@@ -78,13 +88,9 @@ def _parts(data: ProbeData, attacks: Mapping[str, Attack]) -> tuple[Effect, ...]
         attack = attacks[one.trial.about]
         groups.setdefault((attack.family, _MEASURES[attack.goal]), []).append(one)
     # Bonferroni, so that the intervals of all kinds hold at once.
-    level = 1 - (1 - data.inputs.level) / max(1, len(groups))
+    level = 1 - (1 - data.inputs.options.level) / max(1, len(groups))
     return tuple(
-        _part(
-            f"{family}{_SUFFIXES[measure]}",
-            measure,
-            replace(data, answers=group, level=level),
-        )
+        _part(f"{family}{_SUFFIXES[measure]}", measure, replace(data, answers=group, level=level))
         for (family, measure), group in sorted(groups.items())
     )
 
@@ -112,23 +118,6 @@ def _has_lost_its_answer(one: TrialAnswers) -> float | None:
     return float(bool(changed.failures))
 
 
-def _counts(
-    answers: Sequence[TrialAnswers], attacks: Mapping[str, Attack]
-) -> dict[str, float | int | str]:
-    sides = [(one.value("plain"), one.value("changed")) for one in answers]
-    both = [(x, y) for x, y in sides if x is not None and y is not None]
-    tried = {one.trial.about for one in answers if one.answers}
-    return {
-        "attacks tried": f"{len(tried)} of {len(attacks)}",
-        "scored": len(both),
-        "raised": sum(y > x + VALUE_TOLERANCE for x, y in both),
-        "lowered": sum(y < x - VALUE_TOLERANCE for x, y in both),
-        "at the best value already": sum(
-            x is not None and x >= 1 - VALUE_TOLERANCE for x, _ in sides
-        ),
-    }
-
-
 def plan_injection(inputs: AuditInputs) -> Trials:
     """Every output with some attacks, each kind equally often."""
     # Within a kind each attack is used once before any is used again. The attacks of a kind are
@@ -142,15 +131,12 @@ def plan_injection(inputs: AuditInputs) -> Trials:
     for case, output in items:
         text = inputs.draw("off topic", case.id).choice(OFF_TOPIC)
         poor = Output(text=text, case_id=output.case_id, variant=output.variant)
-        for attack in islice(dealt, min(inputs.n_attacks, len(inputs.attacks))):
+        for attack in islice(dealt, min(inputs.options.n_attacks, len(inputs.attacks))):
             turn = n_used[attack.family] = n_used.get(attack.family, 0) + 1
             base = output if turn % 2 and attack.place != "whole" else poor
             trials.append(Trial(case.id, _arms(attack, case, base, inputs), about=attack.id))
-    return Trials(
-        tuple(trials),
-        None if trials else NO_REWRITABLE_TEXT,
-        n_left_out=len(inputs.items) - len(items),
-    )
+    skipped = None if trials else NO_REWRITABLE_TEXT
+    return Trials(trials, skipped, n_left_out=len(inputs.items) - len(items))
 
 
 def deal_attacks(attacks: Sequence[Attack], draw: random.Random) -> Iterator[Attack]:

@@ -11,12 +11,12 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from judgekit.bias_audit.probe import (
-    GradeProbe,
     PairProbe,
     Probe,
     ProbeEffects,
     Trial,
     Trials,
+    plain_question,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from judgekit.bias_audit.inputs import AuditInputs
-    from judgekit.bias_audit.probe import ProbeData
+    from judgekit.bias_audit.probe import ProbeData, ProbeQuestion
     from judgekit.bias_audit.results import Harm
     from judgekit.records import Output
 
@@ -34,30 +34,28 @@ NO_REWRITABLE_TEXT = "no output has a text that can be rewritten"
 """Why a probe that rewrites outputs is skipped."""
 
 
-def plan_rewriting(inputs: AuditInputs, probe: str, rewrite: Rewrite) -> Trials:
-    """Every output as it is and rewritten, graded and compared."""
+def plan_rewriting(
+    inputs: AuditInputs, probe: str, rewrite: Rewrite, *, compares: bool = True
+) -> Trials:
+    """Every output in two versions, graded and compared."""
     trials = []
     for case, output in inputs.items:
-        both = (
-            None
-            if not (output.text or "").strip()
-            else rewrite(output.text or "", inputs.draw(probe, case.id, output.variant))
-        )
+        text, draw = output.text or "", inputs.draw(probe, case.id, output.variant)
+        both = rewrite(text, draw) if text.strip() else None
         if both is None:
             continue
-        plain, changed = (with_text(output, text) for text in both)
-        arms = {
-            arm: GradeProbe(case=case, output=one, rubric=inputs.rubric)
-            for arm, one in (("plain", plain), ("changed", changed))
+        plain, changed = (with_text(output, version) for version in both)
+        arms: dict[str, ProbeQuestion] = {
+            "plain": plain_question(case, plain, inputs),
+            "changed": plain_question(case, changed, inputs),
         }
-        # A judge that scores both texts equally can still prefer one: both questions are needed.
-        pair = PairProbe(case=case, a=changed, b=plain, rubric=inputs.rubric)
-        trials.append(Trial(case.id, {**arms, "both": pair}))
-    return Trials(
-        tuple(trials),
-        None if trials else NO_REWRITABLE_TEXT,
-        n_left_out=len(inputs.items) - len(trials),
-    )
+        if compares:
+            # A judge that scores both texts equally can still prefer one: both questions are
+            # needed.
+            arms["both"] = PairProbe(case=case, a=changed, b=plain, rubric=inputs.rubric)
+        trials.append(Trial(case.id, arms))
+    skipped = None if trials else NO_REWRITABLE_TEXT
+    return Trials(trials, skipped, n_left_out=len(inputs.items) - len(trials))
 
 
 def find_rewriting(data: ProbeData, attribute: str, harm: Harm) -> ProbeEffects:
@@ -136,19 +134,18 @@ def plain_and_formatted(text: str, draw: random.Random) -> tuple[str, str] | Non
     sentences = [part.strip() for part in _SENTENCE.split(plain) if part.strip()]
     if not sentences:
         return None
-    return plain, "\n".join(["## Answer", "", *(f"- {_bold(part)}" for part in sentences)])
+    formatted = ["## Answer", ""]
+    for sentence in sentences:
+        words = sentence.split(" ")
+        lead = " ".join(words[:_BOLD_WORDS])
+        formatted.append(" ".join([f"- **{lead}**", *words[_BOLD_WORDS:]]))
+    return plain, "\n".join(formatted)
 
 
 def strip_formatting(text: str) -> str:
     """A text without headings, bullets and bold type."""
     without = _BOLD.sub(lambda found: found[1] or found[2], text)
     return _BULLET.sub("", _HEADING.sub(r"\1", without))
-
-
-def _bold(sentence: str) -> str:
-    words = sentence.split(" ")
-    lead, rest = words[:_BOLD_WORDS], words[_BOLD_WORDS:]
-    return " ".join([f"**{' '.join(lead)}**", *rest])
 
 
 FORMATTING_PROBE = Probe(
@@ -193,27 +190,16 @@ AUTHORITY_PROBE = Probe(
 )
 
 MODEL_FAMILIES = {
-    "GPT": "GPT, a model made by OpenAI",
-    "Claude": "Claude, a model made by Anthropic",
-    "Gemini": "Gemini, a model made by Google",
-    "Llama": "Llama, a model made by Meta",
-    "Mistral": "Mistral, a model made by Mistral AI",
-    "Qwen": "Qwen, a model made by Alibaba",
-    "DeepSeek": "DeepSeek, a model made by DeepSeek",
-    "Grok": "Grok, a model made by xAI",
+    "GPT": ("OpenAI", r"gpt|o[134](?:-|$)"),
+    "Claude": ("Anthropic", "claude"),
+    "Gemini": ("Google", "gemini|gemma"),
+    "Llama": ("Meta", "llama"),
+    "Mistral": ("Mistral AI", "mi[sx]tral|ministral|magistral"),
+    "Qwen": ("Alibaba", "qwen|qwq"),
+    "DeepSeek": ("DeepSeek", "deepseek"),
+    "Grok": ("xAI", "grok"),
 }
-"""Model families, and how a text names one of them as its author."""
-
-_NAMES = {
-    "GPT": r"gpt|o[134](?:-|$)",
-    "Claude": "claude",
-    "Gemini": "gemini|gemma",
-    "Llama": "llama",
-    "Mistral": "mi[sx]tral|ministral|magistral",
-    "Qwen": "qwen|qwq",
-    "DeepSeek": "deepseek",
-    "Grok": "grok",
-}
+"""The maker of each model family, and how the names of its models start."""
 
 _UNKNOWN = "the judge's model family is unknown from its name (set it with --own-family)"
 
@@ -221,49 +207,37 @@ _UNKNOWN = "the judge's model family is unknown from its name (set it with --own
 def family_of(model: str) -> str | None:
     """The model family of a judge; None if unknown."""
     name = model.rpartition("/")[2]
-    return next(
-        (family for family, known in _NAMES.items() if re.match(known, name, re.IGNORECASE)), None
-    )
+    families = MODEL_FAMILIES.items()
+    return next((f for f, (_, start) in families if re.match(start, name, re.IGNORECASE)), None)
 
 
 def attribute_text(text: str, family: str) -> str:
     """A text that names its author."""
+    author = family
+    if family in MODEL_FAMILIES:
+        author = f"{family}, a model made by {MODEL_FAMILIES[family][0]}"
     # The same sentence for both families: only the name may differ between the arms.
-    return f"{text}\n\n(This answer was written by {MODEL_FAMILIES.get(family, family)}.)"
+    return f"{text}\n\n(This answer was written by {author}.)"
 
 
 def plan_self_preference(inputs: AuditInputs) -> Trials:
-    """Every output attributed to the judge's own family, and to a random other one."""
+    """Every output attributed to a random other family, and to the judge's own."""
     own = inputs.family
     if own is None:
         return Trials(skipped=_UNKNOWN)
     others = [name for name in MODEL_FAMILIES if name.casefold() != own.casefold()]
-    trials = []
-    for case, output in inputs.items:
-        if not (output.text or "").strip():
-            continue
+
+    def attributed(text: str, draw: random.Random) -> tuple[str, str]:
         # A random one for each output, so that the effect is not that of one other name.
-        other = inputs.draw("self_preference", case.id, output.variant).choice(others)
-        arms = {
-            arm: GradeProbe(
-                case=case,
-                output=with_text(output, attribute_text(output.text or "", family)),
-                rubric=inputs.rubric,
-            )
-            for arm, family in (("other", other), ("own", own))
-        }
-        trials.append(Trial(case.id, arms, about=other))
-    return Trials(
-        tuple(trials),
-        None if trials else NO_REWRITABLE_TEXT,
-        n_left_out=len(inputs.items) - len(trials),
-    )
+        return attribute_text(text, draw.choice(others)), attribute_text(text, own)
+
+    return plan_rewriting(inputs, "self_preference", attributed, compares=False)
 
 
 def find_self_preference(data: ProbeData) -> ProbeEffects:
     """How much higher an answer scores if it is attributed to the judge's own family."""
     family = data.inputs.family
-    effect = data.change(f"score as {family}'s own", "other", "own", harm="up")
+    effect = data.change(f"score as {family}'s own", "plain", "changed", harm="up")
     return ProbeEffects((effect,), {"own family": str(family)})
 
 

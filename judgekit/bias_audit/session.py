@@ -14,7 +14,6 @@ from judgekit.evaluation import (
     RequestCounter,
     estimate_judge_reply_tokens,
     judge_usage,
-    one_per_reply,
 )
 from judgekit.judge import gather_in_order
 from judgekit.records import PreferenceFailure, Verdict
@@ -39,8 +38,6 @@ class PlannedProbe:
     """One probe with its questions; those shared with an earlier probe count there.
 
     Attributes:
-        trials: Its questions, or why it is skipped.
-        n_questions: Questions that no earlier probe asks.
         n_owned: Replies that are already cached.
         n_calls: Calls, if every reply can be parsed at the first attempt.
         price_usd: The likely price; None if unknown.
@@ -63,12 +60,7 @@ class PlannedProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """The questions of an audit and their price.
-
-    Attributes:
-        probes: In the order they run.
-        model: The judge's model.
-    """
+    """The questions of an audit and their price, probe by probe in the order they run."""
 
     probes: tuple[PlannedProbe, ...]
     model: str
@@ -234,8 +226,8 @@ async def run_audit(
         rubric_fingerprint=inputs.rubric.fingerprint,
         n_cases=len({case.id for case, _ in inputs.items}),
         n_outputs=len(inputs.items),
-        seed=inputs.seed,
-        level=inputs.level,
+        seed=inputs.options.seed,
+        level=inputs.options.level,
         probes=evaluate_probes(plan, inputs, answers, running),
         failures=failures,
         failure_messages=messages,
@@ -252,7 +244,7 @@ def evaluate_probes(
     """The results computed from answers, probe by probe."""
     running = session or ProbeSession()
     results = [_result(one, answers, inputs, running) for one in plan.probes]
-    return adjust_p_values(results, level=inputs.level)
+    return adjust_p_values(results, level=inputs.options.level)
 
 
 async def ask_all(
@@ -356,20 +348,5 @@ def total_spent(answers: Iterable[ProbeAnswer]) -> JudgeUsage:
             failures += answer.failures
         else:
             # One pair at a time: the key of a shared reply does not tell one pair from another.
-            pairs += _pair_usage(answer)
+            pairs += judge_usage(answer, ())
     return judge_usage(judgments, failures) + pairs
-
-
-def _pair_usage(answers: PairAnswers) -> JudgeUsage:
-    # In joint mode the answers that share a reply have divided its cost already.
-    replies = one_per_reply(list(answers))
-    paid = [one for one in answers if not one.cached and one.n_calls]
-    return JudgeUsage(
-        n_replies=sum(one.n_calls for one in replies),
-        n_cached=sum(one.n_calls for one in replies if one.cached),
-        cost_usd=sum(one.cost_usd or 0.0 for one in paid),
-        saved_usd=sum(one.price_usd or 0.0 for one in answers if one.cached),
-        cost_unknown=any(one.cost_usd is None for one in paid),
-        input_tokens=sum(one.usage.input_tokens for one in paid if one.usage),
-        output_tokens=sum(one.usage.output_tokens for one in paid if one.usage),
-    )

@@ -103,9 +103,11 @@ def one_per_reply(answers: Iterable[AnswerT]) -> list[AnswerT]:
     return list({_reply_id(one, place): one for place, one in enumerate(answers)}.values())
 
 
-def judge_usage(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]) -> JudgeUsage:
+def judge_usage(
+    judgments: Sequence[Judgment | PairAnswer], failures: Sequence[JudgeFailure]
+) -> JudgeUsage:
     """What answers took; criteria that share a reply (joint mode) share its cost already."""
-    items: list[Judgment | JudgeFailure] = [*judgments, *failures]
+    items: list[Judgment | JudgeFailure | PairAnswer] = [*judgments, *failures]
     answers = one_per_reply(items)
     paid = [item for item in items if not item.cached and item.n_calls]
     return JudgeUsage(

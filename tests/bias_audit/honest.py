@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
@@ -69,7 +69,7 @@ class Setting:
     def attacked(cls, n_cases: int, *, each: int, n_plans: int = 4) -> Setting:
         """The probe of injection alone, with so many attacks on each output."""
         given = [
-            replace(synthetic_inputs(n_cases, seed=seed, n_pairs=_N_PAIRS), n_attacks=each)
+            synthetic_inputs(n_cases, seed=seed, n_pairs=_N_PAIRS, n_attacks=each)
             for seed in range(n_plans)
         ]
         return cls(

@@ -63,7 +63,7 @@ class Quoting:
 
 def found_of(manner: Manner, mode: str = "joint") -> ProbeResult:
     given = replace(
-        synthetic_inputs(1), attacks=ECHO, n_attacks=len(ECHO), asks_all=mode == "joint"
+        synthetic_inputs(1, n_attacks=len(ECHO)), attacks=ECHO, asks_all=mode == "joint"
     )
     settings: Any = {"mode": mode, "max_reasks": 0}
     with make_judge(Quoting(manner), **settings) as judge:
