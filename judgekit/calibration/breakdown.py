@@ -15,17 +15,15 @@ from judgekit.calibration.agreement import clustered_correlation, scale_kappa
 from judgekit.calibration.confidence import judge_correctness
 from judgekit.calibration.correction import CorrectedFigure, correct_figure
 from judgekit.calibration.items import (
-    NO_ORDER,
     clustered_estimate,
-    clustered_mean,
     clustered_rate,
     estimate_or_undefined,
     jackknife,
     mean_rating,
+    ordered_mean,
 )
 from judgekit.calibration.pairs import PairOrders, pair_orders
 from judgekit.stats.correlations import CorrelationMethod, grouped_correlation
-from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.pair_accuracy import pairwise_accuracy
 
 if TYPE_CHECKING:
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
 
     from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairJudgment
     from judgekit.calibration.items import AlignedItems, JudgedItem
+    from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
 
 _METHODS: tuple[CorrelationMethod, ...] = ("pearson", "spearman", "kendall")
@@ -151,24 +150,18 @@ def _segment(
 ) -> Segment:
     level, clusters = options.level, part.clusters
     what = "mean value" if part.threshold is None else "pass rate"
-
-    def mean(scores: np.ndarray) -> Estimate:
-        if part.is_nominal:
-            return undefined_estimate(NO_ORDER, n=len(scores), method="t", level=level)
-        return clustered_mean(scores.tolist(), clusters, level=level)
-
     return Segment(
         kind=kind,
         name=name,
         n=len(part.both),
         n_labels=sum(len(item.ratings) for item in part.items),
-        right=clustered_rate(judge_correctness(part, options).tolist(), clusters, level=level),
+        right=clustered_rate(judge_correctness(part, options), clusters, level=level),
         kappa=scale_kappa(part, "quadratic", level),
-        bias=mean(part.judge - part.human),
-        judge_mean=mean(part.judge),
-        human_mean=mean(part.human),
-        judge_rate=clustered_rate(part.judge_pass.tolist(), clusters, level=level),
-        human_rate=clustered_rate(part.human_pass.tolist(), clusters, level=level),
+        bias=ordered_mean(part, part.judge - part.human, level=level),
+        judge_mean=ordered_mean(part, part.judge, level=level),
+        human_mean=ordered_mean(part, part.human, level=level),
+        judge_rate=clustered_rate(part.judge_pass, clusters, level=level),
+        human_rate=clustered_rate(part.human_pass, clusters, level=level),
         # Only variants are compared by their corrected rate; other groups rarely have the labels.
         corrected=correct_figure(part, what, options) if kind == _VARIANT else None,
         orders=None if pairs is None else pair_orders(part, pairs, level=level),

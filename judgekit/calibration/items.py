@@ -79,13 +79,9 @@ class JudgedItem:
         cluster: The unit of independence that it belongs to, normally its case.
         judge: The mean of the judge's usable answers; None if there is none.
         samples: The judge's answers one by one; None for unusable ones.
-        ratings: Each annotator's score.
-        rationale: The judge's reason.
-        reasons: The annotators' reasons.
-        groups: The groups the output belongs to.
+        ratings: Each annotator's score; `reasons` are theirs, `rationale` is the judge's.
         judge_passed: Whether the judge's verdict passes, if a rubric decides that by more than the
-            score.
-        human_passed: Whether the human verdict passes, likewise.
+            score; `human_passed` likewise.
     """
 
     place: OutputKey
@@ -108,13 +104,11 @@ class AlignedItems:
 
     Attributes:
         name: The criterion; empty for the whole output.
-        criterion: The criterion; calibration maps are bound to its fingerprint.
-        scale: The scale of all scores in it.
+        criterion: Calibration maps are bound to its fingerprint.
         threshold: The value on [0, 1] from which a score passes; None if nothing passes
             (comparisons).
         items: Labelled items; the judge may have failed on them.
         unlabelled: Items with a judge's score and without a label.
-        consensus: How several annotators combine to one label.
         is_nominal: Whether the scale has unordered categories, so that only equal scores agree.
     """
 
@@ -344,7 +338,8 @@ def clustered_estimate(
 ) -> Estimate:
     """An estimate with a jackknife interval over clusters."""
     # Above sixty clusters, groups of them are left out together (delete-a-group jackknife, Kott
-    # 2001). They are assigned in the order of their names, so that the order of rows is irrelevant.
+    # 2001, Journal of Official Statistics 17(4), 521-526). They are assigned in the order of their
+    # names, so that the order of rows is irrelevant.
     if clusters is None or isnan(found.value):
         return found
     codes = {name: code for code, name in enumerate(sorted(set(clusters), key=str))}
@@ -389,14 +384,15 @@ def jackknife(
 
 
 def clustered_rate(
-    outcomes: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
+    outcomes: Sequence[float] | np.ndarray, clusters: Sequence[Hashable] | None, *, level: float
 ) -> Rate:
     """The share `k / n` of all outcomes, whatever the sizes of their clusters."""
-    known = [x for x in outcomes if not isnan(x)]
+    numbers = [float(x) for x in outcomes]
+    known = [x for x in numbers if not isnan(x)]
     if clusters is None or not known:
-        n_missing = len(outcomes) - len(known)
+        n_missing = len(numbers) - len(known)
         return proportion(int(sum(known)), len(known), n_missing=n_missing, level=level)
-    return pooled_proportion(outcomes, clusters, level=level)
+    return pooled_proportion(numbers, clusters, level=level)
 
 
 def clustered_mean(
@@ -404,6 +400,13 @@ def clustered_mean(
 ) -> Estimate:
     """A mean with an interval clustered by case."""
     return estimate_or_undefined(lambda: mean(x, clusters=clusters, level=level), level=level)
+
+
+def ordered_mean(aligned: AlignedItems, x: np.ndarray, *, level: float) -> Estimate:
+    """A mean of numbers about each of `both`; undefined for categories."""
+    if aligned.is_nominal:
+        return undefined_estimate(NO_ORDER, n=len(x), method="t", level=level)
+    return clustered_mean(x.tolist(), aligned.clusters, level=level)
 
 
 def clustered_unit_mean(
@@ -433,7 +436,6 @@ def scale_alpha(
     aligned: AlignedItems,
     rows: Sequence[Sequence[float | None]],
     measurement: AlphaLevel,
-    *,
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Estimate:

@@ -30,7 +30,7 @@ from judgekit.calibration.files import read_judged_file, read_judged_rows
 from judgekit.calibration.inputs import CalibrationOptions, PairwiseData, PointwiseData
 from judgekit.calibration.items import clustered_mean, clusters_of
 from judgekit.calibration.join import WHOLE_OUTPUT, join_labels
-from judgekit.calibration.maps import MapInputs, fit_maps
+from judgekit.calibration.maps import fit_maps
 from judgekit.calibration.pairs import join_pairs, pair_orders
 from judgekit.calibration.sources import JudgmentRecord, judged_from_records, judged_from_run
 from judgekit.calibration.substitution import assess_stand_in, combine_stand_ins, human_ceiling
@@ -225,17 +225,30 @@ class CalibrationReport:
             InputError: When pairs were judged, or the rubric or the judge is unknown.
             NotEnoughDataError: When no criterion has enough labels.
         """
-        parts = self.criteria.items()
-        inputs = MapInputs(
-            kind=self.kind,
-            rubric=self.rubric_record,
-            asked=self.asked,
-            aligned=self.aligned,
-            kappas={name: part.agreement.kappa_quadratic for name, part in parts},
-            pooled=self.pooled.agreement.kappa_quadratic,
-            options=self.options,
+        # Without the rubric and the judge nobody could tell where a map is valid.
+        if self.kind == "pairwise":
+            raise InputError(
+                "choices between two outputs have no map",
+                hint="label single outputs with `raw`, and calibrate the judge's grades",
+            )
+        if self.rubric_record is None:
+            raise InputError(
+                "a map belongs to a rubric, and the rubric is unknown", hint="give --rubric"
+            )
+        if self.asked is None:
+            raise InputError(
+                "a map belongs to a judge, and the judgments do not name theirs",
+                hint="grade the outputs with it: --outputs FILE --judge MODEL",
+            )
+        kappas = {name: part.agreement.kappa_quadratic for name, part in self.criteria.items()}
+        return fit_maps(
+            self.rubric_record,
+            self.asked,
+            {name: (self.aligned[name], kappa) for name, kappa in kappas.items()},
+            self.pooled.agreement.kappa_quadratic,
+            self.options,
+            fitted_at=fitted_at or datetime.now(UTC),
         )
-        return fit_maps(inputs, fitted_at=fitted_at or datetime.now(UTC))
 
     def against(self, other: CalibrationReport) -> dict[str, JudgeContrast]:
         """Compare this judge and another with the same labels.
