@@ -76,7 +76,7 @@ class JudgedScoreRow(Record):
 
     Attributes:
         answer: Which of the variant's answers, from 0.
-        criterion: The criterion; optional if there is only one.
+        criterion: Optional if there is only one.
         repeat: The judge's repeat, from 0.
         raw: The score, or the name of a level; None for an unusable answer.
         value: The score on [0, 1].
@@ -124,14 +124,9 @@ def read_judged_file(
     path: Path, *, rubric: Rubric | None = None, cases: Mapping[str, Case] | None = None
 ) -> PointwiseData | PairwiseData:
     """Judge answers from a file of verdicts, comparisons, scores or winners."""
-    rows: list[FileRow] = []
-    problems: list[DatasetError] = []
-    for row in _rows(path):
-        if isinstance(row, DatasetError):
-            problems.append(row)
-        else:
-            rows.append(row)
-    raise_problems(problems, "rows")
+    found = list(_rows(path))
+    raise_problems([row for row in found if isinstance(row, DatasetError)], "rows")
+    rows = [row for row in found if isinstance(row, FileRow)]
     if not rows:
         raise DatasetError("the file holds no rows", path=path)
     return read_judged_rows(rows, path, rubric=rubric, cases=cases)
@@ -153,7 +148,7 @@ def read_judged_rows(
     if "winner" in first:
         return _winners(_records(rows, JudgedWinnerRow, path), path, cases or {})
     if "raw" in first or "score" in first or "failure_kind" in first:
-        return _scores(_scored(rows, path, rubric), rubric, cases or {})
+        return _scores(rows, path, rubric, cases or {})
     names = ", ".join(list(first)[:8])
     raise DatasetError(
         f"found no judgment in the fields: {names}",
@@ -194,26 +189,10 @@ def _records(rows: Iterable[FileRow], model: type[_R], path: Path | None) -> lis
     return records
 
 
-def _scored(
-    rows: Sequence[FileRow], path: Path | None, rubric: Rubric | None
-) -> list[JudgedScoreRow]:
-    """Rows of scores, with names of levels replaced by the rubric's scores."""
-    records = _records(rows, JudgedScoreRow, path)
-    problems: list[DatasetError] = []
-    for at, (row, record) in enumerate(zip(rows, records, strict=True)):
-        if isinstance(record.raw, str):
-            try:
-                raw = _score_of_level(record, row.line, path, rubric)
-                records[at] = record.model_copy(update={"raw": raw})
-            except DatasetError as error:
-                problems.append(error)
-    raise_problems(problems, "rows")
-    return records
-
-
 def _score_of_level(
     record: JudgedScoreRow, line: int, path: Path | None, rubric: Rubric | None
 ) -> float:
+    """The rubric's score for the name of a level."""
     names = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
     # A rubric with one criterion needs no name in the rows.
     name = names[0] if len(names) == 1 else record.criterion
@@ -246,29 +225,38 @@ def _plain(row: FileRow) -> dict[str, JsonValue]:
 
 
 def _scores(
-    rows: Iterable[JudgedScoreRow], rubric: Rubric | None, cases: Mapping[str, Case]
+    rows: Sequence[FileRow], path: Path | None, rubric: Rubric | None, cases: Mapping[str, Case]
 ) -> PointwiseData:
     grades = PointwiseData(rubric=rubric)
-    for row in rows:
-        place = OutputKey(row.case_id, row.variant, row.answer)
-        grades.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
+    problems: list[DatasetError] = []
+    for row, record in zip(rows, _records(rows, JudgedScoreRow, path), strict=True):
+        place = OutputKey(record.case_id, record.variant, record.answer)
+        grades.groups.setdefault(place, groups_of(cases.get(record.case_id), record.metadata))
+        raw = record.raw
+        try:
+            if isinstance(raw, str):
+                raw = _score_of_level(record, row.line, path, rubric)
+        except DatasetError as error:
+            problems.append(error)
+            continue
         # The system under test failed, not the judge: this output was never judged.
-        if row.failure_kind == "target_error":
+        if record.failure_kind == "target_error":
             grades.n_errors += 1
             continue
         grades.samples.append(
             ScoreSample(
                 place=place,
-                criterion=row.criterion,
-                raw=row.raw if isinstance(row.raw, float | int) else None,
-                value=row.value,
-                confidence=row.confidence,
-                rationale=row.rationale,
-                judge=row.judge,
-                repeat=row.repeat,
-                failure=row.failure_kind or (None if row.raw is not None else "unreadable"),
+                criterion=record.criterion,
+                raw=raw,
+                value=record.value,
+                confidence=record.confidence,
+                rationale=record.rationale,
+                judge=record.judge,
+                repeat=record.repeat,
+                failure=record.failure_kind or (None if raw is not None else "unreadable"),
             )
         )
+    raise_problems(problems, "rows")
     return grades
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from math import fsum, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.calibration.inputs import label_reasons, majority_winner
 from judgekit.calibration.items import (
@@ -14,7 +14,6 @@ from judgekit.calibration.items import (
     JudgedItem,
     clustered_rate,
     clustered_unit_mean,
-    clusters_of,
     estimate_or_undefined,
     shared_clusters,
 )
@@ -45,34 +44,16 @@ if TYPE_CHECKING:
     from judgekit.stats.intervals import Rate
 
 _WORDS: dict[str, Winner] = {
-    "a": "a",
-    "b": "b",
-    "tie": "tie",
-    "draw": "tie",
-    "equal": "tie",
-    "both": "tie",
-}
+    "a": "a", "b": "b", "tie": "tie", "draw": "tie", "equal": "tie", "both": "tie",
+}  # fmt: skip
 
 _HINT = "a label of two outputs has `winner`: a, b, tie, or the name of a variant"
 _SIDES: tuple[Winner, ...] = ("a", "tie", "b")
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedPairs:
-    """What a calibration of comparisons is computed from.
-
-    Attributes:
-        material: The pairs as items; 1 is a, 0 is b.
-        pairs: The judge's answers by criterion (`WHOLE_OUTPUT` for the whole output) and pair.
-    """
-
-    material: CalibrationData
-    pairs: Mapping[str, Mapping[OutputKey, PairJudgment]]
-
-
 def join_pairs(
     pairs: PairwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
-) -> JoinedPairs:
+) -> CalibrationData:
     """Match labels with comparisons."""
     by_criterion: defaultdict[str, dict[OutputKey, PairJudgment]] = defaultdict(dict)
     for pair in sorted(pairs.pairs, key=lambda pair: pair.place.rank):
@@ -100,15 +81,15 @@ def join_pairs(
     # A comparison records no kind of failure for an order, so that all count as unusable.
     failures = Counter("unusable" for choice in choices if choice.winner is None)
     judges = dict.fromkeys(choice.judge for choice in choices if choice.judge)
-    material = CalibrationData(
+    return CalibrationData(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
         pooled=None,
         joined=matching.joined(len(choices), dict(failures), pairs.n_errors),
         judges=tuple(judges),
         notes=tuple(matching.notes()),
+        pairs=by_criterion,
     )
-    return JoinedPairs(material, by_criterion)
 
 
 def _share(matched: MatchedLabel) -> float | None:
@@ -143,6 +124,8 @@ def _aligned(
         groups = pairs.groups.get(place, {})
         # By annotator, so that the order of rows changes no figure.
         labels = sorted(by_place.get(place, ()), key=lambda one: one[0].annotator)
+        # The reason of an order that chose the winner is shown first.
+        reasoned = sorted(pair.choices, key=lambda choice: choice.winner != pair.winner)
         item = JudgedItem(
             place=place,
             criterion=name,
@@ -150,7 +133,7 @@ def _aligned(
             judge=None if pair.winner is None else WINNER_POINTS[pair.winner],
             ratings={each.annotator: share for each, share in labels},
             confidence=confidence_of(pair),
-            rationale=_rationale(pair),
+            rationale=next((c.rationale for c in reasoned if c.rationale), None),
             reasons=label_reasons([each for each, _ in labels]),
             groups=groups,
         )
@@ -179,13 +162,6 @@ def confidence_of(pair: PairJudgment) -> float | None:
     return toward_a if pair.winner == "a" else 1 - toward_a
 
 
-def _rationale(pair: PairJudgment) -> str | None:
-    reasoned = [c for c in pair.choices if c.rationale]
-    # The reason of an order that chose the winner is shown first.
-    same = [c for c in reasoned if c.winner == pair.winner]
-    return next((c.rationale for c in (*same, *reasoned)), None)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOrders:
     """Verdicts of both orders, mapped back to the outputs.
@@ -193,14 +169,8 @@ class PairOrders:
     The accuracies count unusable answers as wrong, except `accuracy_usable`.
 
     Attributes:
-        n: Labelled pairs.
-        n_answers: Answers in both orders, usable or not.
-        n_unusable: Unusable answers.
-        accuracy_ab: Share of pairs judged right with a shown first.
-        accuracy_ba: Share of pairs judged right with b shown first.
-        accuracy_mean: Mean of both.
+        accuracy_ab: Share of pairs judged right with a shown first; `accuracy_ba` with b first.
         accuracy_both: Share judged right in both orders.
-        accuracy_usable: Share of the usable answers, in both orders, that are right.
         swap_accuracy: Share of pairs on which more orders choose the label than the other side (Tan
             et al. 2024, JudgeBench); an unusable answer counts for neither.
         reconciled_accuracy: Share of pairs whose reconciled verdict equals the label. It is a or b
@@ -212,7 +182,6 @@ class PairOrders:
         first_shown: Share of preferences for the output shown first, among usable answers without a
             tie.
         win_rate_a: How often a wins after reconciliation, ties as half.
-        human_win_rate_a: How often a wins by the labels.
     """
 
     n: int
@@ -233,8 +202,7 @@ class PairOrders:
     human_win_rate_a: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class _PairVerdicts:
+class _PairVerdicts(NamedTuple):
     """The label of a pair, and each order's verdict on it."""
 
     label: Winner
@@ -257,7 +225,8 @@ def pair_orders(
         )
         for item in items
     ]
-    clusters = clusters_of(items)
+    names = [item.cluster for item in items]
+    clusters = shared_clusters(names)
     choices = [choice for item in items for choice in pairs[item.place].choices]
     orders = {choice.order for choice in choices}
     both = len(orders) > 1
@@ -272,7 +241,15 @@ def pair_orders(
     labels = [each.label for each in verdicts]
     ab = share([float(t.ab == t.label) for t in verdicts], known="ab" in orders)
     ba = share([float(t.ba == t.label) for t in verdicts], known="ba" in orders)
-    usable, first_shown = _answer_rates(items, verdicts, level)
+    # Usable answers one by one: whether each is right, and whether it prefers the first place.
+    answers = [
+        (float(verdict == each.label), float(verdict == first), verdict, name)
+        for each, name in zip(verdicts, names, strict=True)
+        for verdict, first in ((each.ab, "a"), (each.ba, "b"))
+        if verdict is not None
+    ]
+    # A tie prefers no place.
+    preferences = [one for one in answers if one[2] != "tie"]
     return PairOrders(
         n=len(items),
         n_answers=len(choices),
@@ -281,7 +258,9 @@ def pair_orders(
         accuracy_ba=ba,
         accuracy_mean=(ab.value + ba.value) / 2 if both else nan,
         accuracy_both=share([float(t.ab == t.label == t.ba) for t in verdicts], known=both),
-        accuracy_usable=usable,
+        accuracy_usable=clustered_rate(
+            [one[0] for one in answers], shared_clusters([one[3] for one in answers]), level=level
+        ),
         swap_accuracy=share([_swapped(t) for t in verdicts], known=both),
         reconciled_accuracy=share(
             [float(v == t.label) for v, t in zip(reconciled, verdicts, strict=True)], known=both
@@ -289,35 +268,17 @@ def pair_orders(
         kappa=_kappa(labels, winners, clusters, level),
         kappa_orders=_kappa([t.ab for t in verdicts], [t.ba for t in verdicts], clusters, level),
         position_conflict=share([float(t.ab != t.ba) for t in verdicts], known=both),
-        first_shown=first_shown,
+        first_shown=clustered_rate(
+            [one[1] for one in preferences],
+            shared_clusters([one[3] for one in preferences]),
+            level=level,
+        ),
         win_rate_a=clustered_unit_mean(
             [WINNER_POINTS[v] if v else nan for v in winners], clusters, level=level
         ),
         human_win_rate_a=clustered_unit_mean(
             [WINNER_POINTS[label] for label in labels], clusters, level=level
         ),
-    )
-
-
-def _answer_rates(
-    items: Sequence[JudgedItem], verdicts: Sequence[_PairVerdicts], level: float
-) -> tuple[Rate, Rate]:
-    """How often usable answers are right, and how often preferences are for the first place."""
-    answers = [
-        (verdict, first, each.label, item.cluster)
-        for item, each in zip(items, verdicts, strict=True)
-        for verdict, first in ((each.ab, "a"), (each.ba, "b"))
-        if verdict is not None
-    ]
-    # A tie prefers no place.
-    preferences = [one for one in answers if one[0] != "tie"]
-
-    def rate(outcomes: list[float], of: list[tuple[Winner, str, Winner, Hashable]]) -> Rate:
-        return clustered_rate(outcomes, shared_clusters([one[3] for one in of]), level=level)
-
-    return (
-        rate([float(one[0] == one[2]) for one in answers], answers),
-        rate([float(one[0] == one[1]) for one in preferences], preferences),
     )
 
 

@@ -244,12 +244,10 @@ def _pair(
     probability: float | None,
 ) -> PairJudgment:
     choices = tuple(_choice(each) for each in answers)
-    usable = [(WINNER_POINTS[c.winner], c.share) for c in choices if c.winner]
+    points = [WINNER_POINTS[choice.winner] for choice in choices if choice.winner]
     # A judge that saw one order only is evaluated by that order.
-    if winner is None and len({choice.order for choice in choices}) == 1:
-        winner = majority_winner([points for points, _ in usable]) if usable else None
-        shares = [points if share is None else share for points, share in usable]
-        probability = sum(shares) / len(shares) if shares else None
+    if winner is None and points and len({choice.order for choice in choices}) == 1:
+        winner = majority_winner(points)
     return PairJudgment(
         place=place, criterion=criterion, choices=choices, winner=winner, probability=probability
     )
