@@ -53,7 +53,6 @@ class Candidate:
 
     Attributes:
         wording: Where the words come from: `present`, or the name of a candidate.
-        rubric: The present rubric in these words.
         n_examples: How many scored outputs it shows with each criterion.
         anchors: Whether its scoring guides quote scored outputs.
         template: The template it needs; None for the judge's own.
@@ -167,12 +166,9 @@ def _reworded(rubric: Rubric, other: Rubric, name: str) -> Rubric:
 
 @dataclass(frozen=True, slots=True)
 class ExamplePool:
-    """Labelled outputs that examples are chosen from.
+    """Labelled outputs that examples are chosen from; the seed decides among equally good ones.
 
-    Attributes:
-        labels: All labelled outputs; examples come from the allowed clusters only.
-        mistakes: Distance of judge and label on [0, 1], for items the judge has graded.
-        seed: Seed of the choice among equally good examples.
+    `mistakes` is the distance of judge and label on [0, 1], for items the judge has graded.
     """
 
     labels: LabelledOutputs

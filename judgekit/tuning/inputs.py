@@ -90,14 +90,9 @@ class TuneOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledOutputs:
-    """Outputs with human labels.
+    """Outputs with human labels, and the items of each criterion, which no judge has scored yet.
 
-    Attributes:
-        answers: Cases and outputs that have a label.
-        criteria: The labelled items of each criterion; no judge has scored them yet.
-        n_labels: Labels that are used.
-        n_unused: Unused labels: without a score, of the whole output, or of unknown outputs.
-        n_examples: Cases excluded because a rubric shows their outputs as examples.
+    The counts are those of `Tuning`.
     """
 
     answers: Mapping[OutputKey, tuple[Case, Output]]
@@ -202,11 +197,9 @@ def _check_clusters(criteria: Sequence[AlignedItems], name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The training and held-out cases.
+    """The training cases in folds, and the held-out cases, which take no part in the choice.
 
-    Attributes:
-        folds: The training cases in parts; an output is never shown as an example to its own part.
-        held_out: Cases that take no part in the choice.
+    An output is never shown as an example to its own fold.
     """
 
     folds: tuple[frozenset[Hashable], ...]

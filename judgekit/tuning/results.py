@@ -43,7 +43,6 @@ class HeldOutAgreement:
         name: The criterion; empty for all of them together.
         distance: Root of the mean squared distance from the human label, on [0, 1]; 0 is best.
         kappa: Cohen's kappa with quadratic weights; undefined if scales have no levels or differ.
-        n_items: Labelled items.
         n_failed: Items without a usable judge answer; excluded.
     """
 
@@ -56,12 +55,7 @@ class HeldOutAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutResult:
-    """One candidate on the held-out cases.
-
-    Attributes:
-        overall: All criteria together.
-        criteria: Each criterion, if there are several.
-    """
+    """One candidate on the held-out cases, overall and by criterion if there are several."""
 
     name: str
     overall: HeldOutAgreement
@@ -133,12 +127,12 @@ class Tuning:
     rubric_fingerprint: str
     judge: str
     decision: TuningDecision
-    chosen: str | None
-    tuned: Rubric | None
-    template: str | None
-    present_held_out: HeldOutResult | None
-    chosen_held_out: HeldOutResult | None
-    contrast: HeldOutContrast | None
+    chosen: str | None = None
+    tuned: Rubric | None = None
+    template: str | None = None
+    present_held_out: HeldOutResult | None = None
+    chosen_held_out: HeldOutResult | None = None
+    contrast: HeldOutContrast | None = None
     tried: tuple[TriedCandidate, ...]
     training_cases: tuple[str, ...]
     held_out_cases: tuple[str, ...]
