@@ -429,7 +429,15 @@ class LabelMatcher:
             self.not_judged.append(f"{label.case_id} {label.variant or ''}".strip())
         elif len(places) > 1:
             # Choosing one of them silently could pair the label with another output.
-            self.problems.append(_ambiguous(placed, places))
+            name, known = "variant", sorted({str(place.variant) for place in places})
+            if len(known) == 1:
+                name, known = "repeat", sorted({str(place.repeat) for place in places})
+            self.problems.append(
+                placed.fault(
+                    f"it does not name its {name}; judged were {', '.join(known)}",
+                    f'add "{name}" to the label',
+                )
+            )
         else:
             annotator = label.annotator or UNNAMED_ANNOTATOR
             first = first_labels.setdefault((places[0], criterion, annotator), placed)
@@ -503,13 +511,3 @@ class LabelMatcher:
             n_errors=n_errors,
             annotators=tuple(sorted({each.annotator for each in self.matched})),
         )
-
-
-def _ambiguous(placed: LocatedLabel, places: Sequence[OutputKey]) -> DatasetError:
-    name, known = "variant", sorted({str(place.variant) for place in places})
-    if len(known) == 1:
-        name, known = "repeat", sorted({str(place.repeat) for place in places})
-    return placed.fault(
-        f"it does not name its {name}; judged were {', '.join(known)}",
-        f'add "{name}" to the label',
-    )

@@ -94,7 +94,15 @@ class ScriptedModel:
         if isinstance(replies, str | ModelReply | Exception):
             return replies
         if isinstance(replies, Mapping):
-            return self._by_subject(replies, request)
+            case, criterion = request.subject.case_id, request.subject.criterion
+            # From the special to the general, so that one case can differ from the rest.
+            for key in (f"{case}/{criterion}", criterion, case):
+                if key is not None and key in replies:
+                    return replies[key]
+            raise InputError(
+                f"the script of {self.name!r} has no reply about {_about(request)}",
+                hint=f"it has replies about {', '.join(sorted(replies))}",
+            )
         if callable(replies):
             return replies(request)
         if len(self.requests) > len(replies):
@@ -103,19 +111,6 @@ class ScriptedModel:
                 f"{len(self.requests)}, about {_about(request)}"
             )
         return replies[len(self.requests) - 1]
-
-    def _by_subject(
-        self, replies: Mapping[str, ScriptedAnswer], request: ModelRequest
-    ) -> ScriptedAnswer:
-        case, criterion = request.subject.case_id, request.subject.criterion
-        # From the special to the general, so that one case can differ from the rest.
-        for key in (f"{case}/{criterion}", criterion, case):
-            if key is not None and key in replies:
-                return replies[key]
-        raise InputError(
-            f"the script of {self.name!r} has no reply about {_about(request)}",
-            hint=f"it has replies about {', '.join(sorted(replies))}",
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +243,24 @@ class _FlawedVerdict:
             lambda criterion: self._preference(criterion, other=other),
             self._request.subject.criterion,
         )
-        return _in_requested_form(self._request, json.dumps(filling.fill(), ensure_ascii=False))
+        answer = json.dumps(filling.fill(), ensure_ascii=False)
+        form = _requested_form(self._request)
+        if form is None:
+            return answer
+        verdict = json.loads(answer)
+        # The text forms of published judge prompts, which have no JSON schema.
+        why, choice = verdict["rationale"], verdict["preference"]
+        if form == "two_scores":
+            return (
+                f"Evaluation evidence: {why}\nThe score of Assistant 1: {verdict['score_first']}\n"
+                f"The score of Assistant 2: {verdict['score_second']}"
+            )
+        if form == "brackets":
+            return f"{why} [[{_LETTERS[choice]}]]"
+        if form == "letter":
+            return _LETTERS[choice]
+        output = "Output (b)" if choice == "second" else "Output (a)"  # no tie is allowed
+        return output if form == "stated" else f"{why} Therefore, {output} is better."
 
     def _score(self, schema: JsonObject, criterion: str | None, *, other: bool) -> float:
         faults, subject = self._model.faults, self._request.subject
@@ -343,27 +355,6 @@ _LETTERS = {"first": "A", "second": "B", "tie": "C"}
 def _form_schema(request: ModelRequest) -> JsonObject | None:
     """What a request asks for that has no schema, as a schema."""
     return None if _requested_form(request) is None else _FORM_SCHEMA
-
-
-def _in_requested_form(request: ModelRequest, answer: str) -> str:
-    """An answer in the form that a request asks for."""
-    form = _requested_form(request)
-    if form is None:
-        return answer
-    verdict = json.loads(answer)
-    # The text forms of published judge prompts, which have no JSON schema.
-    why, choice = verdict["rationale"], verdict["preference"]
-    if form == "two_scores":
-        return (
-            f"Evaluation evidence: {why}\nThe score of Assistant 1: {verdict['score_first']}\n"
-            f"The score of Assistant 2: {verdict['score_second']}"
-        )
-    if form == "brackets":
-        return f"{why} [[{_LETTERS[choice]}]]"
-    if form == "letter":
-        return _LETTERS[choice]
-    output = "Output (b)" if choice == "second" else "Output (a)"  # no tie is allowed
-    return output if form == "stated" else f"{why} Therefore, {output} is better."
 
 
 def _requested_form(request: ModelRequest) -> str | None:
