@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,13 +115,10 @@ def audit_sync(
         UnknownNameError: When there is no such probe.
         StoreError: When the cache cannot store a reply that was paid for.
     """
-    runner = SyncRunner()
-    try:
+    with closing(SyncRunner()) as runner:
         return runner.run(
             audit(judge, answers, rubric, options=options, template_folders=template_folders)
         )
-    finally:
-        runner.close()
 
 
 def build_audit_inputs(

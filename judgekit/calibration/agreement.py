@@ -9,7 +9,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -130,30 +130,21 @@ def scale_agreement(aligned: AlignedItems, *, level: float) -> ScaleAgreement:
     step = 0.0 if aligned.is_nominal else level_step(aligned.levels)
     rows = np.column_stack([aligned.human_level, aligned.judge_level]).tolist()
     # With two levels all weights are equal, and unweighted AC1 is the known name.
-    weights: Weights | None = "quadratic"
-    if aligned.is_binary or aligned.is_nominal:
-        weights = None
+    weights: Weights | None = None if aligned.is_binary or aligned.is_nominal else "quadratic"
+
+    def ac(a: list[float], b: list[float], labels: Sequence[float], **options: Any) -> Estimate:
+        return gwet_ac(list(zip(a, b, strict=True)), labels=labels, weights=weights, **options)
+
     return ScaleAgreement(
         exact=clustered_rate(gaps <= _SLACK, clusters, level=level),
         within_one=clustered_rate(gaps <= step + _SLACK, clusters, level=level),
         kappa=scale_kappa(aligned, None, level),
         kappa_linear=scale_kappa(aligned, "linear", level),
         kappa_quadratic=scale_kappa(aligned, "quadratic", level),
-        scott_pi=_by_levels(
-            aligned, "pi", lambda a, b, _: scott_pi(a, b, clusters=clusters, level=level), level
+        scott_pi=_of_levels(
+            aligned, "pi", lambda a, b, _, **options: scott_pi(a, b, **options), level
         ),
-        ac=_by_levels(
-            aligned,
-            "ac",
-            lambda a, b, levels: gwet_ac(
-                list(zip(a, b, strict=True)),
-                labels=levels,
-                weights=weights,
-                clusters=clusters,
-                level=level,
-            ),
-            level,
-        ),
+        ac=_of_levels(aligned, "ac", ac, level),
         alpha=scale_alpha(aligned, rows, measurement_level(aligned), clusters, level),
         pearson=order_coefficient(aligned, "pearson", level),
         spearman=order_coefficient(aligned, "spearman", level),
@@ -197,14 +188,9 @@ def pass_fail_agreement(aligned: AlignedItems, *, level: float) -> PassFail | No
     return PassFail(
         accuracy=clustered_rate(same, clusters, level=level),
         accuracy_of_all=clustered_rate(right_of_all, clusters_of(aligned.items), level=level),
-        kappa=estimate_or_undefined(
-            lambda: cohen_kappa(a, b, labels=binary, clusters=names, level=level), level=level
-        ),
+        kappa=estimate_or_undefined(cohen_kappa, a, b, labels=binary, clusters=names, level=level),
         ac1=estimate_or_undefined(
-            lambda: gwet_ac(
-                list(zip(a, b, strict=True)), labels=binary, clusters=names, level=level
-            ),
-            level=level,
+            gwet_ac, list(zip(a, b, strict=True)), labels=binary, clusters=names, level=level
         ),
         phi=clustered_correlation(human[known], judge[known], "pearson", names, level=level),
         tpr=tpr,
@@ -248,7 +234,7 @@ def clustered_correlation(
 ) -> Estimate:
     """A correlation or another coefficient of scores, with an interval clustered by case."""
 
-    def coefficient(places: np.ndarray) -> Estimate:
+    def coefficient(places: np.ndarray, *, level: float) -> Estimate:
         x, y = a[places].tolist(), b[places].tolist()
         if method == "icc":
             return icc(list(zip(x, y, strict=True)), level=level)
@@ -262,33 +248,26 @@ def clustered_correlation(
 
 def scale_kappa(aligned: AlignedItems, weights: Weights | None, level: float) -> Estimate:
     """Cohen's kappa of the levels; categories have no distance, so their kappa is unweighted."""
-    return _by_levels(
+    weights = None if aligned.is_nominal else weights
+    return _of_levels(
         aligned,
         "kappa",
-        lambda a, b, levels: cohen_kappa(
-            a,
-            b,
-            labels=levels,
-            weights=None if aligned.is_nominal else weights,
-            clusters=aligned.clusters,
-            level=level,
+        lambda a, b, labels, **options: cohen_kappa(
+            a, b, labels=labels, weights=weights, **options
         ),
         level,
     )
 
 
-def _by_levels(
-    aligned: AlignedItems,
-    method: str,
-    statistic: Callable[[list[float], list[float], tuple[float, ...]], Estimate],
-    level: float,
+def _of_levels(
+    aligned: AlignedItems, method: str, statistic: Callable[..., Estimate], level: float
 ) -> Estimate:
     """A coefficient of the levels on both sides; undefined for a scale without levels."""
     levels = aligned.levels
     if levels is None:
         return undefined_estimate(_NO_LEVELS, n=len(aligned.both), method=method, level=level)
     a, b = aligned.human_level.tolist(), aligned.judge_level.tolist()
-    return estimate_or_undefined(lambda: statistic(a, b, levels), level=level)
+    return estimate_or_undefined(statistic, a, b, levels, clusters=aligned.clusters, level=level)
 
 
 def order_coefficient(
@@ -378,8 +357,7 @@ def judge_leniency(aligned: AlignedItems, *, level: float) -> Leniency:
         scale_use=bias
         if aligned.is_nominal
         else estimate_or_undefined(
-            lambda: scale_use(human.tolist(), judge.tolist(), clusters=clusters, level=level),
-            level=level,
+            scale_use, human.tolist(), judge.tolist(), clusters=clusters, level=level
         ),
         judge_levels=levels_used(aligned.judge_level),
         human_levels=levels_used(aligned.human_level),

@@ -185,16 +185,14 @@ def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) 
 
     def within(method: CorrelationMethod) -> Estimate:
         return jackknife(
-            lambda places: grouped_correlation(*sides(places), method, level=level),
+            lambda places, level: grouped_correlation(*sides(places), method, level=level),
             len(names),
             clusters,
             level=level,
         )
 
     def accuracy(places: np.ndarray) -> Estimate:
-        return estimate_or_undefined(
-            lambda: pairwise_accuracy(*sides(places), level=level), level=level
-        )
+        return estimate_or_undefined(pairwise_accuracy, *sides(places), level=level)
 
     order = accuracy(np.arange(len(names)))
     if clusters is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import fsum, isclose, isnan, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, cast
 
 import numpy as np
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from judgekit.stats.alpha import AlphaLevel
     from judgekit.stats.intervals import Rate
 
+_P = ParamSpec("_P")
 _LEVEL_DIGITS = 9
 _TWO = 2
 
@@ -321,11 +322,14 @@ def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
     return round(least, _LEVEL_DIGITS), round(least + step, _LEVEL_DIGITS)
 
 
-def estimate_or_undefined(make: Callable[[], Estimate], *, level: float = 0.95) -> Estimate:
-    """An estimate, or an undefined one with the reason."""
+def estimate_or_undefined(
+    statistic: Callable[_P, Estimate], /, *arguments: _P.args, **options: _P.kwargs
+) -> Estimate:
+    """A statistic's estimate, or an undefined one with the reason."""
     try:
-        return make()
+        return statistic(*arguments, **options)
     except NotEnoughDataError as error:
+        level = cast("float", options.get("level", 0.95))
         return undefined_estimate(error.message, n=0, method="none", level=level)
 
 
@@ -366,7 +370,7 @@ def clustered_estimate(
 
 
 def jackknife(
-    statistic: Callable[[np.ndarray], Estimate],
+    statistic: Callable[..., Estimate],
     n: int,
     clusters: Sequence[Hashable] | None,
     *,
@@ -374,12 +378,11 @@ def jackknife(
     is_quadratic: bool = False,
 ) -> Estimate:
     """A statistic of the items at given places, for all `n`, with an interval over clusters."""
-
-    def at(places: np.ndarray) -> Estimate:
-        return estimate_or_undefined(lambda: statistic(places), level=level)
-
     return clustered_estimate(
-        at(np.arange(n)), lambda places: at(places).value, clusters, is_quadratic=is_quadratic
+        estimate_or_undefined(statistic, np.arange(n), level=level),
+        lambda places: estimate_or_undefined(statistic, places, level=level).value,
+        clusters,
+        is_quadratic=is_quadratic,
     )
 
 
@@ -399,7 +402,7 @@ def clustered_mean(
     x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
 ) -> Estimate:
     """A mean with an interval clustered by case."""
-    return estimate_or_undefined(lambda: mean(x, clusters=clusters, level=level), level=level)
+    return estimate_or_undefined(mean, x, clusters=clusters, level=level)
 
 
 def ordered_mean(aligned: AlignedItems, x: np.ndarray, *, level: float) -> Estimate:
@@ -444,10 +447,11 @@ def scale_alpha(
         return undefined_estimate(_NO_LEVELS_FOR_ALPHA, n=len(rows), method="alpha", level=level)
     if aligned.is_nominal and measurement != "nominal":
         return undefined_estimate(NO_ORDER, n=len(rows), method="alpha", level=level)
-    return estimate_or_undefined(
-        lambda: krippendorff_alpha(rows, measurement, clusters=clusters, confidence=level),
-        level=level,
-    )
+
+    def alpha(*, level: float) -> Estimate:
+        return krippendorff_alpha(rows, measurement, clusters=clusters, confidence=level)
+
+    return estimate_or_undefined(alpha, level=level)
 
 
 def overall_items(

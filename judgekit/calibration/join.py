@@ -123,7 +123,7 @@ def join_labels(
     notes = [*_scale_notes(criteria, own, table), *matching.notes()]
     matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.matched)
-    aligned = [_aligned(c, by_criterion[c.name], grades, table, options) for c in criteria]
+    aligned = [align_items(c, by_criterion[c.name], grades, table, options) for c in criteria]
     labelled = tuple(each for each in aligned if each.items)
     whole = None
     # Categories have no values, and without values a rubric concludes nothing.
@@ -252,7 +252,7 @@ def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
         raise placed.fault(error.message, hint) from None
 
 
-def _aligned(
+def align_items(
     criterion: Criterion,
     labels: Sequence[MatchedLabel],
     grades: PointwiseData,

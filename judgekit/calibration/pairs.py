@@ -302,6 +302,4 @@ def _kappa(
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Estimate:
-    return estimate_or_undefined(
-        lambda: cohen_kappa(a, b, labels=_SIDES, clusters=clusters, level=level), level=level
-    )
+    return estimate_or_undefined(cohen_kappa, a, b, labels=_SIDES, clusters=clusters, level=level)

@@ -5,6 +5,7 @@ Files of verdicts or plain rows are read in `files`.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
         PreferenceFailure,
         PreferenceSlot,
         PresentationOrder,
-        RunInfo,
         Winner,
     )
 
@@ -75,20 +75,18 @@ _Output = tuple[str, str | None]
 _Question = tuple[str | None, str | None, int]
 """Order, criterion and repeat of a reply; without a criterion it answers all."""
 
-# A slot is a place in the prompt: in order `ba` the output shown first is b.
-_WINNERS: dict[tuple[PreferenceSlot, str], Winner] = {
-    ("first", "ab"): "a", ("second", "ab"): "b", ("tie", "ab"): "tie",
-    ("first", "ba"): "b", ("second", "ba"): "a", ("tie", "ba"): "tie",
-}  # fmt: skip
-
 
 def judged_from_run(run: Run) -> PointwiseData:
     """The judgments of a run, without those of human judges."""
-    info = _without_humans(run)
+    # A human judge would be compared with human labels, and agreement would be overstated.
+    results = list(run.results())
+    humans = {j.judge for result in results for j in result.judgments if j.source == "human"}
+    machines = [name for name in run.info.panel.judges if name not in {"human", *humans}]
+    only_machines = run.info.panel.model_copy(update={"judges": tuple(machines)})
+    info = run.info.model_copy(update={"panel": only_machines})
     panel = without_human_judges(judging_of_run(run.info))
     grades = PointwiseData(rubric=info.rubric, asked=panel, origin={"run": run.id})
-    for result in run.results():
-        # A human judge would be compared with human labels, and agreement would be overstated.
+    for result in results:
         machine = result.model_copy(
             update={"judgments": tuple(j for j in result.judgments if j.source != "human")}
         )
@@ -147,7 +145,10 @@ def judged_from_grading(
 
 def preferred_output(choice: PreferenceSlot, order: str) -> Winner:
     """A choice of a slot, mapped back to the output shown in it."""
-    return _WINNERS[choice, order]
+    # A slot is a place in the prompt: in order `ba` the output shown first is b.
+    if choice == "tie":
+        return "tie"
+    return "a" if (choice == "first") == (order == "ab") else "b"
 
 
 def _place(one: JudgmentRecord) -> OutputKey:
@@ -198,17 +199,6 @@ def _sample(one: Judgment | JudgeFailure, place: OutputKey) -> ScoreSample:
         judge=one.judge,
         repeat=one.repeat,
     )
-
-
-def _without_humans(run: Run) -> RunInfo:
-    """The run's settings, its panel without human judges."""
-    humans = {j.judge for result in run.results() for j in result.judgments if j.source == "human"}
-    humans.add("human")
-    panel = run.info.panel
-    machines = tuple(name for name in panel.judges if name not in humans)
-    if len(machines) == len(panel.judges):
-        return run.info
-    return run.info.model_copy(update={"panel": panel.model_copy(update={"judges": machines})})
 
 
 def _from_comparisons(comparisons: Iterable[Comparison], cases: Mapping[str, Case]) -> PairwiseData:
@@ -372,14 +362,10 @@ def read_replies(
         max_reasks=recorded.reasks,
     )
     by_id = {} if known is None else {case.id: case for case in known.cases}
-    runner = SyncRunner()
-    try:
+    with judge, closing(SyncRunner()) as runner:
         return runner.run(
             parse_recorded_replies(judge, recorded, criteria or whole_rubric(), by_id)
         )
-    finally:
-        runner.close()
-        judge.close()
 
 
 async def judged_from_replies(

@@ -229,9 +229,7 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
     exact = _gap(aligned, "exact", level)
     fleiss = undefined_estimate("the scale has no levels", n=len(rows), method="kappa", level=level)
     if aligned.levels is not None:
-        fleiss = estimate_or_undefined(
-            lambda: fleiss_kappa(rows, clusters=clusters, level=level), level=level
-        )
+        fleiss = estimate_or_undefined(fleiss_kappa, rows, clusters=clusters, level=level)
     annotators = tuple(_annotator(aligned, name, level) for name in names)
     return HumanCeiling(
         n_annotators=len(names),
@@ -292,9 +290,7 @@ def _mean_pair_kappa(aligned: AlignedItems, names: list[str]) -> float:
         both = [i.ratings for i in aligned.items if a in i.ratings and b in i.ratings]
         left, right = ([level_of(ratings[name], levels) for ratings in both] for name in (a, b))
         kappa = estimate_or_undefined(
-            lambda left=left, right=right: cohen_kappa(  # type: ignore[misc] # bound in the loop
-                left, right, labels=levels, weights=weights, ci="none"
-            )
+            cohen_kappa, left, right, labels=levels, weights=weights, ci="none"
         )
         kappas.append(kappa.value)
     known = [value for value in kappas if not isnan(value)]
@@ -307,10 +303,7 @@ def _gap(aligned: AlignedItems, metric: CeilingMetric, level: float) -> Estimate
     scores = aligned.judge_level if metric == "exact" else aligned.judge
     ratings = [list(item.ratings.values()) for item in aligned.both]
     return estimate_or_undefined(
-        lambda: ceiling_gap(
-            ratings, scores.tolist(), metric, clusters=aligned.clusters, level=level
-        ),
-        level=level,
+        ceiling_gap, ratings, scores.tolist(), metric, clusters=aligned.clusters, level=level
     )
 
 

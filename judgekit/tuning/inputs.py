@@ -12,27 +12,23 @@ from judgekit.calibration import (
     CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM,
     WHOLE_OUTPUT,
-    AlignedItems,
     CalibrationOptions,
-    JudgedItem,
     LabelMatcher,
     OutputKey,
+    PointwiseData,
     add_metadata,
-    cluster_of,
+    align_items,
     groups_of,
     label_problems,
-    label_reasons,
-    label_score,
-    labels_by_place,
 )
 from judgekit.errors import InputError, NotEnoughDataError, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
-    from judgekit.calibration import Consensus, Groups, MatchedLabel
+    from judgekit.calibration import AlignedItems, Consensus, JudgedItem
     from judgekit.datasets import LocatedLabel
-    from judgekit.records import Case, Criterion, Output, Rubric
+    from judgekit.records import Case, Output, Rubric
 
 MOST_EXAMPLES = 16
 """With more examples, the graded output would be a small part of the prompt."""
@@ -134,10 +130,15 @@ def join_labelled_outputs(
     # Labels of the whole output are not used, so that they need no valid score.
     named = [rubric.criterion(name) for name in by_criterion if name != WHOLE_OUTPUT]
     matching.check(label_problems(by_criterion, named))
+    # No judge has graded the outputs yet, so that they are aligned without answers.
     groups = {place: groups_of(case, out.metadata) for place, (case, out) in places.items()}
     add_metadata(groups, matching.matched)
+    ungraded = PointwiseData(rubric=rubric, groups=groups)
+    table = {place: dict.fromkeys(names, ()) for place in sorted(places, key=lambda p: p.rank)}
     wanted = CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
-    aligned = [_aligned(c, by_criterion[c.name], groups, wanted) for c in rubric.criteria]
+    aligned = [
+        align_items(c, by_criterion[c.name], ungraded, table, wanted) for c in rubric.criteria
+    ]
     criteria = tuple(part for part in aligned if part.items)
     if not criteria:
         raise InputError(
@@ -153,34 +154,6 @@ def join_labelled_outputs(
         n_labels=n_used,
         n_unused=matching.n_labels - n_used,
         n_examples=len({case.id for case, _ in answered} & set(shown)),
-    )
-
-
-def _aligned(
-    criterion: Criterion,
-    labels: Sequence[MatchedLabel],
-    groups: Mapping[OutputKey, Groups],
-    options: CalibrationOptions,
-) -> AlignedItems:
-    items = [
-        JudgedItem(
-            place=place,
-            criterion=criterion.name,
-            cluster=cluster_of(place, groups[place], criterion.name, options),
-            judge=None,
-            ratings={one.annotator: label_score(one.placed, criterion) for one in of_place},
-            reasons=label_reasons(of_place),
-            groups=groups[place],
-        )
-        for place, of_place in sorted(labels_by_place(labels).items(), key=lambda one: one[0].rank)
-    ]
-    return AlignedItems(
-        name=criterion.name,
-        criterion=criterion,
-        scale=criterion.scale,
-        threshold=None,
-        items=tuple(items),
-        consensus=options.consensus,
     )
 
 

@@ -297,14 +297,12 @@ def _kappa(parts: Sequence[AlignedItems], level: float) -> Estimate:
     clusters = _clusters(parts)
     judge, label = zip(*rated.values(), strict=True)
     return estimate_or_undefined(
-        lambda: cohen_kappa(
-            judge,
-            label,
-            labels=levels,
-            weights="quadratic",
-            clusters=[clusters[key] for key in rated],
-            level=level,
-        ),
+        cohen_kappa,
+        judge,
+        label,
+        labels=levels,
+        weights="quadratic",
+        clusters=[clusters[key] for key in rated],
         level=level,
     )
 

@@ -6,6 +6,7 @@ Start reading here.
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, isnan, sqrt
@@ -271,16 +272,13 @@ def tune_sync(
         NotEnoughDataError: When there are too few labels; the message has the missing number.
         StoreError: When the cache cannot store a reply that was paid for.
     """
-    runner = SyncRunner()
-    try:
+    with closing(SyncRunner()) as runner:
         return runner.run(
             tune(
                 judge, answers, labels, rubric, candidates=candidates, options=options,
                 template_folders=template_folders,
             )
         )  # fmt: skip
-    finally:
-        runner.close()
 
 
 async def run_tuning(setup: TuningSetup, session: ProbeSession | None = None) -> Tuning:
