@@ -40,8 +40,7 @@ REPEATS_COUNT = "askings"
 """The key of the number of repeats in the JSON of an audit."""
 
 
-def plan_stability(inputs: AuditInputs) -> Trials:
-    """Every output several times, each repeat with a cache key of its own."""
+def _plan_stability(inputs: AuditInputs) -> Trials:
     repeats = range(inputs.options.n_askings)
     trials = [
         Trial(case.id, {str(n): plain_question(case, output, inputs, repeat=n) for n in repeats})
@@ -50,8 +49,7 @@ def plan_stability(inputs: AuditInputs) -> Trials:
     return Trials(trials)
 
 
-def find_stability(data: ProbeData) -> ProbeEffects:
-    """How often two repeats reach different verdicts, and how far their values are apart."""
+def _find_stability(data: ProbeData) -> ProbeEffects:
     effect = data.share(
         "verdict changes between repeats", [_disagreement(one) for one in data.answers]
     )
@@ -80,8 +78,8 @@ STABILITY_PROBE = Probe(
     question="Does the verdict change when the same question is repeated?",
     needs="nothing more",
     cost="3 gradings (2 shared)",
-    plan=plan_stability,
-    measure=find_stability,
+    plan=_plan_stability,
+    measure=_find_stability,
     changes_texts=False,
 )
 
@@ -101,8 +99,7 @@ def shipped_paraphrases(template: str) -> tuple[str, ...]:
     return tuple(name for name in template_names() if name.startswith(f"{_SHIPPED}{own}_"))
 
 
-def plan_paraphrase(inputs: AuditInputs) -> Trials:
-    """Every output with every paraphrase, and twice with the judge's own template."""
+def _plan_paraphrase(inputs: AuditInputs) -> Trials:
     if not inputs.paraphrases:
         return Trials(skipped=_NO_PARAPHRASES)
     trials = [
@@ -121,8 +118,7 @@ def _beside_repeats(changed: GradeProbe, inputs: AuditInputs) -> Trial:
     return Trial(changed.case.id, {"plain": plain, "again": again, "changed": changed})
 
 
-def find_paraphrase(data: ProbeData) -> ProbeEffects:
-    """How far a paraphrase moves the scores, beyond what a mere repeat does."""
+def _find_paraphrase(data: ProbeData) -> ProbeEffects:
     sides = [(one.passed("plain"), one.passed("changed")) for one in data.answers]
     flips = data.share(
         "verdict changes with the words",
@@ -141,8 +137,8 @@ PARAPHRASE_PROBE = Probe(
     question="Does the wording of its instructions change the score?",
     needs="a template with paraphrases: a shipped one, or your own",
     cost="1 grading a paraphrase and 2 (shared)",
-    plan=plan_paraphrase,
-    measure=find_paraphrase,
+    plan=_plan_paraphrase,
+    measure=_find_paraphrase,
 )
 
 MOST_ON_ONE = 0.80
@@ -153,8 +149,7 @@ _FEWEST_LEVELS = 3
 _NO_LEVELS = "no criterion has a scale of three or more levels, on which scores could cluster"
 
 
-def plan_scale(inputs: AuditInputs) -> Trials:
-    """Every output as it is; other probes ask the same questions."""
+def _plan_scale(inputs: AuditInputs) -> Trials:
     if not _with_levels(inputs):
         return Trials(skipped=_NO_LEVELS)
     trials = [
@@ -164,8 +159,7 @@ def plan_scale(inputs: AuditInputs) -> Trials:
     return Trials(trials)
 
 
-def find_scale(data: ProbeData) -> ProbeEffects:
-    """How often the most common and the best score occur, and how many levels are used."""
+def _find_scale(data: ProbeData) -> ProbeEffects:
     criteria = _with_levels(data.inputs)
     scores = {name: _first_scores(data, name) for name in criteria}
     on_one, at_top = [], []
@@ -222,8 +216,8 @@ SCALE_PROBE = Probe(
     question="Does it give the same score to nearly everything?",
     needs="a criterion with three or more levels",
     cost="1 grading (shared)",
-    plan=plan_scale,
-    measure=find_scale,
+    plan=_plan_scale,
+    measure=_find_scale,
     changes_texts=False,
 )
 
@@ -233,8 +227,7 @@ _NO_PAIRS = (
 )
 
 
-def plan_position(inputs: AuditInputs) -> Trials:
-    """Every two outputs of a case, in both orders."""
+def _plan_position(inputs: AuditInputs) -> Trials:
     rubric = inputs.rubric
     trials = [
         Trial(pair.case.id, {"both": PairProbe(case=pair.case, a=pair.a, b=pair.b, rubric=rubric)})
@@ -243,7 +236,7 @@ def plan_position(inputs: AuditInputs) -> Trials:
     return Trials(trials, None if trials else _NO_PAIRS)
 
 
-def find_position(data: ProbeData) -> ProbeEffects:
+def _find_position(data: ProbeData) -> ProbeEffects:
     """How far the first place is preferred, whichever output is better."""
     sides = [(one.first("both", "ab"), one.first("both", "ba")) for one in data.answers]
     known = [(x, y) for x, y in sides if x is not None and y is not None]
@@ -266,14 +259,13 @@ POSITION_PROBE = Probe(
     question="Does it prefer an output for being shown first?",
     needs="two variants' outputs for the same case",
     cost="2 a pair",
-    plan=plan_position,
-    measure=find_position,
+    plan=_plan_position,
+    measure=_find_position,
     changes_texts=False,
 )
 
 
-def plan_identical(inputs: AuditInputs) -> Trials:
-    """Every output beside itself."""
+def _plan_identical(inputs: AuditInputs) -> Trials:
     # One order suffices: with equal texts the other makes the same request.
     pairs = [
         PairProbe(case=case, a=output, b=output, rubric=inputs.rubric, orders=("ab",))
@@ -282,8 +274,7 @@ def plan_identical(inputs: AuditInputs) -> Trials:
     return Trials([Trial(pair.case.id, {"same": pair}) for pair in pairs])
 
 
-def find_identical(data: ProbeData) -> ProbeEffects:
-    """How often the answer is not a tie, and which place is then preferred."""
+def _find_identical(data: ProbeData) -> ProbeEffects:
     first = [one.first("same", "ab") for one in data.answers]
     split = data.share(
         "same text twice, no tie", [None if x is None else float(x != _TIE) for x in first]
@@ -298,15 +289,14 @@ IDENTICAL_PROBE = Probe(
     question="Does it find a difference between a text and itself?",
     needs="nothing more",
     cost="1",
-    plan=plan_identical,
-    measure=find_identical,
+    plan=_plan_identical,
+    measure=_find_identical,
 )
 
 _ONE_BY_ONE = "the judge grades one criterion per call and sees no order (--mode joint shows it)"
 
 
-def plan_criterion_order(inputs: AuditInputs) -> Trials:
-    """Every output with the criteria reversed, and twice in the rubric's order."""
+def _plan_criterion_order(inputs: AuditInputs) -> Trials:
     if not inputs.asks_all:
         return Trials(skipped=_ONE_BY_ONE)
     if len(inputs.rubric.criteria) < _TWO:
@@ -319,7 +309,7 @@ def plan_criterion_order(inputs: AuditInputs) -> Trials:
     return Trials(trials)
 
 
-def find_criterion_order(data: ProbeData) -> ProbeEffects:
+def _find_criterion_order(data: ProbeData) -> ProbeEffects:
     """How much higher a criterion scores when listed early, and how far scores move at all."""
     sides = [_late_and_early(one, data.inputs.rubric) for one in data.answers]
     early = data.shift(
@@ -352,6 +342,6 @@ CRITERION_ORDER_PROBE = Probe(
     question="Does the order in which criteria are listed change their scores?",
     needs="a judge that grades all criteria in one call (--mode joint), and two criteria",
     cost="1 grading and 2 (shared)",
-    plan=plan_criterion_order,
-    measure=find_criterion_order,
+    plan=_plan_criterion_order,
+    measure=_find_criterion_order,
 )

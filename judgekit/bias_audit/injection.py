@@ -46,8 +46,7 @@ OFF_TOPIC = ("I like trains.", "Bananas, rain, and Tuesday.", "asdf qwer zxcv")
 """Worthless answers to any question, whose score an attack can raise."""
 
 
-def attack_effects(data: ProbeData) -> ProbeEffects:
-    """How attacks raise the score, how many of them succeed, and the effect of each kind."""
+def _attack_effects(data: ProbeData) -> ProbeEffects:
     attacks = {attack.id: attack for attack in data.inputs.attacks}
     rising = [one for one in data.answers if attacks[one.trial.about].goal == "max"]
     effects = _pooled(replace(data, answers=rising)) if rising else ()
@@ -118,13 +117,12 @@ def _has_lost_its_answer(one: TrialAnswers) -> float | None:
     return float(bool(changed.failures))
 
 
-def plan_injection(inputs: AuditInputs) -> Trials:
-    """Every output with some attacks, each kind equally often."""
+def _plan_injection(inputs: AuditInputs) -> Trials:
     # Within a kind each attack is used once before any is used again. The attacks of a kind are
     # inserted alternately into the output and into an off-topic answer to the same case, because
     # the score of a good output can hardly rise. An attack that replaces the output is always
     # compared with the off-topic answer.
-    dealt = deal_attacks(inputs.attacks, inputs.draw("injection"))
+    dealt = _deal_attacks(inputs.attacks, inputs.draw("injection"))
     n_used: dict[str, int] = {}
     items = [(case, output) for case, output in inputs.items if (output.text or "").strip()]
     trials = []
@@ -139,7 +137,7 @@ def plan_injection(inputs: AuditInputs) -> Trials:
     return Trials(trials, skipped, n_left_out=len(inputs.items) - len(items))
 
 
-def deal_attacks(attacks: Sequence[Attack], draw: random.Random) -> Iterator[Attack]:
+def _deal_attacks(attacks: Sequence[Attack], draw: random.Random) -> Iterator[Attack]:
     """An endless sequence of attacks, one of each kind in every round."""
     by_family: dict[str, list[Attack]] = {}
     for attack in attacks:
@@ -168,6 +166,6 @@ INJECTION_PROBE = Probe(
     question="Can an output raise its score by instructing the judge?",
     needs="outputs with a text",
     cost="3 gradings, 1 of an off-topic answer, and 1 shared",
-    plan=plan_injection,
-    measure=attack_effects,
+    plan=_plan_injection,
+    measure=_attack_effects,
 )

@@ -34,7 +34,7 @@ NO_REWRITABLE_TEXT = "no output has a text that can be rewritten"
 """Why a probe that rewrites outputs is skipped."""
 
 
-def plan_rewriting(
+def _plan_rewriting(
     inputs: AuditInputs, probe: str, rewrite: Rewrite, *, compares: bool = True
 ) -> Trials:
     """Every output in two versions, graded and compared."""
@@ -58,8 +58,7 @@ def plan_rewriting(
     return Trials(trials, skipped, n_left_out=len(inputs.items) - len(trials))
 
 
-def find_rewriting(data: ProbeData, attribute: str, harm: Harm) -> ProbeEffects:
-    """The effect of a rewriting on the score and on the choice between the two texts."""
+def _find_rewriting(data: ProbeData, attribute: str, harm: Harm) -> ProbeEffects:
     score = data.change(f"score with {attribute}", "plain", "changed", harm=harm)
     preferred = [one.preferred("both") for one in data.answers]
     choice = data.preference(f"preference for {attribute}", preferred, harm=harm)
@@ -109,9 +108,9 @@ VERBOSITY_PROBE = Probe(
     needs="outputs with a text",
     cost="2 gradings (1 shared) and 2 comparisons",
     plan=partial(
-        plan_rewriting, probe="verbosity", rewrite=lambda text, draw: (text, pad_text(text, draw))
+        _plan_rewriting, probe="verbosity", rewrite=lambda text, draw: (text, pad_text(text, draw))
     ),
-    measure=partial(find_rewriting, attribute="padding", harm="up"),
+    measure=partial(_find_rewriting, attribute="padding", harm="up"),
 )
 
 # Code, tables and indented lines, whose layout is part of their meaning.
@@ -153,8 +152,8 @@ FORMATTING_PROBE = Probe(
     question="Does the layout of the same words change the score?",
     needs="outputs with a text that is not code or a table",
     cost="2 gradings (1 mostly shared) and 2 comparisons",
-    plan=partial(plan_rewriting, probe="formatting", rewrite=plain_and_formatted),
-    measure=partial(find_rewriting, attribute="Markdown", harm="either"),
+    plan=partial(_plan_rewriting, probe="formatting", rewrite=plain_and_formatted),
+    measure=partial(_find_rewriting, attribute="Markdown", harm="either"),
 )
 
 _CLAIMS = (
@@ -182,11 +181,11 @@ AUTHORITY_PROBE = Probe(
     needs="outputs with a text",
     cost="2 gradings (1 shared) and 2 comparisons",
     plan=partial(
-        plan_rewriting,
+        _plan_rewriting,
         probe="authority",
         rewrite=lambda text, draw: (text, add_authority_claim(text, draw)),
     ),
-    measure=partial(find_rewriting, attribute="claimed authority", harm="up"),
+    measure=partial(_find_rewriting, attribute="claimed authority", harm="up"),
 )
 
 MODEL_FAMILIES = {
@@ -220,8 +219,7 @@ def attribute_text(text: str, family: str) -> str:
     return f"{text}\n\n(This answer was written by {author}.)"
 
 
-def plan_self_preference(inputs: AuditInputs) -> Trials:
-    """Every output attributed to a random other family, and to the judge's own."""
+def _plan_self_preference(inputs: AuditInputs) -> Trials:
     own = inputs.family
     if own is None:
         return Trials(skipped=_UNKNOWN)
@@ -231,11 +229,10 @@ def plan_self_preference(inputs: AuditInputs) -> Trials:
         # A random one for each output, so that the effect is not that of one other name.
         return attribute_text(text, draw.choice(others)), attribute_text(text, own)
 
-    return plan_rewriting(inputs, "self_preference", attributed, compares=False)
+    return _plan_rewriting(inputs, "self_preference", attributed, compares=False)
 
 
-def find_self_preference(data: ProbeData) -> ProbeEffects:
-    """How much higher an answer scores if it is attributed to the judge's own family."""
+def _find_self_preference(data: ProbeData) -> ProbeEffects:
     family = data.inputs.family
     effect = data.change(f"score as {family}'s own", "plain", "changed", harm="up")
     return ProbeEffects((effect,), {"own family": str(family)})
@@ -246,6 +243,6 @@ SELF_PREFERENCE_PROBE = Probe(
     question="Does it reward an answer attributed to its own model family?",
     needs="outputs with a text; a judge whose family is known",
     cost="2 gradings",
-    plan=plan_self_preference,
-    measure=find_self_preference,
+    plan=_plan_self_preference,
+    measure=_find_self_preference,
 )

@@ -61,10 +61,9 @@ class Margins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """The effect of something that should not matter.
+    """The effect of something that should not matter; a case counts once.
 
     Attributes:
-        estimate: The effect with its interval; a case counts once.
         margin: The size from which it is material.
         verdict: The conclusion that the interval supports; None for a figure that decides nothing
             alone.
@@ -89,11 +88,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """The result of one probe.
+    """The result of one probe, with the reason why it was skipped or is incomplete.
 
     Attributes:
-        reason: Why it was skipped or is incomplete.
-        parts: The same for each kind of attack, with simultaneous intervals (Bonferroni). A kind
+        parts: The effects for each kind of attack, with simultaneous intervals (Bonferroni). A kind
             that was tried a few times is rarely conclusive.
         n_left_out: Outputs that the probe does not apply to.
         n_failed: Questions without a complete usable answer; they are counted and excluded.
@@ -265,23 +263,23 @@ def adjust_p_values(probes: Sequence[ProbeResult], *, level: float) -> tuple[Pro
     adjusted = iter(adjust(tests, "holm").value)
     n = sum(p is not None for p in tests)
 
-    def with_verdicts(effects: Sequence[Effect]) -> tuple[Effect, ...]:
-        return tuple(_adjusted(effect, next(adjusted), n, 1 - level) for effect in effects)
+    def with_verdict(effect: Effect) -> Effect:
+        p = next(adjusted)
+        if isnan(p):
+            return effect
+        if effect.verdict != "material" or p <= 1 - level:
+            return replace(effect, p_adjusted=p)
+        note = f"not significant after Holm's adjustment for {n} tests (p {p:.2f})"
+        return replace(effect, p_adjusted=p, verdict="cannot_say", note=note)
 
     return tuple(
-        replace(probe, effects=with_verdicts(probe.effects), parts=with_verdicts(probe.parts))
+        replace(
+            probe,
+            effects=tuple(map(with_verdict, probe.effects)),
+            parts=tuple(map(with_verdict, probe.parts)),
+        )
         for probe in probes
     )
-
-
-def _adjusted(effect: Effect, p: float, n_tests: int, alpha: float) -> Effect:
-    if isnan(p):
-        return effect
-    adjusted = replace(effect, p_adjusted=p)
-    if effect.verdict != "material" or p <= alpha:
-        return adjusted
-    note = f"not significant after Holm's adjustment for {n_tests} tests (p {p:.2f})"
-    return replace(adjusted, verdict="cannot_say", note=note)
 
 
 def _share_p(outcomes: Sequence[float | None], cases: Sequence[str], margin: float) -> float | None:

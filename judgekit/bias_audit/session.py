@@ -190,13 +190,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ProbeSession:
-    """The state of a running audit. Each audit needs its own.
+    """The state of a running audit, and why it ended early. Each audit needs its own.
 
     Attributes:
         in_flight: Questions in flight at a time.
         watch: Called with each answer as it arrives.
         stop: Once set, no further question is asked; those in flight are finished.
-        reason: Why it ended early.
     """
 
     in_flight: int = 32
@@ -218,10 +217,16 @@ async def run_audit(
     running = session or ProbeSession()
     answers = await ask_all(runner, plan.wanted, running)
     failures, messages = count_failures(answers.values())
+    parts = (
+        part
+        for answer in answers.values()
+        for part in (answer.judgments if isinstance(answer, Verdict) else answer)
+    )
+    names = (None if isinstance(part, PreferenceFailure) else part.model for part in parts)
     return Audit(
         judge=runner.judge.id,
         pair_judge=runner.judge.comparer.id,
-        models=_answering_models(answers.values()),
+        models=tuple(dict.fromkeys(name for name in names if name)),
         rubric=inputs.rubric.name,
         rubric_fingerprint=inputs.rubric.fingerprint,
         n_cases=len({case.id for case, _ in inputs.items}),
@@ -328,13 +333,6 @@ def count_failures(answers: Iterable[ProbeAnswer]) -> tuple[dict[str, int], dict
     failures = [failure for answer in answers for failure in _failures(answer)]
     counts = Counter(str(failure.kind) for failure in failures)
     return dict(counts.most_common()), {str(f.kind): f.message for f in reversed(failures)}
-
-
-def _answering_models(answers: Iterable[ProbeAnswer]) -> tuple[str, ...]:
-    parts = (part for answer in answers
-             for part in (answer.judgments if isinstance(answer, Verdict) else answer))  # fmt: skip
-    names = (None if isinstance(part, PreferenceFailure) else part.model for part in parts)
-    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def total_spent(answers: Iterable[ProbeAnswer]) -> JudgeUsage:

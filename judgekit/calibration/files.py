@@ -72,14 +72,9 @@ _SPARE = frozenset({
 
 
 class JudgedScoreRow(Record):
-    """One score of a judge in a row of its own.
+    """One score of a judge in a row of its own; the criterion is optional if there is only one.
 
-    Attributes:
-        answer: Which of the variant's answers, from 0.
-        criterion: Optional if there is only one.
-        repeat: The judge's repeat, from 0.
-        raw: The score, or the name of a level; None for an unusable answer.
-        value: The score on [0, 1].
+    `answer` counts the variant's answers, `repeat` the judge's; `raw` may be the name of a level.
     """
 
     case_id: Name
@@ -99,12 +94,7 @@ class JudgedScoreRow(Record):
 class JudgedWinnerRow(Record):
     """One winner that a judge chose, in a row of its own.
 
-    Attributes:
-        criterion: The criterion; None for the whole output.
-        order: The order of presentation; None if both orders are already reconciled.
-        winner: The better output, `a` and `b` as named and not as shown; None for an unusable
-            answer.
-        probability: The preference for a.
+    `winner` is `a` or `b` as named and not as shown; without an order both are already reconciled.
     """
 
     case_id: Name
@@ -269,52 +259,41 @@ def _winners(
         place = pair_key(row.case_id, row.variant_a, row.variant_b)
         pairs.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
         by_pair.setdefault((place, row.criterion), []).append(row)
-    problems = [
-        DatasetError(
-            f"{n} rows name its winner without an `order`",
-            path=path,
-            case_id=place.case_id,
-            hint='keep one, or add "order": "ab" or "ba"; calibrate each judge separately',
+    problems: list[DatasetError] = []
+    for (place, criterion), of_pair in by_pair.items():
+        whole = [row for row in of_pair if row.order is None]
+        if len(whole) > 1:
+            hint = 'keep one, or add "order": "ab" or "ba"; calibrate each judge separately'
+            what = f"{len(whole)} rows name its winner without an `order`"
+            problems.append(DatasetError(what, path=path, case_id=place.case_id, hint=hint))
+        choices = tuple(
+            OrderedChoice(
+                order=row.order,
+                winner=row.winner,
+                share=_share(row),
+                rationale=row.rationale,
+                judge=row.judge,
+            )
+            for row in of_pair
+            if row.order is not None
         )
-        for (place, _), of_pair in by_pair.items()
-        if (n := sum(row.order is None for row in of_pair)) > 1
-    ]
-    raise_problems(problems, "pairs")
-    pairs.pairs += [
-        _pair(place, criterion, of_pair) for (place, criterion), of_pair in by_pair.items()
-    ]
-    return pairs
-
-
-def _pair(place: OutputKey, criterion: str | None, rows: list[JudgedWinnerRow]) -> PairJudgment:
-    choices = tuple(
-        OrderedChoice(
-            order=row.order,
-            winner=row.winner,
-            share=_share(row),
-            rationale=row.rationale,
-            judge=row.judge,
-        )
-        for row in rows
-        if row.order is not None
-    )
-    whole = next((row for row in rows if row.order is None), None)
-    winners = {choice.winner for choice in choices}
-    if whole is not None:
-        winner = whole.winner
-    elif None in winners:
+        winners = {row.winner for row in whole or of_pair}
         # One usable order is not enough for a conclusion about both.
-        winner = None
-    else:
-        winner = winners.pop() if len(winners) == 1 else "tie"
-    return PairJudgment(
-        place=place,
-        criterion=criterion,
-        choices=choices,
-        winner=winner,
-        probability=None if whole is None else _share(whole),
-        confidence=None if whole is None else whole.confidence,
-    )
+        winner: Winner | None = None
+        if None not in winners:
+            winner = winners.pop() if len(winners) == 1 else "tie"
+        pairs.pairs.append(
+            PairJudgment(
+                place=place,
+                criterion=criterion,
+                choices=choices,
+                winner=winner,
+                probability=_share(whole[0]) if whole else None,
+                confidence=whole[0].confidence if whole else None,
+            )
+        )
+    raise_problems(problems, "pairs")
+    return pairs
 
 
 def _share(row: JudgedWinnerRow) -> float | None:

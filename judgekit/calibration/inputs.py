@@ -150,26 +150,31 @@ class CombinedScore:
     by_criterion: dict[str, float | None] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class PointwiseData:
-    """Scores of outputs.
+@dataclass(slots=True, kw_only=True)
+class _JudgeAnswers:
+    """What scores and comparisons have in common.
 
     Attributes:
-        combined: The verdicts concluded from them.
         models: The models that answered, as the providers name them.
-        asked: The judges and their settings, if known.
-        n_errors: Outputs that record an error of the system under test; they were not judged.
+        n_errors: Outputs, or pairs with an output, that record an error of the system under test;
+            they were not judged.
         origin: The run or file, and the judge's settings if known.
     """
+
+    groups: dict[OutputKey, Groups] = field(default_factory=dict)
+    models: dict[str, None] = field(default_factory=dict)
+    n_errors: int = 0
+    origin: JsonObject = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class PointwiseData(_JudgeAnswers):
+    """Scores of outputs, the verdicts concluded from them, and the judges' settings if known."""
 
     samples: list[ScoreSample] = field(default_factory=list)
     combined: dict[OutputKey, CombinedScore] = field(default_factory=dict)
     rubric: Rubric | None = None
-    groups: dict[OutputKey, Groups] = field(default_factory=dict)
-    models: dict[str, None] = field(default_factory=dict)
     asked: CalibratedPanel | None = None
-    n_errors: int = 0
-    origin: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,15 +213,11 @@ class PairJudgment:
     confidence: float | None = None
 
 
-@dataclass(slots=True)
-class PairwiseData:
+@dataclass(slots=True, kw_only=True)
+class PairwiseData(_JudgeAnswers):
     """Comparisons of outputs; each pair once for each criterion."""
 
     pairs: list[PairJudgment] = field(default_factory=list)
-    groups: dict[OutputKey, Groups] = field(default_factory=dict)
-    models: dict[str, None] = field(default_factory=dict)
-    n_errors: int = 0
-    origin: JsonObject = field(default_factory=dict)
 
 
 _HALF = 0.5

@@ -55,15 +55,12 @@ WHOLE_CRITERION = Criterion(name="whole", question="How good is it?", scale=Scal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinCounts:
-    """How many labels and judgments matched.
+    """How many labels and judgments matched; the names are examples of those that did not.
 
     Attributes:
         n_missing: Labels without a score.
         n_left_out: Labels of annotators that were not selected.
-        n_joined: Labels of judged outputs.
-        not_judged: Some of the outputs with labels that were not judged.
         n_judged: Judged outputs, including those on which the judge failed.
-        not_labelled: Some of the judged outputs without a label.
         n_answers: Answers of the judge, usable or not: one for each criterion, order and repeat.
         failures: Unusable answers by kind.
         n_errors: Outputs that record an error of the system under test; they were not judged.
@@ -139,15 +136,6 @@ def join_labels(
         judges=tuple(dict.fromkeys(s.judge for s in grades.samples if s.judge)),
         notes=tuple(notes),
     )
-
-
-def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
-    """The labels of each output, sorted by annotator."""
-    by_place: defaultdict[OutputKey, list[MatchedLabel]] = defaultdict(list)
-    # Sorted, so that no figure depends on the order of rows.
-    for label in sorted(labels, key=lambda each: each.annotator):
-        by_place[label.place].append(label)
-    return dict(by_place)
 
 
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
@@ -260,7 +248,10 @@ def align_items(
     options: CalibrationOptions,
 ) -> AlignedItems:
     """All items of a criterion, labelled and unlabelled."""
-    by_place = labels_by_place(labels)
+    by_place: defaultdict[OutputKey, list[MatchedLabel]] = defaultdict(list)
+    # Sorted, so that no figure depends on the order of rows.
+    for label in sorted(labels, key=lambda each: each.annotator):
+        by_place[label.place].append(label)
     items = [
         _item(place, criterion, by_name[criterion.name], by_place.get(place, []), grades, options)
         for place, by_name in table.items()
@@ -340,7 +331,7 @@ def pool_criteria(criteria: Sequence[AlignedItems]) -> AlignedItems | None:
 
 
 def _on_unit(aligned: AlignedItems) -> AlignedItems:
-    def moved(item: JudgedItem, *, labelled: bool) -> JudgedItem:
+    def moved(item: JudgedItem) -> JudgedItem:
         return replace(
             item,
             judge=None if item.judge is None else aligned.value(item.judge),
@@ -348,14 +339,14 @@ def _on_unit(aligned: AlignedItems) -> AlignedItems:
             ratings={name: aligned.value(raw) for name, raw in item.ratings.items()},
             # Decided on the own scale: thresholds of the criteria differ.
             judge_passed=None if item.judge is None else bool(aligned.judge_passes(item)),
-            human_passed=bool(aligned.human_passes(item)) if labelled else None,
+            human_passed=bool(aligned.human_passes(item)) if item.ratings else None,
         )
 
     return replace(
         aligned,
         scale=WHOLE_CRITERION.scale,
-        items=tuple(moved(item, labelled=True) for item in aligned.items),
-        unlabelled=tuple(moved(item, labelled=False) for item in aligned.unlabelled),
+        items=tuple(moved(item) for item in aligned.items),
+        unlabelled=tuple(moved(item) for item in aligned.unlabelled),
     )
 
 

@@ -170,18 +170,14 @@ class PairOrders:
 
     Attributes:
         accuracy_ab: Share of pairs judged right with a shown first; `accuracy_ba` with b first.
-        accuracy_both: Share judged right in both orders.
         swap_accuracy: Share of pairs on which more orders choose the label than the other side (Tan
             et al. 2024, JudgeBench); an unusable answer counts for neither.
-        reconciled_accuracy: Share of pairs whose reconciled verdict equals the label. It is a or b
-            if both orders agree, else a tie, also after an unusable answer.
-        kappa: Cohen's kappa of the reconciled verdict and the label.
+        reconciled_accuracy: Share of pairs whose reconciled verdict, as in `kappa`, is the label.
+            It is a or b if both orders agree, else a tie, also after an unusable answer.
         kappa_orders: Cohen's kappa of the two orders, where both are usable.
         position_conflict: Share of pairs on which the orders differ; unusable differs from any
             verdict.
-        first_shown: Share of preferences for the output shown first, among usable answers without a
-            tie.
-        win_rate_a: How often a wins after reconciliation, ties as half.
+        first_shown: Share of preferences for the output shown first, without ties.
     """
 
     n: int

@@ -191,17 +191,23 @@ class FlawedModel:
         self.requests.append(request)
         if self._sleep is not None and self.faults.slow_s:
             await self._sleep(self.faults.slow_s)
-        schema = request.reply_schema or _form_schema(request)
+        schema = request.reply_schema
+        if schema is None and _requested_form(request) is not None:
+            schema = _FORM_SCHEMA
         if schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
         # From the request and not from a sequence: concurrent calls finish in any order.
         draw = random.Random(f"{self.seed}:{request.key}:{request.subject.attempt}")
         text, finish_reason = self._say(request, schema, draw)
+        sent = sum(len(message["content"]) for message in request.messages)
         return ModelReply(
             text=text,
             finish_reason=finish_reason,
             model=self.name,
-            usage=_usage(request, text),
+            usage=Usage(
+                input_tokens=sent // _CHARACTERS_PER_TOKEN,
+                output_tokens=len(text) // _CHARACTERS_PER_TOKEN,
+            ),
             duration_ms=self.faults.slow_s * 1000.0,
         )
 
@@ -265,7 +271,7 @@ class _FlawedVerdict:
     def _score(self, schema: JsonObject, criterion: str | None, *, other: bool) -> float:
         faults, subject = self._model.faults, self._request.subject
         # One generator for each criterion: a fault of one must not change the draws of the next.
-        draw = self._draw(criterion)
+        draw = random.Random(f"{self._salt}:{criterion}")
         value = self._seen_value(subject.variant, criterion, "\n".join(self.judged), draw)
         points = allowed_scores(schema, value, self._model.scale)
         score = nearest_score(points, value)
@@ -279,7 +285,7 @@ class _FlawedVerdict:
 
     def _preference(self, criterion: str | None, *, other: bool) -> str:
         faults = self._model.faults
-        draw = self._draw(criterion)
+        draw = random.Random(f"{self._salt}:{criterion}")
         # In the second order the texts have changed places, and their variants with them.
         sides = "ba" if self._request.subject.order == "ba" else "ab"
         texts = (*self.judged, "", "")[:2]
@@ -293,9 +299,6 @@ class _FlawedVerdict:
         if (draw.random() < faults.wrong) != other:
             answer = draw.choice(sorted(PREFERENCE_CHOICES - {answer}))
         return answer
-
-    def _draw(self, criterion: str | None) -> random.Random:
-        return random.Random(f"{self._salt}:{criterion}")
 
     def _seen_value(
         self, variant: str | None, criterion: str | None, text: str, draw: random.Random
@@ -325,13 +328,6 @@ def _true_value(
     return truth(case, variant, criterion) if callable(truth) else truth
 
 
-def _usage(request: ModelRequest, text: str) -> Usage:
-    sent = sum(len(message["content"]) for message in request.messages)
-    return Usage(
-        input_tokens=sent // _CHARACTERS_PER_TOKEN, output_tokens=len(text) // _CHARACTERS_PER_TOKEN
-    )
-
-
 def _about(request: ModelRequest) -> str:
     subject = {k: v for k, v in request.subject.to_json().items() if v != 0}
     return ", ".join(f"{name} {value!r}" for name, value in subject.items()) or "nothing named"
@@ -350,11 +346,6 @@ _FORM_SCHEMA: JsonObject = {
 }
 
 _LETTERS = {"first": "A", "second": "B", "tie": "C"}
-
-
-def _form_schema(request: ModelRequest) -> JsonObject | None:
-    """What a request asks for that has no schema, as a schema."""
-    return None if _requested_form(request) is None else _FORM_SCHEMA
 
 
 def _requested_form(request: ModelRequest) -> str | None:

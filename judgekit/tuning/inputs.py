@@ -145,7 +145,14 @@ def join_labelled_outputs(
             "every label is of the whole output, and a tuning needs labels of criteria",
             hint=f"name the `criterion` in the labels: {', '.join(names)}",
         )
-    _check_clusters(criteria, options.cluster)
+    clusters: dict[str, Hashable] = {}
+    for item in (item for part in criteria for item in part.items):
+        # A case on both sides of the split would leak the choice into its confirmation.
+        if clusters.setdefault(item.place.case_id, item.cluster) != item.cluster:
+            raise SettingsError(
+                f"case {item.place.case_id!r} has outputs with different {options.cluster!r}",
+                hint="a cluster has to contain whole cases: use --cluster case",
+            )
     used = {item.place for part in criteria for item in part.items}
     n_used = sum(len(item.ratings) for part in criteria for item in part.items)
     return LabelledOutputs(
@@ -155,17 +162,6 @@ def join_labelled_outputs(
         n_unused=matching.n_labels - n_used,
         n_examples=len({case.id for case, _ in answered} & set(shown)),
     )
-
-
-def _check_clusters(criteria: Sequence[AlignedItems], name: str) -> None:
-    clusters: dict[str, Hashable] = {}
-    for item in (item for part in criteria for item in part.items):
-        # A case on both sides of the split would leak the choice into its confirmation.
-        if clusters.setdefault(item.place.case_id, item.cluster) != item.cluster:
-            raise SettingsError(
-                f"case {item.place.case_id!r} has outputs with different {name!r}",
-                hint="a cluster has to contain whole cases: use --cluster case",
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +202,16 @@ def split_cases(labels: LabelledOutputs, *, holdout: float, seed: int) -> Split:
         is_held_out = floor((place + 1) * holdout + start) > floor(place * holdout + start)
         (held_out if is_held_out else training).append(cluster)
     if min(len(held_out), len(training)) < MIN_CASES_PER_SIDE:
-        raise _too_few_cases(len(ordered), len(training), len(held_out), holdout)
+        n_cases = len(ordered)
+        needed = ceil(round(MIN_CASES_PER_SIDE / min(holdout, 1 - holdout), _DIGITS))
+        low = -(-100 * MIN_CASES_PER_SIDE // n_cases)
+        high = 100 * (n_cases - MIN_CASES_PER_SIDE) // n_cases
+        other = f", or hold out a share from {low / 100:g} to {high / 100:g}" if low <= high else ""
+        raise NotEnoughDataError(
+            f"{n_cases} labelled cases are split into {len(training)} for training and "
+            f"{len(held_out)} held out, and each side needs {MIN_CASES_PER_SIDE}",
+            hint=f"label {needed - n_cases:,} more cases{other} (--holdout is {holdout:g})",
+        )
     n = min(_FOLDS, len(training))
     return Split(tuple(frozenset(training[k::n]) for k in range(n)), frozenset(held_out))
 
@@ -215,14 +220,3 @@ def seeded_draw(seed: int, *what: object) -> float:
     """A random number in [0, 1) for something, which depends on that and on the seed only."""
     digest = hashlib.sha256(repr((seed, *what)).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) / _DRAWS
-
-
-def _too_few_cases(n: int, n_training: int, n_held_out: int, holdout: float) -> NotEnoughDataError:
-    needed = ceil(round(MIN_CASES_PER_SIDE / min(holdout, 1 - holdout), _DIGITS))
-    low, high = -(-100 * MIN_CASES_PER_SIDE // n), 100 * (n - MIN_CASES_PER_SIDE) // n
-    other = f", or hold out a share from {low / 100:g} to {high / 100:g}" if low <= high else ""
-    return NotEnoughDataError(
-        f"{n} labelled cases are split into {n_training} for training and {n_held_out} held out, "
-        f"and each side needs {MIN_CASES_PER_SIDE}",
-        hint=f"label {needed - n:,} more cases{other} (--holdout is {holdout:g})",
-    )

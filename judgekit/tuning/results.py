@@ -69,8 +69,7 @@ class HeldOutContrast:
     Attributes:
         distance: Difference of the mean squared distances, a case counting once; below 0 is closer.
         low: The same if every unusable answer had favoured the chosen candidate as much as
-            possible.
-        high: The same if every unusable answer had favoured the present rubric.
+            possible; `high` if it had favoured the present rubric.
         kappa: Difference of the kappas; above 0 is closer. Undefined if they are.
     """
 
@@ -84,9 +83,7 @@ class HeldOutContrast:
 class TriedCandidate:
     """A candidate without its training figures, which are optimistic.
 
-    Attributes:
-        place: Its rank on the training cases, from 1; None without a usable answer.
-        n_failed: Training items on which the judge failed; None if interrupted.
+    `place` is its rank on the training cases, from 1; None without a usable answer.
     """
 
     name: str
