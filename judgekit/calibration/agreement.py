@@ -19,6 +19,7 @@ from judgekit.calibration.items import (
     clusters_of,
     estimate_or_undefined,
     jackknife,
+    level_of,
     level_step,
     measurement_level,
     ordered_mean,
@@ -216,7 +217,9 @@ def confusion_table(aligned: AlignedItems) -> Confusion | None:
     met = Counter(zip(aligned.human_level.tolist(), aligned.judge_level.tolist(), strict=True))
     # Failures are shown beside the table: without them, a judge that fails on hard items looks
     # better than it is.
-    failed = Counter(aligned.where(lambda item: item.judge is None).labels.tolist())
+    failed = Counter(
+        level_of(aligned.label(item), levels) for item in aligned.items if item.judge is None
+    )
     return Confusion(
         levels=levels,
         counts=tuple(tuple(met[human, judge] for judge in levels) for human in levels),

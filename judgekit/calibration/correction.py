@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from judgekit.calibration.inputs import CalibrationOptions
     from judgekit.calibration.items import AlignedItems
-    from judgekit.stats.correction import CorrectedMean
+    from judgekit.stats.correction import CorrectedMean, LabelsAre
 
 # A deviation needs two labels.
 _FEW = 2
@@ -124,8 +124,10 @@ class _Sides:
     def is_clustered(self) -> bool:
         return shared_clusters([*self.clusters[0], *self.clusters[1]]) is not None
 
-    def raw(self, level: float) -> Estimate:
-        """The judge's own figure over all items."""
+    def raw(self, labels_are: LabelsAre, level: float) -> Estimate:
+        """The judge's own figure over all items, or only over the target of other labels."""
+        if labels_are == "other":
+            return _plain(self.others, self.clusters[1], level)
         scores = np.concatenate([self.labeled, self.others])
         return _plain(scores, [*self.clusters[0], *self.clusters[1]], level)
 
@@ -150,11 +152,7 @@ def correct_figure(
     estimate = corrected.corrected
     warnings = [*corrected.warnings]
     estimator = corrected.estimator
-    raw = corrected.raw
-    if sides.is_clustered:
-        # Other labels say nothing about the labelled items, so that only the rest is the target.
-        is_other = labels_are == "other"
-        raw = _plain(sides.others, sides.clusters[1], level) if is_other else sides.raw(level)
+    raw = sides.raw(labels_are, level) if sides.is_clustered else corrected.raw
     if sides.is_clustered and not isnan(estimate.value):
         if labels_are == "random":
             # Post-stratification has no clustered variance here, and PPI++ has.
@@ -179,6 +177,9 @@ def correct_figure(
             )
         else:
             warnings.append(_ASSUMED)
+    spread, saved = _spread(sides.labels, sides.clusters[0]), nan
+    if labels_are == "random" and min(estimate.se, spread) > 0:
+        saved = max(0.0, spread**2 / estimate.se**2 - len(sides.labels))
     return CorrectedFigure(
         what=what,
         raw=clip_to_unit(raw),
@@ -188,7 +189,7 @@ def correct_figure(
         labels_are="random, assumed" if options.labels_are is None else labels_are,
         n_labels=corrected.n_labels,
         n_unlabelled=len(sides.others),
-        n_labels_saved=nan if labels_are == "other" else _saved(sides, estimate),
+        n_labels_saved=saved,
         looks_random=looks,
         warnings=tuple(warnings),
     )
@@ -221,9 +222,7 @@ def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:
         labels = np.array([aligned.value(mean_rating(item)) for item in both])
         labeled = np.array([aligned.value(x) for x in aligned.judge.tolist()])
         others = [nan if i.judge is None else aligned.value(i.judge) for i in aligned.unlabelled]
-    known = (
-        np.flatnonzero(~(np.isnan(labels) | np.isnan(labeled))) if len(both) else np.array([], int)
-    )
+    known = np.flatnonzero(~(np.isnan(labels) | np.isnan(labeled)))
     rest = [i for i, x in enumerate(others) if not isnan(x)]
     return _Sides(
         labels=labels[known],
@@ -249,7 +248,7 @@ def _uncorrected(
         # Categories have neither a mean nor a pass rate.
         raw = human = corrected = undefined_estimate(NO_ORDER, n=n, method="none", level=level)
     else:
-        raw = sides.raw(level)
+        raw = sides.raw("random", level)
         human = _plain(sides.labels, sides.clusters[0], level)
         reason = _ALL_LABELLED if n else "no item has a label and a score"
         corrected = undefined_estimate(reason, n=n, method=_LABELS_ALONE, level=level)
@@ -294,8 +293,3 @@ def _looks_random(sides: _Sides, found: CorrectedMean) -> bool | None:
     se = sqrt(sum(pull**2 for pull in pulls.values()) * n / (n - 1)) if n > 1 else nan
     gap = abs(float(sides.labeled.mean() - sides.others.mean()))
     return gap <= t_quantile(_UNLIKE, n - 1) * se if se > _FLAT else None
-
-
-def _saved(sides: _Sides, found: Estimate) -> float:
-    n, spread = len(sides.labels), _spread(sides.labels, sides.clusters[0])
-    return max(0.0, spread**2 / found.se**2 - n) if min(found.se, spread) > 0 else nan

@@ -153,12 +153,8 @@ class AlignedItems:
     @cached_property
     def human_level(self) -> np.ndarray:
         """The label of each of `both` at the nearest level, halves up."""
-        return self._labels_of(self.both)
-
-    @cached_property
-    def labels(self) -> np.ndarray:
-        """The label of each of `items`, including those on which the judge failed."""
-        return self._labels_of(self.items)
+        labels = [self.label(item) for item in self.both]
+        return np.array([level_of(x, self.levels) for x in labels], dtype=float)
 
     @cached_property
     def judge_pass(self) -> np.ndarray:
@@ -222,10 +218,6 @@ class AlignedItems:
             items=tuple(item for item in self.items if is_wanted(item)),
             unlabelled=tuple(item for item in self.unlabelled if is_wanted(item)),
         )
-
-    def _labels_of(self, items: Sequence[JudgedItem]) -> np.ndarray:
-        labels = [self.label(item) for item in items]
-        return np.array([level_of(x, self.levels) for x in labels], dtype=float)
 
     def passes(self, raw: float) -> float:
         """Whether a score passes: 1, 0, or nan without a threshold."""
@@ -505,6 +497,10 @@ def _item(
     if not ratings:
         ratings, human_passed = _overall_ratings(rubric, criteria, labelled)
     confidences = [item.confidence for item in parts.values() if item.confidence is not None]
+    reasons = label_reasons(labels) or {
+        who: _joined({n: i.reasons[who] for n, i in labelled.items() if who in i.reasons}) or ""
+        for who in dict.fromkeys(who for item in labelled.values() for who in item.reasons)
+    }
     return JudgedItem(
         place=any_part.place,
         criterion="",
@@ -514,7 +510,7 @@ def _item(
         # The verdict is as certain as its least certain criterion; unknown if one is unknown.
         confidence=min(confidences) if len(confidences) == len(parts) else None,
         rationale=_joined({n: i.rationale for n, i in parts.items() if i.rationale}),
-        reasons=label_reasons(labels) or _reasons(labelled),
+        reasons=reasons,
         groups=any_part.groups,
         judge_passed=passed,
         human_passed=human_passed,
@@ -551,11 +547,3 @@ def _verdict(rubric: Rubric, values: Mapping[str, float]) -> tuple[float | None,
 
 def _joined(parts: Mapping[str, str]) -> str | None:
     return "; ".join(f"{name}: {text}" for name, text in parts.items()) or None
-
-
-def _reasons(parts: Mapping[str, JudgedItem]) -> dict[str, str]:
-    by_annotator: dict[str, dict[str, str]] = {}
-    for name, item in parts.items():
-        for annotator, reason in item.reasons.items():
-            by_annotator.setdefault(annotator, {})[name] = reason
-    return {annotator: _joined(reasons) or "" for annotator, reasons in by_annotator.items()}

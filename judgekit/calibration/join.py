@@ -138,6 +138,15 @@ def join_labels(
     )
 
 
+def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
+    """The labels of each output."""
+    by_place: dict[OutputKey, list[MatchedLabel]] = {}
+    # Sorted, so that no figure depends on the order of rows.
+    for label in sorted(labels, key=lambda each: each.annotator):
+        by_place.setdefault(label.place, []).append(label)
+    return by_place
+
+
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
     """Add the labels' metadata to the groups of their outputs."""
     # The first annotator by name wins, not the first row.
@@ -248,10 +257,7 @@ def align_items(
     options: CalibrationOptions,
 ) -> AlignedItems:
     """All items of a criterion, labelled and unlabelled."""
-    by_place: defaultdict[OutputKey, list[MatchedLabel]] = defaultdict(list)
-    # Sorted, so that no figure depends on the order of rows.
-    for label in sorted(labels, key=lambda each: each.annotator):
-        by_place[label.place].append(label)
+    by_place = labels_by_place(labels)
     items = [
         _item(place, criterion, by_name[criterion.name], by_place.get(place, []), grades, options)
         for place, by_name in table.items()

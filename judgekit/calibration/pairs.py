@@ -23,6 +23,7 @@ from judgekit.calibration.join import (
     LabelMatcher,
     add_metadata,
     cluster_of,
+    labels_by_place,
 )
 from judgekit.records import WINNER_POINTS
 from judgekit.stats.agreement import cohen_kappa
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
         PairwiseData,
     )
     from judgekit.datasets import LocatedLabel
-    from judgekit.errors import DatasetError
     from judgekit.records import PresentationOrder, Winner
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
@@ -61,18 +61,12 @@ def join_pairs(
     places = sorted({pair.place for pair in pairs.pairs}, key=lambda place: place.rank)
     matching = LabelMatcher(places, list(by_criterion), options.annotators)
     matching.take(labels)
-    problems: list[DatasetError] = []
-    by_name: defaultdict[str, list[tuple[MatchedLabel, float]]] = defaultdict(list)
-    for each in matching.matched:
-        share = _share(each)
-        if share is None:
-            problems.append(each.placed.fault("it names no winner", _HINT))
-        else:
-            by_name[each.criterion].append((each, share))
-    matching.check(problems)
+    shareless = [each.placed for each in matching.matched if _share(each) is None]
+    matching.check([placed.fault("it names no winner", _HINT) for placed in shareless])
     add_metadata(pairs.groups, matching.matched)
+    by_name = matching.by_criterion()
     aligned = {
-        name: _aligned(name, judgments, by_name[name], pairs, options)
+        name: _aligned(name, judgments, labels_by_place(by_name[name]), pairs, options)
         for name, judgments in by_criterion.items()
     }
     whole = aligned.pop(WHOLE_OUTPUT, None)
@@ -112,18 +106,15 @@ def _share(matched: MatchedLabel) -> float | None:
 def _aligned(
     name: str,
     judgments: Mapping[OutputKey, PairJudgment],
-    shares: Sequence[tuple[MatchedLabel, float]],
+    by_place: Mapping[OutputKey, Sequence[MatchedLabel]],
     pairs: PairwiseData,
     options: CalibrationOptions,
 ) -> AlignedItems:
-    by_place: defaultdict[OutputKey, list[tuple[MatchedLabel, float]]] = defaultdict(list)
-    for each, share in shares:
-        by_place[each.place].append((each, share))
     items = []
     for place, pair in judgments.items():
         groups = pairs.groups.get(place, {})
-        # By annotator, so that the order of rows changes no figure.
-        labels = sorted(by_place.get(place, ()), key=lambda one: one[0].annotator)
+        labels = by_place.get(place, ())
+        shares = ((each.annotator, _share(each)) for each in labels)
         # The reason of an order that chose the winner is shown first.
         reasoned = sorted(pair.choices, key=lambda choice: choice.winner != pair.winner)
         item = JudgedItem(
@@ -131,10 +122,10 @@ def _aligned(
             criterion=name,
             cluster=cluster_of(place, groups, name, options),
             judge=None if pair.winner is None else WINNER_POINTS[pair.winner],
-            ratings={each.annotator: share for each, share in labels},
+            ratings={who: share for who, share in shares if share is not None},
             confidence=confidence_of(pair),
             rationale=next((c.rationale for c in reasoned if c.rationale), None),
-            reasons=label_reasons([each for each, _ in labels]),
+            reasons=label_reasons(labels),
             groups=groups,
         )
         items.append(item)

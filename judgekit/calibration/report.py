@@ -306,7 +306,7 @@ def _plain(value: object) -> Any:
     return None if isinstance(value, float) and isnan(value) else value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeContrast:
     """Two judges compared on the items that were labelled for both.
 
@@ -538,14 +538,10 @@ def mean_over_criteria(parts: Sequence[CriterionCalibration]) -> CriteriaMean | 
     agreements = [part.agreement for part in parts]
     # Shares of each scale, because points on 1 to 5 and on 0 to 100 have no common mean.
     biases = [part.leniency.bias.value / (part.scale[1] - part.scale[0]) for part in parts]
+    figures = ("exact", "kappa", "kappa_quadratic", "pearson", "spearman", "kendall")
     return CriteriaMean(
         n_criteria=len(parts),
-        exact=mean(one.exact.value for one in agreements),
-        kappa=mean(one.kappa.value for one in agreements),
-        kappa_quadratic=mean(one.kappa_quadratic.value for one in agreements),
-        pearson=mean(one.pearson.value for one in agreements),
-        spearman=mean(one.spearman.value for one in agreements),
-        kendall=mean(one.kendall.value for one in agreements),
+        **{name: mean(getattr(one, name).value for one in agreements) for name in figures},
         bias=mean(biases),
         people_alpha=mean(part.people.alpha.value for part in parts),
         people_fleiss_kappa=mean(part.people.fleiss_kappa.value for part in parts),

@@ -433,10 +433,17 @@ async def _compared(
     judge: Judge, output: _Output, questions: set[_Question], rubric: Rubric, case: Case
 ) -> Comparison:
     comparer = judge.comparer
+    case_id, variant = output
+    first, separator, second = (variant or "").partition(_VARIANT_SEPARATOR)
+    if variant is not None and not (first and separator and second):
+        raise InputError(
+            f"a reply about two outputs of {case_id} names the variant {variant!r}",
+            hint=f'name both, "one{_VARIANT_SEPARATOR}other", or none',
+        )
     # The texts differ, because identical outputs would be a tie without any question.
     a, b = (
-        Output(text=f"{_UNKNOWN_TEXT} {side}", variant=variant)
-        for side, variant in zip("ab", _sides(output), strict=True)
+        Output(text=f"{_UNKNOWN_TEXT} {side}", variant=name or None)
+        for side, name in (("a", first), ("b", second))
     )
     unrecorded = {
         (order, criterion, repeat)
@@ -474,16 +481,3 @@ def _decided_by_one_order(comparison: Comparison) -> Comparison:
 
 def _winner(shares: Sequence[float]) -> dict[str, object]:
     return {"winner": majority_winner(shares), "probability": fsum(shares) / len(shares)}
-
-
-def _sides(output: _Output) -> tuple[str | None, str | None]:
-    case_id, variant = output
-    if variant is None:
-        return None, None
-    a, separator, b = variant.partition(_VARIANT_SEPARATOR)
-    if not (a and separator and b):
-        raise InputError(
-            f"a reply about two outputs of {case_id} names the variant {variant!r}",
-            hint=f'name both, "one{_VARIANT_SEPARATOR}other", or none',
-        )
-    return a, b
