@@ -1,6 +1,6 @@
 """Probes of consistency: repeats, paraphrases, use of the scale, and the order of what is shown.
 
-The probes of changed outputs are in `perturbation` and `injection`.
+The probes of changed outputs are in `perturbation`.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
 """What a probe is (trials, arms, answers), how the judge answers it, and how effects are computed.
 
-The probes are in `consistency`, `perturbation` and `injection`.
+The probes are in `consistency` and `perturbation`.
 """
 
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.bias_audit.results import share_effect, shift_effect
-from judgekit.judge import BlindPair, Grader, gather_in_order, prepare_pair
+from judgekit.judge import BlindPair, gather_in_order, prepare_pair
 from judgekit.prompts import PromptTemplate
 from judgekit.records import JudgeFailure, Judgment, Preference, Verdict
 from judgekit.scoring import conclude
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from judgekit.bias_audit.inputs import AuditInputs
     from judgekit.bias_audit.results import Counts, Effect, EffectScale, Harm
-    from judgekit.judge import Judge, JudgeQuestion
+    from judgekit.judge import Grader, Judge, JudgeQuestion
     from judgekit.models.request import ModelRequest
     from judgekit.records import Case, Output, PreferenceFailure, PresentationOrder, Rubric
 
@@ -137,23 +137,13 @@ class ProbeRunner:
 
     def _grader(self, wanted: GradeProbe) -> tuple[Grader, Sequence[tuple[str, int]]]:
         """The grader, and the earlier repeats of each criterion, which it has to skip."""
-        same = self.judge.comparer
-        template, own = wanted.template, same.repeats
-        key = template, wanted.repeat
+        own, key = self.judge.grader.repeats, (wanted.template, wanted.repeat)
         if key not in self._graders:
-            self._graders[key] = Grader(
-                model=same.model,
-                model_name=same.model_name,
-                template=self.judge.template
-                if template is None
-                else PromptTemplate(template, self.template_folders),
-                parameters=same.parameters,
-                api_base=same.api_base,
-                repeats=(wanted.repeat + 1) * own,
-                max_reasks=same.max_reasks,
-                flags=same.flags,
-                cache=self.judge.connection.cached_model,
-            )
+            template = self.judge.template
+            if wanted.template is not None:
+                template = PromptTemplate(wanted.template, self.template_folders)
+            repeats = (wanted.repeat + 1) * own
+            self._graders[key] = replace(self.judge.grader, template=template, repeats=repeats)
         # A repeat of a question is a later repeat in the cache: the earlier ones cost nothing.
         earlier = range(wanted.repeat * own)
         names = [criterion.name for criterion in wanted.rubric.criteria]

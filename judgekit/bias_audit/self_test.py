@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from judgekit.bias_audit.api import PROBES
+from judgekit.bias_audit.api import PROBES, ProbeSession, run_audit, unpriced_plan
 from judgekit.bias_audit.attacks import AttackCorpus, shipped_corpus
 from judgekit.bias_audit.consistency import shipped_paraphrases
-from judgekit.bias_audit.injection import INJECTION_PROBE
 from judgekit.bias_audit.inputs import DEFAULT_N_ATTACKS, AuditInputs, AuditOptions
+from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.probe import ProbeRunner
-from judgekit.bias_audit.session import ProbeSession, run_audit, unpriced_plan
 from judgekit.judge import Judge
 from judgekit.models import BiasedModel, Biases
 from judgekit.records import Case, Criterion, Output, Rubric, Scale

@@ -58,7 +58,7 @@ from judgekit.report import (
 
 if TYPE_CHECKING:
     from judgekit.bias_audit import AttackCorpus, Audit, AuditInputs, AuditPlan
-    from judgekit.bias_audit.session import ProbeAnswer
+    from judgekit.bias_audit.api import ProbeAnswer
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
 

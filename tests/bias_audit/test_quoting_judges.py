@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.bias_audit import ProbeRunner, run_audit
+from judgekit.bias_audit.api import unpriced_plan
 from judgekit.bias_audit.attacks import shipped_corpus
-from judgekit.bias_audit.injection import INJECTION_PROBE
+from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.self_test import synthetic_inputs
-from judgekit.bias_audit.session import unpriced_plan
 from judgekit.models import BiasedModel, fenced_outputs
 from judgekit.models.request import ModelReply
 from tests.bias_audit.corpus import ECHOES, needs_corpus
