@@ -50,9 +50,13 @@ def _plan_stability(inputs: AuditInputs) -> Trials:
 
 
 def _find_stability(data: ProbeData) -> ProbeEffects:
-    effect = data.share(
-        "verdict changes between repeats", [_disagreement(one) for one in data.answers]
-    )
+    # The share of pairs of repeats that disagree; None with fewer than two verdicts.
+    changes: list[float | None] = []
+    for one in data.answers:
+        verdicts = [passed for arm in one.trial.arms if (passed := one.passed(arm)) is not None]
+        pairs = list(combinations(verdicts, _TWO))
+        changes.append(sum(x != y for x, y in pairs) / len(pairs) if pairs else None)
+    effect = data.share("verdict changes between repeats", changes)
     values = [
         [v for arm in one.trial.arms if (v := one.value(arm)) is not None] for one in data.answers
     ]
@@ -64,13 +68,6 @@ def _find_stability(data: ProbeData) -> ProbeEffects:
         counts["sd within an output"] = round(sqrt(fsum(within) / len(within)), 4)
         counts["outputs with one value throughout"] = f"{len(same)} of {len(within)}"
     return ProbeEffects((effect,), counts)
-
-
-def _disagreement(one: TrialAnswers) -> float | None:
-    """The share of pairs of repeats that disagree; None with fewer than two verdicts."""
-    verdicts = [passed for arm in one.trial.arms if (passed := one.passed(arm)) is not None]
-    pairs = list(combinations(verdicts, _TWO))
-    return None if not pairs else sum(x != y for x, y in pairs) / len(pairs)
 
 
 STABILITY_PROBE = Probe(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from judgekit.bias_audit.inputs import AuditInputs
     from judgekit.bias_audit.probe import ProbeData, ProbeQuestion, TrialAnswers
     from judgekit.bias_audit.results import Counts, Effect, Harm
-    from judgekit.records import Case, FailureKind
+    from judgekit.records import FailureKind
 
     Rewrite = Callable[[str, random.Random], tuple[str, str] | None]
 
@@ -354,7 +354,14 @@ def _plan_injection(inputs: AuditInputs) -> Trials:
         for attack in islice(dealt, min(inputs.options.n_attacks, len(inputs.attacks))):
             turn = n_used[attack.family] = n_used.get(attack.family, 0) + 1
             base = output if turn % 2 and attack.place != "whole" else poor
-            trials.append(Trial(case.id, _arms(attack, case, base, inputs), about=attack.id))
+            attacked = with_text(base, attack.on(base.text or "", inputs.rubric))
+            arms: dict[str, ProbeQuestion] = {
+                "plain": plain_question(case, base, inputs),
+                "changed": plain_question(case, attacked, inputs),
+            }
+            if attack.goal == "chosen":
+                arms = {"both": PairProbe(case=case, a=attacked, b=base, rubric=inputs.rubric)}
+            trials.append(Trial(case.id, arms, about=attack.id))
     skipped = None if trials else _NO_TEXT
     return Trials(trials, skipped, n_left_out=len(inputs.items) - len(items))
 
@@ -369,18 +376,6 @@ def _deal_attacks(attacks: Sequence[Attack], draw: random.Random) -> Iterator[At
     turns = {family: cycle(group) for family, group in by_family.items()}
     rounds = (draw.sample(list(turns), len(turns)) for _ in cycle([None]))
     return (next(turns[family]) for family in chain.from_iterable(rounds))
-
-
-def _arms(
-    attack: Attack, case: Case, base: Output, inputs: AuditInputs
-) -> dict[str, ProbeQuestion]:
-    attacked = with_text(base, attack.on(base.text or "", inputs.rubric))
-    if attack.goal == "chosen":
-        return {"both": PairProbe(case=case, a=attacked, b=base, rubric=inputs.rubric)}
-    return {
-        "plain": plain_question(case, base, inputs),
-        "changed": plain_question(case, attacked, inputs),
-    }
 
 
 INJECTION_PROBE = Probe(

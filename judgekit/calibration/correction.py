@@ -121,6 +121,10 @@ class _Sides:
     clusters: tuple[list[Hashable], list[Hashable]]
 
     @property
+    def scores(self) -> tuple[list[float], list[float], list[float]]:
+        return self.labels.tolist(), self.labeled.tolist(), self.others.tolist()
+
+    @property
     def is_clustered(self) -> bool:
         return shared_clusters([*self.clusters[0], *self.clusters[1]]) is not None
 
@@ -141,13 +145,7 @@ def correct_figure(
     if aligned.is_nominal or not len(sides.labels) or not len(sides.others):
         return _uncorrected(sides, what, level, is_nominal=aligned.is_nominal)
     labels_are = options.labels_are or "random"
-    corrected = corrected_mean(
-        sides.labels.tolist(),
-        sides.labeled.tolist(),
-        sides.others.tolist(),
-        labels_are=labels_are,
-        level=level,
-    )
+    corrected = corrected_mean(*sides.scores, labels_are=labels_are, level=level)
     looks = _looks_random(sides, corrected)
     estimate = corrected.corrected
     warnings = [*corrected.warnings]
@@ -156,13 +154,7 @@ def correct_figure(
     if sides.is_clustered and not isnan(estimate.value):
         if labels_are == "random":
             # Post-stratification has no clustered variance here, and PPI++ has.
-            by_case = ppi_mean(
-                sides.labels.tolist(),
-                sides.labeled.tolist(),
-                sides.others.tolist(),
-                clusters=sides.clusters,
-                level=level,
-            )
+            by_case = ppi_mean(*sides.scores, clusters=sides.clusters, level=level)
             if isnan(by_case.low):
                 estimate = replace(estimate, low=nan, high=nan, reason=by_case.reason)
             else:

@@ -29,7 +29,7 @@ from judgekit.records import WINNER_POINTS
 from judgekit.stats.agreement import cohen_kappa
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from judgekit.calibration.inputs import (
         CalibrationOptions,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         PairwiseData,
     )
     from judgekit.datasets import LocatedLabel
-    from judgekit.records import PresentationOrder, Winner
+    from judgekit.records import Winner
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
 
@@ -205,11 +205,7 @@ def pair_orders(
     if not items:
         return None
     verdicts = [
-        _PairVerdicts(
-            majority_winner([aligned.label(item)]),
-            _verdict(pairs[item.place], "ab"),
-            _verdict(pairs[item.place], "ba"),
-        )
+        _PairVerdicts(majority_winner([aligned.label(item)]), *_winners(pairs[item.place]))
         for item in items
     ]
     names = [item.cluster for item in items]
@@ -228,15 +224,7 @@ def pair_orders(
     labels = [each.label for each in verdicts]
     ab = share([float(t.ab == t.label) for t in verdicts], known="ab" in orders)
     ba = share([float(t.ba == t.label) for t in verdicts], known="ba" in orders)
-    # Usable answers one by one: whether each is right, and whether it prefers the first place.
-    answers = [
-        (float(verdict == each.label), float(verdict == first), verdict, name)
-        for each, name in zip(verdicts, names, strict=True)
-        for verdict, first in ((each.ab, "a"), (each.ba, "b"))
-        if verdict is not None
-    ]
-    # A tie prefers no place.
-    preferences = [one for one in answers if one[2] != "tie"]
+    usable, first_shown = _answer_rates(verdicts, names, level)
     return PairOrders(
         n=len(items),
         n_answers=len(choices),
@@ -245,9 +233,7 @@ def pair_orders(
         accuracy_ba=ba,
         accuracy_mean=(ab.value + ba.value) / 2 if both else nan,
         accuracy_both=share([float(t.ab == t.label == t.ba) for t in verdicts], known=both),
-        accuracy_usable=clustered_rate(
-            [one[0] for one in answers], shared_clusters([one[3] for one in answers]), level=level
-        ),
+        accuracy_usable=usable,
         swap_accuracy=share([_swapped(t) for t in verdicts], known=both),
         reconciled_accuracy=share(
             [float(v == t.label) for v, t in zip(reconciled, verdicts, strict=True)], known=both
@@ -255,11 +241,7 @@ def pair_orders(
         kappa=_kappa(labels, winners, clusters, level),
         kappa_orders=_kappa([t.ab for t in verdicts], [t.ba for t in verdicts], clusters, level),
         position_conflict=share([float(t.ab != t.ba) for t in verdicts], known=both),
-        first_shown=clustered_rate(
-            [one[1] for one in preferences],
-            shared_clusters([one[3] for one in preferences]),
-            level=level,
-        ),
+        first_shown=first_shown,
         win_rate_a=clustered_unit_mean(
             [WINNER_POINTS[v] if v else nan for v in winners], clusters, level=level
         ),
@@ -269,10 +251,31 @@ def pair_orders(
     )
 
 
-def _verdict(pair: PairJudgment, order: PresentationOrder) -> Winner | None:
-    """The output with more than half of an order's usable answers; None without any."""
-    points = [WINNER_POINTS[c.winner] for c in pair.choices if c.order == order and c.winner]
-    return majority_winner(points) if points else None
+def _answer_rates(
+    verdicts: Sequence[_PairVerdicts], names: Sequence[Hashable], level: float
+) -> tuple[Rate, Rate]:
+    """How often usable answers are right, and how often preferences are for the first place."""
+    # A tie prefers no place.
+    right: list[tuple[float, Hashable]] = []
+    first: list[tuple[float, Hashable]] = []
+    for each, name in zip(verdicts, names, strict=True):
+        for verdict, shown_first in ((each.ab, "a"), (each.ba, "b")):
+            right += [(float(verdict == each.label), name)] if verdict is not None else []
+            first += [(float(verdict == shown_first), name)] if verdict in ("a", "b") else []
+    rates = [
+        clustered_rate(
+            [x for x, _ in rows], shared_clusters([name for _, name in rows]), level=level
+        )
+        for rows in (right, first)
+    ]
+    return rates[0], rates[1]
+
+
+def _winners(pair: PairJudgment) -> Iterator[Winner | None]:
+    """For each order, the output with more than half of its usable answers; None without any."""
+    for order in ("ab", "ba"):
+        points = [WINNER_POINTS[c.winner] for c in pair.choices if c.order == order and c.winner]
+        yield majority_winner(points) if points else None
 
 
 def _swapped(both: _PairVerdicts) -> float:

@@ -379,7 +379,14 @@ def calibrate(
         0.75
     """
     limits = options or CalibrationOptions()
-    placed = _located(labels)
+    if isinstance(labels, str | Path):
+        placed = read_labels(labels)
+    elif isinstance(labels, list) and labels and isinstance(labels[0], LocatedLabel):
+        placed = labels
+    else:
+        placed = locate_labels(_listed(labels, Label, "labels", "a file, or a list of labels"))
+    if not placed:
+        raise InputError("there are no labels to compare the judge with")
     own = load_rubric(rubric) if isinstance(rubric, str | Path) else rubric
     known = load_dataset(cases) if isinstance(cases, str | Path) else cases
     data = _judge_answers(judgments, own, known)
@@ -388,17 +395,6 @@ def calibrate(
     if own is not None:
         data.rubric = own
     return _report(data, join_labels(data, placed, limits), limits)
-
-
-def _located(labels: Labels) -> list[LocatedLabel]:
-    if isinstance(labels, str | Path):
-        return read_labels(labels)
-    if isinstance(labels, list) and labels and isinstance(labels[0], LocatedLabel):
-        return labels
-    located = locate_labels(_listed(labels, Label, "labels", "a file, or a list of labels"))
-    if not located:
-        raise InputError("there are no labels to compare the judge with")
-    return located
 
 
 def _judge_answers(

@@ -211,19 +211,15 @@ def _from_comparisons(comparisons: Iterable[Comparison], cases: Mapping[str, Cas
             pairs.n_errors += 1
             continue
         pairs.models |= {p.model: None for p in one.preferences if p.model}
-        pairs.pairs += _pairs_of(one, place)
+        answers: list[Preference | PreferenceFailure] = [*one.preferences, *one.failures]
+        whole = [each for each in answers if each.criterion is None]
+        # A comparison by a single criterion has no separate answer for the whole output.
+        if whole or one.is_identical or len(one.criteria) != 1:
+            pairs.pairs.append(_pair(place, None, whole, one.winner, one.probability))
+        for each in one.criteria:
+            own = [answer for answer in answers if answer.criterion == each.name]
+            pairs.pairs.append(_pair(place, each.name, own, each.winner, each.probability))
     return pairs
-
-
-def _pairs_of(one: Comparison, place: OutputKey) -> Iterable[PairJudgment]:
-    answers: list[Preference | PreferenceFailure] = [*one.preferences, *one.failures]
-    whole = [each for each in answers if each.criterion is None]
-    # A comparison by a single criterion has no separate answer for the whole output.
-    if whole or one.is_identical or len(one.criteria) != 1:
-        yield _pair(place, None, whole, one.winner, one.probability)
-    for criterion in one.criteria:
-        own = [each for each in answers if each.criterion == criterion.name]
-        yield _pair(place, criterion.name, own, criterion.winner, criterion.probability)
 
 
 def _pair(

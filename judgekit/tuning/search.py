@@ -163,23 +163,17 @@ def plan_tuning(setup: TuningSetup, *, refresh: bool = False) -> TunePlan:
     counting = RequestCounter(setup.runner.judge.connection, refresh=refresh, n_exact=200)
     pool = ExamplePool(setup.labels, seed=setup.options.seed)
     training = setup.split.training
-
-    def count(
-        candidate: Candidate, among: Collection[Hashable], asked_of: Collection[Hashable]
-    ) -> None:
-        rubric = candidate.with_examples(pool, among)
-        for ask in setup.asks(candidate, rubric, asked_of):
-            for request in setup.runner.requests(ask):
-                counting.take(request, estimate_judge_reply_tokens(request, ask.rubric))
-
-    for candidate in setup.candidates:
-        for fold in setup.split.folds:
-            count(candidate, training - fold, fold)
     # The chosen candidate is unknown: the one with the longest prompts gives an upper bound.
     longest = max(setup.candidates, key=lambda one: (one.n_examples, one.anchors, not one.is_plain))
     last = longest if longest is not setup.present else setup.candidates[-1]
-    for candidate in (setup.present, last):
-        count(candidate, training, setup.split.held_out)
+    gradings = [
+        *((one, training - fold, fold) for one in setup.candidates for fold in setup.split.folds),
+        *((one, training, setup.split.held_out) for one in (setup.present, last)),
+    ]
+    for candidate, among, clusters in gradings:
+        for ask in setup.asks(candidate, candidate.with_examples(pool, among), clusters):
+            for request in setup.runner.requests(ask):
+                counting.take(request, estimate_judge_reply_tokens(request, ask.rubric))
     return TunePlan(
         model=setup.runner.judge.connection.name,
         n_candidates=len(setup.candidates),
