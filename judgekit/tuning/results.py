@@ -124,12 +124,12 @@ class Tuning:
     rubric_fingerprint: str
     judge: str
     decision: TuningDecision
-    chosen: str | None = None
-    tuned: Rubric | None = None
-    template: str | None = None
-    present_held_out: HeldOutResult | None = None
-    chosen_held_out: HeldOutResult | None = None
-    contrast: HeldOutContrast | None = None
+    chosen: str | None
+    tuned: Rubric | None
+    template: str | None
+    present_held_out: HeldOutResult | None
+    chosen_held_out: HeldOutResult | None
+    contrast: HeldOutContrast | None
     tried: tuple[TriedCandidate, ...]
     training_cases: tuple[str, ...]
     held_out_cases: tuple[str, ...]

@@ -417,6 +417,12 @@ def _unfinished(
         rubric_fingerprint=setup.rubric.fingerprint,
         judge=setup.runner.judge.id,
         decision="incomplete",
+        chosen=None,
+        tuned=None,
+        template=None,
+        present_held_out=None,
+        chosen_held_out=None,
+        contrast=None,
         tried=tuple(
             TriedCandidate(
                 name=one.name,
