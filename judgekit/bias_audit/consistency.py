@@ -26,8 +26,6 @@ from judgekit.prompts import template_names
 from judgekit.stats.bias import granularity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from judgekit.bias_audit.inputs import AuditInputs
     from judgekit.bias_audit.probe import TrialAnswers
     from judgekit.bias_audit.results import Counts
@@ -158,21 +156,33 @@ def _plan_scale(inputs: AuditInputs) -> Trials:
 
 def _find_scale(data: ProbeData) -> ProbeEffects:
     criteria = _with_levels(data.inputs)
-    scores = {name: _first_scores(data, name) for name in criteria}
-    on_one, at_top = [], []
-    for place in range(len(data.answers)):
-        for name, criterion in criteria.items():
-            raw = scores[name][place]
-            known = Counter(score for score in scores[name] if score is not None)
-            on_one.append(None if raw is None else float(raw == known.most_common(1)[0][0]))
-            at_top.append(None if raw is None else float(raw == criterion.scale.max))
-    cases = [case_id for case_id in data.cases for _ in criteria]
+    verdicts = [one.verdict("plain") for one in data.answers]
+    judgments = [() if verdict is None else verdict.judgments for verdict in verdicts]
+    counts: Counts = {}
+    on_one: list[float | None] = []
+    at_top: list[float | None] = []
+    for name, criterion in criteria.items():
+        scale = criterion.scale
+        # The first score of each output: a mean over repeats would lie between the levels and hide
+        # that scores cluster.
+        raws = [next((j.raw for j in row if j.criterion == name), None) for row in judgments]
+        known = [raw for raw in raws if raw is not None]
+        commonest = Counter(known).most_common(1)[0][0] if known else None
+        on_one += [None if raw is None else float(raw == commonest) for raw in raws]
+        at_top += [None if raw is None else float(raw == scale.max) for raw in raws]
+        if known:
+            use = granularity(raws, scale.points or (scale.min, scale.max))
+            used = f"{use.n_distinct} different scores"
+            if scale.points is not None:
+                used = f"{use.n_distinct} of {len(scale.points)} levels used"
+            counts[name] = f"{used}, as varied as {use.effective_levels:.1f} used evenly"
+    cases = data.cases * len(criteria)
     clumped = data.share("commonest score of a criterion", on_one, cases=cases, margin=MOST_ON_ONE)
     top = data.share("best score", at_top, cases=cases, margin=MOST_ON_ONE, decides=False)
     if clumped.verdict == "small":
         # Some score is always the most common one, so that its share is never 0.
         clumped = replace(clumped, verdict="none_seen")
-    return ProbeEffects((clumped, top), _levels_used(scores, criteria))
+    return ProbeEffects((clumped, top), counts)
 
 
 def _with_levels(inputs: AuditInputs) -> dict[str, Criterion]:
@@ -181,31 +191,6 @@ def _with_levels(inputs: AuditInputs) -> dict[str, Criterion]:
         for criterion in inputs.rubric.criteria
         if criterion.scale.points is None or len(criterion.scale.points) >= _FEWEST_LEVELS
     }
-
-
-def _first_scores(data: ProbeData, name: str) -> list[float | None]:
-    """The first score of each output on a criterion."""
-    # A mean over repeats would lie between the levels and hide that scores cluster.
-    verdicts = [one.verdict("plain") for one in data.answers]
-    judgments = [() if verdict is None else verdict.judgments for verdict in verdicts]
-    return [next((j.raw for j in row if j.criterion == name), None) for row in judgments]
-
-
-def _levels_used(
-    scores: Mapping[str, list[float | None]], criteria: Mapping[str, Criterion]
-) -> Counts:
-    """For each criterion, how many of the levels are used, and how evenly."""
-    counts: Counts = {}
-    for name, criterion in criteria.items():
-        if all(score is None for score in scores[name]):
-            continue
-        scale = criterion.scale
-        use = granularity(scores[name], scale.points or (scale.min, scale.max))
-        used = f"{use.n_distinct} different scores"
-        if scale.points is not None:
-            used = f"{use.n_distinct} of {len(scale.points)} levels used"
-        counts[name] = f"{used}, as varied as {use.effective_levels:.1f} used evenly"
-    return counts
 
 
 SCALE_PROBE = Probe(

@@ -79,14 +79,13 @@ _Question = tuple[str | None, str | None, int]
 def judged_from_run(run: Run) -> PointwiseData:
     """The judgments of a run, without those of human judges."""
     # A human judge would be compared with human labels, and agreement would be overstated.
-    results = list(run.results())
-    humans = {j.judge for result in results for j in result.judgments if j.source == "human"}
+    humans = {j.judge for result in run.results() for j in result.judgments if j.source == "human"}
     machines = [name for name in run.info.panel.judges if name not in {"human", *humans}]
     only_machines = run.info.panel.model_copy(update={"judges": tuple(machines)})
     info = run.info.model_copy(update={"panel": only_machines})
     panel = without_human_judges(judging_of_run(run.info))
     grades = PointwiseData(rubric=info.rubric, asked=panel, origin={"run": run.id})
-    for result in results:
+    for result in run.results():
         machine = result.model_copy(
             update={"judgments": tuple(j for j in result.judgments if j.source != "human")}
         )

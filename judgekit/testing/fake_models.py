@@ -115,40 +115,33 @@ class ScriptedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """The faults of a judge, each with how often it shows, from 0 (never) to 1 (always)."""
+    """The faults of a judge, each with how often it shows, from 0 (never) to 1 (always).
+
+    Attributes:
+        always_first: Prefers whatever it sees first.
+        truncates: Is cut off in the middle of its reply.
+        off_scale: Scores one above the top of the scale.
+        refuses: Declines to judge.
+        malformed: Writes JSON that does not close.
+        echoes: Repeats the judged text in place of a verdict.
+        two_answers: Gives two verdicts that differ.
+        gullible: Gives its best score to a text that instructs it to.
+        wrong: Gives another answer than the true one.
+        verbosity: How far the length of a text, in place of its worth, decides: a weight, no rate.
+        slow_s: How long a call takes, in seconds of virtual time.
+    """
 
     always_first: float = 0.0
-    """Prefers whatever it sees first."""
-
     truncates: float = 0.0
-    """Is cut off in the middle of its reply."""
-
     off_scale: float = 0.0
-    """Scores one above the top of the scale."""
-
     refuses: float = 0.0
-    """Declines to judge."""
-
     malformed: float = 0.0
-    """Writes JSON that does not close."""
-
     echoes: float = 0.0
-    """Repeats the judged text in place of a verdict."""
-
     two_answers: float = 0.0
-    """Gives two verdicts that differ."""
-
     gullible: float = 0.0
-    """Gives its best score to a text that instructs it to."""
-
     wrong: float = 0.0
-    """Gives another answer than the true one."""
-
     verbosity: float = 0.0
-    """How far the length of a text, in place of its worth, decides: not a rate but a weight."""
-
     slow_s: float = 0.0
-    """How long a call takes, in seconds of virtual time."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
