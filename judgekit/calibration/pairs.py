@@ -255,13 +255,15 @@ def _answer_rates(
     verdicts: Sequence[_PairVerdicts], names: Sequence[Hashable], level: float
 ) -> tuple[Rate, Rate]:
     """How often usable answers are right, and how often preferences are for the first place."""
-    # A tie prefers no place.
     right: list[tuple[float, Hashable]] = []
     first: list[tuple[float, Hashable]] = []
     for each, name in zip(verdicts, names, strict=True):
         for verdict, shown_first in ((each.ab, "a"), (each.ba, "b")):
-            right += [(float(verdict == each.label), name)] if verdict is not None else []
-            first += [(float(verdict == shown_first), name)] if verdict in ("a", "b") else []
+            if verdict is not None:
+                right.append((float(verdict == each.label), name))
+            # A tie prefers no place.
+            if verdict not in (None, "tie"):
+                first.append((float(verdict == shown_first), name))
     rates = [
         clustered_rate(
             [x for x, _ in rows], shared_clusters([name for _, name in rows]), level=level
