@@ -473,14 +473,12 @@ def count_failures(answers: Iterable[ProbeAnswer]) -> tuple[dict[str, int], dict
 
 def total_spent(answers: Iterable[ProbeAnswer]) -> JudgeUsage:
     """Replies, tokens and money of all answers."""
-    judgments: list[Judgment] = []
-    failures: list[JudgeFailure] = []
+    graded: list[Judgment | JudgeFailure] = []
     pairs = JudgeUsage()
     for answer in answers:
         if isinstance(answer, Verdict):
-            judgments += answer.judgments
-            failures += answer.failures
+            graded += [*answer.judgments, *answer.failures]
         else:
             # One pair at a time: the key of a shared reply does not tell one pair from another.
-            pairs += judge_usage(answer, ())
-    return judge_usage(judgments, failures) + pairs
+            pairs += judge_usage(answer)
+    return judge_usage(graded) + pairs

@@ -28,9 +28,8 @@ from judgekit.calibration.items import (
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import cohen_kappa, scott_pi
 from judgekit.stats.bias import Granularity, granularity, scale_use
-from judgekit.stats.correlations import correlation
 from judgekit.stats.estimate import Estimate, undefined_estimate
-from judgekit.stats.method_comparison import bland_altman, lin_ccc
+from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
 from judgekit.stats.raters import gwet_ac, icc
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
 
     from judgekit.calibration.items import AlignedItems
     from judgekit.stats.agreement_coefficients import Weights
-    from judgekit.stats.correlations import CorrelationMethod
     from judgekit.stats.intervals import Rate
+    from judgekit.stats.method_comparison import CorrelationMethod
 
 _NO_LEVELS = "the scale has no levels: see ccc and icc"
 _TWICE = 2

@@ -23,8 +23,8 @@ from judgekit.calibration.items import (
     ordered_mean,
 )
 from judgekit.calibration.pairs import PairOrders, pair_orders
-from judgekit.stats.correlations import CorrelationMethod, grouped_correlation
-from judgekit.stats.pair_accuracy import pairwise_accuracy
+from judgekit.stats.agreement import pairwise_accuracy
+from judgekit.stats.method_comparison import CorrelationMethod, grouped_correlation
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence

@@ -60,7 +60,7 @@ from judgekit.cli.setup import (
 from judgekit.cli.sides import compare_setup, parse_sides
 from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
-from judgekit.evaluation import Run, compare_pairs, judging_of_judge
+from judgekit.evaluation import Run, compare_in_order, judging_of_judge, pair_question
 from judgekit.models import RECORDED_PREFIX as RECORDED
 from judgekit.report import (
     calibration_document,
@@ -423,16 +423,15 @@ async def _compare_all(
 ) -> tuple[list[JudgedPair], bool]:
     """All comparisons that could be made, and whether Ctrl-C ended it early."""
     stop = asyncio.Event()
-    total, _ = pairing.count()
+    total = pairing.survey().n_pairs
     judged: list[JudgedPair] = []
     verb = ("comparing", "compared")
     with attend(options, total, interrupt=stop.set, verb=verb) as display:
         # Enough pairs at a time to keep every slot of the judges busy.
         slots = max(4, panel.max_concurrency)
         async with panel:
-            pairs = compare_pairs(
-                panel, pairing.pairs(), rubric, names=pairing.names, in_flight=slots, stop=stop
-            )
+            ask = pair_question(panel, rubric, pairing.names)
+            pairs = compare_in_order(pairing.pairs(), ask, in_flight=slots, stop=stop)
             async with aclosing(pairs) as stream:
                 async for one in stream:
                     judged.append(one)
@@ -451,7 +450,7 @@ def _ended(
     if "frozen_miss" in kinds:
         return EXIT_FROZEN, "some replies are not in the frozen cache; the results are partial"
     if budget is not None and budget.is_exhausted:
-        return EXIT_LIMIT, f"--max-cost is reached; the results are partial; {SAME_COMMAND}"
+        return EXIT_LIMIT, f"the budget is spent; the results are partial; {SAME_COMMAND}"
     return (EXIT_INCOMPLETE, None) if kinds else (0, None)
 
 

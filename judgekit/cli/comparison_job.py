@@ -181,7 +181,7 @@ def _code(summary: ComparisonSummary, status: ComparisonStatus, comparison_id: s
         console.note(_resume_note("interrupted", comparison_id))
         return EXIT_INTERRUPTED
     if status == "stopped":
-        console.note(_resume_note("the cost limit is reached", comparison_id))
+        console.note(_resume_note("the budget is spent", comparison_id))
         return EXIT_LIMIT
     # A frozen miss is also a failure, but retrying it with the same flags fails again.
     if summary.failures.get("frozen_miss"):

@@ -50,7 +50,6 @@ from judgekit.evaluation import (
     RankRules,
     Ties,
     holds_comparisons,
-    make_match_selector,
     rank_matches,
     read_comparisons,
 )
@@ -190,33 +189,22 @@ class _Job:
     """A ranking as it is made."""
 
     ranker: Ranker
-    contest: Contest
-    rules: RankRules
     options: RankOptions
-
-    @property
-    def total(self) -> int:
-        """The largest number of comparisons."""
-        limit = self.options.max_comparisons
-        return self.contest.n_matches if limit is None else min(self.contest.n_matches, limit)
-
-    def summary(self) -> RankingSummary:
-        """The ranking by the comparisons so far."""
-        return rank_matches(
-            self.ranker.matches,
-            self.contest.labels,
-            rules=self.rules,
-            questioned=self.ranker.provenance(is_adaptive=self.options.pairs == "adaptive"),
-        )
 
 
 def _run(ranked: RankingSetup, rules: RankRules, options: RankOptions, files: OutputFiles) -> int:
     panel, rubric, contest, run_id = ranked
-    selector = make_match_selector(contest, rules, options.pairs, options.max_comparisons)
-    # Enough at a time to keep every slot busy.
-    in_flight = max(4, panel.max_concurrency)
-    ranker = Ranker(panel, contest, rubric, selector=selector, in_flight=in_flight)
-    job = _Job(ranker, contest, rules, options)
+    ranker = Ranker(
+        panel,
+        contest,
+        rubric,
+        rules,
+        pairs=options.pairs,
+        max_comparisons=options.max_comparisons,
+        # Enough at a time to keep every slot busy.
+        in_flight=max(4, panel.max_concurrency),
+    )
+    job = _Job(ranker, options)
     same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
     cached = "cached replies are not requested again"
     if not panel.keeps:
@@ -227,13 +215,13 @@ def _run(ranked: RankingSetup, rules: RankRules, options: RankOptions, files: Ou
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(f"stopped at once; {again}")
         return EXIT_INTERRUPTED
-    summary = job.summary()
+    summary = ranker.summary()
     show_document(ranking_document(summary), options, files)
     for path in () if options.quiet else files.exports:
         console.note(f"wrote the comparisons to {path}")
     ended = summary.questioned.ended
     if ended in {"interrupted", "cost"}:
-        why = "interrupted" if ended == "interrupted" else "--max-cost is reached"
+        why = "interrupted" if ended == "interrupted" else "the budget is spent"
         console.note(f"{why}; {again}")
     # Replies are unused for a reason if it ended early.
     elif ended == "all":
@@ -251,7 +239,7 @@ async def _compare(job: _Job, panel: Panel, files: OutputFiles) -> None:
     async with panel:
         await follow_comparisons(
             job.ranker.ask(),
-            total=job.total,
+            total=job.ranker.total,
             outputs=files.exports,
             interrupt=job.ranker.interrupt,
             options=job.options,

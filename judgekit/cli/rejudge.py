@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,9 +28,10 @@ from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend
 from judgekit.cli.setup import SAME_COMMAND, cost_budget, grade_setup, make_judge
 from judgekit.datasets import load_rubric
-from judgekit.errors import SettingsError
+from judgekit.errors import NotEnoughDataError, SettingsError
+from judgekit.evaluation import Session
 from judgekit.rejudgment import (
-    RejudgeSession,
+    compare_runs,
     compare_verdicts,
     describe_calibration,
     describe_file_calibration,
@@ -39,7 +39,6 @@ from judgekit.rejudgment import (
     new_rejudgment,
     original_run,
     pair_verdicts,
-    paired_verdicts,
     read_verdicts,
     rejudge_run,
 )
@@ -129,7 +128,7 @@ def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudg
             rubric=None if rubric is None else load_rubric(rubric),
             now=datetime.now(UTC),
         )
-        session = RejudgeSession(in_flight=max(4, judge.connection.max_concurrency))
+        session = Session(in_flight=max(4, judge.connection.max_concurrency))
         try:
             ended = asyncio.run(_judge_run(old, new, judge, store, session, options))
         except asyncio.CancelledError:  # the second Ctrl-C
@@ -137,25 +136,19 @@ def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudg
             return None, EXIT_INTERRUPTED
         by_rubric = ended.rubric
         if maps is None or by_rubric is None:
-            calibration = describe_calibration(old, new)
+            calibration = describe_calibration(old.calibration, new.calibration)
         else:
             calibration = describe_run_calibration(maps, old, by_rubric, judge)
-    left_out: Counter[str] = Counter()
-    pairs = list(paired_verdicts(old, ended, store, left_out=left_out))
     rejudged = None
-    # Nothing to compare is a result of a complete session, and only unfinished work of another.
-    if by_rubric is not None and (pairs or session.status is None):
-        rejudged = compare_verdicts(
-            pairs,
-            (old.rubric, by_rubric),
-            (old.panel.judges, ended.panel.judges),
-            calibration=calibration,
-            runs=(old.id, ended.id),
-            left_out=left_out,
-        )
-    if session.status is not None:
-        console.note(f"{session.status}; {SAME_COMMAND}")
-        return rejudged, _EXITS[session.status]
+    try:
+        rejudged = compare_runs(old, ended, store, calibration=calibration)
+    except NotEnoughDataError:
+        # Nothing to compare is a result of a complete session, and only unfinished work of another.
+        if session.reason is None:
+            raise
+    if session.reason is not None:
+        console.note(f"{ended.status}; {SAME_COMMAND}")
+        return rejudged, _EXITS[ended.status]
     return rejudged, EXIT_FROZEN if session.n_missed else _code(rejudged)
 
 
@@ -164,7 +157,7 @@ async def _judge_run(
     new: RunInfo,
     judge: Judge,
     store: RunStore,
-    session: RejudgeSession,
+    session: Session,
     options: RejudgeOptions,
 ) -> RunInfo:
     total = sum(1 for _ in store.progress(old.id))
@@ -193,8 +186,8 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
         return None, EXIT_INTERRUPTED
     finally:
         setup.judge.close()
-    both = pair_verdicts(old, [one.verdict for one in graded])
-    if not both.pairs and not is_stopped:
+    pairs, left_out = pair_verdicts(old, [one.verdict for one in graded])
+    if not pairs and not is_stopped:
         raise SettingsError(
             f"no output has a verdict in {path.name}",
             hint="both need the same case_id and variant",
@@ -204,13 +197,13 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
     same = setup.rubric if prints == {setup.rubric.fingerprint} else None
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     rejudged = None
-    if both.pairs:
+    if pairs:
         rejudged = compare_verdicts(
-            both.pairs,
+            pairs,
             (same, setup.rubric),
             (judges, (setup.judge.id,)),
             calibration=calibration,
-            left_out=both.left_out,
+            left_out=left_out,
         )
     if is_stopped:
         console.note(f"interrupted; {SAME_COMMAND}")

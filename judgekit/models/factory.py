@@ -60,6 +60,9 @@ class Connection:
     flags: tuple[str, ...] = ()
     """Marks that every judgment of this model carries."""
 
+    limited: LimitedModel | None = None
+    """The limits on its calls; None where none is made."""
+
     @property
     def cached_model(self) -> CachedModel | None:
         """The model with its cache, to read several replies at once; None without a cache."""
@@ -143,11 +146,10 @@ def connect(
     # Outside the retries and inside the cache: each reply is priced once, and its price is stored.
     priced = PricedModel(limited, table)
     opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
+    way = priced if opened is None else CachedModel(priced, opened, frozen=frozen, refresh=refresh)
     return Connection(
         name=priced.name,
-        model=priced
-        if opened is None
-        else CachedModel(priced, opened, frozen=frozen, refresh=refresh),
+        model=way,
         prices=table,
         api_base=api_base,
         max_concurrency=max_concurrency,
@@ -155,6 +157,7 @@ def connect(
         owns_cache=isinstance(cache, str | Path),
         # On every judgment, so that reports can warn of verdicts without information.
         flags=("smoke_model",) if is_smoke_name(priced.name) else (),
+        limited=limited,
     )
 
 

@@ -171,13 +171,18 @@ class LimitedModel:
             if wait_s <= 0:
                 return
 
-    def _take_note(self, error: ModelError) -> None:
-        if error.fatal and self._fatal is None:
+    def refuse_calls(self, error: ModelError) -> None:
+        """Fail all calls that wait, and all later ones; those in flight are finished."""
+        if self._fatal is None:
             self._fatal = error
             # Other loops may run in other threads: futures are set only from their own loop.
             for loop, here in list(self._loops.items()):
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(here.stop)
+
+    def _take_note(self, error: ModelError) -> None:
+        if error.fatal:
+            self.refuse_calls(error)
         if error.retryable and error.retry_after_s is not None:
             self._held_until = max(self._held_until, self._clock() + error.retry_after_s)
 

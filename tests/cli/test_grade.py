@@ -134,7 +134,7 @@ def test_no_more_is_spent_than_allowed_and_the_cap_has_an_exit_code(bench: Bench
         )
         assert server.n_requests == 0
     assert ran.code == 5, ran.err
-    assert "the money that may be spent is used up" in ran.err
+    assert "the budget is spent" in ran.err
     assert "Resume with: the same command with --resume" in ran.err
 
 
