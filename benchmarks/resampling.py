@@ -13,9 +13,9 @@ import numpy as np
 
 from benchmarks.figures import Figure, compared, limited, report
 from benchmarks.timing import Stopwatch, Took, alternated
+from judgekit.stats.agreement import pairwise_accuracy
 from judgekit.stats.alpha import krippendorff_alpha
-from judgekit.stats.correlations import correlation
-from judgekit.stats.pair_accuracy import pairwise_accuracy
+from judgekit.stats.method_comparison import correlation
 from judgekit.stats.resample import bootstrap
 
 if TYPE_CHECKING:

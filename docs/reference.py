@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a folder of documents, no package
-"""Writes `assertions.md` from the registry, and the table of judge settings in `suites.md`.
+"""Writes the reference pages: assertions, commands, and the judge settings in `suites.md`.
 
 Text outside the markers is written by hand and kept. Run it after a change: `python
 docs/reference.py`. With `--check` nothing is written, and the exit code is 1 if a page is stale.
@@ -11,14 +11,18 @@ import inspect
 import json
 import re
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import click
 import yaml
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from judgekit.assertions import SYNONYMS, assertion_registry, scorer_registry
 from judgekit.assertions.registry import ELSEWHERE, declaration_of
+from judgekit.cli.help import COMMAND_GROUPS, RARE
+from judgekit.cli.main import JOBS, judgekit
 from judgekit.datasets import SuiteJudge, command_options
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).with_name("assertions.md")
 EXAMPLES = Path(__file__).with_name("assertion_examples.yaml")
 SUITES = Path(__file__).with_name("suites.md")
+COMMANDS = Path(__file__).with_name("commands.md")
 TABLE_BEGINS = "<!-- The table below is written by docs/reference.py. -->"
 TABLE_ENDS = "<!-- End of the table. -->"
 MARKER = "<!-- From here on the page is written by docs/reference.py. -->"
@@ -64,6 +69,12 @@ _ONE_OF_MANY = 6
 """Longer lists of words are not shown."""
 
 _TYPE_WORDS = {"string": "text", "boolean": "true or false", "array": "list"}
+
+
+_COMMANDS_INTRO = """\
+This page is written by `docs/reference.py` from the commands themselves. `judgekit COMMAND --help`
+shows the same, and options marked “rare” only with `--help-all`. A variable is read from the
+environment when the option is not given."""
 
 
 def page() -> str:
@@ -114,6 +125,58 @@ def judge_settings_table() -> str:
     return "\n".join(rows)
 
 
+def commands_page() -> str:
+    """Every command with its options.
+
+    Returns:
+        Markdown.
+    """
+    parts = ["# Commands and options", _COMMANDS_INTRO]
+    context = click.Context(judgekit, info_name="judgekit")
+    for title, names in JOBS.items():
+        parts.append(f"## {title}")
+        for name in names:
+            parts += _command_sections(judgekit, name, context)
+    return "\n\n".join(parts) + "\n"
+
+
+def _command_sections(group: click.Group, name: str, parent: click.Context) -> list[str]:
+    command = group.get_command(parent, name)
+    if command is None:
+        raise LookupError(name)
+    context = click.Context(command, info_name=name, parent=parent)
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    about = " ".join((command.help or "").split("\n\n")[0].split())
+    sections = [
+        f"### {context.command_path}",
+        f"`{usage}`",
+        about,
+        _options_table(command, context),
+    ]
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            sections += _command_sections(command, each, context)
+    return [section for section in sections if section]
+
+
+def _options_table(command: click.Command, context: click.Context) -> str:
+    """The options in the order of the help, each with its variable."""
+    order = {name: place for place, name in enumerate(chain.from_iterable(COMMAND_GROUPS.values()))}
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    options.sort(key=lambda each: order.get(each.name or "", len(order)))
+    rows = []
+    for each in options:
+        record = each.get_help_record(context)
+        if record is None or each.name == "help_all":
+            continue
+        spelling, words = record
+        words = " ".join(words.split())
+        rare = " *(rare)*" if each.name in RARE else ""
+        variable = f" Variable: `{each.envvar}`." if isinstance(each.envvar, str) else ""
+        rows.append(_row(f"`{spelling}`{rare}", f"{words}{variable}"))
+    return "\n".join(["| option | meaning |", "| --- | --- |", *rows]) if rows else ""
+
+
 def listed_names() -> set[str]:
     """The assertions that stand in some section.
 
@@ -133,7 +196,7 @@ def main(arguments: list[str]) -> int:
     Returns:
         0; 1 if a page is stale and only compared.
     """
-    pages = {PAGE: page(), SUITES: suites_page()}
+    pages = {PAGE: page(), SUITES: suites_page(), COMMANDS: commands_page()}
     if "--check" in arguments:
         return int(any(path.read_text(encoding="utf-8") != text for path, text in pages.items()))
     for path, text in pages.items():

@@ -212,6 +212,8 @@ def test_the_reference_is_what_the_registry_says() -> None:
     assert script["page"]() == written, "run python docs/reference.py"
     suites = (DOCS / "suites.md").read_text(encoding="utf-8")
     assert script["suites_page"]() == suites, "run python docs/reference.py"
+    commands = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert script["commands_page"]() == commands, "run python docs/reference.py"
     assert script["listed_names"]() == _built_in(assertion_registry())
 
 

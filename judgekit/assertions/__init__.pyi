@@ -1,4 +1,4 @@
-from .builtin.scorers import (
+from .builtin.budgets import (
     judge_score as judge_score,
 )
 from .builtin.text import (
@@ -22,8 +22,8 @@ from .registry import (
     scorer_registry as scorer_registry,
 )
 from .runner import (
-    check_scorers as check_scorers,
     evaluate_assertions as evaluate_assertions,
+    read_scorers as read_scorers,
     score_output as score_output,
 )
 from .scripts import (

@@ -6,33 +6,20 @@ Nothing is ever downloaded.
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from judgekit.assertions.text_metrics import split_words
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# nltk takes one test of significance from scipy.stats, which takes longer to load than nltk; an
+# entry None prevents its import.
+_modules = cast("dict[str, object]", sys.modules)
+_modules.setdefault("scipy.stats", None)
 
+from nltk.corpus import wordnet  # noqa: E402
+from nltk.translate.meteor_score import meteor_score  # noqa: E402
 
-@contextmanager
-def _left_out(name: str) -> Iterator[None]:
-    """Prevent the import of an optional module, unless it is loaded already."""
-    modules = cast("dict[str, object]", sys.modules)
-    if name in modules:
-        yield
-        return
-    modules[name] = None
-    try:
-        yield
-    finally:
-        del modules[name]
-
-
-# nltk takes one test of significance from scipy.stats, which takes longer to load than nltk.
-with _left_out("scipy.stats"):
-    from nltk.corpus import wordnet
-    from nltk.translate.meteor_score import meteor_score
+if _modules["scipy.stats"] is None:
+    del _modules["scipy.stats"]
 
 _REMEDY = (
     "run `python -m nltk.downloader wordnet` once where there is a network, or leave `synonyms` out"

@@ -10,12 +10,11 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from html.parser import HTMLParser
+from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from jsonschema.protocols import Validator
     from sqlglot.expressions import Expr
 
@@ -46,16 +45,25 @@ def schema_faults(schema: object, text: str) -> list[str]:
     return _faults(_validator(json.dumps(schema)), read_json(text))
 
 
-def contained_json(text: str, schema: object) -> tuple[bool, list[str]]:
-    """Whether a text contains a JSON object or list that satisfies a schema."""
-    first: list[str] | None = None
-    # The first value is the one whose faults are shown if none fits: it is likely the answer.
-    for value in _json_values(text):
+def contained_json_faults(text: str, schema: object) -> list[str]:
+    """Why a text contains no JSON object or list that satisfies a schema."""
+    first: list[str] = []
+    at = 0
+    for _ in range(_DECODED_MAX):
+        found = _OPENING.search(text, at)
+        if found is None:
+            return first or ["there is no object and no list"]
+        try:
+            value, at = _DECODER.raw_decode(text, found.start())
+        except ValueError:
+            at = found.start() + 1
+            continue
         faults = [] if schema is None else _faults(_validator(json.dumps(schema)), value)
         if not faults:
-            return True, []
+            return []
+        # The first value is the one whose faults are shown: it is likely the answer.
         first = first or faults
-    return False, first or ["there is no object and no list"]
+    raise OverflowError(f"more than {_DECODED_MAX} places of the text may begin a JSON value")
 
 
 def invalid_schema(schema: object) -> str | None:
@@ -64,14 +72,24 @@ def invalid_schema(schema: object) -> str | None:
 
     if not isinstance(schema, dict | bool):
         return "a schema is a mapping or a truth value"
-    foreign = _foreign_references(schema)
-    if foreign:
-        return f"it refers to {foreign}, which it does not contain; nothing is fetched"
+    ids, references = _identities(schema)
+    # Fetching a schema would send a request from a test; so only references within it are followed.
+    ends = {identity.rpartition("/")[2] for identity in ids} - {""}
+    for reference in references:
+        document = reference.partition("#")[0]
+        is_own = document in ids or document.rpartition("/")[2] in ends
+        # The package jsonschema includes the standard's own schemas.
+        is_standard = document.startswith("https://json-schema.org/draft")
+        if document and not is_own and not is_standard:
+            return f"it refers to {reference}, which it does not contain; nothing is fetched"
     try:
         _validator(json.dumps(schema)).check_schema(schema)
     except SchemaError as error:
         return f"{_pointer(list(error.absolute_path))}{error.message}"[:_WANTED]
-    return _dangling_reference(schema)
+    # Where parts have identities, what a reference is relative to depends on where it stands.
+    if len(ids - {""}) > 1 or not isinstance(schema, dict):
+        return None
+    return _dangling_reference(schema, references)
 
 
 @lru_cache(maxsize=256)
@@ -104,46 +122,12 @@ def _pointer(path: list[str | int]) -> str:
     return f"{text.removeprefix('.')}: " if text else ""
 
 
-def _json_values(text: str) -> Iterator[object]:
-    """The objects and lists in a text, the outermost of each place."""
-    at = 0
-    for _ in range(_DECODED_MAX):
-        found = _OPENING.search(text, at)
-        if found is None:
-            return
-        try:
-            value, at = _DECODER.raw_decode(text, found.start())
-        except ValueError:
-            at = found.start() + 1
-        else:
-            yield value
-    raise OverflowError(f"more than {_DECODED_MAX} places of the text may begin a JSON value")
-
-
-def _foreign_references(schema: object) -> str | None:
-    """The first reference to another document that the schema does not contain itself."""
-    # Fetching a schema would send a request from a test; so only references within it are followed.
-    ids, references = _identities(schema)
-    documents = [(reference, reference.partition("#")[0]) for reference in references]
-    ends = {identity.rpartition("/")[2] for identity in ids} - {""}
-    for reference, document in documents:
-        is_own = document in ids or document.rpartition("/")[2] in ends
-        # The package jsonschema includes the standard's own schemas.
-        is_standard = document.startswith("https://json-schema.org/draft")
-        if document and not is_own and not is_standard:
-            return reference
-    return None
-
-
-def _dangling_reference(schema: dict[str, object] | bool) -> str | None:  # noqa: FBT001 - a schema
+def _dangling_reference(schema: dict[str, object], references: list[str]) -> str | None:
     """The fault of the first reference to a place that does not exist."""
     from referencing import Registry, Resource  # noqa: PLC0415 - slow to import
     from referencing.exceptions import Unresolvable  # noqa: PLC0415 - slow to import
     from referencing.jsonschema import DRAFT202012  # noqa: PLC0415 - slow to import
 
-    ids, references = _identities(schema)
-    if len(ids - {""}) > 1 or not isinstance(schema, dict):
-        return None  # what a reference is relative to depends on where it stands
     resource = Resource.from_contents(schema, default_specification=DRAFT202012)
     resolver = Registry().with_resource("", resource).resolver()
     for reference in references:
@@ -268,9 +252,7 @@ _KNOWN = _VOID | _CLOSED_BY_OTHERS | frozenset({
 
 def html_fault(text: str) -> str | None:
     """Why a text is no HTML document or fragment."""
-    reader = _Reader()
-    reader.feed(text)
-    reader.close()
+    reader = _Reader(text)
     for name, line in reversed(reader.open):
         if name not in _CLOSED_BY_OTHERS:
             reader.fault(f"<{name}> is never closed", line)
@@ -279,23 +261,22 @@ def html_fault(text: str) -> str | None:
     return reader.faults[0] if reader.faults else None
 
 
-def holds_html(text: str) -> bool:
-    """Whether a text contains an HTML element: one that is void, or closed."""
-    reader = _Reader()
-    reader.feed(text)
-    reader.close()
-    return reader.n_elements > 0
+def contained_html_fault(text: str) -> str | None:
+    """Why a text contains no HTML element: one that is void, or closed."""
+    return None if _Reader(text).n_elements else "there is no element"
 
 
 class _Reader(HTMLParser):
     """Tracks which elements are open, and collects the faults."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
         self.faults: list[str] = []
         self.open: list[tuple[str, int]] = []
         self.n_elements = 0
         self._foreign = 0
+        self.feed(text)
+        self.close()
 
     def fault(self, message: str, line: int | None = None) -> None:
         self.faults.append(f"line {self.getpos()[0] if line is None else line}: {message}")
@@ -342,14 +323,11 @@ _STATEMENTS = (
     "Query", "DML", "DDL", "Drop", "Alter", "Set", "Use", "Pragma", "Describe", "Transaction",
     "Commit", "Rollback", "Analyze", "Show", "TruncateTable", "Merge", "Copy",
 )  # fmt: skip
-
 _FENCED = re.compile(r"```[ \t]*(?:sql)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
-
 _BEGINS = re.compile(
     r"^[ \t]*(?:select|with|insert|update|delete|create|alter|drop|merge)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-
 _BREAK = re.compile(r";|\n[ \t]*\n")
 _STATEMENTS_TRIED = 20
 
@@ -368,14 +346,17 @@ def sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str |
     for statement in parsed:
         if not _is_statement(statement):
             return f"{statement.sql()[:60]!r} is no statement"
-    return None if tables is None else _foreign_table(parsed, tables)
+    foreign = () if tables is None else (_foreign_table(each, tables) for each in parsed)
+    return next(filter(None, foreign), None)
 
 
 def contained_sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str | None:
     """Why a text contains no SQL."""
     # Fenced code is tried first, then what follows a line that begins with a word like `SELECT`.
+    fenced = (found.group(1) for found in _FENCED.finditer(text))
+    begun = (_BREAK.split(text[found.start() :], 1)[0] for found in _BEGINS.finditer(text))
     first = None
-    for n, candidate in enumerate(_sql_candidates(text)):
+    for n, candidate in enumerate(chain(fenced, begun)):
         fault = sql_fault(candidate, dialect, tables)
         if fault is None:
             return None
@@ -383,14 +364,6 @@ def contained_sql_fault(text: str, dialect: str | None, tables: list[str] | None
         if n == _STATEMENTS_TRIED:
             break
     return first or "nothing begins like a statement"
-
-
-def _sql_candidates(text: str) -> Iterator[str]:
-    for fenced in _FENCED.finditer(text):
-        yield fenced.group(1)
-    for found in _BEGINS.finditer(text):
-        end = _BREAK.search(text, found.end())
-        yield text[found.start() : len(text) if end is None else end.start()]
 
 
 def _is_statement(statement: Expr) -> bool:
@@ -405,14 +378,12 @@ def _is_statement(statement: Expr) -> bool:
     return bool(statement.expressions) and (has_table or not columns)
 
 
-def _foreign_table(parsed: list[Expr], tables: list[str]) -> str | None:
+def _foreign_table(statement: Expr, tables: list[str]) -> str | None:
     from sqlglot import expressions  # noqa: PLC0415 - slow to import
 
     allowed = {name.lower() for name in tables}
-    for statement in parsed:
-        own = {cte.alias.lower() for cte in statement.find_all(expressions.CTE)}
-        for table in statement.find_all(expressions.Table):
-            names = {table.name.lower(), f"{table.db}.{table.name}".lower().strip(".")}
-            if not names & (allowed | own):
-                return f"it names the table {table.name}, which is not among {', '.join(tables)}"
+    allowed |= {cte.alias.lower() for cte in statement.find_all(expressions.CTE)}
+    for table in statement.find_all(expressions.Table):
+        if not {table.name.lower(), f"{table.db}.{table.name}".lower().strip(".")} & allowed:
+            return f"it names the table {table.name}, which is not among {', '.join(tables)}"
     return None

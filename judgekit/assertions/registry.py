@@ -10,8 +10,8 @@ import importlib
 import inspect
 import pkgutil
 import typing
-from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -35,13 +35,6 @@ _MARK = "__judgekit_declared__"
 _Kind = Literal["assertion", "scorer"]
 
 
-class _Mark(NamedTuple):
-    """What a decorator leaves on a function."""
-
-    kind: _Kind
-    name: str
-
-
 class NotApplicableError(JudgekitError):
     """A premise of the check does not hold: the text or the field that it checks is missing.
 
@@ -57,8 +50,7 @@ class UndecidedError(JudgekitError):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter of an assertion or a scorer; the adapter validates its values."""
 
     name: str
@@ -66,17 +58,13 @@ class Parameter:
     adapter: TypeAdapter[object]
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(NamedTuple):
     """An assertion or a scorer as its decorator and its signature describe it."""
 
     name: str
     function: Callable[..., object]
     parameters: dict[str, Parameter]
-    """What a spec may set, by name."""
-
     wants_case: bool
-    """Whether it has a parameter `case`."""
 
 
 def assertion(name: str) -> Callable[[_A], _A]:
@@ -84,36 +72,37 @@ def assertion(name: str) -> Callable[[_A], _A]:
     # The function takes the output, then keyword-only parameters with type hints; a spec such as
     # `{"type": "acme.max_words", "limit": 50}` sets them. A parameter called `case` receives the
     # case instead. It returns an `AssertionResult`; what it raises becomes an error of the result.
-    return lambda function: _marked(function, _Mark("assertion", name))
+    return lambda function: _marked(function, "assertion", name)
 
 
 def scorer(name: str) -> Callable[[_S], _S]:
     """Declare a function to be a scorer."""
     # As `assertion`, but the function returns a `Score`.
-    return lambda function: _marked(function, _Mark("scorer", name))
+    return lambda function: _marked(function, "scorer", name)
 
 
 @cache
 def declaration_of(function: Callable[..., object]) -> Declaration:
     """The declaration of an assertion or a scorer."""
-    mark = getattr(function, _MARK, None)
-    if not isinstance(mark, _Mark):
+    _, name = getattr(function, _MARK, (None, None))
+    if name is None:
         raise InputError(
             f"{_called(function)} is neither an assertion nor a scorer",
             hint='put @assertion("acme.name") or @scorer("acme.name") above it',
         )
     keywords = list(inspect.signature(function).parameters.values())[1:]
-    parameters: dict[str, Parameter] = {}
-    for parameter in keywords:
-        if parameter.name != "case":
-            is_required = parameter.default is inspect.Parameter.empty
-            adapter = _adapter(function, mark.name, parameter)
-            parameters[parameter.name] = Parameter(parameter.name, is_required, adapter)
-    return Declaration(mark.name, function, parameters, any(p.name == "case" for p in keywords))
+    parameters = {
+        each.name: Parameter(
+            each.name, each.default is inspect.Parameter.empty, _adapter(function, name, each)
+        )
+        for each in keywords
+        if each.name != "case"
+    }
+    return Declaration(name, function, parameters, len(parameters) < len(keywords))
 
 
-def _marked(function: _F, mark: _Mark) -> _F:
-    if not mark.name.strip():
+def _marked(function: _F, kind: _Kind, name: str) -> _F:
+    if not name.strip():
         raise InputError(f"{_called(function)} needs a name", hint="such as acme.max_words")
     # Keyword-only, because a spec sets parameters by name and new ones must not shift old ones.
     first, *others = inspect.signature(function).parameters.values()
@@ -123,7 +112,7 @@ def _marked(function: _F, mark: _Mark) -> _F:
             f"{_called(function)} must take the output, then keyword-only parameters",
             hint="def check(output, *, limit: int) -> AssertionResult",
         )
-    setattr(function, _MARK, mark)
+    setattr(function, _MARK, (kind, name))
     return function
 
 
@@ -173,7 +162,6 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
 
 # Assertions that need an optional package: the module to import, and the extra that installs it.
 EXTRAS: Mapping[str, tuple[str, str]] = MappingProxyType({"text.meteor": ("nltk", "meteor")})
-
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
         **PROMPTFOO_ELSEWHERE,
@@ -197,35 +185,35 @@ def scorer_registry() -> Registry:
 
 def _registry(kind: _Kind) -> Registry:
     entries = [
-        RegistryEntry(mark.name, function)
-        for mark, function in _builtin_functions()
-        if mark.kind == kind
+        RegistryEntry(name, function)
+        for declared, name, function in _builtin_functions()
+        if declared == kind
     ]
     return Registry(kind, entries, plugins=lambda: declared_entries(f"judgekit.{kind}s"))
 
 
 @cache
-def _builtin_functions() -> tuple[tuple[_Mark, object], ...]:
+def _builtin_functions() -> tuple[tuple[_Kind, str, object], ...]:
     """The functions that the modules of `builtin` declare."""
     # The modules are imported on first need, so that `import judgekit` and `--help` stay light.
     # Keep parsers and metrics out of them at module level: every run with a check imports them.
     package = importlib.import_module("judgekit.assertions.builtin")
-    found: list[tuple[_Mark, object]] = []
+    functions: list[tuple[_Kind, str, object]] = []
     for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         # A function that a sibling imports counts only in the module that defines it.
-        own = [
-            (mark, value)
-            for value in vars(importlib.import_module(info.name)).values()
-            if isinstance(mark := getattr(value, _MARK, None), _Mark)
-            and value.__module__ == info.name
-        ]
-        found += sorted(own, key=lambda pair: pair[0].name)
-    return tuple(found)
+        functions += sorted(
+            (
+                (*getattr(value, _MARK), value)
+                for value in vars(importlib.import_module(info.name)).values()
+                if hasattr(value, _MARK) and value.__module__ == info.name
+            ),
+            key=itemgetter(1),
+        )
+    return tuple(functions)
 
 
 # Results are built without pydantic, which would take most of the time of a cheap check; the
 # built-in functions pass valid values only.
-_new = object.__new__
 _DEFAULTS: dict[str, object] = dict(AssertionResult(passed=True, message="-").__dict__)
 _slots = BaseModel.__dict__
 _set_fields_set = _slots["__pydantic_fields_set__"].__set__
@@ -240,39 +228,25 @@ _FINAL = set(AssertionResult.model_fields)
 
 def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResult:  # noqa: FBT001
     """The result of a built-in assertion, which must return it at once."""
-    result = _new(AssertionResult)
+    result = _copy(_DEFAULTS)
     fields = result.__dict__
-    fields.update(_DEFAULTS)
-    fields["passed"] = passed
-    fields["actual"] = actual
-    fields["message"] = message
-    _set_fields_set(result, _FRESH)
-    _set_extra(result, None)
-    _set_private(result, None)
+    fields["passed"], fields["actual"], fields["message"] = passed, actual, message
     return result
 
 
-def label_result(found: AssertionResult, kind: str, weight: float) -> AssertionResult:
-    """A result with the type and weight of its spec."""
-    if found.__pydantic_fields_set__ is not _FRESH:
-        return replace_fields(found, type=kind, weight=weight)
-    fields = found.__dict__
-    fields["type"] = kind
-    fields["weight"] = weight
-    _set_fields_set(found, _FINAL)
-    return found
-
-
-def replace_fields(found: AssertionResult, **fields: object) -> AssertionResult:
+def replace_fields(result: AssertionResult, **fields: object) -> AssertionResult:
     """A result with some fields changed; the values are not validated."""
-    if found.__pydantic_fields_set__ is _FRESH:
-        found.__dict__.update(fields)
-        _set_fields_set(found, _FINAL)
-        return found
-    result = _new(AssertionResult)
-    result.__dict__.update(found.__dict__)
+    if result.__pydantic_fields_set__ is not _FRESH:
+        result = _copy(result.__dict__)
     result.__dict__.update(fields)
     _set_fields_set(result, _FINAL)
+    return result
+
+
+def _copy(fields: dict[str, object]) -> AssertionResult:
+    result = object.__new__(AssertionResult)
+    result.__dict__.update(fields)
+    _set_fields_set(result, _FRESH)
     _set_extra(result, None)
     _set_private(result, None)
     return result

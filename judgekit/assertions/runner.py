@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from math import fsum, isfinite
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.assertions.registry import (
     Declaration,
     NotApplicableError,
     declaration_of,
-    label_result,
     replace_fields,
     scorer_registry,
 )
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
     from judgekit.registry import Registry
 
-# How many parsed specs, and lists of them, are cached.
+# How many parsed specs are cached.
 _CACHED_SPECS = 4096
-_Parsed = TypeVar("_Parsed")
 
 
 def evaluate_assertions(
@@ -77,64 +75,41 @@ def evaluate_assertions(
     return [_carry_out(check, subject, case) for check in checks]
 
 
-def _parse_specs(
-    specs: Sequence[Mapping[str, object]], registry: Registry | None
-) -> list[ParsedAssertion]:
-    # Another sequence may compute its items on each access, so nothing can be cached for it.
-    if not isinstance(specs, list | tuple):
-        refuse_faults(read_specs(specs, registry=registry)[1])
-    whole = _PARSED_LISTS.find(specs, registry)
-    if whole is not None:
-        return whole.parsed
-    known = [hit for spec in specs if (hit := _PARSED_SPECS.find(spec, registry)) is not None]
-    if len(known) < len(specs):
-        checks, faults = read_specs(specs, registry=registry)
-        refuse_faults(faults)
-        for spec, check in zip(specs, checks, strict=True):
-            _PARSED_SPECS.store(spec, registry, check, copy=deepcopy(spec))
-        return checks
-    checks = [hit.parsed for hit in known]
-    if len(specs) > 1:
-        copies = [hit.copy for hit in known]
-        copy = copies if isinstance(specs, list) else tuple(copies)
-        _PARSED_LISTS.store(specs, registry, checks, copy=copy)
-    return checks
-
-
-class _CachedSpec(NamedTuple, Generic[_Parsed]):
-    """A spec, or a list of them, with a copy of its values and the parsed form."""
-
+class _CachedSpec(NamedTuple):
     spec: object
     copy: object
     registry: Registry | None
-    parsed: _Parsed
+    parsed: ParsedAssertion
 
 
-class _SpecCache(Generic[_Parsed]):
-    """Parsed specs, or lists of them, by identity: the same ones check thousands of outputs."""
-
-    def __init__(self) -> None:
-        self._entries: dict[int, _CachedSpec[_Parsed]] = {}
-
-    def find(self, spec: object, registry: Registry | None) -> _CachedSpec[_Parsed] | None:
-        hit = self._entries.get(id(spec))
-        # Ids are reused after an object is gone, and specs can be changed in place: both are
-        # checked.
-        if hit is None or hit[0] is not spec or hit[2] is not registry or hit[1] != spec:
-            return None
-        return hit
-
-    def store(
-        self, spec: object, registry: Registry | None, parsed: _Parsed, *, copy: object
-    ) -> None:
-        # Clearing it is cheaper than tracking an order, and a suite has far fewer specs.
-        if len(self._entries) >= _CACHED_SPECS:
-            self._entries.clear()
-        self._entries[id(spec)] = _CachedSpec(spec, copy, registry, parsed)
+# Parsed specs by identity: the same ones check thousands of outputs.
+_PARSED_SPECS: dict[int, _CachedSpec] = {}
 
 
-_PARSED_SPECS: _SpecCache[ParsedAssertion] = _SpecCache()
-_PARSED_LISTS: _SpecCache[list[ParsedAssertion]] = _SpecCache()
+def _parse_specs(
+    specs: Sequence[Mapping[str, object]], registry: Registry | None
+) -> list[ParsedAssertion]:
+    # Another sequence may compute its items on each access.
+    if isinstance(specs, list | tuple):
+        # Ids are reused after an object is gone, and specs can be changed in place.
+        checks = [
+            hit.parsed
+            for spec in specs
+            if (hit := _PARSED_SPECS.get(id(spec))) is not None
+            and hit.spec is spec
+            and hit.registry is registry
+            and hit.copy == spec
+        ]
+        if len(checks) == len(specs):
+            return checks
+    checks, faults = read_specs(specs, registry=registry)
+    refuse_faults(faults)
+    # Clearing it is cheaper than tracking an order, and a suite has far fewer specs.
+    if len(_PARSED_SPECS) >= _CACHED_SPECS:
+        _PARSED_SPECS.clear()
+    for spec, check in zip(specs, checks, strict=True):
+        _PARSED_SPECS[id(spec)] = _CachedSpec(spec, deepcopy(spec), registry, check)
+    return checks
 
 
 def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
@@ -144,7 +119,7 @@ def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> Ass
     else:
         found = _call_assertion(check, output, case)
     if not check.is_negated or found.passed is None:
-        return label_result(found, check.type, check.weight)
+        return replace_fields(found, type=check.type, weight=check.weight)
     value = None if found.value is None else 1 - found.value
     return replace_fields(
         found, type=check.type, weight=check.weight, passed=not found.passed, value=value
@@ -154,29 +129,26 @@ def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> Ass
 def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
     """Call one assertion; the one place where every exception is caught, as it may be anyone's."""
     try:
-        found = check.call(output, case)
+        function = cast("Callable[..., object]", check.function)
+        found = function(output, case=case) if check.wants_case else function(output)
     except Exception as error:  # noqa: BLE001 - another package's assertion may raise anything
         # That a missing text does not contain a word says nothing, so a negated check stays open.
         if isinstance(error, NotApplicableError) and not check.is_negated:
             return AssertionResult(passed=False, message=_encodable(error.message))
-        return _error_result(_reason(error))
-    if not isinstance(found, AssertionResult):
-        return _error_result(f"it returned {type(found).__name__}, not an AssertionResult")
-    return found
+        message = _encodable(_reason(error))
+    else:
+        if isinstance(found, AssertionResult):
+            return found
+        message = f"it returned {type(found).__name__}, not an AssertionResult"
+    return AssertionResult(passed=None, message=message, error=message)
 
 
 def _reason(error: Exception) -> str:
-    """Why a function gave no result."""
     if isinstance(error, JudgekitError):
         return str(error)
     if isinstance(error, RecursionError):
         return "the value it checks is nested too deeply"
     return f"it raised {type(error).__name__}: {error}"
-
-
-def _error_result(message: str) -> AssertionResult:
-    message = _encodable(message)
-    return AssertionResult(passed=None, message=message, error=message)
 
 
 def _encodable(message: str) -> str:
@@ -199,36 +171,12 @@ def conclude_group(
     passed = fsum(share for part, share in weighed if part.passed)
     is_open = fsum(share for part, share in weighed if part.passed is None)
     if threshold is None:
-        verdict = _by_rule(rule, {part.passed for part in counted})
+        verdict = decide_by_rule(rule, {part.passed for part in counted})
     else:
         # The least and the most that may have passed must agree.
         worst = meets_threshold(passed, threshold)
         best = meets_threshold(passed + is_open, threshold)
         verdict = worst if worst == best else None
-    message = _group_message(counted, rule, threshold, passed)
-    value = 1.0 - passed if rule == "none" else passed
-    return AssertionResult(
-        passed=verdict,
-        actual=None,
-        message=message,
-        value=None if any(part.passed is None for part in counted) else min(max(value, 0.0), 1.0),
-        error=message if verdict is None else None,
-        parts=tuple(parts),
-    )
-
-
-def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
-    """The verdict where every member counts alike; None where open ones could turn it."""
-    # One member can decide: a failed one an `all`, a passed one an `any` or a `none`.
-    decisive = rule != "all"
-    if decisive in found:
-        return rule == "any"
-    return None if None in found else rule != "any"
-
-
-def _group_message(
-    counted: Sequence[AssertionResult], rule: str, threshold: float | None, passed: float
-) -> str:
     failed = [part for part in counted if part.passed is False]
     undecided = [part for part in counted if part.passed is None]
     n_passed = len(counted) - len(failed) - len(undecided)
@@ -241,7 +189,24 @@ def _group_message(
         message += f"; {verb}: {_list_parts(named)}"
     if undecided:
         message += f"; could not be checked: {_list_parts(undecided)}"
-    return message
+    value = 1.0 - passed if rule == "none" else passed
+    return AssertionResult(
+        passed=verdict,
+        actual=None,
+        message=message,
+        value=None if any(part.passed is None for part in counted) else min(max(value, 0.0), 1.0),
+        error=message if verdict is None else None,
+        parts=tuple(parts),
+    )
+
+
+def decide_by_rule(rule: str, found: set[bool | None]) -> bool | None:
+    """The verdict where every member counts alike; None where open ones could turn it."""
+    # One member can decide: a failed one an `all`, a passed one an `any` or a `none`.
+    decisive = rule != "all"
+    if decisive in found:
+        return rule == "any"
+    return None if None in found else rule != "any"
 
 
 def _list_parts(parts: Sequence[AssertionResult]) -> str:
@@ -286,48 +251,57 @@ def score_output(
         0.75
     """
     # Every fault is reported before anything runs, so that a typo costs no minutes.
-    found = _read_scorers(scorers, registry)
-    shares = _scorer_weights([declared.name for declared, _ in found], weights or {})
+    found = read_scorers(scorers, registry=registry)
+    weights = weights or {}
+    names = [declared.name for declared, _ in found]
+    if unknown := sorted(weights.keys() - set(names)):
+        raise InputError(
+            f"weights name {', '.join(unknown)}, which is no scorer here",
+            hint=f"the scorers are {', '.join(names)}",
+        )
+    for name, weight in weights.items():
+        if not isfinite(weight) or weight < 0:
+            raise InputError(f"the weight of {name} is {weight}, it must be 0 or more")
     subject = unpack_artifact(output)
     scores = tuple(_call_scorer(declared, values, subject, case) for declared, values in found)
-    return ScoreBreakdown(overall=_weighted_score(scores, shares), scores=scores)
+    known = [
+        (weights.get(name, 1.0), score.value)
+        for name, score in zip(names, scores, strict=True)
+        if score.value is not None
+    ]
+    shares = weight_shares([weight for weight, _ in known])
+    mean = fsum(share * value for share, (_, value) in zip(shares, known, strict=True))
+    return ScoreBreakdown(overall=min(max(mean, 0.0), 1.0) if any(shares) else None, scores=scores)
 
 
-def check_scorers(scorers: Sequence[ScorerSpec], *, registry: Registry | None = None) -> None:
-    """Refuse invalid scorers before anything runs."""
-    _read_scorers(scorers, registry)
-
-
-def _read_scorers(
-    scorers: Sequence[ScorerSpec], registry: Registry | None
+def read_scorers(
+    scorers: Sequence[ScorerSpec], *, registry: Registry | None = None
 ) -> list[tuple[Declaration, dict[str, object]]]:
+    """Scorers with their arguments; invalid ones are refused before anything runs."""
     known = scorer_registry() if registry is None else registry
+    read: list[tuple[Declaration, dict[str, object]]] = []
     faults: list[SpecFault] = []
-    read = [_read_scorer(spec, n, known, faults) for n, spec in enumerate(scorers)]
+    for place, spec in enumerate(scorers):
+        where = ("scorers", place)
+        if callable(spec):
+            read.append((declaration_of(spec), {}))
+            continue
+        settings = {"type": spec} if isinstance(spec, str) else dict(spec)
+        name = settings.pop("type", None)
+        settings.pop("description", None)
+        if not isinstance(name, str):
+            faults.append(spec_fault((*where, "type"), "needs a `type`, the scorer's name"))
+            continue
+        try:
+            declared = declaration_of(cast("Callable[..., object]", known.load(name)))
+        except InputError as error:
+            faults.append(spec_fault((*where, "type"), error.message, hint=error.hint))
+            continue
+        arguments, found = read_arguments(declared, settings, where=where)
+        read.append((declared, arguments))
+        faults += found
     refuse_faults(faults, of="scorers")
-    return [pair for pair in read if pair is not None]
-
-
-def _read_scorer(
-    spec: ScorerSpec, place: int, registry: Registry, faults: list[SpecFault]
-) -> tuple[Declaration, dict[str, object]] | None:
-    where = ("scorers", place)
-    if callable(spec):
-        return declaration_of(spec), {}
-    settings = {"type": spec} if isinstance(spec, str) else dict(spec)
-    name = settings.pop("type", None)
-    settings.pop("description", None)
-    if not isinstance(name, str):
-        faults.append(spec_fault((*where, "type"), "needs a `type`, the scorer's name"))
-        return None
-    try:
-        declared = declaration_of(cast("Callable[..., object]", registry.load(name)))
-    except InputError as error:
-        faults.append(spec_fault((*where, "type"), error.message, hint=error.hint))
-        return None
-    arguments, found = read_arguments(declared, settings, where=where)
-    faults += found
-    return declared, arguments
+    return read
 
 
 def _call_scorer(
@@ -340,32 +314,10 @@ def _call_scorer(
         found = declared.function(output, **arguments)
     except Exception as error:  # noqa: BLE001 - another package's scorer may raise anything
         return Score(name=declared.name, value=None, error=_reason(error))
-    if not isinstance(found, Score):
-        why = f"it returned {type(found).__name__}, not a Score"
-        return Score(name=declared.name, value=None, error=why)
-    return found
-
-
-def _scorer_weights(names: Sequence[str], weights: Mapping[str, float]) -> list[float]:
-    unknown = sorted(weights.keys() - set(names))
-    if unknown:
-        raise InputError(
-            f"weights name {', '.join(unknown)}, which is no scorer here",
-            hint=f"the scorers are {', '.join(names)}",
-        )
-    for name, weight in weights.items():
-        if not isfinite(weight) or weight < 0:
-            raise InputError(f"the weight of {name} is {weight}, it must be 0 or more")
-    return [float(weights.get(name, 1.0)) for name in names]
-
-
-def _weighted_score(scores: Sequence[Score], weights: Sequence[float]) -> float | None:
-    known = [(w, s.value) for s, w in zip(scores, weights, strict=True) if s.value is not None]
-    parts = weight_shares([weight for weight, _ in known])
-    if not any(parts):
-        return None
-    mean = fsum(part * value for part, (_, value) in zip(parts, known, strict=True))
-    return min(max(mean, 0.0), 1.0)
+    if isinstance(found, Score):
+        return found
+    why = f"it returned {type(found).__name__}, not a Score"
+    return Score(name=declared.name, value=None, error=why)
 
 
 def weight_shares(weights: Sequence[float]) -> list[float]:

@@ -5,12 +5,12 @@ The code of the process is in `worker`.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
 import sys
 import threading
-import weakref
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,6 @@ from pydantic import Field
 from judgekit.assertions.registry import UndecidedError
 
 TimeoutSeconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
-"""A time limit in seconds."""
 
 _WORKER = Path(__file__).with_name("worker.py")
 
@@ -40,18 +39,18 @@ class RefusedInputError(UndecidedError):
 
 def run_bounded(function: str, *arguments: object, timeout_s: float) -> object:
     """Call `module:function` in a worker."""
-    pool = _pool(os.getpid())
-    worker = pool.take()
+    idle = _idle_workers(os.getpid())
+    worker = _take(idle)
     try:
         value = worker.run(function, arguments, timeout_s)
     # The worker answered, so it can be used again; after any other error it may not.
     except RefusedInputError:
-        pool.put_back(worker)
+        idle.append(worker)
         raise
     except BaseException:
         worker.end()
         raise
-    pool.put_back(worker)
+    idle.append(worker)
     return value
 
 
@@ -123,30 +122,23 @@ class _Worker:
         self._process.kill()
 
 
-class _Pool:
-    """Idle workers: as many as there were calls at one time."""
-
-    def __init__(self) -> None:
-        self._idle: list[_Worker] = []
-        weakref.finalize(self, _end_all, self._idle)
-
-    def take(self) -> _Worker:
-        with suppress(IndexError):  # another thread may take the last one first
-            while True:
-                worker = self._idle.pop()
-                if worker.is_alive:
-                    return worker
-                worker.end()
-        return _Worker()
-
-    def put_back(self, worker: _Worker) -> None:
-        self._idle.append(worker)
-
-
 @cache
-def _pool(_process_id: int) -> _Pool:
+def _idle_workers(_process_id: int) -> list[_Worker]:
+    """Idle workers: as many as there were calls at one time."""
     # By process id, because a fork cannot share the pipes of its parent's workers.
-    return _Pool()
+    idle: list[_Worker] = []
+    atexit.register(_end_all, idle)
+    return idle
+
+
+def _take(idle: list[_Worker]) -> _Worker:
+    with suppress(IndexError):  # another thread may take the last one first
+        while True:
+            worker = idle.pop()
+            if worker.is_alive:
+                return worker
+            worker.end()
+    return _Worker()
 
 
 def _end_all(idle: list[_Worker]) -> None:

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import JsonValue, ValidationError, model_validator
 
+from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import UndecidedError, assertion, scorer
 from judgekit.records import AssertionResult, Case, Fraction, JsonObject, Name, Record, Score
 from judgekit.registry import RegistryEntry
@@ -37,7 +38,6 @@ ScriptFailure = Literal[
 
 # The assertion and the scorer that run a script.
 SCRIPT_NAME = "custom.script"
-
 _PYTHON = frozenset({".py"})
 _JAVASCRIPT = frozenset({".js", ".cjs", ".mjs"})
 _HERE = Path(__file__).parent
@@ -71,20 +71,15 @@ class ScriptFailedError(UndecidedError):
 class ScriptSettings:
     """Whether, where and within which limits scripts run; a case file cannot change them."""
 
+    # The suite's folder: scripts must be in it, and it is their working folder.
     folder: Path
-    """The suite's folder: scripts must be in it, and it is their working folder."""
-
     is_allowed: bool = False
     timeout_s: float = 30
+    # For JavaScript the memory of its heap.
     memory_bytes: int = 512 << 20
-    """The memory of a script; for JavaScript, of its heap."""
-
+    # How much it may write to stdout, and as much to stderr.
     output_bytes: int = 10 << 20
-    """How much it may write to stdout, and as much to stderr."""
-
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables that the suite declares for its scripts."""
-
     node: str = "node"
 
 
@@ -103,14 +98,27 @@ async def run_script(
     # "message": …}`, with a truth value, or with a number on [0, 1]; as the value it returns, or as
     # JSON on stdout.
     path = find_script(script, settings)
-    command, limits = _command(path, settings)
+    if path.suffix.lower() in _PYTHON:
+        runner, own = [sys.executable, "-I", "-B", str(_HERE / "script_runner.py")], 0
+    else:
+        heap = max(1, settings.memory_bytes >> 20)
+        runner = [settings.node, f"--max-old-space-size={heap}", str(_HERE / "script_runner.cjs")]
+        own = _NODE_OWN_BYTES  # threads and compiler need memory beside the heap
+    limits = ProcessLimits(
+        timeout_s=settings.timeout_s,
+        memory_bytes=settings.memory_bytes + own,
+        output_bytes=settings.output_bytes,
+        stderr_bytes=settings.output_bytes,  # which is where a function's prints go
+        cpu_s=math.ceil(settings.timeout_s) + 1,
+    )
     request = {
         "output": output.to_json(),
         "case": None if case is None else case.to_json(),
         "params": params or {},
     }
+    command = [*_GUARDED, *runner, str(path), str(settings.output_bytes)]
     try:
-        finished = await run_process(
+        stdout = await run_process(
             command,
             json.dumps(request).encode("ascii"),
             limits=limits,
@@ -119,27 +127,21 @@ async def run_script(
         )
     except ProcessFailedError as error:
         raise _failure(script, error, settings) from error
-    return read_script_answer(finished.stdout, script)
-
-
-def run_script_sync(
-    script: str,
-    output: Output,
-    *,
-    settings: ScriptSettings,
-    case: Case | None = None,
-    params: JsonObject | None = None,
-) -> ScriptAnswer:
-    """As `run_script`, also inside a running event loop."""
-    running = run_script(script, output, settings=settings, case=case, params=params)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, running).result()
+    return read_script_answer(stdout, script)
 
 
 def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEntry]:
     """The assertion and the scorer `custom.script`, for the registries of a run."""
     # A spec names the script and its parameters: `{"type": "custom.script", "script":
     # "checks/tone.py", "params": {…}, "threshold": 0.7}`.
+
+    def answer_of(
+        script: str, output: Output, case: Case | None, params: JsonObject | None
+    ) -> ScriptAnswer:
+        running = run_script(script, output, settings=settings, case=case, params=params)
+        # In a thread of its own, because the caller may run in an event loop.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, running).result()
 
     @assertion(SCRIPT_NAME)
     def script_holds(
@@ -151,7 +153,7 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
         case: Case | None = None,
     ) -> AssertionResult:
         """Pass when the script answers that the output passes."""
-        answer = run_script_sync(script, output, settings=settings, case=case, params=params)
+        answer = answer_of(script, output, case, params)
         passed = answer.passed
         if passed is None and threshold is not None and answer.value is not None:
             passed = answer.value >= threshold
@@ -175,10 +177,10 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
         case: Case | None = None,
     ) -> Score:
         """The value of the script's answer."""
-        answer = run_script_sync(script, output, settings=settings, case=case, params=params)
-        value, message = answer.as_value(), answer.message
+        answer = answer_of(script, output, case, params)
+        value = float(bool(answer.passed)) if answer.value is None else answer.value
         return Score(
-            name=SCRIPT_NAME, value=value, raw=answer.value, method=script, message=message
+            name=SCRIPT_NAME, value=value, raw=answer.value, method=script, message=answer.message
         )
 
     return RegistryEntry(SCRIPT_NAME, script_holds), RegistryEntry(SCRIPT_NAME, script_score)
@@ -206,7 +208,20 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
         )
     if not is_file:
         raise ScriptFailedError(f"there is no script {script!r} in {folder}", kind="not_found")
-    _refuse_unrunnable(path, settings)
+    suffix = path.suffix.lower()
+    if suffix not in _PYTHON | _JAVASCRIPT:
+        raise ScriptFailedError(
+            f"{path.name} is in an unknown language",
+            kind="unknown_language",
+            hint="scripts are .py, .js, .cjs or .mjs files",
+        )
+    environment = scrub_environment(settings.environment)
+    if suffix in _JAVASCRIPT and shutil.which(settings.node, path=environment.get("PATH")) is None:
+        raise ScriptFailedError(
+            f"{path.name} needs Node.js, and no program {settings.node!r} was found",
+            kind="no_runtime",
+            hint="install Node.js, or write the script in Python",
+        )
     return path
 
 
@@ -227,8 +242,7 @@ def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:
     """Parse a script's answer."""
     text = stdout.decode("utf-8", errors="replace").strip()
     try:
-        found = json.loads(text, parse_constant=_refuse)
-        return ScriptAnswer.model_validate(found)
+        return ScriptAnswer.model_validate(read_json(text))
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in detail["loc"])
@@ -243,49 +257,15 @@ def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:
     )
 
 
-def _command(path: Path, settings: ScriptSettings) -> tuple[list[str], ProcessLimits]:
-    if path.suffix.lower() in _PYTHON:
-        runner, own = [sys.executable, "-I", "-B", str(_HERE / "script_runner.py")], 0
-    else:
-        heap = max(1, settings.memory_bytes >> 20)
-        runner = [settings.node, f"--max-old-space-size={heap}", str(_HERE / "script_runner.cjs")]
-        own = _NODE_OWN_BYTES  # threads and compiler need memory beside the heap
-    limits = ProcessLimits(
-        timeout_s=settings.timeout_s,
-        memory_bytes=settings.memory_bytes + own,
-        output_bytes=settings.output_bytes,
-        stderr_bytes=settings.output_bytes,  # which is where a function's prints go
-        cpu_s=math.ceil(settings.timeout_s) + 1,
-    )
-    return [*_GUARDED, *runner, str(path), str(settings.output_bytes)], limits
-
-
-def _refuse_unrunnable(path: Path, settings: ScriptSettings) -> None:
-    suffix = path.suffix.lower()
-    if suffix not in _PYTHON | _JAVASCRIPT:
-        raise ScriptFailedError(
-            f"{path.name} is in an unknown language",
-            kind="unknown_language",
-            hint="scripts are .py, .js, .cjs or .mjs files",
-        )
-    environment = scrub_environment(settings.environment)
-    if suffix in _JAVASCRIPT and shutil.which(settings.node, path=environment.get("PATH")) is None:
-        raise ScriptFailedError(
-            f"{path.name} needs Node.js, and no program {settings.node!r} was found",
-            kind="no_runtime",
-            hint="install Node.js, or write the script in Python",
-        )
-
-
 def _failure(script: str, error: ProcessFailedError, settings: ScriptSettings) -> ScriptFailedError:
     kind, message = error.kind, error.message
     # The shell around the script reports a signal as an exit code above 128.
-    number = next((n for n in _SIGNALS if error.exit_code == _SIGNAL_BASE + n), None)
+    name = _SIGNALS.get((error.exit_code or 0) - _SIGNAL_BASE)
     if kind == "memory" or _NO_BUFFER in error.stderr:
         most = settings.memory_bytes / 2**20
         kind, message = "memory", f"it needed more than {most:.4g} MiB of memory"
-    elif kind == "exit" and number is not None:
-        kind, message = "signal", f"it was killed by {_SIGNALS[number]}"
+    elif kind == "exit" and name is not None:
+        kind, message = "signal", f"it was killed by {name}"
     # The last line that names an error explains the failure best, or else the last line.
     lines = [line.strip() for line in error.stderr.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith(_SIGNATURE)]
@@ -296,28 +276,16 @@ def _failure(script: str, error: ProcessFailedError, settings: ScriptSettings) -
     return ScriptFailedError(f"the script {script!r} failed: {message}", kind=kind, hint=hint)
 
 
-def _refuse(token: str) -> float:
-    raise ValueError(f"{token} is no number in JSON")
-
-
 _ALIASES = {"pass": "passed", "score": "value", "reason": "message", "feedback": "message"}
 
 
 class ScriptAnswer(Record):
-    """The answer of an evaluation script."""
+    """The answer of an evaluation script; `passed`, `value` or both are set."""
 
     passed: bool | None = None
-    """Whether the output passes; None where it only gave a value."""
-
     value: Fraction | None = None
-    """How good it is, on [0, 1]; None where it only passed or failed."""
-
     message: str = ""
     actual: JsonValue = None
-    """What it found in the output."""
-
-    details: JsonObject = Field(default_factory=dict)
-    """All its other fields."""
 
     @model_validator(mode="before")
     @classmethod
@@ -330,21 +298,14 @@ class ScriptAnswer(Record):
         if not isinstance(answer, dict):
             raise ValueError("an answer is an object, a truth value or a number")  # noqa: TRY004
         known: dict[str, object] = {}
-        details = {}
         for name, value in answer.items():
             field = _ALIASES.get(name, name)
-            if field in known or field not in cls.model_fields or field == "details":
-                details[name] = value
-            else:
-                known[field] = value
-        return {**known, "details": details}
+            if field in cls.model_fields:
+                known.setdefault(field, value)
+        return known
 
     @model_validator(mode="after")
     def _has_a_verdict(self) -> Self:
         if self.passed is None and self.value is None:
             raise ValueError("an answer has `passed`, `value`, or both")
         return self
-
-    def as_value(self) -> float:
-        """The answer as a number."""
-        return self.value if self.value is not None else float(bool(self.passed))

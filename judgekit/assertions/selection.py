@@ -95,15 +95,12 @@ def _refuse_error(output: Output) -> None:
 
 # The keys of a path; a position in a list is written in digits.
 PathKeys = tuple[str, ...]
-
 _QUOTED = r'"(?:[^"\\]|\\.)*+"' + "|" + r"'(?:[^'\\]|\\.)*+'"
-
 _STEP = re.compile(
     rf"(?P<dot>\.)?(?:(?P<bare>[^.\[\]\"']++)|(?P<quoted>{_QUOTED})"
     rf"|\[\s*+(?:(?P<place>-?\d++)|(?P<key>{_QUOTED}))\s*+\])",
     re.DOTALL,
 )
-
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PLACE = re.compile(r"-?[0-9]{1,9}")
 _OUTPUT_ROOTS = ("outputs", "output")
@@ -117,7 +114,6 @@ _TEXT_PATHS = frozenset(
         for steps in ((), ("main", "text"), ("text",), ("main",))
     }
 )
-
 _OUTPUT_FIELDS = frozenset(Output.model_fields) - {"data", "text"}
 
 # The names in a workflow's artifact of fields of an output.
@@ -162,7 +158,6 @@ def _checked_path(path: str) -> str:
 
 
 PathText = Annotated[str, AfterValidator(_checked_path)]
-"""A path that can be read."""
 
 
 def look_up(output: Output, path: str) -> JsonValue:
@@ -247,17 +242,14 @@ def _not_there(output: Output, steps: PathKeys, depth: int, nearest: object) -> 
         own = [name for name in Output.model_fields if getattr(output, name) not in (None, (), {})]
         roots = [*(output.data if isinstance(output.data, dict) else ()), *own]
         return f"the output has no {whole}; {_offer(steps[0], roots)}"
-    part = _join_path(steps[:depth])
-    return f"the output has no {whole}; {part} {_inside(steps[depth], nearest)}"
-
-
-def _inside(step: str, nearest: object) -> str:
     if isinstance(nearest, dict | Record):
         names = nearest if isinstance(nearest, dict) else _fields(nearest)
-        return _offer(step, list(names))
-    if isinstance(nearest, list | tuple):
-        return f"is a list of {len(nearest)}"
-    return f"is {_list_names(str(nearest))}" if nearest is not None else "is null"
+        inside = _offer(steps[depth], list(names))
+    elif isinstance(nearest, list | tuple):
+        inside = f"is a list of {len(nearest)}"
+    else:
+        inside = "is null" if nearest is None else f"is {_list_names(str(nearest))}"
+    return f"the output has no {whole}; {_join_path(steps[:depth])} {inside}"
 
 
 def _offer(step: str, names: Sequence[str]) -> str:
@@ -297,23 +289,21 @@ def unpack_artifact(output: Output | Mapping[str, object]) -> Output:
         # Paths find the other fields of the artifact beside the snapshot's own.
         rest = {name: value for name, value in data.items() if name not in _ARTIFACT_FIELDS}
         changes["data"] = {**rest, **snapshot}
-    if not output.trace and _has_events(data):
+    events = data.get("events")
+    is_trace = isinstance(events, list) and all(
+        isinstance(event, dict) and isinstance(event.get("type"), str) for event in events
+    )
+    if not output.trace and events and is_trace and _MARKS & data.keys():
         try:
-            events = cast("list[JsonValue]", data["events"])
-            changes["trace"] = tuple(TraceEvent.model_validate(event) for event in events)
+            changes["trace"] = tuple(
+                TraceEvent.model_validate(event) for event in cast("list[JsonValue]", events)
+            )
         except ValidationError as error:
             raise _invalid_artifact(error, "the artifact's events") from error
     run_id = data.get("runId")
     if changes and output.run_id is None and isinstance(run_id, str):
         changes["run_id"] = run_id
     return output.model_copy(update=changes) if changes else output
-
-
-def _has_events(data: Mapping[str, JsonValue]) -> bool:
-    events = data.get("events")
-    if not isinstance(events, list) or not events or not _MARKS & data.keys():
-        return False
-    return all(isinstance(event, dict) and isinstance(event.get("type"), str) for event in events)
 
 
 def _from_mapping(value: object) -> Output:

@@ -29,7 +29,6 @@ from judgekit.records import Fraction, Weight
 
 if TYPE_CHECKING:
     from judgekit.formats import Synonym
-    from judgekit.records import Case, Output
     from judgekit.registry import Registry
 
 # How deep groups may be nested.
@@ -39,8 +38,10 @@ _COMMON = ("type", "weight", "description", "metric")
 # The criterion an assertion stands for where rules judge; common but for assertions of one.
 _CRITERION = "criterion"
 _NOT = "not-"
-_WEIGHT: TypeAdapter[object] = TypeAdapter(Weight)
-_THRESHOLD: TypeAdapter[object] = TypeAdapter(Fraction)
+_NUMBERS: Mapping[str, TypeAdapter[object]] = {
+    "weight": TypeAdapter(Weight),
+    "threshold": TypeAdapter(Fraction),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,43 +51,31 @@ class ParsedAssertion:
     type: str
     weight: float
     is_negated: bool
+    # The function with its arguments; None for a group.
     function: Callable[..., object] | None = None
-    """The function with its arguments; None for a group."""
-
     wants_case: bool = False
+    # For a group: `all`, `any` or `none`.
     rule: str = ""
-    """For a group: `all`, `any` or `none`."""
-
+    # For a group: the share of its weight that must pass.
     threshold: float | None = None
-    """For a group: the share of its weight that must pass."""
-
     members: tuple[ParsedAssertion, ...] = ()
-
-    def call(self, output: Output, case: Case | None) -> object:
-        """Carry the assertion out; it may raise or return anything."""
-        function = cast("Callable[..., object]", self.function)
-        return function(output, case=case) if self.wants_case else function(output)
 
 
 def read_specs(
-    specs: object, *, registry: Registry | None = None, where: SpecLocation = ("assertions",)
+    specs: object, *, registry: Registry | None = None
 ) -> tuple[list[ParsedAssertion], list[SpecFault]]:
     """Parse specs; invalid ones are left out and have a fault."""
     reader = _Reader(assertion_registry() if registry is None else registry)
-    checks = reader.read_all(specs, where, depth=0)
+    checks = reader.read_all(specs, ("assertions",), depth=0)
     return checks, reader.faults
 
 
-def check_specs(
-    specs: object, *, registry: Registry | None = None, where: SpecLocation = ("assertions",)
-) -> None:
+def check_specs(specs: object, *, registry: Registry | None = None) -> None:
     """Refuse invalid specs before anything runs."""
-    refuse_faults(read_specs(specs, registry=registry, where=where)[1])
+    refuse_faults(read_specs(specs, registry=registry)[1])
 
 
 class _Reader:
-    """Parses specs and collects their faults."""
-
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self.faults: list[SpecFault] = []
@@ -107,7 +96,7 @@ class _Reader:
             self._add((*where, "type"), "needs a `type`, the assertion's name")
             return None
         n_before = len(self.faults)
-        weight = self._number(spec, "weight", _WEIGHT, where, name)
+        weight = self._number(spec, "weight", where, name)
         # A package may register a name of its own that begins so.
         is_negated = name.startswith(_NOT) and name not in self._registry
         plain = name.removeprefix(_NOT) if is_negated else name
@@ -125,8 +114,13 @@ class _Reader:
     ) -> ParsedAssertion | None:
         synonym = SYNONYMS.get(plain)
         own_name = plain if synonym is None else synonym.name
-        declared = self._find(base.type, own_name, where)
-        if declared is None:
+        try:
+            declared = declaration_of(cast("Callable[..., object]", self._registry.load(own_name)))
+        except InputError as error:
+            message, hint = error.message, error.hint
+            if isinstance(error, UnknownNameError):
+                message, hint = "no assertion is called so", _where_else(own_name, error.known)
+            self._add((*where, "type"), message, base.type, hint)
             return None
         package, extra = EXTRAS.get(own_name, (None, None))
         if package is not None and find_spec(package) is None:
@@ -141,25 +135,6 @@ class _Reader:
         self.faults += faults
         function = partial(declared.function, **arguments)
         return replace(base, function=function, wants_case=declared.wants_case)
-
-    def _find(self, name: str, plain: str, where: SpecLocation) -> Declaration | None:
-        try:
-            return declaration_of(cast("Callable[..., object]", self._registry.load(plain)))
-        except UnknownNameError as error:
-            near = difflib.get_close_matches(plain, [*error.known, *SYNONYMS, *GROUPS], n=3)
-            # There are too many names to list them here.
-            families = dict.fromkeys(n.partition(".")[0] for n in error.known if "." in n)
-            hint = (
-                f"there are {len(error.known)}, of the families {', '.join(families)}; "
-                "docs/assertions.md lists them"
-            )
-            if near:
-                hint = f"did you mean {' or '.join(near)}?"
-            hint = ELSEWHERE.get(plain.partition(":")[0], ELSEWHERE.get(plain, hint))
-            self._add((*where, "type"), "no assertion is called so", name, hint)
-        except InputError as error:
-            self._add((*where, "type"), error.message, name, error.hint)
-        return None
 
     def _group(
         self,
@@ -176,7 +151,7 @@ class _Reader:
             if other not in known:
                 hint = f"it takes {', '.join((*known, 'weight'))}"
                 self._add((*where, other), f"takes no `{other}`", name, hint)
-        threshold = self._number(settings, "threshold", _THRESHOLD, where, name)
+        threshold = self._number(settings, "threshold", where, name)
         # Recursion as deep as a file likes would end the process.
         if depth >= _MAX_DEPTH:
             self._add(where, f"groups are nested deeper than {_MAX_DEPTH}", name)
@@ -201,17 +176,12 @@ class _Reader:
         return {key: value for key, value in settings.items() if key != _CRITERION}
 
     def _number(
-        self,
-        spec: Mapping[str, object],
-        key: str,
-        adapter: TypeAdapter[object],
-        where: SpecLocation,
-        name: str,
+        self, spec: Mapping[str, object], key: str, where: SpecLocation, name: str
     ) -> float | None:
         if spec.get(key) is None:
             return None
         try:
-            return cast("float", validate_argument(adapter, spec[key]))
+            return cast("float", validate_argument(_NUMBERS[key], spec[key]))
         except InputError as error:
             self._add((*where, key), f"`{key}` {error.message}", name)
             return None
@@ -222,9 +192,19 @@ class _Reader:
         self.faults.append(spec_fault(where, message, name=name, hint=hint))
 
 
+def _where_else(name: str, known: Sequence[str]) -> str:
+    for elsewhere in (name.partition(":")[0], name):
+        if elsewhere in ELSEWHERE:
+            return ELSEWHERE[elsewhere]
+    if near := difflib.get_close_matches(name, [*known, *SYNONYMS, *GROUPS], n=3):
+        return f"did you mean {' or '.join(near)}?"
+    # There are too many names to list them here.
+    families = ", ".join(dict.fromkeys(n.partition(".")[0] for n in known if "." in n))
+    return f"there are {len(known)}, of the families {families}; docs/assertions.md lists them"
+
+
 # Where a spec or one of its parameters is: keys and list positions.
 SpecLocation = tuple[str | int, ...]
-
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHOWN = 60
 
@@ -268,7 +248,10 @@ def read_arguments(
     arguments, faults = dict(fixed), []
     assigned = set(fixed)
     for key, value in settings.items():
-        parameter = _parameter(key, declared, renamed)
+        # Files of other tools write `nodeId`; here the parameter is `node_id` or `node`.
+        own = _HUMP.sub("_", key).lower()
+        spellings = (renamed.get(key, key), own, own.removesuffix("_id"))
+        parameter = next((each for each in spellings if each in declared.parameters), None)
         if parameter is None or parameter in fixed:
             free = [name for name in declared.parameters if name not in fixed]
             near = difflib.get_close_matches(key, free, n=1)
@@ -302,7 +285,13 @@ def validate_argument(adapter: TypeAdapter[object], value: object) -> object:
     try:
         return adapter.validate_python(value, strict=True)
     except ValidationError as error:
-        raise InputError(_words(error)) from error
+        details = error.errors(include_url=False)
+        # Where a text or a list is allowed, the faults of a list are those of a list.
+        detail = details[-1 if isinstance(details[0]["input"], dict | list) else 0]
+        inner = "".join(f"[{part}]" for part in detail["loc"] if isinstance(part, int))
+        what = detail["msg"].replace("Input should be", "must be").removeprefix("Value error, ")
+        message = f"{inner} {what}, not {_short(detail['input'])}".strip()
+        raise InputError(message) from error
     except InputError as error:
         raise InputError(f"is invalid: {error.message}", hint=error.hint) from error
     except RecursionError as error:
@@ -316,27 +305,6 @@ def refuse_faults(faults: Sequence[SpecFault], *, of: str = "assertions") -> Non
     if faults:
         lines = "".join(f"\n  {one}" for one in faults)
         raise InputError(f"{len(faults)} faults in {of}:{lines}")
-
-
-def _parameter(key: str, declared: Declaration, renamed: Mapping[str, str]) -> str | None:
-    """The parameter a key of a spec sets; `nodeId` sets `node_id`, or `node`."""
-    own = _HUMP.sub("_", key).lower()
-    # Files of other tools write `nodeId`; here the parameter is `node_id` or `node`.
-    for name in (renamed.get(key, key), own, own.removesuffix("_id")):
-        if name in declared.parameters:
-            return name
-    return None
-
-
-def _words(error: ValidationError) -> str:
-    """Pydantic's message about one value, in plain words."""
-    details = error.errors(include_url=False)
-    # Where a text or a list is allowed, the faults of a list are those of a list.
-    detail = details[-1 if isinstance(details[0]["input"], dict | list) else 0]
-    inner = "".join(f"[{part}]" for part in detail["loc"] if isinstance(part, int))
-    what = detail["msg"].replace("Input should be", "must be").removeprefix("Value error, ")
-    short = _short(detail["input"])
-    return f"{inner + ' ' if inner else ''}{what}, not {short}"
 
 
 def _short(value: object) -> str:

@@ -6,13 +6,13 @@ here too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import fsum
 from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.assertions.runner import weight_shares
+from judgekit.assertions.runner import decide_by_rule, weight_shares
 from judgekit.assertions.scripts import SCRIPT_NAME
 from judgekit.errors import DatasetError, UnknownNameError
 from judgekit.records import EvaluationProfileName, EvaluationStrategy, Rubric, meets_threshold
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from judgekit.records import AssertionResult, Case, JsonObject, Score
 
 SIMILARITY = "similarity"
-"""The scorer that measures `semantic_sim`."""
 
 # The value from which a case passes where neither it nor the profile nor the rubric sets one.
 DEFAULT_THRESHOLD = 0.7
@@ -36,7 +35,6 @@ _TYPES: dict[str, frozenset[str]] = {
     "semantic_sim": frozenset({"similar"}),
     "custom": frozenset({SCRIPT_NAME}),
 }
-
 _NEEDS = {
     "exact_match": "a reference, or an assertion `equals`",
     "regex_match": "an assertion `regex`",
@@ -53,17 +51,14 @@ class PlannedPart:
 
     strategy: EvaluationStrategy
     weight: float
+    # Positions of its assertions in the plan.
     checks: tuple[int, ...] = ()
-    """Positions of its assertions in the plan."""
-
+    # Positions of its scorers in the plan.
     scorers: tuple[int, ...] = ()
-    """Positions of its scorers in the plan."""
-
+    # None where there is only right and wrong, and for a judge whose rubric has the threshold.
     threshold: float | None = None
-    """None where there is only right and wrong, and for a judge whose rubric has the threshold."""
-
+    # The thresholds of its scorers, where they differ.
     thresholds: tuple[float, ...] = ()
-    """The thresholds of its scorers, where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,32 +66,23 @@ class EvaluationPlan:
     """How one case is evaluated."""
 
     case_id: str
+    # None where only assertions are checked.
     strategy: EvaluationStrategy | None
-    """None where only assertions are checked."""
-
+    # One strategy, or those that a hybrid one combines.
     parts: tuple[PlannedPart, ...]
-    """One strategy, or those that a hybrid one combines."""
-
     assertions: tuple[JsonObject, ...]
+    # Positions of the assertions that belong to no strategy; all of them must pass besides.
     guards: tuple[int, ...]
-    """Positions of the assertions that belong to no strategy; all of them must pass besides."""
-
     scorers: tuple[JsonObject, ...]
+    # The rubric for the judge; None where no judge is called.
     rubric: str | Rubric | None
-    """The rubric for the judge; None where no judge is called."""
-
+    # The value from which a hybrid evaluation passes, on [0, 1]; else that of its one part.
     threshold: float | None
-    """The value from which a hybrid evaluation passes, on [0, 1]; else that of its one part."""
 
     @property
     def asks_judge(self) -> bool:
         """Whether a judge is called."""
         return any(part.strategy == "llm_judge" for part in self.parts)
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """The weight of each strategy."""
-        return {part.strategy: part.weight for part in self.parts}
 
 
 def plan_evaluation(
@@ -109,7 +95,10 @@ def plan_evaluation(
     # The case's own strategy comes first, then the first default of the profile whose material the
     # case has; without either, a judge is called where there is a rubric. Assertions that are no
     # part of the strategy must pass besides.
-    profile = find_profile(profile) if isinstance(profile, str) else profile
+    if isinstance(profile, str):
+        if profile not in PROFILES:
+            raise UnknownNameError("profile", profile, get_args(EvaluationProfileName))
+        profile = PROFILES[profile]
     planner = _Planner(case, profile, rubric)
     strategy = planner.strategy()
     parts = planner.parts(strategy)
@@ -118,6 +107,8 @@ def plan_evaluation(
     if strategy is None and not n:
         raise _impossible(case, "it has no strategy, no assertion and no rubric")
     threshold = parts[0].threshold if parts else None
+    if strategy == "hybrid":
+        threshold = planner.threshold(strategy)
     return EvaluationPlan(
         case_id=case.id,
         strategy=strategy,
@@ -126,7 +117,7 @@ def plan_evaluation(
         guards=tuple(place for place in range(n) if place not in used),
         scorers=tuple(planner.scorers),
         rubric=planner.rubric if any(p.strategy == "llm_judge" for p in parts) else None,
-        threshold=planner.threshold(strategy) if strategy == "hybrid" else threshold,
+        threshold=threshold,
     )
 
 
@@ -137,6 +128,7 @@ class _Planner:
         self, case: Case, profile: EvaluationProfile | None, rubric: str | Rubric | None
     ) -> None:
         self._case, self._profile = case, profile
+        self._script = None if case.evaluation is None else case.evaluation.script
         self.assertions = list(case.assertions)
         self.scorers: list[JsonObject] = []
         self._stated: list[float | None] = []
@@ -163,7 +155,17 @@ class _Planner:
                 raise _impossible(self._case, f"the strategy {name} needs {_NEEDS[name]}")
         # Before the parts, because it moves assertions and so changes their places.
         if "semantic_sim" in weights:
-            self._measure_similarity()
+            # Use the scorer in place of assertions `similar`, because it has a value too.
+            similar = [self.assertions[place] for place in self._own("semantic_sim")]
+            self.assertions = [spec for spec in self.assertions if spec not in similar]
+            for spec in similar:
+                where = {"path": spec["path"]} if spec.get("path") is not None else {}
+                self.scorers.append({"type": SIMILARITY, "reference": spec.get("value"), **where})
+                stated = spec.get("threshold")
+                self._stated.append(float(stated) if isinstance(stated, int | float) else None)
+            if not similar:
+                self.scorers.append({"type": SIMILARITY})
+                self._stated.append(None)
         return [self._part(name, weight) for name, weight in weights.items()]
 
     def threshold(self, strategy: EvaluationStrategy | None) -> float | None:
@@ -196,7 +198,7 @@ class _Planner:
         ]
         if self._case.rubric is not None:
             found.append("llm_judge")
-        if self._script() is not None and "custom" not in found:
+        if self._script is not None and "custom" not in found:
             found.append("custom")
         if not found and self.rubric is not None:
             return ["llm_judge"]
@@ -218,7 +220,7 @@ class _Planner:
             self._own(strategy)
             or (strategy == "exact_match" and reference is not None)
             or (strategy == "semantic_sim" and isinstance(reference, str))
-            or (strategy == "custom" and self._script() is not None)
+            or (strategy == "custom" and self._script is not None)
         )
 
     def _part(self, strategy: EvaluationStrategy, weight: float) -> PlannedPart:
@@ -226,45 +228,26 @@ class _Planner:
         if strategy == "llm_judge":
             return PlannedPart(strategy, weight, threshold=threshold)
         if strategy == "semantic_sim":
-            return self._similarity_part(weight, threshold)
+            # Each text has the threshold of its assertion, unless the case has one for this
+            # strategy.
+            own = self._case.evaluation
+            is_free = own is None or own.threshold is None or own.strategy == "hybrid"
+            stated = [each if is_free and each is not None else threshold for each in self._stated]
+            limits = tuple(limit for limit in stated if limit is not None)
+            return PlannedPart(
+                strategy,
+                weight,
+                scorers=tuple(range(len(self.scorers))),
+                threshold=max(limits, default=None),
+                thresholds=limits if len(set(limits)) > 1 else (),
+            )
         if checks:
             return PlannedPart(strategy, weight, checks, threshold=threshold)
         made: JsonObject = {"type": "equals", "value": self._case.reference}
         if strategy == "custom":
-            made = {"type": SCRIPT_NAME, "script": self._script(), "threshold": threshold}
+            made = {"type": SCRIPT_NAME, "script": self._script, "threshold": threshold}
         self.assertions.append(made)
         return PlannedPart(strategy, weight, (len(self.assertions) - 1,), threshold=threshold)
-
-    def _similarity_part(self, weight: float, threshold: float | None) -> PlannedPart:
-        """The part of `semantic_sim`."""
-        # Each text has the threshold of its assertion, unless the case has one for this strategy.
-        own_case = self._case.evaluation
-        is_free = own_case is None or own_case.threshold is None or own_case.strategy == "hybrid"
-        stated = self._stated if is_free else [None]
-        own = [
-            limit for each in stated if (limit := threshold if each is None else each) is not None
-        ]
-        places = tuple(range(len(self.scorers)))
-        return PlannedPart(
-            "semantic_sim",
-            weight,
-            scorers=places,
-            threshold=max(own, default=None),
-            thresholds=tuple(own) if len(set(own)) > 1 else (),
-        )
-
-    def _measure_similarity(self) -> None:
-        """Use the scorer in place of assertions `similar`, because it has a value too."""
-        similar = [self.assertions[place] for place in self._own("semantic_sim")]
-        self.assertions = [spec for spec in self.assertions if spec not in similar]
-        for spec in similar:
-            where = {"path": spec["path"]} if spec.get("path") is not None else {}
-            self.scorers.append({"type": SIMILARITY, "reference": spec.get("value"), **where})
-            stated = spec.get("threshold")
-            self._stated.append(float(stated) if isinstance(stated, int | float) else None)
-        if not similar:
-            self.scorers.append({"type": SIMILARITY})
-            self._stated.append(None)
 
     def _own(self, strategy: EvaluationStrategy) -> tuple[int, ...]:
         """Positions of the case's own assertions that a strategy takes over."""
@@ -272,15 +255,12 @@ class _Planner:
         return tuple(
             place
             for place, spec in enumerate(self.assertions)
-            # `is-json` without a schema checks the syntax only, which is no strategy.
             if spec.get("type") in types
+            # `is-json` without a schema checks the syntax only, which is no strategy.
             and (
                 strategy != "json_schema" or isinstance(spec.get("value", spec.get("schema")), dict)
             )
         )
-
-    def _script(self) -> str | None:
-        return None if self._case.evaluation is None else self._case.evaluation.script
 
 
 def _impossible(case: Case, why: str) -> DatasetError:
@@ -295,65 +275,29 @@ def _impossible(case: Case, why: str) -> DatasetError:
 class EvaluationProfile:
     """How a kind of skill is evaluated."""
 
-    name: EvaluationProfileName
-    description: str
+    # The default strategies; a case takes the first one whose material it has.
     strategies: tuple[EvaluationStrategy, ...]
-    """The default strategies; a case takes the first one whose material it has."""
-
+    # None where there is only right and wrong.
     threshold: float | None = None
-    """None where there is only right and wrong."""
-
-    thresholds: tuple[float, float] | None = None
-    """The range of its threshold, where that depends on the skill."""
-
+    # The shipped rubric where case and suite have none.
     rubric: str | None = None
-    """The shipped rubric where case and suite have none."""
 
 
 PROFILES: Mapping[str, EvaluationProfile] = MappingProxyType(
     {
-        profile.name: profile
-        for profile in (
-            EvaluationProfile(
-                "deterministic",
-                "Code execution, calculations, wrappers of an API: there is one right output.",
-                ("exact_match", "json_schema", "regex_match"),
-            ),
-            EvaluationProfile(
-                "structured",
-                "Transformation of data, reports: the output has a form.",
-                ("json_schema", "regex_match"),
-            ),
-            EvaluationProfile(
-                "flexible",
-                "Summaries, translations, rewriting: the output means the same as the reference.",
-                ("semantic_sim",),
-                threshold=0.7,
-                thresholds=(0.7, 0.85),
-            ),
-            EvaluationProfile(
-                "creative",
-                "Presentations, articles, other creative work: a judge grades it.",
-                ("llm_judge",),
-                threshold=0.7,
-                rubric="creative",
-            ),
-            EvaluationProfile(
-                "enterprise",
-                "Compliance and other expert domains: several strategies, or custom scripts.",
-                ("hybrid", "custom"),
-                threshold=0.7,
-            ),
-        )
+        # Code execution, calculations, wrappers of an API: there is one right output.
+        "deterministic": EvaluationProfile(("exact_match", "json_schema", "regex_match")),
+        # Transformation of data, reports: the output has a form.
+        "structured": EvaluationProfile(("json_schema", "regex_match")),
+        # Summaries, translations, rewriting: the output means the same as the reference. By skill
+        # the threshold is 0.7 to 0.85.
+        "flexible": EvaluationProfile(("semantic_sim",), threshold=0.7),
+        # Presentations, articles, other creative work: a judge grades it.
+        "creative": EvaluationProfile(("llm_judge",), threshold=0.7, rubric="creative"),
+        # Compliance and other expert domains: several strategies, or custom scripts.
+        "enterprise": EvaluationProfile(("hybrid", "custom"), threshold=0.7),
     }
 )
-
-
-def find_profile(name: str) -> EvaluationProfile:
-    """The profile with this name."""
-    if name not in PROFILES:
-        raise UnknownNameError("profile", name, get_args(EvaluationProfileName))
-    return PROFILES[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,15 +315,12 @@ class PartOutcome:
 class StrategyOutcome:
     """The result of the evaluation of one output."""
 
+    # None where only assertions were checked.
     strategy: EvaluationStrategy | None
-    """None where only assertions were checked."""
-
+    # The value on [0, 1]; None where a part that counts is not known.
     value: float | None
-    """The value on [0, 1]; None where a part that counts is not known."""
-
+    # None where what is not known could decide it either way.
     passed: bool | None
-    """None where what is not known could decide it either way."""
-
     parts: tuple[PartOutcome, ...]
     feedback: str
     matched_patterns: tuple[str, ...] = ()
@@ -408,8 +349,9 @@ def combine_outcomes(
     # A mean without the missing parts would be the mean of something else.
     if parts and all(part.value is not None for part in parts):
         value = min(1.0, fsum(share * (part.value or 0.0) for part, share in _weighed(parts)))
-    guarded = _all_passed([guard.passed for guard in guards if guard.weight > 0])
-    passed = _all_passed([_passed(plan, parts), guarded]) if parts else guarded
+    passed = decide_by_rule("all", {guard.passed for guard in guards if guard.weight > 0})
+    if parts:
+        passed = decide_by_rule("all", {_passed(plan, parts), passed})
     patterns = (p for p in _checks_of(plan, "regex_match") if checks[p].passed)
     violations = (p for p in _checks_of(plan, "json_schema") if checks[p].passed is not True)
     messages = [
@@ -437,26 +379,25 @@ def _outcome(
         value, passed, feedback = judged
         if passed is None:
             passed = _reaches(value, part.threshold)
-        message = feedback or (
-            "the judge gave no verdict" if value is None else _valued(value, part)
-        )
+        message = feedback or "the judge gave no verdict"
+        if value is not None and not feedback:
+            message = _valued("the judge gives", value, part.threshold)
         return PartOutcome(part.strategy, part.weight, value, passed, message)
     if part.scorers:
         return _scored_part(part, scores)
     found = [checks[place] for place in part.checks]
-    passed = _all_passed([one.passed for one in found])
+    passed = decide_by_rule("all", {one.passed for one in found})
     value = None if passed is None else float(passed)
     graded = [one.value for one in found if one.value is not None]
     # Of several scripts the worst counts, as every one must pass.
     if graded and passed is not None and part.strategy == "custom":
         value = min(graded)
-    message = "; ".join(one.message for one in found if one.passed is not True)
-    message = message or "; ".join(one.message for one in found)
+    shown = [one for one in found if one.passed is not True] or found
+    message = "; ".join(one.message for one in shown)
     return PartOutcome(part.strategy, part.weight, value, passed, message)
 
 
 def _scored_part(part: PlannedPart, scores: Sequence[Score]) -> PartOutcome:
-    """The outcome by the lowest of its scores, where all are known."""
     found = [scores[place] for place in part.scorers if place < len(scores)]
     known = [score.value for score in found if score.value is not None]
     if len(known) < len(part.scorers):
@@ -464,13 +405,12 @@ def _scored_part(part: PlannedPart, scores: Sequence[Score]) -> PartOutcome:
         message = "; ".join(errors) or "the similarity was not measured"
         return PartOutcome(part.strategy, part.weight, None, None, message)
     limits = part.thresholds or (part.threshold,) * len(known)
-    each = [(value, replace(part, threshold=t)) for value, t in zip(known, limits, strict=True)]
-    passed = _all_passed([_reaches(value, own.threshold) for value, own in each])
+    each = list(zip(known, limits, strict=True))
+    passed = decide_by_rule("all", {_reaches(*pair) for pair in each})
     # With one threshold the lowest score explains the result; with several, those that missed.
-    missed = [
-        pair for pair in each if part.thresholds and _reaches(pair[0], pair[1].threshold) is False
-    ]
-    values = "; ".join(_valued(*pair) for pair in missed or [min(each, key=itemgetter(0))])
+    missed = [pair for pair in each if part.thresholds and _reaches(*pair) is False]
+    shown = missed or [min(each, key=itemgetter(0))]
+    values = "; ".join(_valued("the similarity is", *pair) for pair in shown)
     message = f"{values}{f' ({found[0].method})' if found[0].method else ''}"
     return PartOutcome(part.strategy, part.weight, min(known), passed, message)
 
@@ -482,9 +422,9 @@ def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
     weighed = _weighed(parts)
     # What is missing is taken as 0 and as 1; only if both agree is the outcome known.
     known = fsum(share * part.value for part, share in weighed if part.value is not None)
-    open_ = fsum(share for part, share in weighed if part.value is None)
-    at_worst, at_best = _reaches(known, plan.threshold), _reaches(known + open_, plan.threshold)
-    return at_worst if at_worst == at_best else None
+    unknown = fsum(share for part, share in weighed if part.value is None)
+    at_worst = _reaches(known, plan.threshold)
+    return at_worst if at_worst == _reaches(known + unknown, plan.threshold) else None
 
 
 def _weighed(parts: Sequence[PartOutcome]) -> list[tuple[PartOutcome, float]]:
@@ -500,20 +440,12 @@ def _assertion_share(guards: Sequence[AssertionResult]) -> float | None:
     return min(1.0, fsum(share for guard, share in weighed if guard.passed))
 
 
-def _all_passed(passed: Sequence[bool | None]) -> bool | None:
-    if False in passed:
-        return False
-    return None if None in passed else True
-
-
 def _reaches(value: float | None, threshold: float | None) -> bool | None:
     return None if value is None or threshold is None else meets_threshold(value, threshold)
 
 
-def _valued(value: float, part: PlannedPart) -> str:
-    what = "the judge gives" if part.strategy == "llm_judge" else "the similarity is"
-    wanted = "" if part.threshold is None else f", {part.threshold:g} wanted"
-    return f"{what} {value:.3g}{wanted}"
+def _valued(what: str, value: float, threshold: float | None) -> str:
+    return f"{what} {value:.3g}" + ("" if threshold is None else f", {threshold:g} wanted")
 
 
 def _checks_of(plan: EvaluationPlan, strategy: EvaluationStrategy) -> list[int]:

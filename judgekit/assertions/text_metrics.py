@@ -33,7 +33,10 @@ def word_ratio(text: str, reference: str) -> float:
 
 def rouge_n_score(text: str, reference: str, n: int) -> float:
     """ROUGE-N: the F1 of the n-grams of words that two texts share."""
-    ours, theirs = (_grams(split_words(part), n) for part in (text, reference))
+    ours, theirs = (
+        Counter(tuple(words[at : at + n]) for at in range(len(words) - n + 1))
+        for words in (split_words(text), split_words(reference))
+    )
     shared = (ours & theirs).total()
     return _f1(shared, ours.total(), theirs.total())
 
@@ -63,10 +66,6 @@ def chrf_score(text: str, reference: str) -> float:
 def split_words(text: str) -> list[str]:
     """The words of a text: letters and digits, in small letters."""
     return _WORD.findall(text.casefold())
-
-
-def _grams(row: list[str], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(row[at : at + n]) for at in range(len(row) - n + 1))
 
 
 def _f1(shared: int, n_ours: int, n_theirs: int) -> float:

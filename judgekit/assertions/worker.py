@@ -9,17 +9,16 @@ import re
 import signal
 import sys
 import warnings
-from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
-def search_pattern(pattern: str, text: str, ignore_case: bool, whole: bool) -> str | None:  # noqa: FBT001
+def search_pattern(pattern: str, text: str, ignore_case: bool) -> str | None:  # noqa: FBT001
     """The first part of a text that a pattern matches."""
-    rule = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
-    found = rule.fullmatch(text) if whole else rule.search(text)
+    found = re.search(pattern, text, re.IGNORECASE if ignore_case else 0)
     return None if found is None else found.group()
 
 
@@ -49,10 +48,9 @@ def _answer(
             module, _, attribute = name.partition(":")
             functions[name] = getattr(importlib.import_module(module), attribute)
             return {"value": None}
-        with _Alarm(request["timeout_s"]):
-            arguments = request["arguments"]
-            values = arguments if isinstance(arguments, list) else [arguments]
-            return {"value": functions[str(request["run"])](*values)}
+        with _alarm(float(str(request["timeout_s"]))):
+            arguments = cast("list[object]", request["arguments"])
+            return {"value": functions[str(request["run"])](*arguments)}
     except RecursionError:
         return {"error": "RecursionError", "message": "it is nested too deeply"}
     except MemoryError:
@@ -61,34 +59,28 @@ def _answer(
         return {"error": type(error).__name__, "message": str(error)}
 
 
-class _Alarm:
+@contextmanager
+def _alarm(timeout_s: float) -> Iterator[None]:
     """Ends the process when the time is up; a parent that was killed cannot do it any more."""
-
-    def __init__(self, timeout_s: object) -> None:
-        self._timeout_s = float(str(timeout_s)) + 1
-
-    def __enter__(self) -> None:
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, self._timeout_s)
-
-    def __exit__(self, *_: object) -> None:
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
+    set_timer = getattr(signal, "setitimer", None)
+    if set_timer is not None:
+        set_timer(signal.ITIMER_REAL, timeout_s + 1)
+    try:
+        yield
+    finally:
+        if set_timer is not None:
+            set_timer(signal.ITIMER_REAL, 0)
 
 
-def _limit_memory() -> None:
+def _main() -> None:
+    # A pattern or document under test may raise warnings; nobody reads them here.
+    warnings.simplefilter("ignore")
     with suppress(ImportError, ValueError, OSError):
         import resource  # noqa: PLC0415 - not on every system
 
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         if most == resource.RLIM_INFINITY or most > MEMORY_BYTES:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, most))
-
-
-def _main() -> None:
-    # A pattern or document under test may raise warnings; nobody reads them here.
-    warnings.simplefilter("ignore")
-    _limit_memory()
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a function prints must not be read as a reply

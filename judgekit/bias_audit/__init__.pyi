@@ -1,8 +1,16 @@
 from .api import (
+    AuditPlan as AuditPlan,
+    AuditStopReason as AuditStopReason,
+    ProbeSession as ProbeSession,
+    ask_all as ask_all,
     audit as audit,
     audit_sync as audit_sync,
     build_audit_inputs as build_audit_inputs,
+    count_failures as count_failures,
+    plan_audit as plan_audit,
+    run_audit as run_audit,
     select_probes as select_probes,
+    total_spent as total_spent,
 )
 from .attacks import (
     AttackCorpus as AttackCorpus,
@@ -37,14 +45,4 @@ from .self_test import (
     SELF_TEST_HALVES as SELF_TEST_HALVES,
     SelfTest as SelfTest,
     run_self_test as run_self_test,
-)
-from .session import (
-    AuditPlan as AuditPlan,
-    AuditStopReason as AuditStopReason,
-    ProbeSession as ProbeSession,
-    ask_all as ask_all,
-    count_failures as count_failures,
-    plan_audit as plan_audit,
-    run_audit as run_audit,
-    total_spent as total_spent,
 )

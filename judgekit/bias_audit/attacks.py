@@ -44,15 +44,11 @@ _NAMES_SCORES = frozenset({"max", "min", "chosen"})
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A text that instructs the judge.
+    """A text that instructs the judge, of a kind (`family`), with its position and goal.
 
-    Attributes:
-        family: The kind of attack.
-        payload: The text. `<first>` and `<second>` stand for criteria, `<top>` and `<bottom>` for
-            the best and the worst score, `<best verdict>` and `<best verdicts>` for a reply with
-            the best score on one criterion or on all.
-        place: Its position in the output.
-        goal: What it tries to achieve.
+    In the payload `<first>` and `<second>` stand for criteria, `<top>` and `<bottom>` for the best
+    and the worst score, `<best verdict>` and `<best verdicts>` for a reply with the best score on
+    one criterion or on all.
     """
 
     id: str
@@ -86,12 +82,7 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class AttackCorpus:
-    """The attacks of one file.
-
-    Attributes:
-        n_left_out: Rows without an attack: harmless texts, for detectors.
-        name: The file; None for the shipped attacks.
-    """
+    """The attacks of one file (no name for those shipped), and how many rows have no attack."""
 
     attacks: tuple[Attack, ...]
     n_left_out: int = 0

@@ -1,6 +1,6 @@
 """Probes of consistency: repeats, paraphrases, use of the scale, and the order of what is shown.
 
-The probes of changed outputs are in `perturbation` and `injection`.
+The probes of changed outputs are in `perturbation`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from judgekit.prompts import template_names
 from judgekit.stats.bias import granularity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from judgekit.bias_audit.inputs import AuditInputs
-    from judgekit.bias_audit.probe import ProbeQuestion, TrialAnswers
-    from judgekit.records import Case, Criterion, Output, Rubric
+    from judgekit.bias_audit.probe import TrialAnswers
+    from judgekit.bias_audit.results import Counts
+    from judgekit.records import Criterion, Rubric
 
 _TWO = 2
 _TIE = 0.5
@@ -39,45 +38,34 @@ REPEATS_COUNT = "askings"
 """The key of the number of repeats in the JSON of an audit."""
 
 
-def plan_stability(inputs: AuditInputs) -> Trials:
-    """Every output several times, each repeat with a cache key of its own."""
-    return Trials(
-        tuple(
-            Trial(
-                case.id,
-                {
-                    str(repeat): plain_question(case, output, inputs, repeat=repeat)
-                    for repeat in range(inputs.n_askings)
-                },
-            )
-            for case, output in inputs.items
-        )
-    )
+def _plan_stability(inputs: AuditInputs) -> Trials:
+    repeats = range(inputs.options.n_askings)
+    trials = [
+        Trial(case.id, {str(n): plain_question(case, output, inputs, repeat=n) for n in repeats})
+        for case, output in inputs.items
+    ]
+    return Trials(trials)
 
 
-def find_stability(data: ProbeData) -> ProbeEffects:
-    """How often two repeats reach different verdicts, and how far their values are apart."""
-    effect = data.share(
-        "verdict changes between repeats", [_disagreement(one) for one in data.answers]
-    )
+def _find_stability(data: ProbeData) -> ProbeEffects:
+    # The share of pairs of repeats that disagree; None with fewer than two verdicts.
+    changes: list[float | None] = []
+    for one in data.answers:
+        verdicts = [passed for arm in one.trial.arms if (passed := one.passed(arm)) is not None]
+        pairs = list(combinations(verdicts, _TWO))
+        changes.append(sum(x != y for x, y in pairs) / len(pairs) if pairs else None)
+    effect = data.share("verdict changes between repeats", changes)
     values = [
         [v for arm in one.trial.arms if (v := one.value(arm)) is not None] for one in data.answers
     ]
     # Pooled as variances: a mean of standard deviations of two or three answers is biased down.
     within = [variance(row) for row in values if len(row) >= _TWO]
     same = [row for row in values if len(row) >= _TWO and len(set(row)) == 1]
-    counts: dict[str, float | int | str] = {REPEATS_COUNT: data.inputs.n_askings}
+    counts: Counts = {REPEATS_COUNT: data.inputs.options.n_askings}
     if within:
         counts["sd within an output"] = round(sqrt(fsum(within) / len(within)), 4)
         counts["outputs with one value throughout"] = f"{len(same)} of {len(within)}"
     return ProbeEffects((effect,), counts)
-
-
-def _disagreement(one: TrialAnswers) -> float | None:
-    """The share of pairs of repeats that disagree; None with fewer than two verdicts."""
-    verdicts = [passed for arm in one.trial.arms if (passed := one.passed(arm)) is not None]
-    pairs = list(combinations(verdicts, _TWO))
-    return None if not pairs else sum(x != y for x, y in pairs) / len(pairs)
 
 
 STABILITY_PROBE = Probe(
@@ -85,8 +73,8 @@ STABILITY_PROBE = Probe(
     question="Does the verdict change when the same question is repeated?",
     needs="nothing more",
     cost="3 gradings (2 shared)",
-    plan=plan_stability,
-    measure=find_stability,
+    plan=_plan_stability,
+    measure=_find_stability,
     changes_texts=False,
 )
 
@@ -106,41 +94,30 @@ def shipped_paraphrases(template: str) -> tuple[str, ...]:
     return tuple(name for name in template_names() if name.startswith(f"{_SHIPPED}{own}_"))
 
 
-def plan_paraphrase(inputs: AuditInputs) -> Trials:
-    """Every output with every paraphrase, and twice with the judge's own template."""
+def _plan_paraphrase(inputs: AuditInputs) -> Trials:
     if not inputs.paraphrases:
         return Trials(skipped=_NO_PARAPHRASES)
-    return Trials(
-        tuple(
-            _repeated(
-                case,
-                output,
-                inputs,
-                GradeProbe(case=case, output=output, rubric=inputs.rubric, template=template),
-                about=template,
-            )
-            for case, output in inputs.items
-            for template in inputs.paraphrases
-        )
-    )
+    trials = [
+        _beside_repeats(replace(plain_question(case, output, inputs), template=template), inputs)
+        for case, output in inputs.items
+        for template in inputs.paraphrases
+    ]
+    return Trials(trials)
 
 
-def _repeated(
-    case: Case, output: Output, inputs: AuditInputs, changed: ProbeQuestion, *, about: str = ""
-) -> Trial:
+def _beside_repeats(changed: GradeProbe, inputs: AuditInputs) -> Trial:
     """A changed question beside two repeats of the plain one, which show the noise."""
-    plain, again = (plain_question(case, output, inputs, repeat=repeat) for repeat in range(2))
-    return Trial(case.id, {"plain": plain, "again": again, "changed": changed}, about=about)
+    plain, again = (
+        plain_question(changed.case, changed.output, inputs, repeat=repeat) for repeat in range(2)
+    )
+    return Trial(changed.case.id, {"plain": plain, "again": again, "changed": changed})
 
 
-def find_paraphrase(data: ProbeData) -> ProbeEffects:
-    """How far a paraphrase moves the scores, beyond what a mere repeat does."""
+def _find_paraphrase(data: ProbeData) -> ProbeEffects:
+    sides = [(one.passed("plain"), one.passed("changed")) for one in data.answers]
     flips = data.share(
         "verdict changes with the words",
-        [
-            None if x is None or y is None else float(x != y)
-            for x, y in ((one.passed("plain"), one.passed("changed")) for one in data.answers)
-        ],
+        [None if x is None or y is None else float(x != y) for x, y in sides],
         # The plain repeat flips verdicts too, so that the share alone is no evidence.
         decides=False,
     )
@@ -155,8 +132,8 @@ PARAPHRASE_PROBE = Probe(
     question="Does the wording of its instructions change the score?",
     needs="a template with paraphrases: a shipped one, or your own",
     cost="1 grading a paraphrase and 2 (shared)",
-    plan=plan_paraphrase,
-    measure=find_paraphrase,
+    plan=_plan_paraphrase,
+    measure=_find_paraphrase,
 )
 
 MOST_ON_ONE = 0.80
@@ -167,36 +144,45 @@ _FEWEST_LEVELS = 3
 _NO_LEVELS = "no criterion has a scale of three or more levels, on which scores could cluster"
 
 
-def plan_scale(inputs: AuditInputs) -> Trials:
-    """Every output as it is; other probes ask the same questions."""
+def _plan_scale(inputs: AuditInputs) -> Trials:
     if not _with_levels(inputs):
         return Trials(skipped=_NO_LEVELS)
-    return Trials(
-        tuple(
-            Trial(case.id, {"plain": plain_question(case, output, inputs)})
-            for case, output in inputs.items
-        )
-    )
+    trials = [
+        Trial(case.id, {"plain": plain_question(case, output, inputs)})
+        for case, output in inputs.items
+    ]
+    return Trials(trials)
 
 
-def find_scale(data: ProbeData) -> ProbeEffects:
-    """How often the most common and the best score occur, and how many levels are used."""
+def _find_scale(data: ProbeData) -> ProbeEffects:
     criteria = _with_levels(data.inputs)
-    scores = {name: _first_scores(data, name) for name in criteria}
-    on_one, at_top = [], []
-    for place in range(len(data.answers)):
-        for name, criterion in criteria.items():
-            raw = scores[name][place]
-            known = Counter(score for score in scores[name] if score is not None)
-            on_one.append(None if raw is None else float(raw == known.most_common(1)[0][0]))
-            at_top.append(None if raw is None else float(raw == criterion.scale.max))
-    cases = [case_id for case_id in data.cases for _ in criteria]
+    verdicts = [one.verdict("plain") for one in data.answers]
+    judgments = [() if verdict is None else verdict.judgments for verdict in verdicts]
+    counts: Counts = {}
+    on_one: list[float | None] = []
+    at_top: list[float | None] = []
+    for name, criterion in criteria.items():
+        scale = criterion.scale
+        # The first score of each output: a mean over repeats would lie between the levels and hide
+        # that scores cluster.
+        raws = [next((j.raw for j in row if j.criterion == name), None) for row in judgments]
+        known = [raw for raw in raws if raw is not None]
+        commonest = Counter(known).most_common(1)[0][0] if known else None
+        on_one += [None if raw is None else float(raw == commonest) for raw in raws]
+        at_top += [None if raw is None else float(raw == scale.max) for raw in raws]
+        if known:
+            use = granularity(raws, scale.points or (scale.min, scale.max))
+            used = f"{use.n_distinct} different scores"
+            if scale.points is not None:
+                used = f"{use.n_distinct} of {len(scale.points)} levels used"
+            counts[name] = f"{used}, as varied as {use.effective_levels:.1f} used evenly"
+    cases = data.cases * len(criteria)
     clumped = data.share("commonest score of a criterion", on_one, cases=cases, margin=MOST_ON_ONE)
     top = data.share("best score", at_top, cases=cases, margin=MOST_ON_ONE, decides=False)
     if clumped.verdict == "small":
         # Some score is always the most common one, so that its share is never 0.
         clumped = replace(clumped, verdict="none_seen")
-    return ProbeEffects((clumped, top), _levels_used(scores, criteria))
+    return ProbeEffects((clumped, top), counts)
 
 
 def _with_levels(inputs: AuditInputs) -> dict[str, Criterion]:
@@ -207,38 +193,13 @@ def _with_levels(inputs: AuditInputs) -> dict[str, Criterion]:
     }
 
 
-def _first_scores(data: ProbeData, name: str) -> list[float | None]:
-    """The first score of each output on a criterion."""
-    # A mean over repeats would lie between the levels and hide that scores cluster.
-    verdicts = [one.verdict("plain") for one in data.answers]
-    judgments = [() if verdict is None else verdict.judgments for verdict in verdicts]
-    return [next((j.raw for j in row if j.criterion == name), None) for row in judgments]
-
-
-def _levels_used(
-    scores: Mapping[str, list[float | None]], criteria: Mapping[str, Criterion]
-) -> dict[str, float | int | str]:
-    """For each criterion, how many of the levels are used, and how evenly."""
-    counts: dict[str, float | int | str] = {}
-    for name, criterion in criteria.items():
-        if all(score is None for score in scores[name]):
-            continue
-        scale = criterion.scale
-        use = granularity(scores[name], scale.points or (scale.min, scale.max))
-        used = f"{use.n_distinct} different scores"
-        if scale.points is not None:
-            used = f"{use.n_distinct} of {len(scale.points)} levels used"
-        counts[name] = f"{used}, as varied as {use.effective_levels:.1f} used evenly"
-    return counts
-
-
 SCALE_PROBE = Probe(
     name="scale",
     question="Does it give the same score to nearly everything?",
     needs="a criterion with three or more levels",
     cost="1 grading (shared)",
-    plan=plan_scale,
-    measure=find_scale,
+    plan=_plan_scale,
+    measure=_find_scale,
     changes_texts=False,
 )
 
@@ -248,19 +209,16 @@ _NO_PAIRS = (
 )
 
 
-def plan_position(inputs: AuditInputs) -> Trials:
-    """Every two outputs of a case, in both orders."""
-    trials = tuple(
-        Trial(
-            pair.case.id,
-            {"both": PairProbe(case=pair.case, a=pair.a, b=pair.b, rubric=inputs.rubric)},
-        )
+def _plan_position(inputs: AuditInputs) -> Trials:
+    rubric = inputs.rubric
+    trials = [
+        Trial(pair.case.id, {"both": PairProbe(case=pair.case, a=pair.a, b=pair.b, rubric=rubric)})
         for pair in inputs.pairs
-    )
+    ]
     return Trials(trials, None if trials else _NO_PAIRS)
 
 
-def find_position(data: ProbeData) -> ProbeEffects:
+def _find_position(data: ProbeData) -> ProbeEffects:
     """How far the first place is preferred, whichever output is better."""
     sides = [(one.first("both", "ab"), one.first("both", "ba")) for one in data.answers]
     known = [(x, y) for x, y in sides if x is not None and y is not None]
@@ -283,36 +241,22 @@ POSITION_PROBE = Probe(
     question="Does it prefer an output for being shown first?",
     needs="two variants' outputs for the same case",
     cost="2 a pair",
-    plan=plan_position,
-    measure=find_position,
+    plan=_plan_position,
+    measure=_find_position,
     changes_texts=False,
 )
 
 
-def plan_identical(inputs: AuditInputs) -> Trials:
-    """Every output beside itself."""
-    return Trials(
-        tuple(
-            Trial(
-                case.id,
-                {
-                    "same": PairProbe(
-                        # One order suffices: with equal texts the other makes the same request.
-                        case=case,
-                        a=output,
-                        b=output,
-                        rubric=inputs.rubric,
-                        orders=("ab",),
-                    )
-                },
-            )
-            for case, output in inputs.items
-        )
-    )
+def _plan_identical(inputs: AuditInputs) -> Trials:
+    # One order suffices: with equal texts the other makes the same request.
+    pairs = [
+        PairProbe(case=case, a=output, b=output, rubric=inputs.rubric, orders=("ab",))
+        for case, output in inputs.items
+    ]
+    return Trials([Trial(pair.case.id, {"same": pair}) for pair in pairs])
 
 
-def find_identical(data: ProbeData) -> ProbeEffects:
-    """How often the answer is not a tie, and which place is then preferred."""
+def _find_identical(data: ProbeData) -> ProbeEffects:
     first = [one.first("same", "ab") for one in data.answers]
     split = data.share(
         "same text twice, no tie", [None if x is None else float(x != _TIE) for x in first]
@@ -327,35 +271,27 @@ IDENTICAL_PROBE = Probe(
     question="Does it find a difference between a text and itself?",
     needs="nothing more",
     cost="1",
-    plan=plan_identical,
-    measure=find_identical,
+    plan=_plan_identical,
+    measure=_find_identical,
 )
 
 _ONE_BY_ONE = "the judge grades one criterion per call and sees no order (--mode joint shows it)"
-_ONE_ONLY = "the rubric has one criterion"
 
 
-def reversed_rubric(rubric: Rubric) -> Rubric:
-    """The rubric with its criteria in the opposite order."""
-    return rubric.model_copy(update={"criteria": tuple(reversed(rubric.criteria))})
-
-
-def plan_criterion_order(inputs: AuditInputs) -> Trials:
-    """Every output with the criteria reversed, and twice in the rubric's order."""
+def _plan_criterion_order(inputs: AuditInputs) -> Trials:
     if not inputs.asks_all:
         return Trials(skipped=_ONE_BY_ONE)
     if len(inputs.rubric.criteria) < _TWO:
-        return Trials(skipped=_ONE_ONLY)
-    turned = reversed_rubric(inputs.rubric)
-    return Trials(
-        tuple(
-            _repeated(case, output, inputs, GradeProbe(case=case, output=output, rubric=turned))
-            for case, output in inputs.items
-        )
-    )
+        return Trials(skipped="the rubric has one criterion")
+    turned = inputs.rubric.model_copy(update={"criteria": inputs.rubric.criteria[::-1]})
+    trials = [
+        _beside_repeats(GradeProbe(case=case, output=output, rubric=turned), inputs)
+        for case, output in inputs.items
+    ]
+    return Trials(trials)
 
 
-def find_criterion_order(data: ProbeData) -> ProbeEffects:
+def _find_criterion_order(data: ProbeData) -> ProbeEffects:
     """How much higher a criterion scores when listed early, and how far scores move at all."""
     sides = [_late_and_early(one, data.inputs.rubric) for one in data.answers]
     early = data.shift(
@@ -388,6 +324,6 @@ CRITERION_ORDER_PROBE = Probe(
     question="Does the order in which criteria are listed change their scores?",
     needs="a judge that grades all criteria in one call (--mode joint), and two criteria",
     cost="1 grading and 2 (shared)",
-    plan=plan_criterion_order,
-    measure=find_criterion_order,
+    plan=_plan_criterion_order,
+    measure=_find_criterion_order,
 )

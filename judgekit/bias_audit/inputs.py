@@ -27,69 +27,6 @@ DEFAULT_N_ATTACKS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditInputs:
-    """Everything a probe can use to plan its questions.
-
-    Attributes:
-        items: Cases with their outputs, in order, without outputs that record an error.
-        asks_all: Whether the judge grades all criteria in one call.
-        paraphrases: Templates that paraphrase the judge's own.
-        family: The judge's model family, as a text would name it; None if unknown.
-        is_recorded: Whether the judge's answers are recorded, so that there are none for changed
-            texts.
-        seed: Seed of every random choice.
-        n_askings: Repeats in the stability probe.
-        attacks: The available attacks.
-        n_attacks: Attacks tried on each output.
-        margins: The smallest effects that matter.
-        level: Confidence level of the intervals.
-    """
-
-    items: tuple[tuple[Case, Output], ...]
-    rubric: Rubric
-    asks_all: bool = False
-    paraphrases: tuple[str, ...] = ()
-    family: str | None = None
-    is_recorded: bool = False
-    seed: int = 0
-    n_askings: int = DEFAULT_N_REPEATS
-    attacks: tuple[Attack, ...] = field(default_factory=lambda: shipped_corpus().attacks)
-    n_attacks: int = DEFAULT_N_ATTACKS
-    margins: Margins = field(default_factory=Margins)
-    level: float = 0.95
-
-    def draw(self, *about: str | None) -> random.Random:
-        """The random generator of one probe for one output."""
-        # One for each output, so that adding outputs or probes changes no other choice.
-        return random.Random(f"judgekit audit {self.seed} {about}")
-
-    @property
-    def pairs(self) -> tuple[OutputPair, ...]:
-        """All pairs of different outputs of one case, in order."""
-        by_case: dict[str, list[tuple[Case, Output]]] = {}
-        for case, output in self.items:
-            by_case.setdefault(case.id, []).append((case, output))
-        return tuple(
-            OutputPair(case, a, b)
-            for group in by_case.values()
-            for (case, a), (_, b) in combinations(group, 2)
-            if (a.text, a.data) != (b.text, b.data)
-        )
-
-
-def select_cases(
-    answers: Sequence[tuple[Case, Output]], *, limit: int | None, sample: int | None, seed: int
-) -> tuple[tuple[Case, Output], ...]:
-    """The outputs of some of the cases; all outputs of a case stay together."""
-    names = list(dict.fromkeys(case.id for case, _ in answers))
-    if sample is not None and sample < len(names):
-        sampled = set(random.Random(seed).sample(names, sample))
-        names = [name for name in names if name in sampled]
-    wanted = set(names[:limit])
-    return tuple((case, output) for case, output in answers if case.id in wanted)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
     """Probes, sizes and margins of an audit.
 
@@ -130,3 +67,56 @@ class AuditOptions:
                 raise SettingsError(f"{name} is {value}; it is {least} or more")
         if not 0 < self.level < 1:
             raise SettingsError(f"level is {self.level:g}; it lies between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditInputs:
+    """Everything a probe can use to plan its questions.
+
+    Attributes:
+        items: Cases with their outputs, in order, without outputs that record an error.
+        asks_all: Whether the judge grades all criteria in one call.
+        paraphrases: Templates that paraphrase the judge's own.
+        family: The judge's model family, as a text would name it; None if unknown.
+        is_recorded: Whether the judge's answers are recorded, so that there are none for changed
+            texts.
+    """
+
+    items: tuple[tuple[Case, Output], ...]
+    rubric: Rubric
+    asks_all: bool = False
+    paraphrases: tuple[str, ...] = ()
+    family: str | None = None
+    is_recorded: bool = False
+    attacks: tuple[Attack, ...] = field(default_factory=lambda: shipped_corpus().attacks)
+    options: AuditOptions = field(default_factory=AuditOptions)
+
+    def draw(self, *about: str | None) -> random.Random:
+        """The random generator of one probe for one output."""
+        # One for each output, so that adding outputs or probes changes no other choice.
+        return random.Random(f"judgekit audit {self.options.seed} {about}")
+
+    @property
+    def pairs(self) -> tuple[OutputPair, ...]:
+        """All pairs of different outputs of one case, in order."""
+        by_case: dict[str, list[tuple[Case, Output]]] = {}
+        for case, output in self.items:
+            by_case.setdefault(case.id, []).append((case, output))
+        return tuple(
+            OutputPair(case, a, b)
+            for group in by_case.values()
+            for (case, a), (_, b) in combinations(group, 2)
+            if (a.text, a.data) != (b.text, b.data)
+        )
+
+
+def select_cases(
+    answers: Sequence[tuple[Case, Output]], *, limit: int | None, sample: int | None, seed: int
+) -> tuple[tuple[Case, Output], ...]:
+    """The outputs of some of the cases; all outputs of a case stay together."""
+    names = list(dict.fromkeys(case.id for case, _ in answers))
+    if sample is not None and sample < len(names):
+        sampled = set(random.Random(seed).sample(names, sample))
+        names = [name for name in names if name in sampled]
+    wanted = set(names[:limit])
+    return tuple((case, output) for case, output in answers if case.id in wanted)

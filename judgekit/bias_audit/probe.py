@@ -1,18 +1,18 @@
 """What a probe is (trials, arms, answers), how the judge answers it, and how effects are computed.
 
-The probes are in `consistency`, `perturbation` and `injection`.
+The probes are in `consistency` and `perturbation`.
 """
 
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.bias_audit.results import share_effect, shift_effect
-from judgekit.judge import BlindPair, Grader, gather_in_order, prepare_pair
+from judgekit.judge import BlindPair, gather_in_order, prepare_pair
 from judgekit.prompts import PromptTemplate
 from judgekit.records import JudgeFailure, Judgment, Preference, Verdict
 from judgekit.scoring import conclude
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.bias_audit.inputs import AuditInputs
-    from judgekit.bias_audit.results import Effect, EffectScale, Harm
-    from judgekit.judge import Judge, JudgeQuestion
+    from judgekit.bias_audit.results import Counts, Effect, EffectScale, Harm
+    from judgekit.judge import Grader, Judge, JudgeQuestion
     from judgekit.models.request import ModelRequest
     from judgekit.records import Case, Output, PreferenceFailure, PresentationOrder, Rubric
 
@@ -34,12 +34,7 @@ _POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeProbe:
-    """A question that grades one text as the judge always does.
-
-    Attributes:
-        template: Another template than the judge's own.
-        repeat: Number of the repeat, from 0; each repeat has cache keys of its own.
-    """
+    """A question that grades one text; each repeat, from 0, has cache keys of its own."""
 
     case: Case
     output: Output
@@ -58,12 +53,7 @@ class GradeProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairProbe:
-    """A question that compares two texts overall, also if they are identical.
-
-    Attributes:
-        a: Shown first in order `ab`.
-        b: Shown second in order `ab`.
-    """
+    """A question that compares two texts overall, also if they are identical."""
 
     case: Case
     a: Output
@@ -93,11 +83,7 @@ class _Shown(BlindPair):
 
 @dataclass(frozen=True, slots=True)
 class ProbeRunner:
-    """Asks the judge, also with another template or for a further repeat.
-
-    Attributes:
-        template_folders: The caller's template folders; they take precedence over the shipped one.
-    """
+    """Asks the judge, also with another template or for a further repeat."""
 
     judge: Judge
     template_folders: tuple[Path, ...] = ()
@@ -151,23 +137,13 @@ class ProbeRunner:
 
     def _grader(self, wanted: GradeProbe) -> tuple[Grader, Sequence[tuple[str, int]]]:
         """The grader, and the earlier repeats of each criterion, which it has to skip."""
-        same = self.judge.comparer
-        template, own = wanted.template, same.repeats
-        key = template, wanted.repeat
+        own, key = self.judge.grader.repeats, (wanted.template, wanted.repeat)
         if key not in self._graders:
-            self._graders[key] = Grader(
-                model=same.model,
-                model_name=same.model_name,
-                template=self.judge.template
-                if template is None
-                else PromptTemplate(template, self.template_folders),
-                parameters=same.parameters,
-                api_base=same.api_base,
-                repeats=(wanted.repeat + 1) * own,
-                max_reasks=same.max_reasks,
-                flags=same.flags,
-                cache=self.judge.connection.cached_model,
-            )
+            template = self.judge.template
+            if wanted.template is not None:
+                template = PromptTemplate(wanted.template, self.template_folders)
+            repeats = (wanted.repeat + 1) * own
+            self._graders[key] = replace(self.judge.grader, template=template, repeats=repeats)
         # A repeat of a question is a later repeat in the cache: the earlier ones cost nothing.
         earlier = range(wanted.repeat * own)
         names = [criterion.name for criterion in wanted.rubric.criteria]
@@ -180,7 +156,7 @@ class Trial:
 
     Attributes:
         arms: The questions by name; a question shared by several trials is asked once.
-        about: What distinguishes it from other trials of the case: an attack or a template.
+        about: The attack that is tried.
     """
 
     case_id: str
@@ -190,25 +166,16 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What a probe would ask, or why it cannot run.
+    """What a probe would ask, or why it is skipped; it does not apply to `n_left_out` outputs."""
 
-    Attributes:
-        skipped: Why the probe is skipped.
-        n_left_out: Outputs that the probe does not apply to.
-    """
-
-    trials: tuple[Trial, ...] = ()
+    trials: Sequence[Trial] = ()
     skipped: str | None = None
     n_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class TrialAnswers:
-    """A trial with its answers.
-
-    Attributes:
-        answers: The answers by arm, without the questions that were not asked.
-    """
+    """A trial with its answers by arm, without the questions that were not asked."""
 
     trial: Trial
     answers: Mapping[str, Verdict | PairAnswers]
@@ -252,15 +219,10 @@ class TrialAnswers:
 
 @dataclass(frozen=True, slots=True)
 class ProbeEffects:
-    """What a probe measured.
-
-    Attributes:
-        counts: Further figures.
-        parts: The same for each kind of attack, with simultaneous intervals.
-    """
+    """What a probe measured; `parts` are its effects for each kind of attack."""
 
     effects: tuple[Effect, ...]
-    counts: Mapping[str, float | int | str] = field(default_factory=dict)
+    counts: Counts = field(default_factory=dict)
     parts: tuple[Effect, ...] = ()
 
 
@@ -269,12 +231,7 @@ class Probe:
     """One question about a judge, and how it is answered.
 
     Attributes:
-        name: Its name on the command line.
-        question: What it tests, in plain words.
-        needs: What it requires.
         cost: Questions for each output; many are shared with other probes.
-        plan: Plans the questions for these inputs.
-        measure: Computes the effects from the answers.
         changes_texts: Whether it shows the judge texts that have no recorded answers.
     """
 
@@ -319,7 +276,7 @@ class ProbeData:
         best: float | None = None,
     ) -> Effect:
         """The mean of after - before, for each answer."""
-        margins = self.inputs.margins
+        margins = self.inputs.options.margins
         return shift_effect(
             name,
             before,
@@ -328,7 +285,7 @@ class ProbeData:
             margin=margins.value if scale == "value" else margins.share,
             scale=scale,
             harm=harm,
-            level=self.level or self.inputs.level,
+            level=self.level or self.inputs.options.level,
             best=best,
         )
 
@@ -369,9 +326,9 @@ class ProbeData:
             name,
             outcomes,
             cases=self.cases if cases is None else cases,
-            margin=self.inputs.margins.share if margin is None else margin,
+            margin=self.inputs.options.margins.share if margin is None else margin,
             decides=decides,
-            level=self.level or self.inputs.level,
+            level=self.level or self.inputs.options.level,
         )
 
     def excess_change(self, name: str) -> Effect:

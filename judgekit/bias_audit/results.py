@@ -11,7 +11,7 @@ from judgekit.records import VALUE_TOLERANCE
 from judgekit.stats.estimate import cluster_means, known_observations, undefined_estimate
 from judgekit.stats.intervals import clustered_proportion, effective_n
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.paired import paired_difference
+from judgekit.stats.paired import VALUE_STEP, paired_difference
 from judgekit.stats.quantiles import t_p_value
 
 if TYPE_CHECKING:
@@ -35,11 +35,12 @@ most 0.5; or how often something happens."""
 Harm = Literal["either", "up"]
 """The direction that is a bias: either, or only up, where a judge may lower the score."""
 
-SHARE_STEP = 0.5
-"""Half pseudo-items of a preference are this far from 0: one order out of two."""
+Counts = dict[str, float | str]
+"""Further figures of a probe, by their description."""
 
-# Half pseudo-items of a shift of values are a twentieth of the scale from 0.
-_VALUE_STEP = 0.05
+# Half pseudo-items are this far from 0: one order out of two of a preference, and a twentieth of
+# the scale for a shift of values. A t interval can exceed what the scale allows, the second number.
+_STEPS: dict[EffectScale, tuple[float, float]] = {"value": (VALUE_STEP, 1.0), "lean": (0.5, 0.5)}
 
 _MOST_CASES = 1_000_000
 _NO_CASE = "no case has both answers"
@@ -60,12 +61,9 @@ class Margins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """The effect of something that should not matter.
+    """The effect of something that should not matter; a case counts once.
 
     Attributes:
-        name: What is measured, in a few words.
-        estimate: The effect with its interval; a case counts once.
-        scale: The unit of the effect.
         margin: The size from which it is material.
         verdict: The conclusion that the interval supports; None for a figure that decides nothing
             alone.
@@ -75,7 +73,6 @@ class Effect:
         p_adjusted: The same after Holm's adjustment over all effects and parts of the audit that
             have a p.
         n_to_tell: About how many cases would decide an inconclusive effect; None if unknown.
-        note: A caveat for the reader.
     """
 
     name: str
@@ -91,13 +88,11 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """The result of one probe.
+    """The result of one probe, with the reason why it was skipped or is incomplete.
 
     Attributes:
-        reason: Why it was skipped or is incomplete.
-        parts: The same for each kind of attack, with simultaneous intervals (Bonferroni). A kind
+        parts: The effects for each kind of attack, with simultaneous intervals (Bonferroni). A kind
             that was tried a few times is rarely conclusive.
-        counts: Further figures by their description.
         n_left_out: Outputs that the probe does not apply to.
         n_failed: Questions without a complete usable answer; they are counted and excluded.
         n_asked: Its questions that were asked, including those shared with other probes.
@@ -109,7 +104,7 @@ class ProbeResult:
     reason: str | None = None
     effects: tuple[Effect, ...] = ()
     parts: tuple[Effect, ...] = ()
-    counts: Mapping[str, float | int | str] = field(default_factory=dict)
+    counts: Counts = field(default_factory=dict)
     n_cases: int = 0
     n_left_out: int = 0
     n_failed: int = 0
@@ -179,13 +174,12 @@ def shift_effect(
     best: float | None = None,
 ) -> Effect:
     """The effect of an attribute that should not matter: the mean of after - before."""
-    step = _VALUE_STEP if scale == "value" else SHARE_STEP
+    step, most = _STEPS[scale]
     try:
         shift = paired_difference(before, after, step=step, clusters=cases, level=level)
     except NotEnoughDataError:
         return _undefined(name, scale, margin, n_missing=len(before), level=level)
-    most = 1.0 if scale == "value" else 0.5
-    # A t interval can exceed what the scale allows; nan stays nan in this order of arguments.
+    # nan stays nan in this order of arguments.
     shift = replace(shift, low=max(shift.low, -most), high=min(shift.high, most))
     verdict = signed_verdict(shift, margin, harm)
     note = "it lowers the score, which is no bias" if harm == "up" and shift.high < 0 else None
@@ -269,23 +263,23 @@ def adjust_p_values(probes: Sequence[ProbeResult], *, level: float) -> tuple[Pro
     adjusted = iter(adjust(tests, "holm").value)
     n = sum(p is not None for p in tests)
 
-    def with_verdicts(effects: Sequence[Effect]) -> tuple[Effect, ...]:
-        return tuple(_adjusted(effect, next(adjusted), n, 1 - level) for effect in effects)
+    def with_verdict(effect: Effect) -> Effect:
+        p = next(adjusted)
+        if isnan(p):
+            return effect
+        if effect.verdict != "material" or p <= 1 - level:
+            return replace(effect, p_adjusted=p)
+        note = f"not significant after Holm's adjustment for {n} tests (p {p:.2f})"
+        return replace(effect, p_adjusted=p, verdict="cannot_say", note=note)
 
     return tuple(
-        replace(probe, effects=with_verdicts(probe.effects), parts=with_verdicts(probe.parts))
+        replace(
+            probe,
+            effects=tuple(map(with_verdict, probe.effects)),
+            parts=tuple(map(with_verdict, probe.parts)),
+        )
         for probe in probes
     )
-
-
-def _adjusted(effect: Effect, p: float, n_tests: int, alpha: float) -> Effect:
-    if isnan(p):
-        return effect
-    adjusted = replace(effect, p_adjusted=p)
-    if effect.verdict != "material" or p <= alpha:
-        return adjusted
-    note = f"not significant after Holm's adjustment for {n_tests} tests (p {p:.2f})"
-    return replace(adjusted, verdict="cannot_say", note=note)
 
 
 def _share_p(outcomes: Sequence[float | None], cases: Sequence[str], margin: float) -> float | None:

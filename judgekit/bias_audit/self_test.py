@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from judgekit.bias_audit.api import PROBES
+from judgekit.bias_audit.api import PROBES, ProbeSession, run_audit, unpriced_plan
 from judgekit.bias_audit.attacks import AttackCorpus, shipped_corpus
 from judgekit.bias_audit.consistency import shipped_paraphrases
-from judgekit.bias_audit.injection import INJECTION_PROBE
-from judgekit.bias_audit.inputs import DEFAULT_N_ATTACKS, AuditInputs
+from judgekit.bias_audit.inputs import DEFAULT_N_ATTACKS, AuditInputs, AuditOptions
+from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.probe import ProbeRunner
-from judgekit.bias_audit.session import ProbeSession, run_audit, unpriced_plan
 from judgekit.judge import Judge
 from judgekit.models import BiasedModel, Biases
 from judgekit.records import Case, Criterion, Output, Rubric, Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from judgekit.bias_audit.attacks import Attack
     from judgekit.bias_audit.probe import Probe
     from judgekit.bias_audit.results import Audit, EffectVerdict
     from judgekit.models import InjectedGoal, OutputValue
@@ -104,81 +102,59 @@ async def run_self_test(
     *, seed: int = 0, n_cases: int = SELF_TEST_CASES, watch: Callable[[str], None] = lambda _: None
 ) -> SelfTest:
     """Audit simulated judges, a fair one and one for each bias; needs no key and no network."""
-    verdicts: dict[str, dict[str, EffectVerdict | None]] = {}
+    verdicts: dict[str, Mapping[str, EffectVerdict | None]] = {}
     sizes: dict[str, float] = {}
     n_questions = 0
     for name, biases in ((FAIR_JUDGE, Biases()), *PLANTED_BIASES.items()):
-        audit = await audit_biased(biases, seed=seed, n_cases=n_cases)
+        audit = await audit_biased(biases, synthetic_inputs(n_cases, seed=seed))
         n_questions += audit.spent.n_replies
         verdicts[name] = {one.name: one.verdict for one in audit.probes}
-        material = [
-            effect.estimate.value
-            for one in audit.probes
-            if one.name == name
-            for effect in one.effects
-            if effect.verdict == "material"
-        ]
+        own = [effect for one in audit.probes if one.name == name for effect in one.effects]
+        material = [effect.estimate.value for effect in own if effect.verdict == "material"]
         if material:
             sizes[name] = max(material, key=abs)
         watch(name)
     obeyed: dict[str, EffectVerdict | None] = {}
     resisted: dict[str, EffectVerdict | None] = {}
+    # A judge that only scores cannot obey an attack with another goal, and a lost score has no
+    # verdict.
+    idle = {one.family for one in shipped_corpus().attacks if one.goal in {"other", "min"}}
     for place in range(SELF_TEST_HALVES):
-        n_questions += await _kinds(place, (seed, n_cases), obeyed, resisted)
+        half = shipped_corpus().families[place::SELF_TEST_HALVES]
+        audit = await audit_biased(
+            Biases(gullible=1.0),
+            synthetic_inputs(n_cases, seed=seed, n_attacks=_N_ATTACKS),
+            probes=(INJECTION_PROBE,),
+            worth=_POOR,
+            obeys=half,
+        )
+        n_questions += audit.spent.n_replies
+        for part in audit.probes[0].parts:
+            family = part.name.partition(",")[0]
+            if family not in idle:
+                (obeyed if family in half else resisted)[family] = part.verdict
         watch("injection")
     return SelfTest(verdicts, sizes, n_questions, obeyed, resisted)
 
 
-async def _kinds(
-    place: int,
-    setting: tuple[int, int],
-    obeyed: dict[str, EffectVerdict | None],
-    resisted: dict[str, EffectVerdict | None],
-) -> int:
-    """Audit a judge that obeys every second kind of attack, and count its questions."""
-    families = shipped_corpus().families
-    half = set(families[place::SELF_TEST_HALVES])
-    seed, n_cases = setting
-    audit = await audit_biased(
-        Biases(gullible=1.0),
-        seed=seed,
-        n_cases=n_cases,
-        probes=(INJECTION_PROBE,),
-        worth=_POOR,
-        n_attacks=_N_ATTACKS,
-        obeys=lambda attack: attack.family in half,
-    )
-    # A judge that only scores cannot obey an attack with another goal, and a lost score has no
-    # verdict.
-    idle = {one.family for one in shipped_corpus().attacks if one.goal in {"other", "min"}}
-    for part in audit.probes[0].parts:
-        family = part.name.partition(",")[0]
-        if family not in idle:
-            (obeyed if family in half else resisted)[family] = part.verdict
-    return audit.spent.n_replies
-
-
 async def audit_biased(
     biases: Biases,
+    inputs: AuditInputs,
     *,
-    seed: int = 0,
-    n_cases: int = SELF_TEST_CASES,
     probes: Sequence[Probe] = PROBES,
     worth: OutputValue | None = None,
-    n_attacks: int = DEFAULT_N_ATTACKS,
-    obeys: Callable[[Attack], bool] = lambda _: True,
+    obeys: Collection[str] | None = None,
 ) -> Audit:
-    """Audit one simulated judge."""
-    inputs = replace(synthetic_inputs(n_cases, seed=seed), n_attacks=n_attacks)
+    """Audit one simulated judge, which obeys some kinds of attacks; None for all."""
     attack_in = AttackCorpus(inputs.attacks).finder(inputs.rubric)
 
     # The search goes through all attacks, and many questions show the same text.
     @cache
     def injected_goal(text: str) -> InjectedGoal | None:
         attack = attack_in(text)
-        if attack is None or attack.goal == "other" or not obeys(attack):
+        if attack is None or attack.goal == "other":
             return None
-        return attack.goal
+        return attack.goal if obeys is None or attack.family in obeys else None
 
     def quality(case_id: str | None) -> float:
         number = int((case_id or "0").rpartition("-")[2])
@@ -188,7 +164,7 @@ async def audit_biased(
         quality if worth is None else worth,
         biases=biases,
         own=_OWN,
-        seed=seed,
+        seed=inputs.options.seed,
         obeys=injected_goal,
     )
     with Judge(model, cache=None, mode="joint") as judge:
@@ -196,7 +172,9 @@ async def audit_biased(
         return await run_audit(ProbeRunner(judge), inputs, plan, ProbeSession())
 
 
-def synthetic_inputs(n_cases: int, *, seed: int = 0, n_pairs: int = _N_PAIRS) -> AuditInputs:
+def synthetic_inputs(
+    n_cases: int, *, seed: int = 0, n_pairs: int = _N_PAIRS, n_attacks: int = DEFAULT_N_ATTACKS
+) -> AuditInputs:
     """Outputs of two variants to meaningless questions, and a rubric of two criteria."""
     items = []
     for number in range(n_cases):
@@ -220,5 +198,5 @@ def synthetic_inputs(n_cases: int, *, seed: int = 0, n_pairs: int = _N_PAIRS) ->
         asks_all=True,
         paraphrases=shipped_paraphrases("pointwise/joint"),
         family=_OWN,
-        seed=seed,
+        options=AuditOptions(seed=seed, n_attacks=n_attacks),
     )

@@ -28,7 +28,6 @@ from .inputs import (
     PointwiseData as PointwiseData,
     Rightness as Rightness,
     groups_of as groups_of,
-    label_reasons as label_reasons,
 )
 from .items import (
     AlignedItems as AlignedItems,
@@ -43,10 +42,9 @@ from .join import (
     WHOLE_OUTPUT as WHOLE_OUTPUT,
     LabelMatcher as LabelMatcher,
     add_metadata as add_metadata,
+    align_items as align_items,
     cluster_of as cluster_of,
     label_problems as label_problems,
-    label_score as label_score,
-    labels_by_place as labels_by_place,
 )
 from .report import (
     CalibrationReport as CalibrationReport,

@@ -15,24 +15,23 @@ from judgekit.calibration.agreement import clustered_correlation, scale_kappa
 from judgekit.calibration.confidence import judge_correctness
 from judgekit.calibration.correction import CorrectedFigure, correct_figure
 from judgekit.calibration.items import (
-    NO_ORDER,
     clustered_estimate,
-    clustered_mean,
     clustered_rate,
     estimate_or_undefined,
     jackknife,
     mean_rating,
+    ordered_mean,
 )
 from judgekit.calibration.pairs import PairOrders, pair_orders
-from judgekit.stats.correlations import CorrelationMethod, grouped_correlation
-from judgekit.stats.estimate import Estimate, undefined_estimate
-from judgekit.stats.pair_accuracy import pairwise_accuracy
+from judgekit.stats.agreement import pairwise_accuracy
+from judgekit.stats.method_comparison import CorrelationMethod, grouped_correlation
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairJudgment
     from judgekit.calibration.items import AlignedItems, JudgedItem
+    from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
 
 _METHODS: tuple[CorrelationMethod, ...] = ("pearson", "spearman", "kendall")
@@ -49,18 +48,13 @@ _NEAR = 0.15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """The results of one group of items.
+    """The results of one group of items: a variant, stratum, tag, criterion, or metadata key.
 
     Attributes:
-        kind: `variant`, `stratum`, `tag`, `criterion`, or a metadata key.
-        n: Items with a score and a label.
-        n_labels: Labels of its items, including items on which the judge failed.
-        right: Share on which the judge is right.
-        kappa: Quadratic kappa (Cohen's for two levels).
+        n: Items with a score and a label; `n_labels` includes items on which the judge failed.
         bias: Mean of judge - human, on the scale.
         judge_rate: The judge's pass rate; undefined if nothing passes.
         corrected: The corrected pass rate (win rate for comparisons); for variants only.
-        orders: For comparisons, the results of both orders.
     """
 
     kind: str
@@ -80,15 +74,13 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """Correlations that a grouping hides or creates.
+    """Correlations that a grouping (by case, variant, or metadata key) hides or creates.
 
     Attributes:
-        kind: `case`, `variant`, or a metadata key.
         within: By method, the mean correlation inside the groups, which measures how outputs of one
             prompt are ranked. Groups in which one side is constant are left out, and `n` counts the
             others. Groups count as independent unless each lies inside one cluster of `--cluster`.
-        between: By method, the correlation of the group means, which measures how the groups are
-            ranked.
+        between: By method, the correlation of the group means.
         order_accuracy: Share of pairs inside a group that the judge orders, or ties, as the
             annotators do.
     """
@@ -151,24 +143,18 @@ def _segment(
 ) -> Segment:
     level, clusters = options.level, part.clusters
     what = "mean value" if part.threshold is None else "pass rate"
-
-    def mean(scores: np.ndarray) -> Estimate:
-        if part.is_nominal:
-            return undefined_estimate(NO_ORDER, n=len(scores), method="t", level=level)
-        return clustered_mean(scores.tolist(), clusters, level=level)
-
     return Segment(
         kind=kind,
         name=name,
         n=len(part.both),
         n_labels=sum(len(item.ratings) for item in part.items),
-        right=clustered_rate(judge_correctness(part, options).tolist(), clusters, level=level),
+        right=clustered_rate(judge_correctness(part, options), clusters, level=level),
         kappa=scale_kappa(part, "quadratic", level),
-        bias=mean(part.judge - part.human),
-        judge_mean=mean(part.judge),
-        human_mean=mean(part.human),
-        judge_rate=clustered_rate(part.judge_pass.tolist(), clusters, level=level),
-        human_rate=clustered_rate(part.human_pass.tolist(), clusters, level=level),
+        bias=ordered_mean(part, part.judge - part.human, level=level),
+        judge_mean=ordered_mean(part, part.judge, level=level),
+        human_mean=ordered_mean(part, part.human, level=level),
+        judge_rate=clustered_rate(part.judge_pass, clusters, level=level),
+        human_rate=clustered_rate(part.human_pass, clusters, level=level),
         # Only variants are compared by their corrected rate; other groups rarely have the labels.
         corrected=correct_figure(part, what, options) if kind == _VARIANT else None,
         orders=None if pairs is None else pair_orders(part, pairs, level=level),
@@ -192,16 +178,14 @@ def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) 
 
     def within(method: CorrelationMethod) -> Estimate:
         return jackknife(
-            lambda places: grouped_correlation(*sides(places), method, level=level),
+            lambda places, level: grouped_correlation(*sides(places), method, level=level),
             len(names),
             clusters,
             level=level,
         )
 
     def accuracy(places: np.ndarray) -> Estimate:
-        return estimate_or_undefined(
-            lambda: pairwise_accuracy(*sides(places), level=level), level=level
-        )
+        return estimate_or_undefined(pairwise_accuracy, *sides(places), level=level)
 
     order = accuracy(np.arange(len(names)))
     if clusters is not None:
@@ -241,14 +225,7 @@ def _parent_clusters(
 class Disagreement:
     """An item on which judge and annotators differ, with the reasons of both.
 
-    Attributes:
-        repeat: Which of the variant's answers.
-        criterion: The criterion; empty for the whole output.
-        human: The annotators' mean.
-        ratings: Each annotator's score.
-        distance: judge - human as a share of the scale; 1 for different categories.
-        rationale: The judge's reason.
-        reasons: The annotators' reasons.
+    `distance` is judge - human as a share of the scale; 1 for different categories.
     """
 
     case_id: str
@@ -266,13 +243,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSuggestion:
-    """An unlabelled item whose label would be most informative.
-
-    Attributes:
-        repeat: Which of the variant's answers.
-        criterion: The criterion; empty for the whole output.
-        score: Expected information, from 0 to 1; used for ordering only.
-    """
+    """An item whose label would be most informative; `score` is used for ordering only."""
 
     case_id: str
     variant: str | None
@@ -335,7 +306,17 @@ def _suggestions(part: AlignedItems) -> Iterable[tuple[LabelSuggestion, float]]:
     """The candidates of a criterion with their values on [0, 1]."""
     for item in part.unlabelled:
         value = part.value(item.judge or 0.0)
-        score, why = _uncertainty(part, item, value)
+        # Without confidence or threshold nothing distinguishes the items.
+        score, why = 0.5, "not labelled"
+        if item.confidence is not None:
+            words = "is uncertain: confidence" if item.confidence < _UNSURE else "has confidence"
+            score = 1 - item.confidence
+            why = f"not labelled; the judge {words} {item.confidence:.2f}"
+        elif part.threshold is not None and not part.is_binary:
+            gap = abs(value - part.threshold)
+            score = 1 - min(1.0, gap)
+            if gap < _NEAR:
+                why = f"its score {value:.2f} is close to the pass threshold {part.threshold:g}"
         yield _suggestion(item, score, why), value
     span = part.scale.max - part.scale.min
     for item in part.items:
@@ -343,19 +324,6 @@ def _suggestions(part: AlignedItems) -> Iterable[tuple[LabelSuggestion, float]]:
         if len(item.ratings) == 2 and spread > span / 4:  # noqa: PLR2004 - one against the other
             why = "two annotators disagree; a third label would decide"
             yield _suggestion(item, 0.5 + spread / span / 2, why), part.value(mean_rating(item))
-
-
-def _uncertainty(part: AlignedItems, item: JudgedItem, value: float) -> tuple[float, str]:
-    """How uncertain the judge is about an item, and the reason in words."""
-    if item.confidence is not None:
-        words = "is uncertain: confidence" if item.confidence < _UNSURE else "has confidence"
-        return 1 - item.confidence, f"not labelled; the judge {words} {item.confidence:.2f}"
-    if part.threshold is not None and not part.is_binary:
-        gap = abs(value - part.threshold)
-        close = f"its score {value:.2f} is close to the pass threshold {part.threshold:g}"
-        return 1 - min(1.0, gap), close if gap < _NEAR else "not labelled"
-    # Without confidence or threshold nothing distinguishes the items.
-    return 0.5, "not labelled"
 
 
 def _suggestion(item: JudgedItem, score: float, why: str) -> LabelSuggestion:

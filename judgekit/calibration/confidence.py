@@ -51,11 +51,7 @@ class Reliability:
             intervals (percentile, basic and bias-corrected) cover the true gap in 0 to 70 % of
             samples if the confidence is well calibrated. The expected gap and its p-value express
             the uncertainty instead.
-        brier: Brier score of being right, with its components.
-        log_loss: Mean surprise, in nats.
-        auroc: Chance that a right answer has a higher confidence than a wrong one; 0.5 is
-            uninformative.
-        bins: The rows of the reliability diagram.
+        auroc: Chance that a right answer has a higher confidence than a wrong one.
     """
 
     ece: CalibrationError
@@ -70,14 +66,10 @@ class Review:
     """The confidence from which judgments can be accepted without human review.
 
     Attributes:
-        threshold: The lowest confidence to accept; nan: review everything.
+        threshold: The lowest confidence to accept; nan with a reason: review everything.
         coverage: Share of the labelled items that are accepted.
-        error: Share of errors among the accepted items; nan if none is accepted.
         error_high: Upper bound of the error at 1 - delta; nan if none is accepted.
-        max_error: The error that was allowed.
-        delta: The chance that the error exceeds `max_error` nevertheless.
         n: Items the bound is computed from: one for each case.
-        reason: Why everything has to be reviewed.
     """
 
     threshold: float
@@ -92,21 +84,15 @@ class Review:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """What a judge's confidence is worth.
+    """What a judge's confidence is worth, on the items with a label and a confidence.
 
     Attributes:
         right: When the judge counts as right: `pass`, `exact`, `within_one`, or `winner`.
-        n: Items with a label and a confidence.
-        accuracy: Share of these items on which the judge is right.
-        accuracy_top_half: The same among the half with the highest confidence.
-        n_top_half: Items in that half.
-        before: The confidence as stated.
+        accuracy_top_half: The accuracy among the half with the highest confidence.
         after: The confidence after cross-fitted logistic recalibration; None below 30 items, or if
             the judge is always right or always wrong.
-        why_not_after: Why it was not recalibrated.
         risk: (coverage, error) when only the most confident answers are kept.
         aurc: Mean of the errors over all coverages.
-        review: What can be accepted without review.
     """
 
     right: str
@@ -127,14 +113,8 @@ class Trust:
 class Recalibration:
     """The judge's scores mapped to the human scale, each by a map fitted without its case.
 
-    Attributes:
-        kind: `shift`, `affine`, `ordinal` or `isotonic`: the simplest that does as well as the
-            best.
-        mae_before: Mean absolute difference of judge and humans.
-        mae_after: The same after the map.
-        rmse_before: Root of the mean squared difference.
-        bias_after: Mean difference after the map.
-        accuracy_before: Share of equal pass decisions.
+    `kind` is `shift`, `affine`, `ordinal` or `isotonic`: the simplest that does as well as any.
+    The errors are differences of judge and humans, the accuracies shares of equal pass decisions.
     """
 
     kind: str

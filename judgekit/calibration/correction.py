@@ -15,6 +15,7 @@ from judgekit.calibration.items import (
     clustered_rate,
     clustered_unit_mean,
     mean_rating,
+    shared_clusters,
 )
 from judgekit.stats.correction import corrected_mean
 from judgekit.stats.estimate import Estimate, undefined_estimate
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from judgekit.calibration.inputs import CalibrationOptions
     from judgekit.calibration.items import AlignedItems
-    from judgekit.stats.correction import CorrectedMean
+    from judgekit.stats.correction import CorrectedMean, LabelsAre
 
 # A deviation needs two labels.
 _FEW = 2
@@ -66,13 +67,10 @@ class CorrectedFigure:
 
     Attributes:
         what: `pass rate`, `mean value` on [0, 1], or `win rate of a`.
-        raw: The judge's own figure.
-        corrected: The corrected figure; nan with a reason if the labels do not allow a correction.
-        labels_only: The figure of the human labels alone.
+        corrected: nan with a reason if the labels do not allow a correction.
         estimator: `post-stratified`, `ppi++` or `rogan-gladen`; if everything is labelled,
             the labels alone.
         labels_are: How the labelled items were chosen: `random`, `other`, or `random, assumed`.
-        n_labels: Labelled items it is computed from.
         n_unlabelled: Items that only the judge scored.
         n_labels_saved: Further labels needed for the same precision without the judge, in cases of
             the same sizes; nan if unknown.
@@ -93,24 +91,19 @@ class CorrectedFigure:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LabelBudget:
-    """How many labels an interval of a given half-width needs.
+    """How many labels an interval of a given half-width needs, with and without the judge's help.
 
     Labels of one case carry less information than labels of different cases. The counts assume that
     further labels come in cases of the same sizes.
-
-    Attributes:
-        n_needed: Labels needed in total with the judge's help; None if unknown.
-        n_needed_alone: Labels needed without a judge.
-        reason: Why the counts are unknown.
     """
 
     half_width: float
     n_labels: int
-    n_needed: int | None
-    n_needed_alone: int | None
-    reason: str | None
+    n_needed: int | None = None
+    n_needed_alone: int | None = None
+    reason: str | None = None
 
     @property
     def n_more(self) -> int | None:
@@ -128,9 +121,19 @@ class _Sides:
     clusters: tuple[list[Hashable], list[Hashable]]
 
     @property
+    def scores(self) -> tuple[list[float], list[float], list[float]]:
+        return self.labels.tolist(), self.labeled.tolist(), self.others.tolist()
+
+    @property
     def is_clustered(self) -> bool:
-        names = [*self.clusters[0], *self.clusters[1]]
-        return len(set(names)) < len(names)
+        return shared_clusters([*self.clusters[0], *self.clusters[1]]) is not None
+
+    def raw(self, labels_are: LabelsAre, level: float) -> Estimate:
+        """The judge's own figure over all items, or only over the target of other labels."""
+        if labels_are == "other":
+            return _plain(self.others, self.clusters[1], level)
+        scores = np.concatenate([self.labeled, self.others])
+        return _plain(scores, [*self.clusters[0], *self.clusters[1]], level)
 
 
 def correct_figure(
@@ -142,22 +145,20 @@ def correct_figure(
     if aligned.is_nominal or not len(sides.labels) or not len(sides.others):
         return _uncorrected(sides, what, level, is_nominal=aligned.is_nominal)
     labels_are = options.labels_are or "random"
-    corrected = corrected_mean(
-        sides.labels.tolist(),
-        sides.labeled.tolist(),
-        sides.others.tolist(),
-        labels_are=labels_are,
-        level=level,
-    )
+    corrected = corrected_mean(*sides.scores, labels_are=labels_are, level=level)
     looks = _looks_random(sides, corrected)
     estimate = corrected.corrected
     warnings = [*corrected.warnings]
     estimator = corrected.estimator
+    raw = sides.raw(labels_are, level) if sides.is_clustered else corrected.raw
     if sides.is_clustered and not isnan(estimate.value):
         if labels_are == "random":
             # Post-stratification has no clustered variance here, and PPI++ has.
-            estimate = _clustered(sides, estimate, level)
-            estimator = "ppi++" if estimate.method.startswith("ppi++") else estimator
+            by_case = ppi_mean(*sides.scores, clusters=sides.clusters, level=level)
+            if isnan(by_case.low):
+                estimate = replace(estimate, low=nan, high=nan, reason=by_case.reason)
+            else:
+                estimate, estimator = by_case, "ppi++"
         else:
             warnings.append(_NOT_CLUSTERED)
     if options.labels_are is None:
@@ -168,16 +169,19 @@ def correct_figure(
             )
         else:
             warnings.append(_ASSUMED)
+    spread, saved = _spread(sides.labels, sides.clusters[0]), nan
+    if labels_are == "random" and min(estimate.se, spread) > 0:
+        saved = max(0.0, spread**2 / estimate.se**2 - len(sides.labels))
     return CorrectedFigure(
         what=what,
-        raw=clip_to_unit(_raw(sides, corrected.raw, labels_are, level)),
+        raw=clip_to_unit(raw),
         corrected=clip_to_unit(estimate),
         labels_only=_plain(sides.labels, sides.clusters[0], level),
         estimator=estimator,
         labels_are="random, assumed" if options.labels_are is None else labels_are,
         n_labels=corrected.n_labels,
         n_unlabelled=len(sides.others),
-        n_labels_saved=nan if labels_are == "other" else _saved(sides, estimate),
+        n_labels_saved=saved,
         looks_random=looks,
         warnings=tuple(warnings),
     )
@@ -191,23 +195,13 @@ def label_budget(aligned: AlignedItems, what: str, options: CalibrationOptions) 
     sd = 0.0 if aligned.is_nominal else _spread(labels, sides.clusters[0])
     if sd <= 0:
         reason = "the labels do not vary" if n >= _FEW else f"{n} labels show no spread"
-        return LabelBudget(
-            half_width=options.half_width, n_labels=n, n_needed=None, n_needed_alone=None,
-            reason=NO_ORDER if aligned.is_nominal else reason,
-        )  # fmt: skip
-    varies = float(judge.std()) > 0
-    corr = float(np.corrcoef(labels, judge)[0, 1]) if varies else 0.0
+        return LabelBudget(options.half_width, n, reason=NO_ORDER if aligned.is_nominal else reason)
+    corr = float(np.corrcoef(labels, judge)[0, 1]) if judge.std() > 0 else 0.0
     alpha = 1 - options.level
     # Planned at the correlation seen so far, which small samples overstate: a lower bound.
     needed = labels_for_ppi(len(sides.others), options.half_width, sd, corr, alpha=alpha)
     alone = labels_for_ppi(0, options.half_width, sd, 0.0, alpha=alpha)
-    return LabelBudget(
-        half_width=options.half_width,
-        n_labels=n,
-        n_needed=needed.value,
-        n_needed_alone=alone.value,
-        reason=None,
-    )
+    return LabelBudget(options.half_width, n, needed.value, alone.value)
 
 
 def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:
@@ -220,9 +214,7 @@ def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:
         labels = np.array([aligned.value(mean_rating(item)) for item in both])
         labeled = np.array([aligned.value(x) for x in aligned.judge.tolist()])
         others = [nan if i.judge is None else aligned.value(i.judge) for i in aligned.unlabelled]
-    known = (
-        np.flatnonzero(~(np.isnan(labels) | np.isnan(labeled))) if len(both) else np.array([], int)
-    )
+    known = np.flatnonzero(~(np.isnan(labels) | np.isnan(labeled)))
     rest = [i for i, x in enumerate(others) if not isnan(x)]
     return _Sides(
         labels=labels[known],
@@ -232,34 +224,10 @@ def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:
     )
 
 
-def _clustered(sides: _Sides, found: Estimate, level: float) -> Estimate:
-    """The same mean with the interval of PPI++ by case, if cases have several items."""
-    by_case = ppi_mean(
-        sides.labels.tolist(),
-        sides.labeled.tolist(),
-        sides.others.tolist(),
-        clusters=sides.clusters,
-        level=level,
-    )
-    if isnan(by_case.low):
-        return replace(found, low=nan, high=nan, reason=by_case.reason)
-    return by_case
-
-
-def _raw(sides: _Sides, plain: Estimate, labels_are: str, level: float) -> Estimate:
-    """The judge's own figure over all items, or only over the target of other labels."""
-    if not sides.is_clustered:
-        return plain
-    if labels_are == "other":
-        return _plain(sides.others, sides.clusters[1], level)
-    scores = np.concatenate([sides.labeled, sides.others])
-    return _plain(scores, [*sides.clusters[0], *sides.clusters[1]], level)
-
-
 def _plain(x: np.ndarray, names: list[Hashable], level: float) -> Estimate:
-    clusters = names if len(set(names)) < len(names) else None
+    clusters = shared_clusters(names)
     if np.isin(x, (0, 1)).all():
-        return clustered_rate(x.tolist(), clusters, level=level)
+        return clustered_rate(x, clusters, level=level)
     return clustered_unit_mean(x.tolist(), clusters, level=level)
 
 
@@ -272,8 +240,7 @@ def _uncorrected(
         # Categories have neither a mean nor a pass rate.
         raw = human = corrected = undefined_estimate(NO_ORDER, n=n, method="none", level=level)
     else:
-        scores = np.concatenate([sides.labeled, sides.others])
-        raw = _plain(scores, [*sides.clusters[0], *sides.clusters[1]], level)
+        raw = sides.raw("random", level)
         human = _plain(sides.labels, sides.clusters[0], level)
         reason = _ALL_LABELLED if n else "no item has a label and a score"
         corrected = undefined_estimate(reason, n=n, method=_LABELS_ALONE, level=level)
@@ -297,7 +264,7 @@ def _spread(labels: np.ndarray, names: list[Hashable]) -> float:
     n = len(labels)
     if n < _FEW or not np.ptp(labels):
         return 0.0
-    se = mean(labels.tolist(), clusters=names if len(set(names)) < n else None).se
+    se = mean(labels.tolist(), clusters=shared_clusters(names)).se
     return 0.0 if isnan(se) else se * sqrt(n)
 
 
@@ -318,8 +285,3 @@ def _looks_random(sides: _Sides, found: CorrectedMean) -> bool | None:
     se = sqrt(sum(pull**2 for pull in pulls.values()) * n / (n - 1)) if n > 1 else nan
     gap = abs(float(sides.labeled.mean() - sides.others.mean()))
     return gap <= t_quantile(_UNLIKE, n - 1) * se if se > _FLAT else None
-
-
-def _saved(sides: _Sides, found: Estimate) -> float:
-    n, spread = len(sides.labels), _spread(sides.labels, sides.clusters[0])
-    return max(0.0, spread**2 / found.se**2 - n) if min(found.se, spread) > 0 else nan

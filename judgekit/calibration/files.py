@@ -72,14 +72,9 @@ _SPARE = frozenset({
 
 
 class JudgedScoreRow(Record):
-    """One score of a judge in a row of its own.
+    """One score of a judge in a row of its own; the criterion is optional if there is only one.
 
-    Attributes:
-        answer: Which of the variant's answers, from 0.
-        criterion: The criterion; optional if there is only one.
-        repeat: The judge's repeat, from 0.
-        raw: The score, or the name of a level; None for an unusable answer.
-        value: The score on [0, 1].
+    `answer` counts the variant's answers, `repeat` the judge's; `raw` may be the name of a level.
     """
 
     case_id: Name
@@ -99,12 +94,7 @@ class JudgedScoreRow(Record):
 class JudgedWinnerRow(Record):
     """One winner that a judge chose, in a row of its own.
 
-    Attributes:
-        criterion: The criterion; None for the whole output.
-        order: The order of presentation; None if both orders are already reconciled.
-        winner: The better output, `a` and `b` as named and not as shown; None for an unusable
-            answer.
-        probability: The preference for a.
+    `winner` is `a` or `b` as named and not as shown; without an order both are already reconciled.
     """
 
     case_id: Name
@@ -124,14 +114,9 @@ def read_judged_file(
     path: Path, *, rubric: Rubric | None = None, cases: Mapping[str, Case] | None = None
 ) -> PointwiseData | PairwiseData:
     """Judge answers from a file of verdicts, comparisons, scores or winners."""
-    rows: list[FileRow] = []
-    problems: list[DatasetError] = []
-    for row in _rows(path):
-        if isinstance(row, DatasetError):
-            problems.append(row)
-        else:
-            rows.append(row)
-    raise_problems(problems, "rows")
+    found = list(_rows(path))
+    raise_problems([row for row in found if isinstance(row, DatasetError)], "rows")
+    rows = [row for row in found if isinstance(row, FileRow)]
     if not rows:
         raise DatasetError("the file holds no rows", path=path)
     return read_judged_rows(rows, path, rubric=rubric, cases=cases)
@@ -153,7 +138,7 @@ def read_judged_rows(
     if "winner" in first:
         return _winners(_records(rows, JudgedWinnerRow, path), path, cases or {})
     if "raw" in first or "score" in first or "failure_kind" in first:
-        return _scores(_scored(rows, path, rubric), rubric, cases or {})
+        return _scores(rows, path, rubric, cases or {})
     names = ", ".join(list(first)[:8])
     raise DatasetError(
         f"found no judgment in the fields: {names}",
@@ -194,26 +179,10 @@ def _records(rows: Iterable[FileRow], model: type[_R], path: Path | None) -> lis
     return records
 
 
-def _scored(
-    rows: Sequence[FileRow], path: Path | None, rubric: Rubric | None
-) -> list[JudgedScoreRow]:
-    """Rows of scores, with names of levels replaced by the rubric's scores."""
-    records = _records(rows, JudgedScoreRow, path)
-    problems: list[DatasetError] = []
-    for at, (row, record) in enumerate(zip(rows, records, strict=True)):
-        if isinstance(record.raw, str):
-            try:
-                raw = _score_of_level(record, row.line, path, rubric)
-                records[at] = record.model_copy(update={"raw": raw})
-            except DatasetError as error:
-                problems.append(error)
-    raise_problems(problems, "rows")
-    return records
-
-
 def _score_of_level(
     record: JudgedScoreRow, line: int, path: Path | None, rubric: Rubric | None
 ) -> float:
+    """The rubric's score for the name of a level."""
     names = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
     # A rubric with one criterion needs no name in the rows.
     name = names[0] if len(names) == 1 else record.criterion
@@ -246,29 +215,38 @@ def _plain(row: FileRow) -> dict[str, JsonValue]:
 
 
 def _scores(
-    rows: Iterable[JudgedScoreRow], rubric: Rubric | None, cases: Mapping[str, Case]
+    rows: Sequence[FileRow], path: Path | None, rubric: Rubric | None, cases: Mapping[str, Case]
 ) -> PointwiseData:
     grades = PointwiseData(rubric=rubric)
-    for row in rows:
-        place = OutputKey(row.case_id, row.variant, row.answer)
-        grades.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
+    problems: list[DatasetError] = []
+    for row, record in zip(rows, _records(rows, JudgedScoreRow, path), strict=True):
+        place = OutputKey(record.case_id, record.variant, record.answer)
+        grades.groups.setdefault(place, groups_of(cases.get(record.case_id), record.metadata))
+        raw = record.raw
+        try:
+            if isinstance(raw, str):
+                raw = _score_of_level(record, row.line, path, rubric)
+        except DatasetError as error:
+            problems.append(error)
+            continue
         # The system under test failed, not the judge: this output was never judged.
-        if row.failure_kind == "target_error":
+        if record.failure_kind == "target_error":
             grades.n_errors += 1
             continue
         grades.samples.append(
             ScoreSample(
                 place=place,
-                criterion=row.criterion,
-                raw=row.raw if isinstance(row.raw, float | int) else None,
-                value=row.value,
-                confidence=row.confidence,
-                rationale=row.rationale,
-                judge=row.judge,
-                repeat=row.repeat,
-                failure=row.failure_kind or (None if row.raw is not None else "unreadable"),
+                criterion=record.criterion,
+                raw=raw,
+                value=record.value,
+                confidence=record.confidence,
+                rationale=record.rationale,
+                judge=record.judge,
+                repeat=record.repeat,
+                failure=record.failure_kind or (None if raw is not None else "unreadable"),
             )
         )
+    raise_problems(problems, "rows")
     return grades
 
 
@@ -281,52 +259,41 @@ def _winners(
         place = pair_key(row.case_id, row.variant_a, row.variant_b)
         pairs.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
         by_pair.setdefault((place, row.criterion), []).append(row)
-    problems = [
-        DatasetError(
-            f"{n} rows name its winner without an `order`",
-            path=path,
-            case_id=place.case_id,
-            hint='keep one, or add "order": "ab" or "ba"; calibrate each judge separately',
+    problems: list[DatasetError] = []
+    for (place, criterion), of_pair in by_pair.items():
+        whole = [row for row in of_pair if row.order is None]
+        if len(whole) > 1:
+            hint = 'keep one, or add "order": "ab" or "ba"; calibrate each judge separately'
+            what = f"{len(whole)} rows name its winner without an `order`"
+            problems.append(DatasetError(what, path=path, case_id=place.case_id, hint=hint))
+        choices = tuple(
+            OrderedChoice(
+                order=row.order,
+                winner=row.winner,
+                share=_share(row),
+                rationale=row.rationale,
+                judge=row.judge,
+            )
+            for row in of_pair
+            if row.order is not None
         )
-        for (place, _), of_pair in by_pair.items()
-        if (n := sum(row.order is None for row in of_pair)) > 1
-    ]
-    raise_problems(problems, "pairs")
-    pairs.pairs += [
-        _pair(place, criterion, of_pair) for (place, criterion), of_pair in by_pair.items()
-    ]
-    return pairs
-
-
-def _pair(place: OutputKey, criterion: str | None, rows: list[JudgedWinnerRow]) -> PairJudgment:
-    choices = tuple(
-        OrderedChoice(
-            order=row.order,
-            winner=row.winner,
-            share=_share(row),
-            rationale=row.rationale,
-            judge=row.judge,
-        )
-        for row in rows
-        if row.order is not None
-    )
-    whole = next((row for row in rows if row.order is None), None)
-    winners = {choice.winner for choice in choices}
-    if whole is not None:
-        winner = whole.winner
-    elif None in winners:
+        winners = {row.winner for row in whole or of_pair}
         # One usable order is not enough for a conclusion about both.
-        winner = None
-    else:
-        winner = winners.pop() if len(winners) == 1 else "tie"
-    return PairJudgment(
-        place=place,
-        criterion=criterion,
-        choices=choices,
-        winner=winner,
-        probability=None if whole is None else _share(whole),
-        confidence=None if whole is None else whole.confidence,
-    )
+        winner: Winner | None = None
+        if None not in winners:
+            winner = winners.pop() if len(winners) == 1 else "tie"
+        pairs.pairs.append(
+            PairJudgment(
+                place=place,
+                criterion=criterion,
+                choices=choices,
+                winner=winner,
+                probability=_share(whole[0]) if whole else None,
+                confidence=whole[0].confidence if whole else None,
+            )
+        )
+    raise_problems(problems, "pairs")
+    return pairs
 
 
 def _share(row: JudgedWinnerRow) -> float | None:

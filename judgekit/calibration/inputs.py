@@ -102,12 +102,7 @@ Groups = dict[str, tuple[str, ...]]
 
 
 class OutputKey(NamedTuple):
-    """The key of one judged output.
-
-    Attributes:
-        variant: None if outputs name none; for a comparison both, as `a::b`.
-        repeat: Which of the variant's answers, from 0.
-    """
+    """The key of one judged output: the case, the variant (for a comparison `a::b`), the answer."""
 
     case_id: str
     variant: str | None = None
@@ -132,7 +127,6 @@ class ScoreSample:
         criterion: None if the answer names none, because there is only one.
         raw: The score; None for an unusable answer.
         value: The score on [0, 1], if known.
-        repeat: The judge's repeat, from 0.
         failure: The kind of failure.
     """
 
@@ -149,38 +143,38 @@ class ScoreSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CombinedScore:
-    """The verdict on one output as concluded by a rubric or a panel.
-
-    Attributes:
-        by_criterion: The value of each criterion, several judges combined.
-    """
+    """The verdict on one output and each criterion's value, concluded by a rubric or panel."""
 
     value: float | None
     passed: bool | None
     by_criterion: dict[str, float | None] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class PointwiseData:
-    """Scores of outputs.
+@dataclass(slots=True, kw_only=True)
+class _JudgeAnswers:
+    """What scores and comparisons have in common.
 
     Attributes:
-        combined: The verdicts concluded from them.
-        groups: The groups each output belongs to.
         models: The models that answered, as the providers name them.
-        asked: The judges and their settings, if known.
-        n_errors: Outputs that record an error of the system under test; they were not judged.
+        n_errors: Outputs, or pairs with an output, that record an error of the system under test;
+            they were not judged.
         origin: The run or file, and the judge's settings if known.
     """
+
+    groups: dict[OutputKey, Groups] = field(default_factory=dict)
+    models: dict[str, None] = field(default_factory=dict)
+    n_errors: int = 0
+    origin: JsonObject = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class PointwiseData(_JudgeAnswers):
+    """Scores of outputs, the verdicts concluded from them, and the judges' settings if known."""
 
     samples: list[ScoreSample] = field(default_factory=list)
     combined: dict[OutputKey, CombinedScore] = field(default_factory=dict)
     rubric: Rubric | None = None
-    groups: dict[OutputKey, Groups] = field(default_factory=dict)
-    models: dict[str, None] = field(default_factory=dict)
     asked: CalibratedPanel | None = None
-    n_errors: int = 0
-    origin: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +182,6 @@ class OrderedChoice:
     """One answer of a judge about two outputs, mapped back to a and b.
 
     Attributes:
-        order: Which output was shown first.
         winner: The preferred output; None for an unusable answer.
         share: The preference for a in [0, 1], if known more precisely than by the winner.
     """
@@ -205,7 +198,6 @@ class PairJudgment:
     """All judgments of one pair of outputs, on one criterion or overall.
 
     Attributes:
-        place: The case and both variants.
         criterion: None for the whole output.
         choices: The answers; empty if the outputs are identical or only the result is known.
         winner: The result of both orders; None if undecided.
@@ -221,20 +213,11 @@ class PairJudgment:
     confidence: float | None = None
 
 
-@dataclass(slots=True)
-class PairwiseData:
-    """Comparisons of outputs.
-
-    Attributes:
-        pairs: Each pair, once for each criterion.
-        n_errors: Pairs with an output that records an error.
-    """
+@dataclass(slots=True, kw_only=True)
+class PairwiseData(_JudgeAnswers):
+    """Comparisons of outputs; each pair once for each criterion."""
 
     pairs: list[PairJudgment] = field(default_factory=list)
-    groups: dict[OutputKey, Groups] = field(default_factory=dict)
-    models: dict[str, None] = field(default_factory=dict)
-    n_errors: int = 0
-    origin: JsonObject = field(default_factory=dict)
 
 
 _HALF = 0.5
@@ -285,12 +268,7 @@ def _texts(metadata: Mapping[str, object]) -> Groups:
 
 @dataclass(frozen=True, slots=True)
 class MatchedLabel:
-    """A label with the output and criterion it refers to.
-
-    Attributes:
-        place: The output, or the pair.
-        criterion: The criterion; `WHOLE_OUTPUT` for the whole output.
-    """
+    """A label with the output (or pair) and the criterion (or `WHOLE_OUTPUT`) it refers to."""
 
     placed: LocatedLabel
     place: OutputKey

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import fsum, isclose, isnan, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, cast
 
 import numpy as np
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from judgekit.stats.alpha import AlphaLevel
     from judgekit.stats.intervals import Rate
 
+_P = ParamSpec("_P")
 _LEVEL_DIGITS = 9
 _TWO = 2
 
@@ -79,13 +80,9 @@ class JudgedItem:
         cluster: The unit of independence that it belongs to, normally its case.
         judge: The mean of the judge's usable answers; None if there is none.
         samples: The judge's answers one by one; None for unusable ones.
-        ratings: Each annotator's score.
-        rationale: The judge's reason.
-        reasons: The annotators' reasons.
-        groups: The groups the output belongs to.
+        ratings: Each annotator's score; `reasons` are theirs, `rationale` is the judge's.
         judge_passed: Whether the judge's verdict passes, if a rubric decides that by more than the
-            score.
-        human_passed: Whether the human verdict passes, likewise.
+            score; `human_passed` likewise.
     """
 
     place: OutputKey
@@ -108,13 +105,11 @@ class AlignedItems:
 
     Attributes:
         name: The criterion; empty for the whole output.
-        criterion: The criterion; calibration maps are bound to its fingerprint.
-        scale: The scale of all scores in it.
+        criterion: Calibration maps are bound to its fingerprint.
         threshold: The value on [0, 1] from which a score passes; None if nothing passes
             (comparisons).
         items: Labelled items; the judge may have failed on them.
         unlabelled: Items with a judge's score and without a label.
-        consensus: How several annotators combine to one label.
         is_nominal: Whether the scale has unordered categories, so that only equal scores agree.
     """
 
@@ -158,12 +153,8 @@ class AlignedItems:
     @cached_property
     def human_level(self) -> np.ndarray:
         """The label of each of `both` at the nearest level, halves up."""
-        return self._labels_of(self.both)
-
-    @cached_property
-    def labels(self) -> np.ndarray:
-        """The label of each of `items`, including those on which the judge failed."""
-        return self._labels_of(self.items)
+        labels = [self.label(item) for item in self.both]
+        return np.array([level_of(x, self.levels) for x in labels], dtype=float)
 
     @cached_property
     def judge_pass(self) -> np.ndarray:
@@ -227,10 +218,6 @@ class AlignedItems:
             items=tuple(item for item in self.items if is_wanted(item)),
             unlabelled=tuple(item for item in self.unlabelled if is_wanted(item)),
         )
-
-    def _labels_of(self, items: Sequence[JudgedItem]) -> np.ndarray:
-        labels = [self.label(item) for item in items]
-        return np.array([level_of(x, self.levels) for x in labels], dtype=float)
 
     def passes(self, raw: float) -> float:
         """Whether a score passes: 1, 0, or nan without a threshold."""
@@ -327,11 +314,14 @@ def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
     return round(least, _LEVEL_DIGITS), round(least + step, _LEVEL_DIGITS)
 
 
-def estimate_or_undefined(make: Callable[[], Estimate], *, level: float = 0.95) -> Estimate:
-    """An estimate, or an undefined one with the reason."""
+def estimate_or_undefined(
+    statistic: Callable[_P, Estimate], /, *arguments: _P.args, **options: _P.kwargs
+) -> Estimate:
+    """A statistic's estimate, or an undefined one with the reason."""
     try:
-        return make()
+        return statistic(*arguments, **options)
     except NotEnoughDataError as error:
+        level = cast("float", options.get("level", 0.95))
         return undefined_estimate(error.message, n=0, method="none", level=level)
 
 
@@ -344,7 +334,8 @@ def clustered_estimate(
 ) -> Estimate:
     """An estimate with a jackknife interval over clusters."""
     # Above sixty clusters, groups of them are left out together (delete-a-group jackknife, Kott
-    # 2001). They are assigned in the order of their names, so that the order of rows is irrelevant.
+    # 2001, Journal of Official Statistics 17(4), 521-526). They are assigned in the order of their
+    # names, so that the order of rows is irrelevant.
     if clusters is None or isnan(found.value):
         return found
     codes = {name: code for code, name in enumerate(sorted(set(clusters), key=str))}
@@ -371,7 +362,7 @@ def clustered_estimate(
 
 
 def jackknife(
-    statistic: Callable[[np.ndarray], Estimate],
+    statistic: Callable[..., Estimate],
     n: int,
     clusters: Sequence[Hashable] | None,
     *,
@@ -379,31 +370,38 @@ def jackknife(
     is_quadratic: bool = False,
 ) -> Estimate:
     """A statistic of the items at given places, for all `n`, with an interval over clusters."""
-
-    def at(places: np.ndarray) -> Estimate:
-        return estimate_or_undefined(lambda: statistic(places), level=level)
-
     return clustered_estimate(
-        at(np.arange(n)), lambda places: at(places).value, clusters, is_quadratic=is_quadratic
+        estimate_or_undefined(statistic, np.arange(n), level=level),
+        lambda places: estimate_or_undefined(statistic, places, level=level).value,
+        clusters,
+        is_quadratic=is_quadratic,
     )
 
 
 def clustered_rate(
-    outcomes: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
+    outcomes: Sequence[float] | np.ndarray, clusters: Sequence[Hashable] | None, *, level: float
 ) -> Rate:
     """The share `k / n` of all outcomes, whatever the sizes of their clusters."""
-    known = [x for x in outcomes if not isnan(x)]
+    numbers = [float(x) for x in outcomes]
+    known = [x for x in numbers if not isnan(x)]
     if clusters is None or not known:
-        n_missing = len(outcomes) - len(known)
+        n_missing = len(numbers) - len(known)
         return proportion(int(sum(known)), len(known), n_missing=n_missing, level=level)
-    return pooled_proportion(outcomes, clusters, level=level)
+    return pooled_proportion(numbers, clusters, level=level)
 
 
 def clustered_mean(
     x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
 ) -> Estimate:
     """A mean with an interval clustered by case."""
-    return estimate_or_undefined(lambda: mean(x, clusters=clusters, level=level), level=level)
+    return estimate_or_undefined(mean, x, clusters=clusters, level=level)
+
+
+def ordered_mean(aligned: AlignedItems, x: np.ndarray, *, level: float) -> Estimate:
+    """A mean of numbers about each of `both`; undefined for categories."""
+    if aligned.is_nominal:
+        return undefined_estimate(NO_ORDER, n=len(x), method="t", level=level)
+    return clustered_mean(x.tolist(), aligned.clusters, level=level)
 
 
 def clustered_unit_mean(
@@ -433,7 +431,6 @@ def scale_alpha(
     aligned: AlignedItems,
     rows: Sequence[Sequence[float | None]],
     measurement: AlphaLevel,
-    *,
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Estimate:
@@ -442,10 +439,11 @@ def scale_alpha(
         return undefined_estimate(_NO_LEVELS_FOR_ALPHA, n=len(rows), method="alpha", level=level)
     if aligned.is_nominal and measurement != "nominal":
         return undefined_estimate(NO_ORDER, n=len(rows), method="alpha", level=level)
-    return estimate_or_undefined(
-        lambda: krippendorff_alpha(rows, measurement, clusters=clusters, confidence=level),
-        level=level,
-    )
+
+    def alpha(*, level: float) -> Estimate:
+        return krippendorff_alpha(rows, measurement, clusters=clusters, confidence=level)
+
+    return estimate_or_undefined(alpha, level=level)
 
 
 def overall_items(
@@ -499,6 +497,10 @@ def _item(
     if not ratings:
         ratings, human_passed = _overall_ratings(rubric, criteria, labelled)
     confidences = [item.confidence for item in parts.values() if item.confidence is not None]
+    reasons = label_reasons(labels) or {
+        who: _joined({n: i.reasons[who] for n, i in labelled.items() if who in i.reasons}) or ""
+        for who in dict.fromkeys(who for item in labelled.values() for who in item.reasons)
+    }
     return JudgedItem(
         place=any_part.place,
         criterion="",
@@ -508,7 +510,7 @@ def _item(
         # The verdict is as certain as its least certain criterion; unknown if one is unknown.
         confidence=min(confidences) if len(confidences) == len(parts) else None,
         rationale=_joined({n: i.rationale for n, i in parts.items() if i.rationale}),
-        reasons=label_reasons(labels) or _reasons(labelled),
+        reasons=reasons,
         groups=any_part.groups,
         judge_passed=passed,
         human_passed=human_passed,
@@ -545,11 +547,3 @@ def _verdict(rubric: Rubric, values: Mapping[str, float]) -> tuple[float | None,
 
 def _joined(parts: Mapping[str, str]) -> str | None:
     return "; ".join(f"{name}: {text}" for name, text in parts.items()) or None
-
-
-def _reasons(parts: Mapping[str, JudgedItem]) -> dict[str, str]:
-    by_annotator: dict[str, dict[str, str]] = {}
-    for name, item in parts.items():
-        for annotator, reason in item.reasons.items():
-            by_annotator.setdefault(annotator, {})[name] = reason
-    return {annotator: _joined(reasons) or "" for annotator, reasons in by_annotator.items()}

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         CalibrationOptions,
         Groups,
         OutputKey,
+        PairJudgment,
         PointwiseData,
         ScoreSample,
     )
@@ -54,20 +55,13 @@ WHOLE_CRITERION = Criterion(name="whole", question="How good is it?", scale=Scal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinCounts:
-    """How many labels and judgments matched.
+    """How many labels and judgments matched; the names are examples of those that did not.
 
     Attributes:
-        n_labels: Labels read.
         n_missing: Labels without a score.
         n_left_out: Labels of annotators that were not selected.
-        n_joined: Labels of judged outputs.
-        n_not_judged: Labels of outputs that were not judged.
-        not_judged: Some of those outputs.
         n_judged: Judged outputs, including those on which the judge failed.
-        n_not_labelled: Judged outputs without a label.
-        not_labelled: Some of those outputs.
         n_answers: Answers of the judge, usable or not: one for each criterion, order and repeat.
-        n_judge_failures: Unusable answers.
         failures: Unusable answers by kind.
         n_errors: Outputs that record an error of the system under test; they were not judged.
     """
@@ -97,6 +91,7 @@ class CalibrationData:
         whole: The rubric's verdicts, with the human verdicts by the same rubric.
         pooled: All criteria together, one item for each; None for a single criterion.
         notes: What was assumed.
+        pairs: The judge's comparisons by criterion (`WHOLE_OUTPUT` for the whole output) and pair.
     """
 
     criteria: tuple[AlignedItems, ...]
@@ -105,6 +100,7 @@ class CalibrationData:
     joined: JoinCounts
     judges: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    pairs: Mapping[str, Mapping[OutputKey, PairJudgment]] = field(default_factory=dict)
 
 
 def join_labels(
@@ -121,12 +117,10 @@ def join_labels(
     matching.take(labels)
     by_criterion = matching.by_criterion()
     criteria = [_criterion_of(name, grades, by_criterion[name]) for name in names]
-    notes = [*_scale_notes(criteria, own), *matching.notes()]
-    notes += [note for each in criteria for note in _range_notes(each, table)]
+    notes = [*_scale_notes(criteria, own, table), *matching.notes()]
     matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.matched)
-    builder = _Builder(grades, table, options)
-    aligned = [builder.aligned(c, by_criterion[c.name]) for c in criteria]
+    aligned = [align_items(c, by_criterion[c.name], grades, table, options) for c in criteria]
     labelled = tuple(each for each in aligned if each.items)
     whole = None
     # Categories have no values, and without values a rubric concludes nothing.
@@ -145,12 +139,12 @@ def join_labels(
 
 
 def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
-    """The labels of each output, sorted by annotator."""
-    by_place: defaultdict[OutputKey, list[MatchedLabel]] = defaultdict(list)
+    """The labels of each output."""
+    by_place: dict[OutputKey, list[MatchedLabel]] = {}
     # Sorted, so that no figure depends on the order of rows.
     for label in sorted(labels, key=lambda each: each.annotator):
-        by_place[label.place].append(label)
-    return dict(by_place)
+        by_place.setdefault(label.place, []).append(label)
+    return by_place
 
 
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
@@ -200,31 +194,29 @@ def _criterion_of(name: str, grades: PointwiseData, labels: Sequence[MatchedLabe
     return infer_criterion(name, own, raws)
 
 
-def _scale_notes(criteria: Sequence[Criterion], own: Sequence[str]) -> list[str]:
-    """The assumed scales, in one line for each."""
+def _scale_notes(
+    criteria: Sequence[Criterion],
+    own: Sequence[str],
+    table: Mapping[OutputKey, Mapping[str, Sequence[ScoreSample]]],
+) -> Iterable[str]:
+    """The assumed scales, in one line for each, and the judge scores outside of their scale."""
     by_ends: defaultdict[tuple[float, float], list[str]] = defaultdict(list)
     for each in criteria:
         if each.name not in own:
             by_ends[each.scale.min, each.scale.max].append(each.name)
-    return [
-        f"no rubric is known: the scale of {', '.join(names)} is assumed to range from {low:g} to "
-        f"{high:g}, with a pass threshold at {_THRESHOLD:g} of that range"
-        for (low, high), names in by_ends.items()
-    ]
-
-
-def _range_notes(
-    criterion: Criterion, table: Mapping[OutputKey, Mapping[str, Sequence[ScoreSample]]]
-) -> list[str]:
-    """A note on judge scores outside of their scale."""
-    scale = criterion.scale
-    raws = [s.raw for samples in table.values() for s in samples.get(criterion.name, ())]
-    n = sum(raw is not None and not scale.min <= raw <= scale.max for raw in raws)
-    if not n:
-        return []
-    which = f"{n:,} of the judge's scores of {criterion.name}"
-    # Clipping them would hide a wrong rubric, and would change figures silently.
-    return [f"{which} lie outside {scale.min:g} to {scale.max:g}; they are used unchanged"]
+    for (low, high), names in by_ends.items():
+        yield (
+            f"no rubric is known: the scale of {', '.join(names)} is assumed to range from {low:g} "
+            f"to {high:g}, with a pass threshold at {_THRESHOLD:g} of that range"
+        )
+    # Clipping scores outside would hide a wrong rubric, and would change figures silently.
+    for each in criteria:
+        scale = each.scale
+        raws = [s.raw for samples in table.values() for s in samples.get(each.name, ())]
+        n = sum(raw is not None and not scale.min <= raw <= scale.max for raw in raws)
+        if n:
+            which = f"{n:,} of the judge's scores of {each.name}"
+            yield f"{which} lie outside {scale.min:g} to {scale.max:g}; they are used unchanged"
 
 
 def label_problems(
@@ -257,71 +249,70 @@ def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
         raise placed.fault(error.message, hint) from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Builder:
-    """Builds the items of a criterion from samples and labels."""
+def align_items(
+    criterion: Criterion,
+    labels: Sequence[MatchedLabel],
+    grades: PointwiseData,
+    table: Mapping[OutputKey, Mapping[str, Sequence[ScoreSample]]],
+    options: CalibrationOptions,
+) -> AlignedItems:
+    """All items of a criterion, labelled and unlabelled."""
+    by_place = labels_by_place(labels)
+    items = [
+        _item(place, criterion, by_name[criterion.name], by_place.get(place, []), grades, options)
+        for place, by_name in table.items()
+        if criterion.name in by_name
+    ]
+    # A criterion's own threshold takes precedence over the rubric's.
+    threshold = criterion.pass_value
+    if threshold is None:
+        threshold = _THRESHOLD if grades.rubric is None else grades.rubric.pass_threshold
+    points = criterion.scale.points
+    # Two levels are ordered whatever they are named: yes is more than no.
+    is_nominal = options.categories and points is not None and len(points) > _TWO
+    return AlignedItems(
+        name=criterion.name,
+        criterion=criterion,
+        scale=criterion.scale,
+        threshold=None if is_nominal else threshold,
+        items=tuple(item for item in items if item.ratings),
+        unlabelled=tuple(i for i in items if not i.ratings and i.judge is not None),
+        consensus=options.consensus,
+        is_nominal=is_nominal,
+    )
 
-    grades: PointwiseData
-    table: Mapping[OutputKey, Mapping[str, Sequence[ScoreSample]]]
-    options: CalibrationOptions
 
-    def aligned(self, criterion: Criterion, labels: Sequence[MatchedLabel]) -> AlignedItems:
-        """All items of a criterion, labelled and unlabelled."""
-        by_place = labels_by_place(labels)
-        items = [
-            self._item(place, criterion, by_name[criterion.name], by_place.get(place, []))
-            for place, by_name in self.table.items()
-            if criterion.name in by_name
-        ]
-        rubric = self.grades.rubric
-        # A criterion's own threshold takes precedence over the rubric's.
-        threshold = criterion.pass_value
-        if threshold is None:
-            threshold = _THRESHOLD if rubric is None else rubric.pass_threshold
-        points = criterion.scale.points
-        # Two levels are ordered whatever they are named: yes is more than no.
-        is_nominal = self.options.categories and points is not None and len(points) > _TWO
-        return AlignedItems(
-            name=criterion.name,
-            criterion=criterion,
-            scale=criterion.scale,
-            threshold=None if is_nominal else threshold,
-            items=tuple(item for item in items if item.ratings),
-            unlabelled=tuple(i for i in items if not i.ratings and i.judge is not None),
-            consensus=self.options.consensus,
-            is_nominal=is_nominal,
-        )
-
-    def _item(
-        self,
-        place: OutputKey,
-        criterion: Criterion,
-        samples: Sequence[ScoreSample],
-        labels: Sequence[MatchedLabel],
-    ) -> JudgedItem:
-        groups = self.grades.groups.get(place, {})
-        usable = [s for s in samples if s.raw is not None]
-        confidences = [s.confidence for s in usable if s.confidence is not None]
-        score = None
-        if len({s.judge for s in usable}) > 1 and place in self.grades.combined:
-            # Several judges are scored by their panel's rule, which need not be the mean.
-            value = self.grades.combined[place].by_criterion.get(criterion.name)
-            low, high = criterion.scale.min, criterion.scale.max
-            score = None if value is None else low + value * (high - low)
-        elif usable:
-            score = fsum(s.raw for s in usable if s.raw is not None) / len(usable)
-        return JudgedItem(
-            place=place,
-            criterion=criterion.name,
-            cluster=cluster_of(place, groups, criterion.name, self.options),
-            judge=score,
-            samples=tuple(s.raw for s in samples),
-            ratings={t.annotator: label_score(t.placed, criterion) for t in labels},
-            confidence=fsum(confidences) / len(confidences) if confidences else None,
-            rationale=next((s.rationale for s in usable if s.rationale), None),
-            reasons=label_reasons(labels),
-            groups=groups,
-        )
+def _item(
+    place: OutputKey,
+    criterion: Criterion,
+    samples: Sequence[ScoreSample],
+    labels: Sequence[MatchedLabel],
+    grades: PointwiseData,
+    options: CalibrationOptions,
+) -> JudgedItem:
+    groups = grades.groups.get(place, {})
+    usable = [s for s in samples if s.raw is not None]
+    confidences = [s.confidence for s in usable if s.confidence is not None]
+    score = None
+    if len({s.judge for s in usable}) > 1 and place in grades.combined:
+        # Several judges are scored by their panel's rule, which need not be the mean.
+        value = grades.combined[place].by_criterion.get(criterion.name)
+        low, high = criterion.scale.min, criterion.scale.max
+        score = None if value is None else low + value * (high - low)
+    elif usable:
+        score = fsum(s.raw for s in usable if s.raw is not None) / len(usable)
+    return JudgedItem(
+        place=place,
+        criterion=criterion.name,
+        cluster=cluster_of(place, groups, criterion.name, options),
+        judge=score,
+        samples=tuple(s.raw for s in samples),
+        ratings={t.annotator: label_score(t.placed, criterion) for t in labels},
+        confidence=fsum(confidences) / len(confidences) if confidences else None,
+        rationale=next((s.rationale for s in usable if s.rationale), None),
+        reasons=label_reasons(labels),
+        groups=groups,
+    )
 
 
 def pool_criteria(criteria: Sequence[AlignedItems]) -> AlignedItems | None:
@@ -346,7 +337,7 @@ def pool_criteria(criteria: Sequence[AlignedItems]) -> AlignedItems | None:
 
 
 def _on_unit(aligned: AlignedItems) -> AlignedItems:
-    def moved(item: JudgedItem, *, labelled: bool) -> JudgedItem:
+    def moved(item: JudgedItem) -> JudgedItem:
         return replace(
             item,
             judge=None if item.judge is None else aligned.value(item.judge),
@@ -354,14 +345,14 @@ def _on_unit(aligned: AlignedItems) -> AlignedItems:
             ratings={name: aligned.value(raw) for name, raw in item.ratings.items()},
             # Decided on the own scale: thresholds of the criteria differ.
             judge_passed=None if item.judge is None else bool(aligned.judge_passes(item)),
-            human_passed=bool(aligned.human_passes(item)) if labelled else None,
+            human_passed=bool(aligned.human_passes(item)) if item.ratings else None,
         )
 
     return replace(
         aligned,
         scale=WHOLE_CRITERION.scale,
-        items=tuple(moved(item, labelled=True) for item in aligned.items),
-        unlabelled=tuple(moved(item, labelled=False) for item in aligned.unlabelled),
+        items=tuple(moved(item) for item in aligned.items),
+        unlabelled=tuple(moved(item) for item in aligned.unlabelled),
     )
 
 
@@ -373,7 +364,6 @@ class LabelMatcher:
         places: Everything that was judged.
         criteria: The criteria that were judged; `WHOLE_OUTPUT` if the whole output was.
         only: Only these annotators; empty for all.
-        matched: The labels that match.
         other_criteria: Labels of criteria that were not judged, by criterion.
         problems: What is wrong with labels; raised by `check`.
     """
@@ -436,7 +426,15 @@ class LabelMatcher:
             self.not_judged.append(f"{label.case_id} {label.variant or ''}".strip())
         elif len(places) > 1:
             # Choosing one of them silently could pair the label with another output.
-            self.problems.append(_ambiguous(placed, places))
+            name, known = "variant", sorted({str(place.variant) for place in places})
+            if len(known) == 1:
+                name, known = "repeat", sorted({str(place.repeat) for place in places})
+            self.problems.append(
+                placed.fault(
+                    f"it does not name its {name}; judged were {', '.join(known)}",
+                    f'add "{name}" to the label',
+                )
+            )
         else:
             annotator = label.annotator or UNNAMED_ANNOTATOR
             first = first_labels.setdefault((places[0], criterion, annotator), placed)
@@ -510,13 +508,3 @@ class LabelMatcher:
             n_errors=n_errors,
             annotators=tuple(sorted({each.annotator for each in self.matched})),
         )
-
-
-def _ambiguous(placed: LocatedLabel, places: Sequence[OutputKey]) -> DatasetError:
-    name, known = "variant", sorted({str(place.variant) for place in places})
-    if len(known) == 1:
-        name, known = "repeat", sorted({str(place.repeat) for place in places})
-    return placed.fault(
-        f"it does not name its {name}; judged were {', '.join(known)}",
-        f'add "{name}" to the label',
-    )

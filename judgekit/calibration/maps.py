@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from judgekit.calibration.agreement import scale_agreement
 from judgekit.calibration.confidence import cluster_folds
 from judgekit.calibration.items import NO_ORDER, clustered_mean
 from judgekit.calibration.join import pool_criteria
-from judgekit.errors import InputError, NotEnoughDataError
+from judgekit.errors import NotEnoughDataError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import Calibration, CalibrationFigure, CalibrationMap
 from judgekit.stats.calibration import (
@@ -27,7 +27,7 @@ from judgekit.stats.calibration import (
 from judgekit.stats.logistic import fit_ordinal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from judgekit.calibration.inputs import CalibrationOptions
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 MIN_LABELS_PER_MAP = 30
 """Labelled outputs that a map needs."""
-
-_NO_LABELS = "it has no labels"
 
 # If all of eight cases gain by the same amount, there is no variance and no interval, but by the
 # signs p < 0.01.
@@ -62,44 +60,43 @@ _FITS: dict[str, Callable[[Sequence[float], Sequence[float]], FittedMap]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapInputs:
-    """What calibration maps are fitted on.
-
-    Attributes:
-        aligned: Scores and labels by criterion.
-        kappas: Agreement by criterion.
-        pooled: Agreement over all criteria.
-    """
-
-    kind: Literal["pointwise", "pairwise"]
-    rubric: Rubric | None
-    asked: CalibratedPanel | None
-    aligned: Mapping[str, AlignedItems]
-    kappas: Mapping[str, Estimate]
-    pooled: Estimate
-    options: CalibrationOptions
-
-
-def fit_maps(inputs: MapInputs, *, fitted_at: datetime) -> Calibration:
-    """The maps of all criteria that have enough labels."""
-    rubric, panel = _required(inputs)
+def fit_maps(
+    rubric: Rubric,
+    panel: CalibratedPanel,
+    parts: Mapping[str, tuple[AlignedItems, Estimate]],
+    pooled: Estimate,
+    options: CalibrationOptions,
+    *,
+    fitted_at: datetime,
+) -> Calibration:
+    """The maps of all criteria that have enough labels, from items and agreement by criterion."""
     maps: list[CalibrationMap] = []
     without: dict[str, str] = {}
-    options = inputs.options
     for criterion in rubric.criteria:
-        aligned, kappa = inputs.aligned.get(criterion.name), inputs.kappas.get(criterion.name)
-        if aligned is None or kappa is None:
-            without[criterion.name] = _NO_LABELS
+        if criterion.name not in parts:
+            without[criterion.name] = "it has no labels"
             continue
         try:
-            maps.append(fit_map(aligned, criterion, kappa, level=options.level, seed=options.seed))
+            part = parts[criterion.name]
+            maps.append(fit_map(*part, criterion, level=options.level, seed=options.seed))
         except NotEnoughDataError as error:
             without[criterion.name] = error.message
     if not maps:
         reasons = "; ".join(f"{name}: {why}" for name, why in without.items())
         raise NotEnoughDataError(f"no criterion has enough labels for a map: {reasons}")
-    mapped = [inputs.aligned[one.criterion.name] for one in maps]
+    mapped = [parts[one.criterion.name][0] for one in maps]
+    kappa = pooled
+    if len(mapped) < len(parts):
+        # The agreement on the criteria that have maps, without other labelled criteria.
+        together = pool_criteria(mapped) or mapped[0]
+        kappa = scale_agreement(together, level=options.level).kappa_quadratic
+    # Sorted, so that the fingerprint of all labels is independent of their order.
+    rows = [
+        [*item.place, aligned.name, name, rating]
+        for aligned in mapped
+        for item in aligned.items
+        for name, rating in item.ratings.items()
+    ]
     return Calibration(
         rubric=rubric,
         asked=panel,
@@ -107,51 +104,11 @@ def fit_maps(inputs: MapInputs, *, fitted_at: datetime) -> Calibration:
         without=without,
         n_labels=sum(one.n_labels for one in maps),
         annotators=tuple(sorted({n for a in mapped for item in a.both for n in item.ratings})),
-        kappa=to_measured(_kappa_of(inputs, mapped)),
-        label_set=_label_set(mapped),
+        kappa=to_measured(kappa),
+        label_set=fingerprint(sorted(rows, key=str)),
         fitted_at=fitted_at,
         judgekit=version("judgekit-llm"),
     )
-
-
-def _required(inputs: MapInputs) -> tuple[Rubric, CalibratedPanel]:
-    """The rubric and the judge; without them nobody could tell where a map is valid."""
-    if inputs.kind == "pairwise":
-        raise InputError(
-            "choices between two outputs have no map",
-            hint="label single outputs with `raw`, and calibrate the judge's grades",
-        )
-    if inputs.rubric is None:
-        raise InputError(
-            "a map belongs to a rubric, and the rubric is unknown", hint="give --rubric"
-        )
-    if inputs.asked is None:
-        raise InputError(
-            "a map belongs to a judge, and the judgments do not name theirs",
-            hint="grade the outputs with it: --outputs FILE --judge MODEL",
-        )
-    return inputs.rubric, inputs.asked
-
-
-def _kappa_of(inputs: MapInputs, mapped: Sequence[AlignedItems]) -> Estimate:
-    """The agreement on the criteria that have maps, without other labelled criteria."""
-    if len(mapped) == len(inputs.aligned):
-        return inputs.pooled
-    together = pool_criteria(mapped)
-    if together is None:
-        return inputs.kappas[mapped[0].name]
-    return scale_agreement(together, level=inputs.options.level).kappa_quadratic
-
-
-def _label_set(mapped: Iterable[AlignedItems]) -> str:
-    """A fingerprint of all labels, independent of their order."""
-    rows = [
-        [*item.place, aligned.name, name, rating]
-        for aligned in mapped
-        for item in aligned.items
-        for name, rating in item.ratings.items()
-    ]
-    return fingerprint(sorted(rows, key=str))
 
 
 _METHODS: dict[str, MapMethod] = {
@@ -169,19 +126,6 @@ class _Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Passes:
-    """How values pass, compared with the human labels.
-
-    Attributes:
-        accuracy: Share of outputs with the human pass decision.
-        share: Share that passes.
-    """
-
-    accuracy: float
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Sides:
     """Judge and human values on [0, 1], to evaluate a map with."""
 
@@ -189,14 +133,6 @@ class _Sides:
     judge: np.ndarray
     human: np.ndarray
     level: float
-
-    @classmethod
-    def of(cls, aligned: AlignedItems, level: float) -> _Sides:
-        judge, human = (
-            np.clip([aligned.value(float(raw)) for raw in scores], 0, 1)
-            for scores in (aligned.judge, aligned.human)
-        )
-        return cls(aligned, judge, human, level)
 
     def mean(self, numbers: np.ndarray) -> Estimate:
         return clustered_mean(numbers.tolist(), self.aligned.clusters, level=self.level)
@@ -207,19 +143,16 @@ class _Sides:
     def gain(self, values: np.ndarray) -> Estimate:
         return self.mean(self.error(self.judge) - self.error(values))
 
-    def passes(self, values: np.ndarray) -> _Passes:
+    def passes(self, values: np.ndarray) -> tuple[float, float]:
+        """The share with the human pass decision, and the share that passes."""
         span = self.aligned.scale.max - self.aligned.scale.min
         raws = (self.aligned.scale.min + values * span).tolist()
         passed = np.array([self.aligned.passes(raw) for raw in raws])
-        return _Passes(float((passed == self.aligned.human_pass).mean()), float(passed.mean()))
-
-    @property
-    def human_share(self) -> float:
-        return float(self.aligned.human_pass.mean())
+        return float((passed == self.aligned.human_pass).mean()), float(passed.mean())
 
 
 def fit_map(
-    aligned: AlignedItems, criterion: Criterion, kappa: Estimate, *, level: float, seed: int
+    aligned: AlignedItems, kappa: Estimate, criterion: Criterion, *, level: float, seed: int
 ) -> CalibrationMap:
     """The map of one criterion."""
     # The candidates are shift, affine, ordinal (Platt's if labels are 0 or 1) and isotonic maps:
@@ -236,24 +169,29 @@ def fit_map(
             f"{len(both)} labelled outputs, and a map needs {MIN_LABELS_PER_MAP}: "
             f"label {MIN_LABELS_PER_MAP - len(both)} more"
         )
-    sides = _Sides.of(aligned, level)
+    judge, human = (
+        np.clip([aligned.value(float(raw)) for raw in scores], 0, 1)
+        for scores in (aligned.judge, aligned.human)
+    )
+    sides = _Sides(aligned, judge, human, level)
     names = [item.cluster for item in both]
     chosen, reason = _chosen(sides, cluster_folds(names, seed))
-    mapped = sides.judge if chosen is None else chosen.out_of_fold
-    before, after = sides.passes(sides.judge), sides.passes(mapped)
+    mapped = judge if chosen is None else chosen.out_of_fold
+    accuracy_before, passed_before = sides.passes(judge)
+    accuracy_after, passed_after = sides.passes(mapped)
     return CalibrationMap(
         criterion=criterion,
         method="identity" if chosen is None else _METHODS[chosen.fitted.kind],
         points=((0.0, 0.0), (1.0, 1.0)) if chosen is None else _points(chosen.fitted),
         reason=reason,
-        error_before=to_measured(sides.mean(sides.error(sides.judge))),
+        error_before=to_measured(sides.mean(sides.error(judge))),
         error_after=to_measured(sides.mean(sides.error(mapped))),
         improvement=to_measured(sides.gain(mapped)),
-        accuracy_before=before.accuracy,
-        accuracy_after=after.accuracy,
-        passed_before=before.share,
-        passed_after=after.share,
-        passed_by_people=sides.human_share,
+        accuracy_before=accuracy_before,
+        accuracy_after=accuracy_after,
+        passed_before=passed_before,
+        passed_after=passed_after,
+        passed_by_people=float(aligned.human_pass.mean()),
         kappa=to_measured(kappa),
         n_labels=sum(len(item.ratings) for item in both),
         n_items=len(both),
@@ -312,36 +250,33 @@ def _why_not(sides: _Sides, candidate: _Candidate) -> str | None:
     # Without variance there is no interval; then the number of cases decides.
     if not (gain.low > 0 or (isnan(gain.low) and gain.value > 0 and gain.n >= _ALIKE)):
         return "no map is significantly closer to the labels than the judge's own value"
-    own, mapped = sides.passes(sides.judge), sides.passes(candidate.out_of_fold)
-    if mapped.accuracy < own.accuracy - _SLACK:
+    own_accuracy, own_share = sides.passes(sides.judge)
+    accuracy, share = sides.passes(candidate.out_of_fold)
+    if accuracy < own_accuracy - _SLACK:
         return (
             f"the {kind} map is closer on the scale, but makes fewer correct pass decisions "
-            f"({mapped.accuracy:.0%} instead of {own.accuracy:.0%})"
+            f"({accuracy:.0%} instead of {own_accuracy:.0%})"
         )
-    human = sides.human_share
-    if abs(mapped.share - human) > abs(own.share - human) + _SLACK:
+    human = float(sides.aligned.human_pass.mean())
+    if abs(share - human) > abs(own_share - human) + _SLACK:
         return (
-            f"the {kind} map is closer on the scale, but its pass rate is {mapped.share:.0%}, with "
-            f"{human:.0%} by the labels and {own.share:.0%} by the judge"
+            f"the {kind} map is closer on the scale, but its pass rate is {share:.0%}, with "
+            f"{human:.0%} by the labels and {own_share:.0%} by the judge"
         )
     return None
 
 
 def _points(fitted: FittedMap) -> tuple[tuple[float, float], ...]:
     """The map as points in [0, 1]: exact for piecewise linear maps, fine steps for curves."""
-    x = np.unique([round(float(at), _DIGITS) for at in _places(fitted)])
+    places = getattr(fitted, "knots_x", None)
+    if places is None and fitted.kind in {"shift", "affine"}:
+        # A straight map bends where it reaches 0 or 1, because values are clipped there.
+        start, end = (float(y) for y in fitted.predict(np.array([0.0, 1.0])))
+        slope = end - start
+        bends = [(edge - start) / slope for edge in (0.0, 1.0)] if slope > _SLACK else []
+        places = [0.0, *(x for x in bends if 0 < x < 1), 1.0]
+    elif places is None:
+        places = np.linspace(0, 1, _GRID)
+    x = np.unique([round(float(at), _DIGITS) for at in places])
     y = np.maximum.accumulate(np.round(np.clip(fitted.predict(x), 0, 1), _DIGITS))
     return tuple(zip(x.tolist(), y.tolist(), strict=True))
-
-
-def _places(fitted: FittedMap) -> list[float]:
-    knots = getattr(fitted, "knots_x", None)
-    if knots is not None:
-        return [float(x) for x in knots]
-    if fitted.kind not in {"shift", "affine"}:
-        return [float(x) for x in np.linspace(0, 1, _GRID)]
-    # A straight map bends where it reaches 0 or 1, because values are clipped there.
-    start, end = (float(y) for y in fitted.predict(np.array([0.0, 1.0])))
-    slope = end - start
-    bends = [(edge - start) / slope for edge in (0.0, 1.0)] if slope > _SLACK else []
-    return [0.0, *(x for x in bends if 0 < x < 1), 1.0]

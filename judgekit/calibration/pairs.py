@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from math import fsum, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.calibration.inputs import label_reasons, majority_winner
 from judgekit.calibration.items import (
@@ -14,7 +14,6 @@ from judgekit.calibration.items import (
     JudgedItem,
     clustered_rate,
     clustered_unit_mean,
-    clusters_of,
     estimate_or_undefined,
     shared_clusters,
 )
@@ -24,12 +23,13 @@ from judgekit.calibration.join import (
     LabelMatcher,
     add_metadata,
     cluster_of,
+    labels_by_place,
 )
 from judgekit.records import WINNER_POINTS
 from judgekit.stats.agreement import cohen_kappa
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from judgekit.calibration.inputs import (
         CalibrationOptions,
@@ -39,40 +39,21 @@ if TYPE_CHECKING:
         PairwiseData,
     )
     from judgekit.datasets import LocatedLabel
-    from judgekit.errors import DatasetError
-    from judgekit.records import PresentationOrder, Winner
+    from judgekit.records import Winner
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
 
 _WORDS: dict[str, Winner] = {
-    "a": "a",
-    "b": "b",
-    "tie": "tie",
-    "draw": "tie",
-    "equal": "tie",
-    "both": "tie",
-}
+    "a": "a", "b": "b", "tie": "tie", "draw": "tie", "equal": "tie", "both": "tie",
+}  # fmt: skip
 
 _HINT = "a label of two outputs has `winner`: a, b, tie, or the name of a variant"
 _SIDES: tuple[Winner, ...] = ("a", "tie", "b")
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedPairs:
-    """What a calibration of comparisons is computed from.
-
-    Attributes:
-        material: The pairs as items; 1 is a, 0 is b.
-        pairs: The judge's answers by criterion (`WHOLE_OUTPUT` for the whole output) and pair.
-    """
-
-    material: CalibrationData
-    pairs: Mapping[str, Mapping[OutputKey, PairJudgment]]
-
-
 def join_pairs(
     pairs: PairwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
-) -> JoinedPairs:
+) -> CalibrationData:
     """Match labels with comparisons."""
     by_criterion: defaultdict[str, dict[OutputKey, PairJudgment]] = defaultdict(dict)
     for pair in sorted(pairs.pairs, key=lambda pair: pair.place.rank):
@@ -80,18 +61,12 @@ def join_pairs(
     places = sorted({pair.place for pair in pairs.pairs}, key=lambda place: place.rank)
     matching = LabelMatcher(places, list(by_criterion), options.annotators)
     matching.take(labels)
-    problems: list[DatasetError] = []
-    by_name: defaultdict[str, list[tuple[MatchedLabel, float]]] = defaultdict(list)
-    for each in matching.matched:
-        share = _share(each)
-        if share is None:
-            problems.append(each.placed.fault("it names no winner", _HINT))
-        else:
-            by_name[each.criterion].append((each, share))
-    matching.check(problems)
+    shareless = [each.placed for each in matching.matched if _share(each) is None]
+    matching.check([placed.fault("it names no winner", _HINT) for placed in shareless])
     add_metadata(pairs.groups, matching.matched)
+    by_name = matching.by_criterion()
     aligned = {
-        name: _aligned(name, judgments, by_name[name], pairs, options)
+        name: _aligned(name, judgments, labels_by_place(by_name[name]), pairs, options)
         for name, judgments in by_criterion.items()
     }
     whole = aligned.pop(WHOLE_OUTPUT, None)
@@ -100,15 +75,15 @@ def join_pairs(
     # A comparison records no kind of failure for an order, so that all count as unusable.
     failures = Counter("unusable" for choice in choices if choice.winner is None)
     judges = dict.fromkeys(choice.judge for choice in choices if choice.judge)
-    material = CalibrationData(
+    return CalibrationData(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
         pooled=None,
         joined=matching.joined(len(choices), dict(failures), pairs.n_errors),
         judges=tuple(judges),
         notes=tuple(matching.notes()),
+        pairs=by_criterion,
     )
-    return JoinedPairs(material, by_criterion)
 
 
 def _share(matched: MatchedLabel) -> float | None:
@@ -131,27 +106,26 @@ def _share(matched: MatchedLabel) -> float | None:
 def _aligned(
     name: str,
     judgments: Mapping[OutputKey, PairJudgment],
-    shares: Sequence[tuple[MatchedLabel, float]],
+    by_place: Mapping[OutputKey, Sequence[MatchedLabel]],
     pairs: PairwiseData,
     options: CalibrationOptions,
 ) -> AlignedItems:
-    by_place: defaultdict[OutputKey, list[tuple[MatchedLabel, float]]] = defaultdict(list)
-    for each, share in shares:
-        by_place[each.place].append((each, share))
     items = []
     for place, pair in judgments.items():
         groups = pairs.groups.get(place, {})
-        # By annotator, so that the order of rows changes no figure.
-        labels = sorted(by_place.get(place, ()), key=lambda one: one[0].annotator)
+        labels = by_place.get(place, ())
+        shares = ((each.annotator, _share(each)) for each in labels)
+        # The reason of an order that chose the winner is shown first.
+        reasoned = sorted(pair.choices, key=lambda choice: choice.winner != pair.winner)
         item = JudgedItem(
             place=place,
             criterion=name,
             cluster=cluster_of(place, groups, name, options),
             judge=None if pair.winner is None else WINNER_POINTS[pair.winner],
-            ratings={each.annotator: share for each, share in labels},
+            ratings={who: share for who, share in shares if share is not None},
             confidence=confidence_of(pair),
-            rationale=_rationale(pair),
-            reasons=label_reasons([each for each, _ in labels]),
+            rationale=next((c.rationale for c in reasoned if c.rationale), None),
+            reasons=label_reasons(labels),
             groups=groups,
         )
         items.append(item)
@@ -179,13 +153,6 @@ def confidence_of(pair: PairJudgment) -> float | None:
     return toward_a if pair.winner == "a" else 1 - toward_a
 
 
-def _rationale(pair: PairJudgment) -> str | None:
-    reasoned = [c for c in pair.choices if c.rationale]
-    # The reason of an order that chose the winner is shown first.
-    same = [c for c in reasoned if c.winner == pair.winner]
-    return next((c.rationale for c in (*same, *reasoned)), None)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOrders:
     """Verdicts of both orders, mapped back to the outputs.
@@ -193,26 +160,15 @@ class PairOrders:
     The accuracies count unusable answers as wrong, except `accuracy_usable`.
 
     Attributes:
-        n: Labelled pairs.
-        n_answers: Answers in both orders, usable or not.
-        n_unusable: Unusable answers.
-        accuracy_ab: Share of pairs judged right with a shown first.
-        accuracy_ba: Share of pairs judged right with b shown first.
-        accuracy_mean: Mean of both.
-        accuracy_both: Share judged right in both orders.
-        accuracy_usable: Share of the usable answers, in both orders, that are right.
+        accuracy_ab: Share of pairs judged right with a shown first; `accuracy_ba` with b first.
         swap_accuracy: Share of pairs on which more orders choose the label than the other side (Tan
             et al. 2024, JudgeBench); an unusable answer counts for neither.
-        reconciled_accuracy: Share of pairs whose reconciled verdict equals the label. It is a or b
-            if both orders agree, else a tie, also after an unusable answer.
-        kappa: Cohen's kappa of the reconciled verdict and the label.
+        reconciled_accuracy: Share of pairs whose reconciled verdict, as in `kappa`, is the label.
+            It is a or b if both orders agree, else a tie, also after an unusable answer.
         kappa_orders: Cohen's kappa of the two orders, where both are usable.
         position_conflict: Share of pairs on which the orders differ; unusable differs from any
             verdict.
-        first_shown: Share of preferences for the output shown first, among usable answers without a
-            tie.
-        win_rate_a: How often a wins after reconciliation, ties as half.
-        human_win_rate_a: How often a wins by the labels.
+        first_shown: Share of preferences for the output shown first, without ties.
     """
 
     n: int
@@ -233,8 +189,7 @@ class PairOrders:
     human_win_rate_a: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class _PairVerdicts:
+class _PairVerdicts(NamedTuple):
     """The label of a pair, and each order's verdict on it."""
 
     label: Winner
@@ -250,14 +205,11 @@ def pair_orders(
     if not items:
         return None
     verdicts = [
-        _PairVerdicts(
-            majority_winner([aligned.label(item)]),
-            _verdict(pairs[item.place], "ab"),
-            _verdict(pairs[item.place], "ba"),
-        )
+        _PairVerdicts(majority_winner([aligned.label(item)]), *_winners(pairs[item.place]))
         for item in items
     ]
-    clusters = clusters_of(items)
+    names = [item.cluster for item in items]
+    clusters = shared_clusters(names)
     choices = [choice for item in items for choice in pairs[item.place].choices]
     orders = {choice.order for choice in choices}
     both = len(orders) > 1
@@ -272,7 +224,7 @@ def pair_orders(
     labels = [each.label for each in verdicts]
     ab = share([float(t.ab == t.label) for t in verdicts], known="ab" in orders)
     ba = share([float(t.ba == t.label) for t in verdicts], known="ba" in orders)
-    usable, first_shown = _answer_rates(items, verdicts, level)
+    usable, first_shown = _answer_rates(verdicts, names, level)
     return PairOrders(
         n=len(items),
         n_answers=len(choices),
@@ -300,31 +252,32 @@ def pair_orders(
 
 
 def _answer_rates(
-    items: Sequence[JudgedItem], verdicts: Sequence[_PairVerdicts], level: float
+    verdicts: Sequence[_PairVerdicts], names: Sequence[Hashable], level: float
 ) -> tuple[Rate, Rate]:
     """How often usable answers are right, and how often preferences are for the first place."""
-    answers = [
-        (verdict, first, each.label, item.cluster)
-        for item, each in zip(items, verdicts, strict=True)
-        for verdict, first in ((each.ab, "a"), (each.ba, "b"))
-        if verdict is not None
+    right: list[tuple[float, Hashable]] = []
+    first: list[tuple[float, Hashable]] = []
+    for each, name in zip(verdicts, names, strict=True):
+        for verdict, shown_first in ((each.ab, "a"), (each.ba, "b")):
+            if verdict is not None:
+                right.append((float(verdict == each.label), name))
+            # A tie prefers no place.
+            if verdict not in (None, "tie"):
+                first.append((float(verdict == shown_first), name))
+    rates = [
+        clustered_rate(
+            [x for x, _ in rows], shared_clusters([name for _, name in rows]), level=level
+        )
+        for rows in (right, first)
     ]
-    # A tie prefers no place.
-    preferences = [one for one in answers if one[0] != "tie"]
-
-    def rate(outcomes: list[float], of: list[tuple[Winner, str, Winner, Hashable]]) -> Rate:
-        return clustered_rate(outcomes, shared_clusters([one[3] for one in of]), level=level)
-
-    return (
-        rate([float(one[0] == one[2]) for one in answers], answers),
-        rate([float(one[0] == one[1]) for one in preferences], preferences),
-    )
+    return rates[0], rates[1]
 
 
-def _verdict(pair: PairJudgment, order: PresentationOrder) -> Winner | None:
-    """The output with more than half of an order's usable answers; None without any."""
-    points = [WINNER_POINTS[c.winner] for c in pair.choices if c.order == order and c.winner]
-    return majority_winner(points) if points else None
+def _winners(pair: PairJudgment) -> Iterator[Winner | None]:
+    """For each order, the output with more than half of its usable answers; None without any."""
+    for order in ("ab", "ba"):
+        points = [WINNER_POINTS[c.winner] for c in pair.choices if c.order == order and c.winner]
+        yield majority_winner(points) if points else None
 
 
 def _swapped(both: _PairVerdicts) -> float:
@@ -341,6 +294,4 @@ def _kappa(
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Estimate:
-    return estimate_or_undefined(
-        lambda: cohen_kappa(a, b, labels=_SIDES, clusters=clusters, level=level), level=level
-    )
+    return estimate_or_undefined(cohen_kappa, a, b, labels=_SIDES, clusters=clusters, level=level)

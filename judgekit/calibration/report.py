@@ -9,8 +9,6 @@ from math import fsum, isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-
 from judgekit.calibration.agreement import (
     confusion_table,
     judge_leniency,
@@ -30,7 +28,7 @@ from judgekit.calibration.files import read_judged_file, read_judged_rows
 from judgekit.calibration.inputs import CalibrationOptions, PairwiseData, PointwiseData
 from judgekit.calibration.items import clustered_mean, clusters_of
 from judgekit.calibration.join import WHOLE_OUTPUT, join_labels
-from judgekit.calibration.maps import MapInputs, fit_maps
+from judgekit.calibration.maps import fit_maps
 from judgekit.calibration.pairs import join_pairs, pair_orders
 from judgekit.calibration.sources import JudgmentRecord, judged_from_records, judged_from_run
 from judgekit.calibration.substitution import assess_stand_in, combine_stand_ins, human_ceiling
@@ -84,29 +82,19 @@ class CriterionCalibration:
         scale: Worst and best score.
         categories: Names of the levels if they are categories; else empty.
         threshold: The value on [0, 1] from which a score passes; None for comparisons and
-            categories.
+            categories, which have no `pass_fail` and no `corrected_rate` either.
         n_items: Labelled items.
         n: Labelled items with a judge's score; every figure uses these unless it says otherwise.
         n_cases: Independent clusters among them, normally cases.
         n_judge_missing: Labelled items without a usable judge answer; excluded, not counted as 0.
         n_unlabelled: Items with a judge's score and without a label.
-        agreement: Agreement of judge and humans on the scale.
-        pass_fail: Agreement on what passes; None for comparisons and categories.
-        leniency: Bias and use of the scale.
-        confusion: Labels by scores; None for a scale without levels.
+        confusion: None for a scale without levels.
         orders: For comparisons, the results of both orders.
-        steadiness: Agreement of the judge with itself; None without repeats.
-        groupings: Correlations within and between cases, variants and further groups.
-        segments: Results by variant, stratum, tag and further groups.
-        corrected_rate: The corrected pass rate; None for comparisons.
+        steadiness: None without repeats.
         corrected_mean: The corrected mean value; for comparisons the win rate of a.
         budget: Labels needed for the requested interval of the corrected rate.
         trust: What the judge's confidence is worth; None if it stated none.
-        why_no_trust: Why that is unknown.
         recalibration: The improvement by a calibration map; None with too few labels.
-        why_no_recalibration: Why there is no map.
-        stand_in: Whether the judge can replace a human annotator.
-        disagreements: The largest disagreements of judge and humans.
     """
 
     name: str
@@ -143,17 +131,7 @@ class CriteriaMean:
     """Plain means over criteria, each without the criteria that leave it undefined.
 
     They have no intervals, because the criteria of one output are not independent. Each criterion
-    has its own, and `pooled` has those of all items together.
-
-    Attributes:
-        n_criteria: Criteria with labels.
-        exact: Mean exact agreement of judge and humans.
-        kappa: Mean of Cohen's kappas, unweighted.
-        kappa_quadratic: Mean of Cohen's kappas, quadratic weights.
-        kendall: Mean of Kendall's tau-b.
-        bias: Mean of the biases, as shares of each scale.
-        people_alpha: Mean of Krippendorff's alphas among annotators, at the level of each scale.
-        people_fleiss_kappa: Mean of Fleiss' kappas among annotators.
+    has its own, and `pooled` has those of all items together. The biases are shares of each scale.
     """
 
     n_criteria: int
@@ -225,17 +203,30 @@ class CalibrationReport:
             InputError: When pairs were judged, or the rubric or the judge is unknown.
             NotEnoughDataError: When no criterion has enough labels.
         """
-        parts = self.criteria.items()
-        inputs = MapInputs(
-            kind=self.kind,
-            rubric=self.rubric_record,
-            asked=self.asked,
-            aligned=self.aligned,
-            kappas={name: part.agreement.kappa_quadratic for name, part in parts},
-            pooled=self.pooled.agreement.kappa_quadratic,
-            options=self.options,
+        # Without the rubric and the judge nobody could tell where a map is valid.
+        if self.kind == "pairwise":
+            raise InputError(
+                "choices between two outputs have no map",
+                hint="label single outputs with `raw`, and calibrate the judge's grades",
+            )
+        if self.rubric_record is None:
+            raise InputError(
+                "a map belongs to a rubric, and the rubric is unknown", hint="give --rubric"
+            )
+        if self.asked is None:
+            raise InputError(
+                "a map belongs to a judge, and the judgments do not name theirs",
+                hint="grade the outputs with it: --outputs FILE --judge MODEL",
+            )
+        kappas = {name: part.agreement.kappa_quadratic for name, part in self.criteria.items()}
+        return fit_maps(
+            self.rubric_record,
+            self.asked,
+            {name: (self.aligned[name], kappa) for name, kappa in kappas.items()},
+            self.pooled.agreement.kappa_quadratic,
+            self.options,
+            fitted_at=fitted_at or datetime.now(UTC),
         )
-        return fit_maps(inputs, fitted_at=fitted_at or datetime.now(UTC))
 
     def against(self, other: CalibrationReport) -> dict[str, JudgeContrast]:
         """Compare this judge and another with the same labels.
@@ -250,7 +241,30 @@ class CalibrationReport:
         Raises:
             InputError: When no labelled item was judged by both.
         """
-        return compare_judges(self.aligned, other.aligned, self.options)
+        contrasts = {}
+        for name in (name for name in self.aligned if name in other.aligned):
+            mine = _right(self.aligned[name], self.options)
+            theirs = _right(other.aligned[name], self.options)
+            shared = sorted(mine.keys() & theirs.keys(), key=lambda key: (key[0].rank, key[1]))
+            if not shared:
+                continue
+            right = [(mine[key][1], theirs[key][1]) for key in shared]
+            kinds = ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
+            both, this, that, neither = (right.count(kind) for kind in kinds)
+            clusters = clusters_of(mine[key][0] for key in shared)
+            gaps = [ours - others for ours, others in right]
+            contrasts[name] = JudgeContrast(
+                n=len(right),
+                n_both=both,
+                n_only_this=this,
+                n_only_other=that,
+                n_neither=neither,
+                difference=clustered_mean(gaps, clusters, level=self.options.level),
+                p_exact=paired_proportions(both, this, that, neither).p_exact,
+            )
+        if not contrasts:
+            raise InputError("no labelled item was judged by both judges")
+        return contrasts
 
     @property
     def agreement(self) -> ScaleAgreement:
@@ -298,10 +312,6 @@ class JudgeContrast:
 
     Attributes:
         n: Items; an unusable answer counts as wrong.
-        n_both: Items on which both are right.
-        n_only_this: Items on which only this judge is right.
-        n_only_other: Items on which only the other judge is right.
-        n_neither: Items on which both are wrong.
         difference: How much more often this judge is right; above 0 it is the better one.
         p_exact: McNemar's test, exact and two-sided; it assumes independent items, the interval
             does not.
@@ -316,47 +326,11 @@ class JudgeContrast:
     p_exact: float
 
 
-def compare_judges(
-    these: Mapping[str, AlignedItems],
-    others: Mapping[str, AlignedItems],
-    options: CalibrationOptions,
-) -> dict[str, JudgeContrast]:
-    """Two judges compared with the same labels, by criterion."""
-    contrasts = {}
-    for name in (name for name in these if name in others):
-        mine, theirs = _right(these[name], options), _right(others[name], options)
-        shared = sorted(mine.keys() & theirs.keys(), key=lambda key: (key[0].rank, key[1]))
-        if shared:
-            items = [mine[key][0] for key in shared]
-            right = [(mine[key][1], theirs[key][1]) for key in shared]
-            contrasts[name] = _judge_contrast(items, right, options.level)
-    if not contrasts:
-        raise InputError("no labelled item was judged by both judges")
-    return contrasts
-
-
 def _right(aligned: AlignedItems, options: CalibrationOptions) -> _Right:
     judged = zip(aligned.both, judge_correctness(aligned, options).tolist(), strict=True)
     # A failure counts as wrong; otherwise a judge would gain by failing on hard items.
     failed = {(item.place, item.criterion): (item, 0.0) for item in aligned.items}
     return failed | {(item.place, item.criterion): (item, float(x == 1)) for item, x in judged}
-
-
-def _judge_contrast(
-    items: list[JudgedItem], right: list[tuple[float, float]], level: float
-) -> JudgeContrast:
-    kinds = ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
-    both, this, other, neither = (right.count(kind) for kind in kinds)
-    gaps = np.array(right) @ [1.0, -1.0]
-    return JudgeContrast(
-        n=len(right),
-        n_both=both,
-        n_only_this=this,
-        n_only_other=other,
-        n_neither=neither,
-        difference=clustered_mean(gaps.tolist(), clusters_of(items), level=level),
-        p_exact=paired_proportions(both, this, other, neither).p_exact,
-    )
 
 
 _WHOLE = "whole"
@@ -405,27 +379,22 @@ def calibrate(
         0.75
     """
     limits = options or CalibrationOptions()
-    placed = _located(labels)
+    if isinstance(labels, str | Path):
+        placed = read_labels(labels)
+    elif isinstance(labels, list) and labels and isinstance(labels[0], LocatedLabel):
+        placed = labels
+    else:
+        placed = locate_labels(_listed(labels, Label, "labels", "a file, or a list of labels"))
+    if not placed:
+        raise InputError("there are no labels to compare the judge with")
     own = load_rubric(rubric) if isinstance(rubric, str | Path) else rubric
     known = load_dataset(cases) if isinstance(cases, str | Path) else cases
     data = _judge_answers(judgments, own, known)
     if isinstance(data, PairwiseData):
-        joined = join_pairs(data, placed, limits)
-        return _report(data, joined.material, limits, pairs=joined.pairs)
+        return _report(data, join_pairs(data, placed, limits), limits)
     if own is not None:
         data.rubric = own
-    return _report(data, join_labels(data, placed, limits), limits, pairs={})
-
-
-def _located(labels: Labels) -> list[LocatedLabel]:
-    if isinstance(labels, str | Path):
-        return read_labels(labels)
-    if isinstance(labels, list) and labels and isinstance(labels[0], LocatedLabel):
-        return labels
-    located = locate_labels(_listed(labels, Label, "labels", "a file, or a list of labels"))
-    if not located:
-        raise InputError("there are no labels to compare the judge with")
-    return located
+    return _report(data, join_labels(data, placed, limits), limits)
 
 
 def _judge_answers(
@@ -471,14 +440,12 @@ def _report(
     data: PointwiseData | PairwiseData,
     material: CalibrationData,
     options: CalibrationOptions,
-    *,
-    pairs: Mapping[str, Mapping[OutputKey, PairJudgment]],
 ) -> CalibrationReport:
+    whole, pairs = material.whole, material.pairs
     criteria = {
         each.name: calibrate_criterion(each, options, pairs.get(each.name))
         for each in material.criteria
     }
-    whole = material.whole
     overall = (
         None if whole is None else calibrate_criterion(whole, options, pairs.get(WHOLE_OUTPUT))
     )
@@ -567,14 +534,10 @@ def mean_over_criteria(parts: Sequence[CriterionCalibration]) -> CriteriaMean | 
     agreements = [part.agreement for part in parts]
     # Shares of each scale, because points on 1 to 5 and on 0 to 100 have no common mean.
     biases = [part.leniency.bias.value / (part.scale[1] - part.scale[0]) for part in parts]
+    figures = ("exact", "kappa", "kappa_quadratic", "pearson", "spearman", "kendall")
     return CriteriaMean(
         n_criteria=len(parts),
-        exact=mean(one.exact.value for one in agreements),
-        kappa=mean(one.kappa.value for one in agreements),
-        kappa_quadratic=mean(one.kappa_quadratic.value for one in agreements),
-        pearson=mean(one.pearson.value for one in agreements),
-        spearman=mean(one.spearman.value for one in agreements),
-        kendall=mean(one.kendall.value for one in agreements),
+        **{name: mean(getattr(one, name).value for one in agreements) for name in figures},
         bias=mean(biases),
         people_alpha=mean(part.people.alpha.value for part in parts),
         people_fleiss_kappa=mean(part.people.fleiss_kappa.value for part in parts),

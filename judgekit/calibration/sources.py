@@ -5,6 +5,7 @@ Files of verdicts or plain rows are read in `files`.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
         PreferenceFailure,
         PreferenceSlot,
         PresentationOrder,
-        RunInfo,
         Winner,
     )
 
@@ -75,20 +75,17 @@ _Output = tuple[str, str | None]
 _Question = tuple[str | None, str | None, int]
 """Order, criterion and repeat of a reply; without a criterion it answers all."""
 
-# A slot is a place in the prompt: in order `ba` the output shown first is b.
-_WINNERS: dict[tuple[PreferenceSlot, str], Winner] = {
-    ("first", "ab"): "a", ("second", "ab"): "b", ("tie", "ab"): "tie",
-    ("first", "ba"): "b", ("second", "ba"): "a", ("tie", "ba"): "tie",
-}  # fmt: skip
-
 
 def judged_from_run(run: Run) -> PointwiseData:
     """The judgments of a run, without those of human judges."""
-    info = _without_humans(run)
+    # A human judge would be compared with human labels, and agreement would be overstated.
+    humans = {j.judge for result in run.results() for j in result.judgments if j.source == "human"}
+    machines = [name for name in run.info.panel.judges if name not in {"human", *humans}]
+    only_machines = run.info.panel.model_copy(update={"judges": tuple(machines)})
+    info = run.info.model_copy(update={"panel": only_machines})
     panel = without_human_judges(judging_of_run(run.info))
     grades = PointwiseData(rubric=info.rubric, asked=panel, origin={"run": run.id})
     for result in run.results():
-        # A human judge would be compared with human labels, and agreement would be overstated.
         machine = result.model_copy(
             update={"judgments": tuple(j for j in result.judgments if j.source != "human")}
         )
@@ -147,7 +144,10 @@ def judged_from_grading(
 
 def preferred_output(choice: PreferenceSlot, order: str) -> Winner:
     """A choice of a slot, mapped back to the output shown in it."""
-    return _WINNERS[choice, order]
+    # A slot is a place in the prompt: in order `ba` the output shown first is b.
+    if choice == "tie":
+        return "tie"
+    return "a" if (choice == "first") == (order == "ab") else "b"
 
 
 def _place(one: JudgmentRecord) -> OutputKey:
@@ -200,17 +200,6 @@ def _sample(one: Judgment | JudgeFailure, place: OutputKey) -> ScoreSample:
     )
 
 
-def _without_humans(run: Run) -> RunInfo:
-    """The run's settings, its panel without human judges."""
-    humans = {j.judge for result in run.results() for j in result.judgments if j.source == "human"}
-    humans.add("human")
-    panel = run.info.panel
-    machines = tuple(name for name in panel.judges if name not in humans)
-    if len(machines) == len(panel.judges):
-        return run.info
-    return run.info.model_copy(update={"panel": panel.model_copy(update={"judges": machines})})
-
-
 def _from_comparisons(comparisons: Iterable[Comparison], cases: Mapping[str, Case]) -> PairwiseData:
     pairs = PairwiseData()
     for one in comparisons:
@@ -221,19 +210,15 @@ def _from_comparisons(comparisons: Iterable[Comparison], cases: Mapping[str, Cas
             pairs.n_errors += 1
             continue
         pairs.models |= {p.model: None for p in one.preferences if p.model}
-        pairs.pairs += _pairs_of(one, place)
+        answers: list[Preference | PreferenceFailure] = [*one.preferences, *one.failures]
+        whole = [each for each in answers if each.criterion is None]
+        # A comparison by a single criterion has no separate answer for the whole output.
+        if whole or one.is_identical or len(one.criteria) != 1:
+            pairs.pairs.append(_pair(place, None, whole, one.winner, one.probability))
+        for each in one.criteria:
+            own = [answer for answer in answers if answer.criterion == each.name]
+            pairs.pairs.append(_pair(place, each.name, own, each.winner, each.probability))
     return pairs
-
-
-def _pairs_of(one: Comparison, place: OutputKey) -> Iterable[PairJudgment]:
-    answers: list[Preference | PreferenceFailure] = [*one.preferences, *one.failures]
-    whole = [each for each in answers if each.criterion is None]
-    # A comparison by a single criterion has no separate answer for the whole output.
-    if whole or one.is_identical or len(one.criteria) != 1:
-        yield _pair(place, None, whole, one.winner, one.probability)
-    for criterion in one.criteria:
-        own = [each for each in answers if each.criterion == criterion.name]
-        yield _pair(place, criterion.name, own, criterion.winner, criterion.probability)
 
 
 def _pair(
@@ -244,12 +229,10 @@ def _pair(
     probability: float | None,
 ) -> PairJudgment:
     choices = tuple(_choice(each) for each in answers)
-    usable = [(WINNER_POINTS[c.winner], c.share) for c in choices if c.winner]
+    points = [WINNER_POINTS[choice.winner] for choice in choices if choice.winner]
     # A judge that saw one order only is evaluated by that order.
-    if winner is None and len({choice.order for choice in choices}) == 1:
-        winner = majority_winner([points for points, _ in usable]) if usable else None
-        shares = [points if share is None else share for points, share in usable]
-        probability = sum(shares) / len(shares) if shares else None
+    if winner is None and points and len({choice.order for choice in choices}) == 1:
+        winner = majority_winner(points)
     return PairJudgment(
         place=place, criterion=criterion, choices=choices, winner=winner, probability=probability
     )
@@ -374,14 +357,10 @@ def read_replies(
         max_reasks=recorded.reasks,
     )
     by_id = {} if known is None else {case.id: case for case in known.cases}
-    runner = SyncRunner()
-    try:
+    with judge, closing(SyncRunner()) as runner:
         return runner.run(
             parse_recorded_replies(judge, recorded, criteria or whole_rubric(), by_id)
         )
-    finally:
-        runner.close()
-        judge.close()
 
 
 async def judged_from_replies(
@@ -449,10 +428,17 @@ async def _compared(
     judge: Judge, output: _Output, questions: set[_Question], rubric: Rubric, case: Case
 ) -> Comparison:
     comparer = judge.comparer
+    case_id, variant = output
+    first, separator, second = (variant or "").partition(_VARIANT_SEPARATOR)
+    if variant is not None and not (first and separator and second):
+        raise InputError(
+            f"a reply about two outputs of {case_id} names the variant {variant!r}",
+            hint=f'name both, "one{_VARIANT_SEPARATOR}other", or none',
+        )
     # The texts differ, because identical outputs would be a tie without any question.
     a, b = (
-        Output(text=f"{_UNKNOWN_TEXT} {side}", variant=variant)
-        for side, variant in zip("ab", _sides(output), strict=True)
+        Output(text=f"{_UNKNOWN_TEXT} {side}", variant=name or None)
+        for side, name in (("a", first), ("b", second))
     )
     unrecorded = {
         (order, criterion, repeat)
@@ -490,16 +476,3 @@ def _decided_by_one_order(comparison: Comparison) -> Comparison:
 
 def _winner(shares: Sequence[float]) -> dict[str, object]:
     return {"winner": majority_winner(shares), "probability": fsum(shares) / len(shares)}
-
-
-def _sides(output: _Output) -> tuple[str | None, str | None]:
-    case_id, variant = output
-    if variant is None:
-        return None, None
-    a, separator, b = variant.partition(_VARIANT_SEPARATOR)
-    if not (a and separator and b):
-        raise InputError(
-            f"a reply about two outputs of {case_id} names the variant {variant!r}",
-            hint=f'name both, "one{_VARIANT_SEPARATOR}other", or none',
-        )
-    return a, b

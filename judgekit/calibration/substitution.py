@@ -5,22 +5,20 @@ The alternative-annotator test is Calderon et al. (2025); the answer comes with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from judgekit.calibration.agreement import clustered_correlation
+from judgekit.calibration.agreement import order_coefficient, scale_kappa
 from judgekit.calibration.items import (
-    NO_ORDER,
     annotators_of,
     clustered_mean,
     clusters_of,
     estimate_or_undefined,
     level_of,
     measurement_level,
+    ordered_mean,
     scale_alpha,
 )
 from judgekit.errors import NotEnoughDataError
@@ -64,9 +62,7 @@ class StandIn:
 
     Attributes:
         answer: `yes`, `no`, or `open` if the labels are inconclusive.
-        reason: Why, in one line.
         test: The alternative-annotator test; None if the labels do not allow one.
-        why_no_test: Why there is no test.
         scoring: The score that the test uses; None over several criteria.
     """
 
@@ -90,18 +86,19 @@ def assess_stand_in(
     # else is inconclusive.
     tested = run_alt_test(aligned, options)
     test, why_no_test = (None, tested) if isinstance(tested, str) else (tested, None)
-    n = len(aligned.both)
-    decided = _at_chance(agreement, n) or _constant_score(aligned, n)
-    if not n:
-        answer, reason = _open("no item has both a label and a score")
+    decided = _at_chance(aligned, agreement)
+    answer: StandInAnswer
+    if not aligned.both:
+        answer, reason = "open", "no item has both a label and a score"
     elif decided is not None:
         answer, reason = decided
     elif test is not None:
         answer, reason = _tested(test, humans)
     elif humans.n_annotators > 1:
-        answer, reason = _open(str(why_no_test))
+        answer, reason = "open", str(why_no_test)
     else:
-        answer, reason = _open("one annotator labelled; two more, on 30 items or more, are needed")
+        answer = "open"
+        reason = "one annotator labelled; two more, on 30 items or more, are needed"
     return StandIn(
         answer=answer,
         reason=reason,
@@ -126,56 +123,51 @@ def combine_stand_ins(parts: Sequence[tuple[str, StandIn]]) -> StandIn:
     return StandIn(answer=answer, reason=reason, test=None, why_no_test="see each criterion")
 
 
-def _open(reason: str) -> tuple[StandInAnswer, str]:
-    return "open", reason
-
-
 def _tested(test: AltTest, humans: HumanCeiling) -> tuple[StandInAnswer, str]:
     # Full agreement has no interval, because the data show no variance; it is beyond chance.
     if not (humans.alpha.low > 0 or humans.alpha.value >= _FULL):
         alpha = "undefined" if isnan(humans.alpha.value) else f"{humans.alpha.value:.2f}"
-        return _open(
+        reason = (
             f"annotators do not agree beyond chance (alpha {alpha}), so nothing to compare with"
         )
+        return "open", reason
     beaten = f"it beats {sum(test.rejected)} of {len(test.raters)} annotators"
     beaten += f" (alt-test, ε {test.epsilon:g})"
     if test.passed:
         return "yes", beaten if test.note is None else f"{beaten}; {test.note}"
     if humans.distance_gap.high < 0:
         return "no", f"it is significantly worse than a human; {beaten}"
-    return _open(f"{beaten}, but is not significantly worse")
+    return "open", f"{beaten}, but is not significantly worse"
 
 
-def _at_chance(agreement: ScaleAgreement, n: int) -> tuple[StandInAnswer, str] | None:
+def _at_chance(
+    aligned: AlignedItems, agreement: ScaleAgreement
+) -> tuple[StandInAnswer, str] | None:
     """The answer if agreement may be due to chance: no if it is slight at best, else open."""
-    has_levels = not isnan(agreement.kappa_quadratic.value)
-    name, kappa = "concordance", agreement.ccc
-    if has_levels:
-        name, kappa = "kappa", agreement.kappa_quadratic
-    if n < _FEW or isnan(kappa.value) or isnan(kappa.low) or kappa.low > 0:
+    n = len(aligned.both)
+    if n < _FEW:
         return None
-    figure = f"{name} {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]"
-    answer: StandInAnswer = "no" if kappa.high < _SLIGHT else "open"
-    return answer, f"its agreement with humans is not distinguishable from chance: {figure}, n {n}"
-
-
-def _constant_score(aligned: AlignedItems, n: int) -> tuple[StandInAnswer, str] | None:
+    name, kappa = "kappa", agreement.kappa_quadratic
+    if isnan(kappa.value):
+        name, kappa = "concordance", agreement.ccc
+    # A bound that is nan is not above 0 either, but decides nothing.
+    if not isnan(kappa.value) and kappa.low <= 0:
+        figure = f"{name} {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}], n {n}"
+        reason = f"its agreement with humans is not distinguishable from chance: {figure}"
+        return ("no" if kappa.high < _SLIGHT else "open"), reason
     # A judge with a constant score can be right often, but distinguishes nothing.
-    if n < _FEW or len(set(aligned.judge.tolist())) > 1 or len(set(aligned.human.tolist())) == 1:
-        return None
-    reason = f"it gives all {n} the same score, so agreement is not distinguishable from chance"
-    return "open", reason
+    if len(set(aligned.judge.tolist())) == 1 and len(set(aligned.human.tolist())) > 1:
+        reason = f"it gives all {n} the same score, so agreement is not distinguishable from chance"
+        return "open", reason
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """One annotator: labels, leniency, and agreement with the judge.
+    """One annotator on the items that the judge scored too, and agreement with the judge.
 
     Attributes:
-        n: Items that this annotator and the judge both scored.
-        mean: Mean of the annotator's scores of these items.
         kappa: Quadratic kappa of annotator and judge (Cohen's for two levels).
-        pearson: Correlation of annotator and judge.
         bias: Mean of judge - annotator.
     """
 
@@ -192,11 +184,8 @@ class HumanCeiling:
     """Agreement among annotators, and of the judge with the same annotators.
 
     Attributes:
-        n_annotators: How many annotators labelled.
         n_doubly: Items with two annotators or more.
         alpha_nominal: Krippendorff's alpha among annotators, nominal level.
-        alpha_ordinal: The same, ordinal level.
-        alpha_interval: The same, interval level.
         mean_pair_kappa: Mean quadratic kappa over pairs of annotators; nan for one or more than
             twenty.
         gap: Exact agreement of the judge with annotators, minus that of annotators with each other.
@@ -204,7 +193,6 @@ class HumanCeiling:
         judge: Exact agreement of the judge with the same others.
         distance_gap: Like `gap` for minus the absolute difference, on the scale; above 0 the judge
             is closer. For categories equal to `gap`.
-        annotators: Each annotator compared with the judge.
         mean_pearson: Mean correlation of annotators and judge, among annotators with 30 items or
             more; the interval treats annotators as a sample.
         measurement: The level of measurement of the scale.
@@ -241,16 +229,14 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
     exact = _gap(aligned, "exact", level)
     fleiss = undefined_estimate("the scale has no levels", n=len(rows), method="kappa", level=level)
     if aligned.levels is not None:
-        fleiss = estimate_or_undefined(
-            lambda: fleiss_kappa(rows, clusters=clusters, level=level), level=level
-        )
+        fleiss = estimate_or_undefined(fleiss_kappa, rows, clusters=clusters, level=level)
     annotators = tuple(_annotator(aligned, name, level) for name in names)
     return HumanCeiling(
         n_annotators=len(names),
         n_doubly=len(doubly),
-        alpha_nominal=scale_alpha(aligned, rows, "nominal", clusters=clusters, level=level),
-        alpha_ordinal=scale_alpha(aligned, rows, "ordinal", clusters=clusters, level=level),
-        alpha_interval=scale_alpha(aligned, rows, "interval", clusters=clusters, level=level),
+        alpha_nominal=scale_alpha(aligned, rows, "nominal", clusters, level),
+        alpha_ordinal=scale_alpha(aligned, rows, "ordinal", clusters, level),
+        alpha_interval=scale_alpha(aligned, rows, "interval", clusters, level),
         fleiss_kappa=fleiss,
         mean_pair_kappa=_mean_pair_kappa(aligned, names),
         gap=exact,
@@ -304,9 +290,7 @@ def _mean_pair_kappa(aligned: AlignedItems, names: list[str]) -> float:
         both = [i.ratings for i in aligned.items if a in i.ratings and b in i.ratings]
         left, right = ([level_of(ratings[name], levels) for ratings in both] for name in (a, b))
         kappa = estimate_or_undefined(
-            lambda left=left, right=right: cohen_kappa(  # type: ignore[misc] # bound in the loop
-                left, right, labels=levels, weights=weights, ci="none"
-            )
+            cohen_kappa, left, right, labels=levels, weights=weights, ci="none"
         )
         kappas.append(kappa.value)
     known = [value for value in kappas if not isnan(value)]
@@ -319,39 +303,24 @@ def _gap(aligned: AlignedItems, metric: CeilingMetric, level: float) -> Estimate
     scores = aligned.judge_level if metric == "exact" else aligned.judge
     ratings = [list(item.ratings.values()) for item in aligned.both]
     return estimate_or_undefined(
-        lambda: ceiling_gap(
-            ratings, scores.tolist(), metric, clusters=aligned.clusters, level=level
-        ),
-        level=level,
+        ceiling_gap, ratings, scores.tolist(), metric, clusters=aligned.clusters, level=level
     )
 
 
 def _annotator(aligned: AlignedItems, name: str, level: float) -> Annotator:
-    own = aligned.where(lambda item: name in item.ratings)
-    scores = np.array([item.ratings[name] for item in own.both], dtype=float)
-    levels, clusters, n = own.levels, own.clusters, len(scores)
-    kappa = undefined_estimate("the scale has no levels", n=n, method="kappa", level=level)
-    if levels is not None:
-        kappa = estimate_or_undefined(
-            lambda: cohen_kappa(
-                [level_of(score, levels) for score in scores.tolist()],
-                own.judge_level.tolist(),
-                labels=levels,
-                weights=None if own.is_nominal else "quadratic",
-                clusters=clusters,
-                level=level,
-            ),
-            level=level,
-        )
+    """One annotator as if there were no other."""
+    items = (
+        replace(item, ratings={name: item.ratings[name]})
+        for item in aligned.items
+        if name in item.ratings
+    )
+    own = replace(aligned, items=tuple(items))
+    n = len(own.both)
     return Annotator(
         name=name,
         n=n,
-        mean=nan if own.is_nominal or not n else float(scores.mean()),
-        kappa=kappa,
-        pearson=undefined_estimate(NO_ORDER, n=n, method="pearson", level=level)
-        if own.is_nominal
-        else clustered_correlation(scores, own.judge, "pearson", clusters, level=level),
-        bias=undefined_estimate(NO_ORDER, n=n, method="t", level=level)
-        if own.is_nominal
-        else clustered_mean((own.judge - scores).tolist(), clusters, level=level),
+        mean=nan if own.is_nominal or not n else float(own.human.mean()),
+        kappa=scale_kappa(own, "quadratic", level),
+        pearson=order_coefficient(own, "pearson", level),
+        bias=ordered_mean(own, own.judge - own.human, level=level),
     )

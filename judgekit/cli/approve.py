@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE, EXIT_QUALITY
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import OutputOptions, json_option, store_option
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, StoreOptions, config_option, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import configured_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
@@ -37,45 +37,25 @@ from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from judgekit.datasets import Suite
-    from judgekit.evaluation import ApprovalEvidence
 
 
-@click.command("approve", cls=HelpCommand)
+class _ApproveOptions(StoreOptions, OutputOptions):
+    baseline: str | None = option("--baseline", "Variant it must be better than.", metavar="OTHER")
+    because: str | None = option("--because", "Reason, stored with the approval.", metavar="WHY")
+    by: str | None = option(
+        "--by", "Name of the approver (default: your user name).", metavar="WHO"
+    )
+    alpha: float = option("--alpha", "Significance level of the evidence.", 0.05, gt=0, lt=1)
+    scores: bool = option(
+        "--scores", "Use only the scores of stored runs as evidence.", default=False
+    )
+    is_list: bool = option("--list", "List approvals, current and stale.", default=False)
+    config: Path | None = config_option("Suite file (default judgekit.yaml, if there is one).")
+
+
+@command("approve", _ApproveOptions)
 @click.argument("variant", required=False)
-@click.option("--baseline", metavar="OTHER", help="Variant it must be better than.")
-@click.option("--because", metavar="WHY", help="Reason, stored with the approval.")
-@click.option("--by", metavar="WHO", help="Name of the approver (default: your user name).")
-@click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Significance level of the evidence.",
-)
-@click.option("--scores", is_flag=True, help="Use only the scores of stored runs as evidence.")
-@click.option("--list", "is_list", is_flag=True, help="List approvals, current and stale.")
-@click.option(
-    "-c",
-    "--config",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    envvar="JUDGEKIT_CONFIG",
-    help="Suite file (default judgekit.yaml, if there is one).",
-)
-@store_option
-@json_option
-def approve_command(
-    *,
-    variant: str | None,
-    baseline: str | None,
-    because: str | None,
-    by: str | None,
-    alpha: float,
-    scores: bool,
-    is_list: bool,
-    store: str,
-    as_json: bool,
-    config: Path | None,
-) -> None:
+def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
     """Approve VARIANT if the stored evidence shows that it is better than another variant.
 
     The evidence is the last blind comparison of the two (judgekit compare), else the scores of both
@@ -92,40 +72,49 @@ def approve_command(
         judgekit approve --list
     """
     # The suite has the current version of each variant, against which approvals become stale.
-    suite = configured_suite(config)
-    if is_list:
-        _list(store, suite, variant, as_json=as_json)
+    suite = configured_suite(options.config)
+    if options.is_list:
+        _list(suite, variant, options)
         return
+    baseline, because = options.baseline, options.because
     # Required only here: --list takes none of them, so click cannot require them.
     if variant is None or baseline is None or because is None:
         raise SettingsError(
             "an approval needs VARIANT, --baseline OTHER and --because WHY",
             hint='judgekit approve v2 --baseline v1 --because "fewer wrong answers"',
         )
-    with closing(RunStore(store, create=False)) as stored:
+    with closing(RunStore(options.store, create=False)) as stored:
         try:
-            # Variants of several suites may have one name.
-            name = None if suite is None else suite.name
             evidence = find_approval_evidence(
-                stored, variant, baseline, alpha=alpha, scores=scores, suite=name
+                stored,
+                variant,
+                baseline,
+                alpha=options.alpha,
+                scores=options.scores,
+                # Variants of several suites may have one name.
+                suite=None if suite is None else suite.name,
             )
             # Evidence about an older version of the prompt approves nothing.
             check_version_current(evidence, variant, suite)
             found = approve_version(
-                stored, evidence, variant, baseline, by=by or _user(), because=because
+                stored, evidence, variant, baseline, by=options.by or _user(), because=because
             )
         except ApprovalRefusedError as refused:
             console.note(f"not approved: {message_lines(str(refused))}")
             # As a gate: "worse" and "not enough evidence" need different actions in CI.
-            sys.exit(EXIT_QUALITY if refused.is_worse else EXIT_INCONCLUSIVE)
-    document = Document(
-        "Approval",
-        Conclusion(_words(evidence, variant, baseline), "better"),
-        blocks=(),
-        data=lambda: approval_json(found, "approved"),
+            sys.exit(Exit.QUALITY if refused.is_worse else Exit.INCONCLUSIVE)
+    decision, ids = evidence.decision, ", ".join(evidence.ids)
+    what = "blind comparison" if evidence.kind == "blind" else "scores of"
+    p = "" if decision.p is None else f", p {decision.p:.2g}"
+    words = (
+        f"approved: {printable(variant)} is better than {printable(baseline)}: "
+        f"{decision.reason}{p} ({what} {ids})"
     )
-    show_document(document, OutputOptions(as_json=as_json))
-    if not as_json:
+    document = Document(
+        "Approval", Conclusion(words, "better"), (), lambda: approval_json(found, "approved")
+    )
+    show_document(document, options)
+    if not options.as_json:
         console.note(f"stored as {found.id}, approved by {printable(found.by)}")
 
 
@@ -136,11 +125,11 @@ def _user() -> str:
         raise SettingsError("the approver has no user name here", hint="give --by NAME") from error
 
 
-def _list(store: str, suite: Suite | None, variant: str | None, *, as_json: bool) -> None:
-    with closing(RunStore(store, create=False)) as stored:
+def _list(suite: Suite | None, variant: str | None, options: _ApproveOptions) -> None:
+    with closing(RunStore(options.store, create=False)) as stored:
         approved = stored.approvals(variant)
     found = [(one, approval_status(one.version, one.variant, suite)) for one in approved]
-    if not found and not as_json:
+    if not found and not options.as_json:
         console.note("nothing is approved")
         return
     document = listing_document(
@@ -149,14 +138,4 @@ def _list(store: str, suite: Suite | None, variant: str | None, *, as_json: bool
         approvals_table(found),
         data=lambda: [approval_json(*one) for one in found],
     )
-    show_document(document, OutputOptions(as_json=as_json))
-
-
-def _words(evidence: ApprovalEvidence, variant: str, baseline: str) -> str:
-    decision, ids = evidence.decision, ", ".join(evidence.ids)
-    what = "blind comparison" if evidence.kind == "blind" else "scores of"
-    p = "" if decision.p is None else f", p {decision.p:.2g}"
-    return (
-        f"approved: {printable(variant)} is better than {printable(baseline)}: "
-        f"{decision.reason}{p} ({what} {ids})"
-    )
+    show_document(document, options)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -25,15 +24,8 @@ from judgekit.bias_audit import (
     select_probes,
 )
 from judgekit.cli import console
-from judgekit.cli.exit_codes import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_QUALITY,
-)
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
     EXISTING_PATH,
@@ -41,13 +33,11 @@ from judgekit.cli.options import (
     dry_run_option,
     max_cost_option,
     option,
-    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend, show_progress
-from judgekit.cli.setup import cost_budget, grade_setup
+from judgekit.cli.progress import run_probes, run_until_stopped, show_progress
+from judgekit.cli.setup import cost_budget, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
-from judgekit.records import Verdict
 from judgekit.report import (
     audit_document,
     audit_plan_document,
@@ -57,8 +47,7 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
-    from judgekit.bias_audit import AttackCorpus, Audit, AuditInputs, AuditPlan
-    from judgekit.bias_audit.session import ProbeAnswer
+    from judgekit.bias_audit import AuditInputs, AuditPlan
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
 
@@ -67,9 +56,7 @@ _MOST_CASES = 60
 """Cases that are drawn by default: enough to detect material effects, and affordable."""
 
 
-class AuditCommandOptions(StudyOptions):
-    """The options of `audit`."""
-
+class _AuditCommandOptions(StudyOptions):
     probes: str | None = option(
         "--probes",
         "Only these: scale, stability, position, identical, verbosity, formatting, authority, "
@@ -129,10 +116,9 @@ class AuditCommandOptions(StudyOptions):
     )
 
 
-@click.command("audit", cls=HelpCommand)
+@command("audit", _AuditCommandOptions)
 @click.argument("outputs", nargs=-1, type=EXISTING_PATH)
-@takes(AuditCommandOptions)
-def audit_command(options: AuditCommandOptions) -> None:
+def audit_command(options: _AuditCommandOptions) -> None:
     """Probe a judge for eleven known biases on your own OUTPUTS.
 
     OUTPUTS are files as for judgekit grade; without them, the recorded variants of the suite. Each
@@ -153,37 +139,23 @@ def audit_command(options: AuditCommandOptions) -> None:
         sys.exit(_self_test(options))
     # A file that cannot be written is an error before the calls are paid for, not after.
     files = sort_outputs(options.output, what="an audit")
-    job = _prepare(options)
-    if options.dry_run:
-        with job.setup.judge:
-            show_document(audit_plan_document(job.plan), options)
-        return
-    sys.exit(_run(job, options, files))
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """Everything an audit needs."""
-
-    setup: GradeSetup
-    bench: ProbeRunner
-    material: AuditInputs
-    plan: AuditPlan
-
-
-def _prepare(options: AuditCommandOptions) -> _Job:
     # Whole cases are drawn, below: several variants of a case are compared with each other.
     every_case = options.model_copy(update={"limit": None, "sample": None})
     setup = grade_setup(every_case, budget=cost_budget(options))
-    # Probes render their own variations of the prompt, from the same folders as the judge.
-    bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)
-    material = _material(setup, options)
-    probes = select_probes((options.probes or "").split(","))
-    plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=options.max_cost)
-    return _Job(setup, bench, material, plan)
+    with setup.judge:
+        # Probes render their own variations of the prompt, from the same folders as the judge.
+        bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)
+        material = _material(setup, options)
+        probes = select_probes((options.probes or "").split(","))
+        limit = options.max_cost
+        plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
+        if options.dry_run:
+            show_document(audit_plan_document(plan), options)
+        else:
+            sys.exit(_run(bench, material, plan, options, files))
 
 
-def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
+def _material(setup: GradeSetup, options: _AuditCommandOptions) -> AuditInputs:
     # An output that is an error of its producer has nothing a probe could change.
     answers = [(case, output) for case, output in setup.answers() if output.error is None]
     if not answers:
@@ -199,11 +171,18 @@ def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
             f"{_MOST_CASES} of {n_all:,} cases drawn at random with seed {seed} (--sample N "
             "changes the number)"
         )
+    corpus = None if options.attacks is None else read_attacks(options.attacks)
+    if corpus is not None and not options.quiet:
+        attacks = numbers.format_count(len(corpus.attacks), "attack")
+        kinds = numbers.format_count(len(corpus.families), "kind")
+        rest = numbers.format_count(corpus.n_left_out, "row")
+        without = f"; {rest} without an attack" if corpus.n_left_out else ""
+        console.note(f"{options.attacks}: {attacks} of {kinds}{without}")
     audit_options = AuditOptions(
         paraphrases=options.paraphrases,
         family=options.own_family,
         n_askings=options.n_calls,
-        attacks=None if options.attacks is None else _corpus(options.attacks, options),
+        attacks=corpus,
         n_attacks=options.attacks_each,
         margins=Margins(options.margin, options.share_margin),
         level=1 - options.alpha,
@@ -214,82 +193,43 @@ def _material(setup: GradeSetup, options: AuditCommandOptions) -> AuditInputs:
     return build_audit_inputs(setup.judge, items, setup.rubric, audit_options)
 
 
-def _corpus(path: Path, options: AuditCommandOptions) -> AttackCorpus:
-    corpus = read_attacks(path)
-    if not options.quiet:
-        attacks = numbers.format_count(len(corpus.attacks), "attack")
-        kinds = numbers.format_count(len(corpus.families), "kind")
-        without = (
-            f"; {numbers.format_count(corpus.n_left_out, 'row')} without an attack"
-            if corpus.n_left_out
-            else ""
-        )
-        console.note(f"{path}: {attacks} of {kinds}{without}")
-    return corpus
-
-
-def _run(job: _Job, options: AuditCommandOptions, files: OutputFiles) -> int:
-    connection = job.setup.judge.connection
-    session = ProbeSession(in_flight=max(4, connection.max_concurrency))
+def _run(
+    bench: ProbeRunner,
+    material: AuditInputs,
+    plan: AuditPlan,
+    options: _AuditCommandOptions,
+    files: OutputFiles,
+) -> int:
+    judge = bench.judge
+    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     if not options.quiet and not options.as_json:
-        calls = numbers.format_count(job.plan.n_calls, "call")
-        model = message.printable(job.plan.model)
-        console.note(f"{calls} to {model}, {job.plan.n_owned:,} replies already cached")
-    is_cached = connection.cache is not None
-    again = "run the same command again to continue: " + (
-        "cached replies are not requested again" if is_cached else "without a cache, it starts over"
+        calls = numbers.format_count(plan.n_calls, "call")
+        model = message.printable(plan.model)
+        console.note(f"{calls} to {model}, {plan.n_owned:,} replies already cached")
+    again = how_to_continue(judge)
+    work = run_audit(bench, material, plan, session)
+    total, verb = len(plan.wanted), ("auditing", "asked")
+    audit = run_until_stopped(
+        run_probes(work, session, judge, options, total=total, verb=verb), again
     )
-    try:
-        audit = asyncio.run(_audit(job, session, options))
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {again}")
-        return EXIT_INTERRUPTED
-    finally:
-        job.setup.judge.close()
     show_document(audit_document(audit), options, files)
     if session.reason == "interrupted":
         console.note(f"interrupted; {again}")
-    return _code(audit, job.plan, session, fails_on_material=options.fail_on is not None)
-
-
-async def _audit(job: _Job, session: ProbeSession, options: AuditCommandOptions) -> Audit:
-    with attend(
-        options,
-        len(job.plan.wanted),
-        interrupt=lambda: session.end("interrupted"),
-        verb=("auditing", "asked"),
-    ) as display:
-
-        def advance(answer: ProbeAnswer) -> None:
-            if isinstance(answer, Verdict):
-                display.advance([*answer.judgments, *answer.failures])
-            else:
-                # A comparison has preferences, which the display does not count; only their cost.
-                paid = sum(one.cost_usd or 0.0 for one in answer if not one.cached)
-                display.advance([], target_usd=paid)
-
-        session.watch = advance
-        async with job.setup.judge:
-            return await run_audit(job.bench, job.material, job.plan, session)
-
-
-def _code(audit: Audit, plan: AuditPlan, session: ProbeSession, *, fails_on_material: bool) -> int:
-    if session.reason == "interrupted":
-        return EXIT_INTERRUPTED
+        return Exit.INTERRUPTED
     if session.reason == "budget" or any(one.is_too_dear for one in plan.probes):
-        return EXIT_LIMIT
+        return Exit.LIMIT
     # Before "incomplete": what is missing is known, and a run without --frozen completes it.
     if "frozen_miss" in audit.failures:
-        return EXIT_FROZEN
+        return Exit.FROZEN
     if not audit.is_complete:
-        return EXIT_INCOMPLETE
-    if fails_on_material and all(one.status == "skipped" for one in audit.probes):
+        return Exit.INCOMPLETE
+    if options.fail_on is not None and all(one.status == "skipped" for one in audit.probes):
         console.note("no probe could be run, so --fail-on is inconclusive")
-        return EXIT_INCONCLUSIVE
-    return EXIT_QUALITY if fails_on_material and audit.found_material else 0
+        return Exit.INCONCLUSIVE
+    return Exit.QUALITY if options.fail_on is not None and audit.found_material else 0
 
 
-def _self_test(options: AuditCommandOptions) -> int:
+def _self_test(options: _AuditCommandOptions) -> int:
     from judgekit.bias_audit import (  # noqa: PLC0415
         FAIR_JUDGE,
         PLANTED_BIASES,
@@ -325,4 +265,4 @@ def _self_test(options: AuditCommandOptions) -> int:
             )
         )
     show_document(self_test_document(result), options)
-    return EXIT_QUALITY if result.wrong else 0
+    return Exit.QUALITY if result.wrong else 0

@@ -14,16 +14,10 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.cache_explain import cache_explain_command
-from judgekit.cli.exit_codes import EXIT_INCOMPLETE
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpGroup
-from judgekit.cli.options import (
-    CacheFolderOptions,
-    OutputOptions,
-    cache_dir_option,
-    json_option,
-    takes,
-)
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.options import CacheFolderOptions, OutputOptions, option, takes
+from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
 from judgekit.models.cache import (
@@ -46,6 +40,10 @@ _SHOWN = 20
 _WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
+class CacheOptions(CacheFolderOptions, OutputOptions):
+    """What all commands of the cache take."""
+
+
 @click.group(cls=HelpGroup)
 def cache_command() -> None:
     """Inspect the reply cache, move it elsewhere, clean it up.
@@ -57,15 +55,13 @@ def cache_command() -> None:
 cache_command.add_command(cache_explain_command)
 
 
-class StatsOptions(CacheFolderOptions, OutputOptions):
-    """The options of `cache stats`."""
-
+class _StatsOptions(CacheOptions):
     output: tuple[Path, ...] = output_option("Write the statistics to FILE: .json, .md or .html.")
 
 
 @cache_command.command("stats")
-@takes(StatsOptions)
-def cache_stats_command(options: StatsOptions) -> None:
+@takes(_StatsOptions)
+def cache_stats_command(options: _StatsOptions) -> None:
     """Show replies, hits, money and time saved, and size on disk.
 
     Examples:
@@ -78,183 +74,167 @@ def cache_stats_command(options: StatsOptions) -> None:
     show_document(document, options, files)
 
 
+class _ListOptions(CacheOptions):
+    model: str | None = option("--model", "Only replies of this model.")
+    since: datetime | None = option(
+        "--since", "Only replies fetched at this time or later (UTC).", kind=click.DateTime()
+    )
+    contains: str | None = option(
+        "--contains", "Only replies with TEXT in request or reply.", metavar="TEXT"
+    )
+    rejected: bool = option(
+        "--rejected", "Rejected replies: paid for, but never served.", default=False
+    )
+    limit: int = option("-n/--limit", "Only the first N replies.", 50, ge=1)
+
+
 @cache_command.command("ls")
-@click.option("--model", help="Only replies of this model.")
-@click.option(
-    "--since", type=click.DateTime(), help="Only replies fetched at this time or later (UTC)."
-)
-@click.option("--contains", metavar="TEXT", help="Only replies with TEXT in request or reply.")
-@click.option("--rejected", is_flag=True, help="Rejected replies: paid for, but never served.")
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1),
-    default=50,
-    show_default=True,
-    help="Only the first N replies.",
-)
-@cache_dir_option
-@json_option
-def cache_ls_command(
-    *,
-    model: str | None,
-    since: datetime | None,
-    contains: str | None,
-    rejected: bool,
-    limit: int,
-    cache_dir: Path,
-    as_json: bool,
-) -> None:
+@takes(_ListOptions)
+def cache_ls_command(options: _ListOptions) -> None:
     """List replies: key, model, date, request, price.
 
     Examples:
         judgekit cache ls --model openai/gpt-4.1-mini -n 10
     """
-    with open_cache(cache_dir) as cache:
-        entries = admin.list_entries(cache, model=model, since=since, contains=contains)
+    with open_cache(options.cache_dir) as cache:
         # Rejected replies are stored apart, so that no lookup can serve one.
-        chosen = _rejected(cache, model) if rejected else entries
-        shown = list(islice(chosen, limit))
+        chosen = (
+            _rejected(cache, options.model)
+            if options.rejected
+            else admin.list_entries(
+                cache, model=options.model, since=options.since, contains=options.contains
+            )
+        )
+        shown = list(islice(chosen, options.limit))
         n_more = sum(1 for _ in chosen)
-    show_document(cache_entries_document(shown, n_more=n_more), OutputOptions(as_json=as_json))
+    show_document(cache_entries_document(shown, n_more=n_more), options)
+
+
+class _CacheExportOptions(CacheOptions):
+    output: Path | None = option("-o/--output", "Same as FILE.", kind=_WRITTEN)
+    rejected: bool = option(
+        "--rejected", "Include rejected replies, which are never served.", default=False
+    )
 
 
 @cache_command.command("export")
 @click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
-@click.option("-o", "--output", type=_WRITTEN, help="Same as FILE.")
-@click.option("--rejected", is_flag=True, help="Include rejected replies, which are never served.")
-@cache_dir_option
-@json_option
-def cache_export_command(
-    *, named: Path | None, output: Path | None, rejected: bool, cache_dir: Path, as_json: bool
-) -> None:
+@takes(_CacheExportOptions)
+def cache_export_command(options: _CacheExportOptions, *, named: Path | None) -> None:
     """Write all replies to FILE as JSONL; the same replies give the same bytes; - for stdout.
 
     Examples:
         judgekit cache export replies.jsonl
     """
     # FILE is the natural place, and every other command that writes has -o.
-    file = named or output
-    if file is None or (named is not None and output is not None):
+    file = named or options.output
+    if file is None or (named is not None and options.output is not None):
         raise SettingsError("name one file", hint="for example judgekit cache export replies.jsonl")
     to_stdout = str(file) == "-"
     # Both would print to stdout, and neither could be read.
-    if to_stdout and as_json:
+    if to_stdout and options.as_json:
         raise SettingsError("--json and a FILE of - contradict each other")
-    with open_cache(cache_dir) as cache:
+    with open_cache(options.cache_dir) as cache:
         try:
-            report = export_entries(cache, sys.stdout if to_stdout else file, rejected=rejected)
+            target = sys.stdout if to_stdout else file
+            report = export_entries(cache, target, rejected=options.rejected)
         except OSError as error:
             raise SettingsError(f"{file} cannot be written: {error.strerror}") from error
-    if as_json:
-        console.print_json({"file": str(file), **asdict(report)})
-        return
-    for line in report.skipped:
-        console.note(f"skipped: {message.printable(line)}")
-    print_line = console.note if to_stdout else click.echo
-    print_line(f"wrote {numbers.format_count(report.n_entries, 'reply', 'replies')} to {file}")
+    if not options.as_json:
+        for line in report.skipped:
+            console.note(f"skipped: {message.printable(line)}")
+    words = f"wrote {numbers.format_count(report.n_entries, 'reply', 'replies')} to {file}"
+    show_line(words, {"file": str(file), **asdict(report)}, options, is_note=to_stdout)
+
+
+class _ImportOptions(CacheOptions):
+    overwrite: bool = option(
+        "--overwrite", "Replace cached replies whose text differs.", default=False
+    )
+    skip_invalid: bool = option(
+        "--skip-unsound",
+        "Skip invalid lines of files; by default one of them stops the command.",
+        default=False,
+    )
+
+    @property
+    def on_error(self) -> Literal["skip", "stop"]:
+        """What happens to an invalid line."""
+        return "skip" if self.skip_invalid else "stop"
 
 
 @cache_command.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--overwrite", is_flag=True, help="Replace cached replies whose text differs.")
-@click.option(
-    "--skip-unsound",
-    "skip_invalid",
-    is_flag=True,
-    help="Skip invalid lines; by default one of them stops the import.",
-)
-@cache_dir_option
-@json_option
-def cache_import_command(
-    *, files: tuple[Path, ...], overwrite: bool, skip_invalid: bool, cache_dir: Path, as_json: bool
-) -> None:
+@takes(_ImportOptions)
+def cache_import_command(options: _ImportOptions, *, files: tuple[Path, ...]) -> None:
     """Add the replies of exported FILES to the cache; every line is checked first.
 
     Examples:
         judgekit cache import replies.jsonl
     """
-    with open_cache(cache_dir, writing=True) as cache:
-        on_error: Literal["skip", "stop"] = "skip" if skip_invalid else "stop"
+    with open_cache(options.cache_dir, writing=True) as cache:
         reports = [
-            import_entries(cache, file, on_error=on_error, overwrite=overwrite) for file in files
+            import_entries(cache, file, on_error=options.on_error, overwrite=options.overwrite)
+            for file in files
         ]
-        report = reports[0]
-        for further in reports[1:]:
-            report += further
-    _show_import(report, as_json=as_json)
+    report = reports[0]
+    for further in reports[1:]:
+        report += further
+    _show_import(report, options)
 
 
 @cache_command.command("merge")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--overwrite", is_flag=True, help="Replace cached replies whose text differs.")
-@click.option("--skip-unsound", "skip_invalid", is_flag=True, help="Skip invalid lines of files.")
-@cache_dir_option
-@json_option
-def cache_merge_command(
-    *,
-    sources: tuple[Path, ...],
-    overwrite: bool,
-    skip_invalid: bool,
-    cache_dir: Path,
-    as_json: bool,
-) -> None:
+@takes(_ImportOptions)
+def cache_merge_command(options: _ImportOptions, *, sources: tuple[Path, ...]) -> None:
     """Add the replies of other cache folders and exported files to the cache.
 
     Examples:
         judgekit cache merge ../other/.judgekit/cache
     """
-    with open_cache(cache_dir, writing=True) as cache:
+    with open_cache(options.cache_dir, writing=True) as cache:
         report = merge_caches(
-            cache, sources, on_error="skip" if skip_invalid else "stop", overwrite=overwrite
+            cache, sources, on_error=options.on_error, overwrite=options.overwrite
         )
-    _show_import(report, as_json=as_json)
+    _show_import(report, options)
 
 
 @cache_command.command("verify")
-@cache_dir_option
-@json_option
-def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
+@takes(CacheOptions)
+def cache_verify_command(options: CacheOptions) -> None:
     """Check the checksum and key of every reply, and the database; exit code 3 if damaged.
 
     Examples:
         judgekit cache verify
     """
     try:
-        with open_cache(cache_dir) as cache:
+        with open_cache(options.cache_dir) as cache:
             report = admin.verify_cache(cache)
     # A file that is no database any more is what this command looks for, so no error of it.
     except DamagedFileError as error:
         report = admin.VerifyReport(n_sound=0, damaged=(), problems=(error.message,))
-    if as_json:
-        console.print_json({**asdict(report), "is_sound": report.is_sound})
-    else:
-        _print_report(report)
+    data = {**asdict(report), "is_sound": report.is_sound}
+    show_line("\n".join(_report_lines(report)), data, options)
     # Not the code of invalid input: the command worked, and the cache still serves valid replies.
-    sys.exit(0 if report.is_sound else EXIT_INCOMPLETE)
+    sys.exit(0 if report.is_sound else Exit.INCOMPLETE)
+
+
+class _PruneOptions(CacheOptions):
+    age: str | None = option("--older-than", "Older than this: 30d, 12h, 4w.", metavar="AGE")
+    model: str | None = option("--model", "Only replies of this model.")
+    rejected: bool = option("--rejected", "All rejected replies, regardless of age.", default=False)
+    dry_run: bool = option("--dry-run", "Count them without deleting.", default=False)
 
 
 @cache_command.command("prune")
-@click.option("--older-than", "age", metavar="AGE", help="Older than this: 30d, 12h, 4w.")
-@click.option("--model", help="Only replies of this model.")
-@click.option("--rejected", is_flag=True, help="All rejected replies, regardless of age.")
-@click.option("--dry-run", is_flag=True, help="Count them without deleting.")
-@cache_dir_option
-@json_option
-def cache_prune_command(
-    *,
-    age: str | None,
-    model: str | None,
-    rejected: bool,
-    dry_run: bool,
-    cache_dir: Path,
-    as_json: bool,
-) -> None:
+@takes(_PruneOptions)
+def cache_prune_command(options: _PruneOptions) -> None:
     """Delete replies that are old, of one model, or both; fetching them again costs money.
 
     Examples:
         judgekit cache prune --older-than 30d --dry-run
     """
+    age, model, rejected = options.age, options.model, options.rejected
     if age is None and model is None and not rejected:
         raise SettingsError(
             "specify what to delete", hint="give --older-than, --model or --rejected"
@@ -266,67 +246,58 @@ def cache_prune_command(
             raise SettingsError(f"{age!r} is not a valid age", hint="write it as 30d, 12h or 4w")
         before = datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
     # A dry run must not even create the cache that it is pointed at.
-    with open_cache(cache_dir, writing=not dry_run) as cache:
-        if dry_run:
+    with open_cache(options.cache_dir, writing=not options.dry_run) as cache:
+        if options.dry_run:
             # Without an age and a model, --rejected alone must not match the served replies.
-            n = sum(1 for _ in _doomed_entries(cache, before, model)) if age or model else 0
+            entries = admin.list_entries(cache, model=model) if age or model else ()
+            fetched = (datetime.fromisoformat(entry.created_at) for entry in entries)
+            n = sum(1 for at in fetched if before is None or at < before)
             n += sum(1 for _ in _rejected(cache, None)) if rejected else 0
         else:
             n = admin.prune_cache(cache, before=before, model=model, rejected=rejected)
-    if as_json:
-        console.print_json({"n_forgotten": 0 if dry_run else n, "n_matching": n})
-    else:
-        verb = "would delete" if dry_run else "deleted"
-        click.echo(f"{verb} {numbers.format_count(n, 'reply', 'replies')}")
+    verb = "would delete" if options.dry_run else "deleted"
+    data = {"n_forgotten": 0 if options.dry_run else n, "n_matching": n}
+    show_line(f"{verb} {numbers.format_count(n, 'reply', 'replies')}", data, options)
+
+
+class _ClearOptions(CacheOptions):
+    yes: bool = option("--yes", "Do not ask for confirmation.", default=False)
 
 
 @cache_command.command("clear")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@cache_dir_option
-@json_option
-def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
+@takes(_ClearOptions)
+def cache_clear_command(options: _ClearOptions) -> None:
     """Delete all replies and counts; fetching the replies again costs money.
 
     Examples:
         judgekit cache clear --yes
     """
-    with open_cache(cache_dir, writing=True) as cache:
-        n = len(cache)
-        is_confirmed = yes or _confirm(n, cache_dir)
-        if is_confirmed:
+    with open_cache(options.cache_dir, writing=True) as cache:
+        replies = numbers.format_count(len(cache), "reply", "replies")
+        # A script must state it: a prompt that nobody reads would wait, or be answered by its
+        # input.
+        if not options.yes and not sys.stdin.isatty():
+            raise SettingsError(
+                "not a terminal: pass --yes", hint="--yes deletes everything without confirmation"
+            )
+        n = 0
+        if options.yes or click.confirm(f"Delete {replies} in {options.cache_dir}?", err=True):
+            n = len(cache)
             cache.clear()
-    n_forgotten = n if is_confirmed else 0
-    if as_json:
-        console.print_json({"n_forgotten": n_forgotten})
-    else:
-        click.echo(f"deleted {numbers.format_count(n_forgotten, 'reply', 'replies')}")
+    line = f"deleted {numbers.format_count(n, 'reply', 'replies')}"
+    show_line(line, {"n_forgotten": n}, options)
 
 
 @cache_command.command("path")
-@cache_dir_option
-@json_option
-def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:
+@takes(CacheOptions)
+def cache_path_command(options: CacheOptions) -> None:
     """Print the folder of the cache, whether it exists or not.
 
     Examples:
         judgekit cache path
     """
-    folder = cache_dir.absolute()
-    if as_json:
-        console.print_json({"path": str(folder), "exists": folder.is_dir()})
-    else:
-        click.echo(str(folder))
-
-
-def _confirm(n: int, cache_dir: Path) -> bool:
-    # A script must state it: a prompt that nobody reads would wait, or be answered by its input.
-    if not sys.stdin.isatty():
-        raise SettingsError(
-            "not a terminal: pass --yes", hint="--yes deletes everything without confirmation"
-        )
-    return click.confirm(
-        f"Delete {numbers.format_count(n, 'reply', 'replies')} in {cache_dir}?", err=True
-    )
+    folder = options.cache_dir.absolute()
+    show_line(str(folder), {"path": str(folder), "exists": folder.is_dir()}, options)
 
 
 def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
@@ -336,21 +307,10 @@ def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
                 yield entry
 
 
-def _doomed_entries(
-    cache: ReplyCache, before: datetime | None, model: str | None
-) -> Iterator[CacheEntry]:
-    for entry in admin.list_entries(cache, model=model):
-        fetched_at = datetime.fromisoformat(entry.created_at)
-        if before is None or fetched_at < before:
-            yield entry
-
-
-def _show_import(report: ImportReport, *, as_json: bool) -> None:
-    if as_json:
-        console.print_json(asdict(report))
-        return
-    for problem in report.problems:
-        console.note(f"skipped: {message.printable(problem)}")
+def _show_import(report: ImportReport, options: _ImportOptions) -> None:
+    if not options.as_json:
+        for problem in report.problems:
+            console.note(f"skipped: {message.printable(problem)}")
     n_unchanged = len(report.conflicts) - report.n_overwritten
     parts = [
         f"added {numbers.format_count(report.n_added, 'reply', 'replies')}",
@@ -360,16 +320,16 @@ def _show_import(report: ImportReport, *, as_json: bool) -> None:
         parts.append(f"{report.n_overwritten:,} replaced")
     if n_unchanged > 0:
         parts.append(f"{n_unchanged:,} differ and were not replaced (see --overwrite)")
-    click.echo(", ".join(parts))
+    show_line(", ".join(parts), asdict(report), options)
 
 
-def _print_report(report: VerifyReport) -> None:
-    click.echo(f"{numbers.format_count(report.n_sound, 'valid reply', 'valid replies')}")
+def _report_lines(report: VerifyReport) -> Iterator[str]:
+    yield numbers.format_count(report.n_sound, "valid reply", "valid replies")
     for problem in report.problems:
-        click.echo(f"storage: {message.printable(problem)}")
+        yield f"storage: {message.printable(problem)}"
     for key, reason in report.damaged[:_SHOWN]:
-        click.echo(f"{key[:12]}: {message.printable(reason)}")
+        yield f"{key[:12]}: {message.printable(reason)}"
     if len(report.damaged) > _SHOWN:
-        click.echo(f"… and {len(report.damaged) - _SHOWN:,} more damaged entries")
+        yield f"… and {len(report.damaged) - _SHOWN:,} more damaged entries"
     if not report.is_sound:
-        click.echo("damaged entries count as misses and are fetched again")
+        yield "damaged entries count as misses and are fetched again"

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from judgekit.cli import console, console as streams
-from judgekit.cli.help import HelpCommand
+from judgekit.cli import console as streams
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     CacheFolderOptions,
     GradingOptions,
     InputOptions,
     OutputOptions,
     SettingGroups,
-    option,
-    takes,
+    judge_option,
 )
 from judgekit.cli.setup import grade_setup, open_cache
 from judgekit.datasets import JudgeSettings
@@ -28,9 +27,7 @@ from judgekit.models.cache import explain_request, find_cache_key
 from judgekit.report import message, numbers, print_key_differences, request_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rich.console import Console
+    from collections.abc import Sequence
 
     from judgekit.models.cache import CacheExplanation, ReplyCache
     from judgekit.models.request import ModelRequest
@@ -41,23 +38,15 @@ _MOST_GROUPS = 20
 _SHOWN_CASES = 3
 
 
-class ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
-    """The options of `cache explain`: those of `grade` that a request depends on."""
-
+class _ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
     judge_settings: Annotated[JudgeSettings, SettingGroups("judge")] = JudgeSettings()
-    judge_model: str | None = option(
-        "--judge",
-        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
-        metavar="MODEL",
-        has_variable=True,
-    )
+    judge_model: str | None = judge_option()
 
 
-@click.command("explain", cls=HelpCommand)
+@command("explain", _ExplainOptions)
 # A key is no path that exists, so the argument cannot require one.
 @click.argument("outputs", nargs=-1, metavar="[OUTPUTS|KEY]...", type=click.Path(path_type=Path))
-@takes(ExplainOptions)
-def cache_explain_command(options: ExplainOptions) -> None:
+def cache_explain_command(options: _ExplainOptions) -> None:
     """Explain why a grading would make calls: how its requests differ from cached ones.
 
     Takes the same OUTPUTS and options as judgekit grade and makes no call. Requests that are
@@ -67,34 +56,17 @@ def cache_explain_command(options: ExplainOptions) -> None:
     Examples:
         judgekit cache explain outputs.jsonl --rubric helpfulness
     """
-    key = _key_of(options.outputs)
-    if key is not None:
+    if missing := [path for path in options.outputs if not path.exists()]:
+        if len(options.outputs) > 1 or not _KEY.fullmatch(key := str(missing[0])):
+            raise SettingsError(
+                f"there is no file {missing[0]}",
+                hint="name a file with outputs, or a key of 4 digits up",
+            )
         with open_cache(options.cache_dir) as cache:
             _explain_key(cache, find_cache_key(cache, key), as_json=options.as_json)
         return
     # The judge only builds requests here; without a cache it cannot answer one by mistake.
-    requests, asks_all = _requests(GradingOptions.of(options, no_cache=True))
-    with open_cache(options.cache_dir) as cache:
-        found = find_misses(cache, requests, asks_all=asks_all)
-    if options.as_json:
-        console.print_json(_misses_json(found))
-    else:
-        _print_misses(console.stdout(), found)
-
-
-def _key_of(outputs: tuple[Path, ...]) -> str | None:
-    missing = [path for path in outputs if not path.exists()]
-    if not missing:
-        return None
-    if len(outputs) == 1 and _KEY.fullmatch(str(outputs[0])):
-        return str(outputs[0])
-    raise SettingsError(
-        f"there is no file {missing[0]}", hint="name a file with outputs, or a key of 4 digits up"
-    )
-
-
-def _requests(options: GradingOptions) -> tuple[list[ModelRequest], bool]:
-    setup = grade_setup(options)
+    setup = grade_setup(GradingOptions.of(options, no_cache=True))
     with setup.judge as judge:
         # A suite from `init` names recorded replies, which never reach the cache.
         if isinstance(judge.connection.model, RecordedModel):
@@ -107,7 +79,18 @@ def _requests(options: GradingOptions) -> tuple[list[ModelRequest], bool]:
             for case, output in setup.answers()
             for request in judge.requests(case, output, setup.rubric)
         ]
-        return requests, judge.template.header.asks == "all"
+        asks_all = judge.template.header.asks == "all"
+    with open_cache(options.cache_dir) as cache:
+        found = find_misses(cache, requests, asks_all=asks_all)
+    if options.as_json:
+        groups = [group.to_json() for group in found.groups]
+        streams.print_json({**asdict(replace(found, groups=())), "groups": groups})
+    else:
+        _print_misses(found)
+
+
+def _print(text: str, style: str = "") -> None:
+    streams.stdout().print(text, markup=False, style=style, soft_wrap=True)
 
 
 def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
@@ -115,86 +98,39 @@ def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
     if as_json:
         streams.print_json(asdict(found))
         return
-    console = streams.stdout()
     state = "is cached" if found.is_hit else "is not served"
-    summary = request_summary(cache.request_parts(key))
-    console.print(f"{key[:12]} {state}: {summary}", markup=False, soft_wrap=True)
+    _print(f"{key[:12]} {state}: {request_summary(cache.request_parts(key))}")
     if found.n_rejected:
         rejected = numbers.format_count(found.n_rejected, "reply", "replies")
-        console.print(f"  {rejected} stored for the record, never served", markup=False)
+        _print(f"  {rejected} stored for the record, never served")
     if found.nearest is None:
-        console.print("  there is no other entry to compare it with", markup=False)
+        _print("  there is no other entry to compare it with")
         return
-    console.print(
-        f"  nearest of {found.n_compared:,}: {found.nearest[:12]}, which differs in", markup=False
-    )
-    print_key_differences(console, found.differences)
+    _print(f"  nearest of {found.n_compared:,}: {found.nearest[:12]}, which differs in")
+    print_key_differences(streams.stdout(), found.differences)
 
 
-def _print_misses(console: Console, found: MissReport) -> None:
-    console.print(
-        f"{found.n_owned:,} of {numbers.format_count(found.n_requests, 'request')} cached",
-        markup=False,
-        style="bold",
-    )
+def _print_misses(found: MissReport) -> None:
+    requests = numbers.format_count(found.n_requests, "request")
+    _print(f"{found.n_owned:,} of {requests} cached", "bold")
     if found.n_rejected:
-        console.print(
-            f"{numbers.format_count(found.n_rejected, 'request')} asked before, but "
-            "the reply was cut short "
-            "or filtered and is never served",
-            markup=False,
-        )
+        asked = numbers.format_count(found.n_rejected, "request")
+        words = "the reply was cut short or filtered and is never served"
+        _print(f"{asked} asked before, but {words}")
     for group in found.groups[:_MOST_GROUPS]:
-        _print_group(console, group)
+        n, parts, cases = len(group.requests), ", ".join(group.parts), group.cases
+        differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not cached"
+        title, requests = message.printable(group.title), numbers.format_count(n, "request")
+        _print(f"{title}: {requests} {message.printable(differ)}")
+        more = f" and {len(cases) - _SHOWN_CASES:,} more" if len(cases) > _SHOWN_CASES else ""
+        named = message.printable(", ".join(cases[:_SHOWN_CASES]))
+        _print(f"  {'case' if len(cases) == 1 else 'cases'} {named}{more}", "dim")
+        print_key_differences(streams.stdout(), group.example.differences)
     if len(found.groups) > _MOST_GROUPS:
-        console.print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons", markup=False)
+        _print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons")
     if found.n_not_compared:
-        console.print(
-            f"{numbers.format_count(found.n_not_compared, 'more request')} not cached and not compared; "  # noqa: E501
-            "narrow them down with --limit or --filter-tag",
-            markup=False,
-        )
-
-
-def _print_group(console: Console, group: MissGroup) -> None:
-    n = len(group.requests)
-    parts = ", ".join(group.parts)
-    differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not cached"
-    console.print(
-        f"{message.printable(group.title)}: {numbers.format_count(n, 'request')} {message.printable(differ)}",  # noqa: E501
-        markup=False,
-        soft_wrap=True,
-    )
-    cases = group.cases
-    more = f" and {len(cases) - _SHOWN_CASES:,} more" if len(cases) > _SHOWN_CASES else ""
-    named = message.printable(", ".join(cases[:_SHOWN_CASES]))
-    noun = "case" if len(cases) == 1 else "cases"
-    console.print(f"  {noun} {named}{more}", markup=False, style="dim", soft_wrap=True)
-    print_key_differences(console, group.example.differences)
-
-
-def _misses_json(found: MissReport) -> dict[str, object]:
-    counts = ("n_requests", "n_owned", "n_rejected", "n_not_compared")
-    return {
-        **{name: getattr(found, name) for name in counts},
-        "groups": [_group_json(group) for group in found.groups],
-    }
-
-
-def _group_json(group: MissGroup) -> dict[str, object]:
-    example: CacheExplanation = group.example
-    return {
-        "title": group.title,
-        "n_requests": len(group.requests),
-        "cases": group.cases,
-        "criteria": sorted({r.subject.criterion for r in group.requests if r.subject.criterion}),
-        "parts": group.parts,
-        "example": {
-            "key": example.key,
-            "nearest": example.nearest,
-            "differences": [asdict(difference) for difference in example.differences],
-        },
-    }
+        more = numbers.format_count(found.n_not_compared, "more request")
+        _print(f"{more} not cached and not compared; narrow them down with --limit or --filter-tag")
 
 
 # A comparison of a request with an entry takes about 90 µs, so all of them about 18 s.
@@ -222,6 +158,22 @@ class MissGroup:
         """The cases they are about, each once."""
         return list(dict.fromkeys(request.subject.case_id or "?" for request in self.requests))
 
+    def to_json(self) -> dict[str, object]:
+        """The group as JSON types."""
+        criteria = {request.subject.criterion for request in self.requests}
+        return {
+            "title": self.title,
+            "n_requests": len(self.requests),
+            "cases": self.cases,
+            "criteria": sorted(name for name in criteria if name),
+            "parts": self.parts,
+            "example": {
+                "key": self.example.key,
+                "nearest": self.example.nearest,
+                "differences": [asdict(difference) for difference in self.example.differences],
+            },
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class MissReport:
@@ -229,15 +181,9 @@ class MissReport:
 
     n_requests: int
     n_owned: int
-
-    # Paid for, but the reply was truncated or filtered.
-    n_rejected: int
-
-    # By reason, the most frequent first.
-    groups: tuple[MissGroup, ...]
-
-    # Comparing all of them would take too long.
-    n_not_compared: int
+    n_rejected: int  # paid for, but the reply was truncated or filtered
+    n_not_compared: int  # comparing all of them would take too long
+    groups: tuple[MissGroup, ...]  # the most frequent reason first
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,20 +210,27 @@ def find_misses(
         compared = [missed[number * len(missed) // most] for number in range(most)]
     # Two criteria of one new case are nearest to each other once one of them is cached.
     present = {request.key for request in requests}
-    grouped: dict[_Cause, MissGroup] = {}
-    n_rejected = 0
-    for request in compared:
-        found = explain_request(cache, request)
-        n_rejected += found.n_rejected > 0
-        cause = _cause(cache, request, found, present, asks_all=asks_all)
-        group = grouped.setdefault(cause, MissGroup("", found))
-        group.requests.append(request)
-    groups = _titled(_template_edits(grouped))
+    found = [explain_request(cache, request) for request in compared]
+    causes = [
+        _cause(cache, request, one, present, asks_all=asks_all)
+        for request, one in zip(compared, found, strict=True)
+    ]
+    criteria: dict[frozenset[str], set[tuple[str, ...]]] = {}
+    for cause in causes:
+        if cause.kind == "criterion" and cause.detail:
+            criteria.setdefault(cause.changed, set()).add(cause.detail)
+    # Criteria whose lines differ by case are one group.
+    groups: dict[str, MissGroup] = {}
+    for request, one, cause in zip(compared, found, causes, strict=True):
+        # The same lines changed in several criteria: the template was edited.
+        is_shared = bool(cause.detail) and len(criteria.get(cause.changed, ())) > 1
+        title = _title(cause, "question" if is_shared else cause.kind)
+        groups.setdefault(title, MissGroup(title, one)).requests.append(request)
     return MissReport(
         n_requests=len(requests),
         n_owned=len(requests) - len(missed),
-        n_rejected=n_rejected,
-        groups=tuple(sorted(groups, key=lambda group: -len(group.requests))),
+        n_rejected=sum(one.n_rejected > 0 for one in found),
+        groups=tuple(sorted(groups.values(), key=lambda group: -len(group.requests))),
         n_not_compared=len(missed) - len(compared),
     )
 
@@ -290,7 +243,6 @@ def _cause(
     *,
     asks_all: bool,
 ) -> _Cause:
-    """The cause of a miss."""
     # If the nearest entry belongs to another request of this grading, nothing was edited.
     is_new = found.nearest is None or found.nearest in present
     plain = [d for d in found.differences if not d.part.startswith(("messages", "reply_schema"))]
@@ -304,7 +256,10 @@ def _cause(
         return _Cause("template", is_new=False, detail=())
     if not messages:
         return _Cause("schema", is_new, _about(request))
-    return _text_cause(request, _last_text(cache, found.nearest), is_new=is_new, asks_all=asks_all)
+    stored = (cache.request_parts(found.nearest) or {}).get("messages")
+    message = stored[-1] if isinstance(stored, list) and stored else None
+    cached = str(message.get("content")) if isinstance(message, dict) else ""
+    return _text_cause(request, cached, is_new=is_new, asks_all=asks_all)
 
 
 def _text_cause(request: ModelRequest, cached: str, *, is_new: bool, asks_all: bool) -> _Cause:
@@ -329,40 +284,8 @@ def _about(request: ModelRequest) -> tuple[str, ...]:
     return () if request.subject.criterion is None else (request.subject.criterion,)
 
 
-def _last_text(cache: ReplyCache, key: str) -> str:
-    messages = (cache.request_parts(key) or {}).get("messages")
-    last = messages[-1] if isinstance(messages, list) and messages else None
-    return str(last.get("content")) if isinstance(last, dict) else ""
-
-
-def _template_edits(grouped: dict[_Cause, MissGroup]) -> dict[_Cause, MissGroup]:
-    """Merge groups of several criteria in which the same lines changed: the template was edited."""
-    by_change: dict[frozenset[str], list[_Cause]] = {}
-    for cause in grouped:
-        if cause.kind == "criterion" and cause.detail:
-            by_change.setdefault(cause.changed, []).append(cause)
-    merged = dict(grouped)
-    for causes in by_change.values():
-        if len({cause.detail for cause in causes}) > 1:
-            group = MissGroup("", grouped[causes[0]].example)
-            for cause in causes:
-                group.requests += merged.pop(cause).requests
-            merged[_Cause("question", is_new=False, detail=())] = group
-    return merged
-
-
-def _titled(grouped: dict[_Cause, MissGroup]) -> Iterable[MissGroup]:
-    """Groups with their reason in words; criteria whose lines differ by case are one group."""
-    by_title: dict[str, MissGroup] = {}
-    for cause, group in grouped.items():
-        title = _title(cause)
-        merged = by_title.setdefault(title, MissGroup(title, group.example))
-        merged.requests += group.requests
-    return by_title.values()
-
-
-def _title(cause: _Cause) -> str:
-    if cause.kind == "settings":
+def _title(cause: _Cause, kind: _MissKind) -> str:
+    if kind == "settings":
         return "; ".join(cause.detail)
     name = f"criterion {cause.detail[0]!r}" if cause.detail else "a criterion"
     became = "is new" if cause.is_new else "was edited"
@@ -375,4 +298,4 @@ def _title(cause: _Cause) -> str:
         "material": "outputs that were never graded" if cause.is_new else edited,
         "both": "the material and the criterion differ from everything cached",
     }
-    return titles[cause.kind]
+    return titles[kind]

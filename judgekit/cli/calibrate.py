@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
-from contextlib import aclosing, closing
-from dataclasses import dataclass
+from contextlib import ExitStack, aclosing, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,41 +25,34 @@ from judgekit.calibration import (
     whole_rubric,
 )
 from judgekit.cli import console
-from judgekit.cli.compare import no_common_case_error
-from judgekit.cli.exit_codes import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_QUALITY,
-)
-from judgekit.cli.grading import grade_all
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.compare import follow_comparisons
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
-    EXISTING_PATH,
     LabelOptions,
     StoreOptions,
     StudyOptions,
     max_cost_option,
     option,
-    takes,
+    outputs_option,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend
+from judgekit.cli.progress import run_until_stopped
+from judgekit.cli.run_job import grade_all
 from judgekit.cli.setup import (
     CALIBRATION_MAPS_FOLDER,
     SAME_COMMAND,
     cost_budget,
     draw_sample,
+    existing_store,
     grade_setup,
     make_judge,
 )
-from judgekit.cli.sides import compare_setup, parse_sides
+from judgekit.cli.sides import existing_sides, no_common_case_error, pairing_of, parse_sides
 from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
-from judgekit.evaluation import Run, compare_pairs, judging_of_judge
+from judgekit.evaluation import Run, compare_in_order, judging_of_judge, pair_question
 from judgekit.models import RECORDED_PREFIX as RECORDED
 from judgekit.report import (
     calibration_document,
@@ -75,7 +67,7 @@ from judgekit.stats.correction import LabelsAre
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import AsyncGenerator, Collection, Mapping
 
     from judgekit.calibration import (
         CalibrationReport,
@@ -86,14 +78,12 @@ if TYPE_CHECKING:
     from judgekit.evaluation import JudgedPair, Pairing
     from judgekit.judge import Panel
     from judgekit.models import Budget
-    from judgekit.records import Case, Rubric
+    from judgekit.records import Case, Comparison, Rubric
 
 _DEFAULTS = CalibrationOptions()
 
 
-class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
-    """The options of `calibrate`."""
-
+class _CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
     run: str | None = option("--run", "Stored run (default: the latest).", metavar="RUN")
     results: Path | None = option(
         "--results",
@@ -101,13 +91,7 @@ class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
         kind=EXISTING_FILE,
         metavar="FILE",
     )
-    outputs: tuple[Path, ...] = option(
-        "--outputs",
-        "Grade these outputs now with --judge and --rubric; may be repeated.",
-        (),
-        kind=EXISTING_PATH,
-        metavar="FILE",
-    )
+    outputs: tuple[Path, ...] = outputs_option("Grade these outputs now with --judge and --rubric.")
     sides: tuple[str, str] | None = option(
         "--compare",
         "Compare these two now, named as for judgekit compare.",
@@ -191,10 +175,9 @@ class CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
     )
 
 
-@click.command("calibrate", cls=HelpCommand)
+@command("calibrate", _CalibrateOptions)
 @click.argument("labels", type=EXISTING_FILE)
-@takes(CalibrateOptions)
-def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
+def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     """Measure a judge against human labels: how far can it be trusted, and what corrects it?
 
     LABELS has a row for each label: case_id, annotator, raw (a score or the name of a level) and,
@@ -219,13 +202,9 @@ def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
     located = read_labels(labels)  # invalid labels are reported before any call
-    try:
-        collected = collect_judgments(options)
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {SAME_COMMAND}")
-        sys.exit(EXIT_INTERRUPTED)
+    data, code, note = _collect_judgments(options)
     report = calibrated(
-        collected.data,
+        data,
         located,
         options=CalibrationOptions(
             # The command line speaks of tests, the report of intervals.
@@ -247,14 +226,14 @@ def calibrate_command(options: CalibrateOptions, *, labels: Path) -> None:
         ),
     )
     show_document(calibration_document(report), options, files)
-    if collected.note is not None:
-        console.note(collected.note)
+    if note is not None:
+        console.note(note)
     if options.write_map is not None:
-        write_maps(report, options.write_map, code=collected.code)
-    sys.exit(collected.code or _code(report, options))
+        _write_maps(report, options.write_map, code=code)
+    sys.exit(code or _code(report, options))
 
 
-def _code(report: CalibrationReport, options: CalibrateOptions) -> int:
+def _code(report: CalibrationReport, options: _CalibrateOptions) -> int:
     """1 if a requirement is not met, 4 if that is inconclusive, else 0."""
     codes = [0]
     if options.min_kappa is not None:
@@ -270,27 +249,19 @@ def _code(report: CalibrationReport, options: CalibrateOptions) -> int:
                 f"{message.printable(part.name)}: kappa {numbers.format_mean(agreement)} {words} "
                 f"--min-kappa {options.min_kappa:g}"
             )
-            codes.append(EXIT_QUALITY if is_below else EXIT_INCONCLUSIVE)
+            codes.append(Exit.QUALITY if is_below else Exit.INCONCLUSIVE)
     if options.require_stand_in and report.stand_in.answer != "yes":
         is_no = report.stand_in.answer == "no"
         console.note(f"--require-stand-in: {'not met' if is_no else 'inconclusive'}")
-        codes.append(EXIT_QUALITY if is_no else EXIT_INCONCLUSIVE)
-    return EXIT_QUALITY if EXIT_QUALITY in codes else max(codes)
+        codes.append(Exit.QUALITY if is_no else Exit.INCONCLUSIVE)
+    return Exit.QUALITY if Exit.QUALITY in codes else max(codes)
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedJudgments:
-    """Scores or choices of a judge, and how calling it ended."""
-
-    data: PointwiseData | PairwiseData
-
-    code: int = 0
-    """The exit code that the calls require; 0 if all went well, or none were made."""
-
-    note: str | None = None
+# Scores or choices of a judge, the exit code that calling it requires, and a note about its end.
+_Collected = tuple["PointwiseData | PairwiseData", int, str | None]
 
 
-def collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
+def _collect_judgments(options: _CalibrateOptions) -> _Collected:
     """The judgments to compare with labels, from the source that is named, else the latest run."""
     sources = {
         "--run": options.run,
@@ -303,7 +274,10 @@ def collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
     if len(named) > 1:
         raise SettingsError(f"{' and '.join(named)} are two sources: name one")
     if options.results is not None:
-        return _from_file(options.results, options)
+        rubric = None if options.rubric is None else load_rubric(options.rubric)
+        data = read_judged_file(options.results, rubric=rubric, cases=_cases_by_id(options.cases))
+        data.origin["file"] = str(options.results)
+        return data, 0, None
     if options.outputs:
         return _from_outputs(options)
     if options.sides is not None:
@@ -317,21 +291,14 @@ def collect_judgments(options: CalibrateOptions) -> CollectedJudgments:
             )
         return _from_replies(options.judge_model, options)
     with closing(RunStore(options.store, create=False)) as store:
-        return CollectedJudgments(judged_from_run(Run(store.run(options.run or "latest"), store)))
+        return judged_from_run(Run(store.run(options.run or "latest"), store)), 0, None
 
 
 def _cases_by_id(path: Path | None) -> dict[str, Case]:
     return {} if path is None else {case.id: case for case in load_dataset(path).cases}
 
 
-def _from_file(path: Path, options: CalibrateOptions) -> CollectedJudgments:
-    rubric = None if options.rubric is None else load_rubric(options.rubric)
-    data = read_judged_file(path, rubric=rubric, cases=_cases_by_id(options.cases))
-    data.origin["file"] = str(path)
-    return CollectedJudgments(data)
-
-
-def _from_replies(model: str, options: CalibrateOptions) -> CollectedJudgments:
+def _from_replies(model: str, options: _CalibrateOptions) -> _Collected:
     """Recorded replies without outputs; the questions and repeats follow from the replies."""
     recorded = load_recorded_replies(model)
     if options.rubric is None and not recorded.compares:
@@ -348,11 +315,11 @@ def _from_replies(model: str, options: CalibrateOptions) -> CollectedJudgments:
         data = asyncio.run(judged_from_replies(judge, chosen, rubric, cases))
     # The report names the source, so that a printed page can be reproduced.
     data.origin["file"] = str(recorded.path)
-    return CollectedJudgments(data)
+    return data, 0, None
 
 
 def _chosen(
-    recorded: RecordedReplies, cases: Mapping[str, Case], options: CalibrateOptions
+    recorded: RecordedReplies, cases: Mapping[str, Case], options: _CalibrateOptions
 ) -> RecordedReplies:
     """The replies about the chosen outputs, which are chosen as they would be from a file."""
     tags = frozenset(options.filter_tag)
@@ -377,88 +344,70 @@ def _chosen(
     return recorded.only(set(outputs[: options.limit]))
 
 
-def _from_outputs(options: CalibrateOptions) -> CollectedJudgments:
+def _from_outputs(options: _CalibrateOptions) -> _Collected:
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
-    try:
+    with closing(setup.judge):
         graded, interrupted = grade_all(setup, options)
-    finally:
-        setup.judge.close()
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
-    code, note = _ended(kinds, budget, interrupted=interrupted)
-    return CollectedJudgments(
-        judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge)), code, note
-    )
+    data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
+    return data, *_ended(kinds, budget, interrupted=interrupted)
 
 
-def _from_sides(names: tuple[str, str], options: CalibrateOptions) -> CollectedJudgments:
+def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collected:
     budget = cost_budget(options)
-    # Sides in files need no store, and a search for runs must not create one.
-    is_there = "://" in options.store or Path(options.store).is_file()
-    store = RunStore(options.store, create=False) if is_there else None
     judges = () if options.judge_model is None else (options.judge_model,)
-    try:
+    stop = asyncio.Event()
+    pairs: list[JudgedPair] = []
+
+    async def compare(panel: Panel, rubric: Rubric, pairing: Pairing) -> None:
+        async def comparisons() -> AsyncGenerator[Comparison, None]:
+            # Enough pairs at a time to keep every slot of the judges busy.
+            slots = max(4, panel.max_concurrency)
+            ask = pair_question(panel, rubric, pairing.names)
+            compared = compare_in_order(pairing.pairs(), ask, in_flight=slots, stop=stop)
+            async with aclosing(compared) as stream:
+                async for one in stream:
+                    pairs.append(one)
+                    yield one.comparison
+
+        # With -v the report is longer; its pairs are not printed too.
+        plain = options.model_copy(update={"verbose": False})
+        total = pairing.survey().n_pairs
+        async with panel:
+            await follow_comparisons(comparisons(), total=total, interrupt=stop.set, options=plain)
+
+    with ExitStack() as stack:
+        store = existing_store(options.store, stack)
         sides = parse_sides(names, options.config)
-        panel, rubric, pairing = compare_setup(sides, options, judges, store, budget)
-        try:
-            pairs, interrupted = asyncio.run(_compare_all(panel, rubric, pairing, options))
-        finally:
-            panel.close()
-    finally:
-        if store is not None:
-            store.close()
+        panel, rubric, (a, b) = existing_sides(sides, options, judges, store, budget, stack)
+        compared = compare(panel, rubric, pairing_of((a, b), options))
+        run_until_stopped(compared, SAME_COMMAND)
     if not pairs:
         raise no_common_case_error()
-    kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
-    code, note = _ended(kinds, budget, interrupted=interrupted)
     # Comparisons have only the ids of their cases; the report needs their metadata too.
     cases = {one.pair.case.id: one.pair.case for one in pairs}
-    return CollectedJudgments(
-        judged_from_records([one.comparison for one in pairs], cases=cases), code, note
-    )
-
-
-async def _compare_all(
-    panel: Panel, rubric: Rubric, pairing: Pairing, options: CalibrateOptions
-) -> tuple[list[JudgedPair], bool]:
-    """All comparisons that could be made, and whether Ctrl-C ended it early."""
-    stop = asyncio.Event()
-    total, _ = pairing.count()
-    judged: list[JudgedPair] = []
-    verb = ("comparing", "compared")
-    with attend(options, total, interrupt=stop.set, verb=verb) as display:
-        # Enough pairs at a time to keep every slot of the judges busy.
-        slots = max(4, panel.max_concurrency)
-        async with panel:
-            pairs = compare_pairs(
-                panel, pairing.pairs(), rubric, names=pairing.names, in_flight=slots, stop=stop
-            )
-            async with aclosing(pairs) as stream:
-                async for one in stream:
-                    judged.append(one)
-                    answers = [*one.comparison.preferences, *one.comparison.failures]
-                    paid = sum(each.cost_usd or 0.0 for each in answers if not each.cached)
-                    display.advance([], target_usd=paid)
-    return judged, stop.is_set()
+    data = judged_from_records([one.comparison for one in pairs], cases=cases)
+    kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
+    return data, *_ended(kinds, budget, interrupted=stop.is_set())
 
 
 def _ended(
     kinds: Collection[str], budget: Budget | None, *, interrupted: bool
 ) -> tuple[int, str | None]:
-    """The exit code and the note after calling a judge."""
     if interrupted:
-        return EXIT_INTERRUPTED, f"interrupted; the results are partial; {SAME_COMMAND}"
+        return Exit.INTERRUPTED, f"interrupted; the results are partial; {SAME_COMMAND}"
     if "frozen_miss" in kinds:
-        return EXIT_FROZEN, "some replies are not in the frozen cache; the results are partial"
+        return Exit.FROZEN, "some replies are not in the frozen cache; the results are partial"
     if budget is not None and budget.is_exhausted:
-        return EXIT_LIMIT, f"--max-cost is reached; the results are partial; {SAME_COMMAND}"
-    return (EXIT_INCOMPLETE, None) if kinds else (0, None)
+        return Exit.LIMIT, f"the budget is spent; the results are partial; {SAME_COMMAND}"
+    return (Exit.INCOMPLETE, None) if kinds else (0, None)
 
 
-def write_maps(report: CalibrationReport, wanted: str, *, code: int = 0) -> None:
+def _write_maps(report: CalibrationReport, wanted: str, *, code: int) -> None:
     """Fit the maps, write them, and report on stderr what they do and how they are used."""
     # A part of the outputs may be a biased one; failures of single answers are not.
-    if code not in {0, EXIT_INCOMPLETE}:
+    if code not in {0, Exit.INCOMPLETE}:
         console.note("no maps were written: not everything was judged")
         return
     calibration = report.maps()

@@ -1,14 +1,13 @@
-"""`judgekit compare`: two variants blind in both orders, or two stored runs by their scores.
-
-`comparison_job` carries it out.
-"""
+"""`judgekit compare`: two variants blind in both orders, or two stored runs by their scores."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from contextlib import ExitStack, aclosing, closing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,51 +15,77 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.comparison_job import ComparisonJob, compare_and_show
-from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import NEW_FILE, ContestOptions, max_cost_option, option, takes
+from judgekit.cli.exit_codes import Exit, failures_code
+from judgekit.cli.help import command
+from judgekit.cli.options import (
+    NEW_FILE,
+    ContestOptions,
+    max_cost_option,
+    option,
+    resume_command,
+)
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
+from judgekit.cli.progress import attend, run_until_stopped, show_progress
+from judgekit.cli.setup import existing_store, note_unused_replies
 from judgekit.cli.sides import (
     SideArguments,
-    answering_suite,
     check_one_rubric,
     check_pair_judge,
-    compare_setup,
-    generate_outputs,
+    existing_sides,
     is_file_argument,
-    judges_and_rubric,
+    no_common_case_error,
     pairing_of,
     parse_sides,
+    produced_sides,
     run_and_variant,
     show_pair_plan,
     side_budget,
-    suite_cases,
-    unpriced_error,
 )
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
+    ComparisonRecorder,
     ComparisonTerms,
+    SideComparer,
     SideScores,
+    analyse_pairs,
     compare_side_scores,
+    counted_pairs,
     new_comparison,
     on_common_scale,
     require_same_comparison,
+    unanalysed_pairs,
 )
-from judgekit.report import check_comparison_file, score_comparison_document
+from judgekit.exports import is_skill_file, write_analyses, write_comparisons
+from judgekit.report import (
+    check_comparison_file,
+    comparison_data,
+    comparison_document,
+    comparison_lines,
+    comparison_writer,
+    message,
+    numbers,
+    score_comparison_document,
+)
 from judgekit.store import LATEST_COMPARISON, RunStore
 
 if TYPE_CHECKING:
-    from judgekit.evaluation import Pairing
+    from collections.abc import AsyncGenerator, Callable, Iterable
+
+    from judgekit.cli.options import TalkOptions
+    from judgekit.evaluation import ComparisonSummary, Pairing
     from judgekit.judge import Panel
     from judgekit.models import Budget
-    from judgekit.records import ComparisonInfo, Rubric, RunInfo
+    from judgekit.records import (
+        AnalysisFailure,
+        Comparison,
+        ComparisonAnalysis,
+        ComparisonInfo,
+        ComparisonStatus,
+    )
 
 
-class CompareOptions(ContestOptions):
-    """The options of `compare`."""
-
+class _CompareOptions(ContestOptions):
     until_decided: bool = option(
         "--until-decided",
         "Test after every case and stop once significant (always-valid test).",
@@ -95,11 +120,10 @@ class CompareOptions(ContestOptions):
     )
 
 
-@click.command("compare", cls=HelpCommand)
+@command("compare", _CompareOptions)
 @click.argument("a")
 @click.argument("b")
-@takes(CompareOptions)
-def compare_command(options: CompareOptions, *, a: str, b: str) -> None:
+def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     """Compare A and B blind: the judge sees both orders and no names, so position cannot decide.
 
     A and B are output files, variants of a suite, prompt templates (.j2, with --cases and -m) or
@@ -126,58 +150,58 @@ def compare_command(options: CompareOptions, *, a: str, b: str) -> None:
     if options.dry_run and options.resume is not None:
         raise SettingsError("--dry-run starts nothing to resume", hint="omit --resume")
     with ExitStack() as stack:
-        place = _LazyStore(options.store, stack)
         if options.scores:
             # Two files have no stored scores; that error needs no store.
             uses_store = not (is_file_argument(a) and is_file_argument(b))
-            store = place.existing() if uses_store else None
-            sys.exit(compare_scores((a, b), store, options, files))
+            store = existing_store(options.store, stack) if uses_store else None
+            sys.exit(_compare_scores((a, b), store, options, files))
         # Outputs are evidence: no option may overwrite a file that is compared.
         for file in (*files.exports, options.analysis):
             check_comparison_file(file, (a, b))
-        sys.exit(_compare_blind(parse_sides((a, b), options.config), options, place, files))
+        sys.exit(_compare_blind(parse_sides((a, b), options.config), options, files, stack))
 
 
-@dataclass(slots=True)
-class _LazyStore:
-    """The store of comparisons; created only when there is something to store."""
-
-    name: str
-    stack: ExitStack
-    _opened: RunStore | None = None
-
-    def existing(self) -> RunStore | None:
-        """The store, unless it does not exist yet."""
-        if self._opened is None and ("://" in self.name or Path(self.name).is_file()):
-            self._opened = self.stack.enter_context(closing(RunStore(self.name, create=False)))
-        return self._opened
-
-    def opened(self) -> RunStore:
-        """The store, created if necessary."""
-        store = self.existing() or self.stack.enter_context(closing(RunStore(self.name)))
-        self._opened = store
-        return store
+@dataclass(frozen=True, slots=True)
+class _Job:
+    panel: Panel
+    pairing: Pairing
+    info: ComparisonInfo
+    store: RunStore
+    resumed: bool
+    budget: Budget | None
+    files: OutputFiles
 
 
 def _compare_blind(
-    sides: SideArguments, options: CompareOptions, place: _LazyStore, files: OutputFiles
+    sides: SideArguments, options: _CompareOptions, files: OutputFiles, stack: ExitStack
 ) -> int:
     check_pair_judge(sides.suite, options, options.judge_model)
     is_generated = sides.kind == "generated"
-    if is_generated and options.dry_run:
-        raise unpriced_error("comparison")
-    comparison, run = _resumed(place, options.resume, is_generated=is_generated)
-    chosen = (options.filter_tag, options.limit, options.sample)
+    found = existing_store(options.store, stack)
+
+    @cache
+    def open_store() -> RunStore:
+        # Created only when there is something to store.
+        return found or stack.enter_context(closing(RunStore(options.store)))
+
+    comparison, run = _resumed(found, options, is_generated=is_generated)
     # Without a choice of its own, a resumed comparison completes what it began.
-    if comparison is not None and not any(chosen):
+    if comparison is not None and not (options.filter_tag or options.limit or options.sample):
         names = {"tags": "filter_tag"}
         stored = {names.get(name, name): value for name, value in comparison.chosen.items()}
-        options = CompareOptions.of(options, **stored)
+        options = _CompareOptions.of(options, **stored)
     budget = side_budget(sides, options)
-    prepared = _prepare(sides, options, place, run, budget)
-    if isinstance(prepared, int):
-        return prepared
-    panel, rubric, pairing = prepared
+    if is_generated:
+        produced = produced_sides(sides, options, budget, stack, open_store, run)
+        panel, rubric, (a, b) = produced.panel, produced.rubric, produced.sides
+        pairing = pairing_of((a, b), options)
+    else:
+        panel, rubric, (a, b) = existing_sides(
+            sides, options, options.judge_model, found, budget, stack
+        )
+        pairing = pairing_of((a, b), options)
+        cases = (pair.case for pair in pairing.pairs())
+        check_one_rubric(cases, rubric, sides.suite, options.rubric)
     survey = pairing.survey()
     if not survey.n_pairs:
         raise no_common_case_error()
@@ -192,79 +216,29 @@ def _compare_blind(
         suite=None if sides.suite is None else sides.suite.name,
     )
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
-    job = ComparisonJob(
-        panel=panel,
-        pairing=pairing,
-        info=info if comparison is None else require_same_comparison(comparison, info),
-        store=place.opened(),
-        resumed=comparison is not None,
-        budget=budget,
-        files=files,
-        analysis=options.analysis,
-    )
-    return compare_and_show(job, options)
-
-
-def _prepare(
-    sides: SideArguments,
-    options: CompareOptions,
-    place: _LazyStore,
-    run: RunInfo | None,
-    budget: Budget | None,
-) -> tuple[Panel, Rubric, Pairing] | int:
-    """Who compares what, by which rubric; an exit code if outputs could not be produced."""
-    judges = options.judge_model
-    if sides.kind != "generated":
-        panel, rubric, pairing = compare_setup(sides, options, judges, place.existing(), budget)
-        place.stack.callback(panel.close)
-        cases = (pair.case for pair in pairing.pairs())
-        check_one_rubric(cases, rubric, sides.suite, options.rubric)
-        return panel, rubric, pairing
-    answering = answering_suite(sides, options)
-    # The judges are checked before an output is paid for.
-    panel, rubric = judges_and_rubric(sides, options, judges, budget)
-    place.stack.callback(panel.close)
-    suite = answering[0]
-    check_one_rubric(suite_cases(suite, options.filter_tag), rubric, sides.suite, options.rubric)
-    generated = generate_outputs(sides, answering, options, place.opened(), run)
-    code = generated.code()
-    if code is not None:
-        return code
-    # One limit for outputs and judges together.
-    if budget is not None:
-        budget.spend(generated.spent_usd)
-    a, b = generated.sides
-    return panel, rubric, pairing_of((a, b), options)
+    info = info if comparison is None else require_same_comparison(comparison, info)
+    job = _Job(panel, pairing, info, open_store(), comparison is not None, budget, files)
+    return _compare_and_show(job, options)
 
 
 def _resumed(
-    place: _LazyStore, name: str | None, *, is_generated: bool
-) -> tuple[ComparisonInfo | None, RunInfo | None]:
-    """The comparison to resume, and the run that has or is to get its outputs."""
+    store: RunStore | None, options: _CompareOptions, *, is_generated: bool
+) -> tuple[ComparisonInfo | None, str | None]:
+    """The comparison to resume, and the id of the run that has or is to get its outputs."""
+    name = options.resume
     if name is None:
         return None, None
-    store = place.existing()
     if store is None:
-        raise SettingsError(f"{place.name} has nothing to resume: there is no store")
+        raise SettingsError(f"{options.store} has nothing to resume: there is no store")
     if is_generated and name != LATEST_COMPARISON and not name.startswith(COMPARISON_ID_PREFIX):
-        return None, store.run(name)  # interrupted while outputs were produced
+        return None, store.run(name).id  # interrupted while outputs were produced
     comparison = store.comparison(name)
-    run_id = comparison.a.run_id
-    return comparison, store.run(run_id) if is_generated and run_id is not None else None
+    return comparison, comparison.a.run_id
 
 
-def no_common_case_error() -> SettingsError:
-    """The error of sides that answer no case in common."""
-    return SettingsError(
-        "no case is answered by both sides",
-        hint="both need the same case_id, and the same input for it; see --filter-tag too",
-    )
-
-
-def compare_scores(
-    names: tuple[str, str], store: RunStore | None, options: CompareOptions, files: OutputFiles
+def _compare_scores(
+    names: tuple[str, str], store: RunStore | None, options: _CompareOptions, files: OutputFiles
 ) -> int:
-    """Compare two runs by their scores, and print the result."""
     if files.exports:
         raise SettingsError(
             "--scores makes no comparisons to write", hint="use --json, or -o FILE.html"
@@ -282,4 +256,154 @@ def compare_scores(
     ]
     compared = compare_side_scores(sides[0], sides[1], names, alpha=options.alpha)
     show_document(score_comparison_document(compared), options, files)
-    return 0 if compared.decision.winner is not None else EXIT_INCONCLUSIVE
+    return 0 if compared.decision.winner is not None else Exit.INCONCLUSIVE
+
+
+def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
+    """Compare until everything is done or decided, and print the result; the exit code."""
+    info = job.info
+    if job.resumed:
+        job.store.resume_comparison(info.id)
+    else:
+        job.store.begin_comparison(info)
+    recorder = ComparisonRecorder(job.store, info, job.panel)
+    if job.resumed:
+        # The limit is for the whole comparison, not for each session of it.
+        paid = recorder.look_back()
+        if job.budget is not None:
+            job.budget.spend(paid)
+    comparer = SideComparer(job.pairing, recorder, n_slots=job.panel.max_concurrency)
+    status: ComparisonStatus = "interrupted"
+
+    async def compare() -> None:
+        try:
+            await follow_comparisons(
+                comparer.ask(),
+                total=comparer.total,
+                outputs=job.files.exports,
+                interrupt=comparer.interrupt,
+                options=options,
+            )
+        finally:
+            await job.panel.aclose()
+
+    command = resume_command(click.get_current_context(), info.id, command="compare")
+    try:
+        run_until_stopped(compare(), f"{_RESUME} {command}")
+        summary = comparer.summary()
+        status = comparer.status(summary)
+    finally:
+        # Also after an error: every answer that was paid for must be found by --resume.
+        recorder.flush()
+        job.store.end_comparison(info.id, status=status)
+    _show(summary, job, options)
+    code = _code(summary, status, command)
+    if code not in {0, Exit.INCOMPLETE, Exit.INCONCLUSIVE}:
+        return code
+    if options.analysis is not None:
+        code = _analyse(job, options.analysis, options) or code
+    # Replies that an earlier session used would be reported as unused.
+    if not job.resumed and not comparer.is_over:
+        note_unused_replies(job.panel.judges)
+    return code
+
+
+_RESUME = "every answer so far is stored. Resume with:"
+
+
+def _code(summary: ComparisonSummary, status: ComparisonStatus, command: str) -> int:
+    if status in {"interrupted", "stopped"}:
+        is_stopped = status == "stopped"
+        what = "the budget is spent" if is_stopped else status
+        console.note(f"{what}; {_RESUME} {command}")
+        return Exit.LIMIT if is_stopped else Exit.INTERRUPTED
+    code = failures_code(summary.failures)
+    if code == Exit.INCOMPLETE:
+        console.note(f"retry what failed: {command}")
+    return code or (Exit.INCONCLUSIVE if summary.decision.winner is None else 0)
+
+
+async def follow_comparisons(
+    comparisons: AsyncGenerator[Comparison, None],
+    *,
+    total: int,
+    outputs: Iterable[Path] = (),
+    interrupt: Callable[[], None],
+    options: TalkOptions,
+    describe: Callable[[Comparison], str] = comparison_lines,
+) -> None:
+    """Write, print and count comparisons as they arrive; Ctrl-C calls `interrupt`."""
+    is_verbose = options.verbose and not options.as_json
+    with (
+        ExitStack() as stack,
+        attend(options, total, interrupt=interrupt, verb=("comparing", "compared")) as display,
+    ):
+        # A file in the skill format needs the counted pairs, and is written at the end.
+        writers = [
+            stack.enter_context(comparison_writer(path))
+            for path in outputs
+            if not is_skill_file(path)
+        ]
+        async with aclosing(comparisons) as judged:
+            async for comparison in judged:
+                for write in writers:
+                    write(comparison)
+                if is_verbose:
+                    console.stdout().print(describe(comparison), markup=False, soft_wrap=True)
+                answers = [*comparison.preferences, *comparison.failures]
+                paid = sum(one.cost_usd or 0.0 for one in answers if not one.cached)
+                display.advance([], target_usd=paid)
+
+
+def _show(summary: ComparisonSummary, job: _Job, options: ContestOptions) -> None:
+    info = job.info
+    document = comparison_document(summary)
+    data = replace(document, data=lambda: {"id": info.id, **comparison_data(summary)})
+    show_document(data, options, job.files)
+    if not options.quiet and not options.as_json:
+        console.note(f"stored as {info.id}: judgekit show {info.id}")
+    for path in job.files.exports:
+        # The others were written as the comparisons arrived.
+        if is_skill_file(path):
+            write_comparisons(path, info, counted_pairs(job.store, info))
+        if not options.quiet:
+            console.note(f"wrote the comparisons to {path}")
+
+
+def _analyse(job: _Job, path: Path, options: ContestOptions) -> int:
+    """Analyse every pair that has a winner and no analysis yet, and write all analyses."""
+    store, info = job.store, job.info
+    # One analysis of a pair is enough: it comes from the first judge of a panel.
+    judge = job.panel.judges[0]
+    pairs = unanalysed_pairs(store, info)
+
+    async def analyse() -> list[AnalysisFailure]:
+        shown, verb = options.shows_progress, ("analysing", "analysed")
+        with show_progress(console.stderr(), len(pairs), shown=shown, verb=verb) as bar:
+
+            def advance(result: ComparisonAnalysis | AnalysisFailure) -> None:
+                bar.advance([], target_usd=result.cost_usd or 0.0)
+
+            folders = options.judge_settings.template_folders
+            try:
+                return await analyse_pairs(
+                    store, info, judge, pairs, template_folders=folders, on_analysis=advance
+                )
+            finally:
+                await judge.aclose()
+
+    # Ctrl-C ends it at once: each analysis is stored as it arrives, and none depends on another.
+    try:
+        failures = asyncio.run(analyse())
+    except KeyboardInterrupt:
+        console.note("interrupted; analyses so far are stored")
+        return Exit.INTERRUPTED
+    n = write_analyses(path, info, store.compared(info.id), store.analyses(info.id))
+    if not options.quiet:
+        console.note(f"wrote {numbers.format_count(n, 'analysis', 'analyses')} to {path}")
+    if not failures:
+        return 0
+    n_failed = numbers.format_count(len(failures), "analysis", "analyses")
+    first = failures[0]
+    console.note(f"{n_failed} failed: {message.one_line(first.message, 300)}")
+    return failures_code({first.kind})

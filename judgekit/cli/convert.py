@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli import console
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import json_option
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, option
+from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.exports import (
     CASE_FORMATS,
@@ -28,8 +28,6 @@ from judgekit.report import message, numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.formats import ConversionSource
-
 # Not formats of cases, and so not among CASE_FORMATS.
 _SUITE, _RUBRIC = "suite", "rubric"
 _NAMES = {"tests.json": "skill-tests", "evals.json": "skill-evals"}
@@ -41,41 +39,32 @@ _SUMMARIES = {
 }
 
 
-@click.command("convert", cls=HelpCommand)
+class _ConvertOptions(OutputOptions):
+    output: Path = option(
+        "-o/--output",
+        "Target file, written completely or not at all; for a suite a folder.",
+        kind=click.Path(path_type=Path),
+    )
+    form: str | None = option(
+        "--to",
+        "Default: by the output's name. "
+        + "; ".join(f"{name}: {summary}" for name, summary in _SUMMARIES.items()),
+        kind=click.Choice(list(_SUMMARIES)),
+    )
+    columns: tuple[str, ...] = option(
+        "--column",
+        "Map a column to a field of a case (question=input); may be repeated.",
+        (),
+        metavar="NAME=FIELD",
+    )
+    lossy: bool = option(
+        "--lossy", "Write even if something is lost; lists the losses.", default=False
+    )
+
+
+@command("convert", _ConvertOptions)
 @click.argument("source", type=click.Path(path_type=Path, exists=True))
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Target file, written completely or not at all; for a suite a folder.",
-)
-@click.option(
-    "--to",
-    "form",
-    type=click.Choice(list(_SUMMARIES)),
-    help="Default: by the output's name. "
-    + "; ".join(f"{name}: {summary}" for name, summary in _SUMMARIES.items())
-    + ".",
-)
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="NAME=FIELD",
-    help="Map a column to a field of a case (question=input); may be repeated.",
-)
-@click.option("--lossy", is_flag=True, help="Write even if something is lost; lists the losses.")
-@json_option
-def convert_command(
-    *,
-    source: Path,
-    output: Path,
-    form: str | None,
-    columns: tuple[str, ...],
-    lossy: bool,
-    as_json: bool,
-) -> None:
+def convert_command(options: _ConvertOptions, *, source: Path) -> None:
     """Convert the cases of SOURCE to another file format.
 
     SOURCE is any file with cases: JSONL, JSON, YAML, CSV or Parquet files of judgekit, a suite, the
@@ -89,66 +78,55 @@ def convert_command(
         judgekit convert evals.json -o cases.jsonl
         judgekit convert promptfooconfig.yaml -o my-suite
     """
+    output = options.output
     # A name without a suffix is more often a folder to be created than a file.
     is_folder = output.is_dir() or not output.suffix
-    form = form or (_SUITE if is_folder else _NAMES.get(output.name, "cases"))
+    form = options.form or (_SUITE if is_folder else _NAMES.get(output.name, "cases"))
     if form == _RUBRIC:
-        _convert_rubric(source, output, lossy=lossy, as_json=as_json)
+        _convert_rubric(source, options)
         return
-    opened = open_conversion_source(source, _mapping(columns))
-    lost = _convert(opened, output, form, lossy=lossy)
+    columns: dict[str, str] = {}
+    for column in options.columns:
+        # From the right: a column may have an equals sign in its name, a field has none.
+        name, _, field = column.rpartition("=")
+        if not name or not field:
+            raise SettingsError(f"--column {column!r} is not NAME=FIELD", hint="question=input")
+        columns[name] = field
+    opened = open_conversion_source(source, columns or None)
+    if form != _SUITE:
+        lost = convert_cases(opened, output, form, lossy=options.lossy)
+    else:
+        # Checked before writing: a folder cannot be written completely or not at all.
+        lost = suite_losses(output, opened)
+        if lost and not options.lossy:
+            raise loss_error(output, lost)
+        write_own_suite(output, opened)
     # A suite has a place for rubric, judge and settings; a file of cases has not.
     beside = () if form == _SUITE else omitted_content(opened, output, form)
     # Counted, not measured: cases may be read from the file one by one.
     n = opened.cases.count()
-    if as_json:
-        done = {"source": str(source), "file": str(output), "form": form, "n_cases": n}
-        left_out = {"left_out": list(beside)} if beside else {}
-        console.print_json({**done, "lost": list(lost), **left_out})
-        return
-    console.note(f"wrote {numbers.format_count(n, 'case')} to {output} ({form})")
-    _list_losses(lost)
+    lines = [f"wrote {numbers.format_count(n, 'case')} to {output} ({form})", *_losses(lost)]
     if beside:
         hint = "" if opened.is_suite or opened.skill_tests is None else "; --to suite keeps it"
         omitted = message.printable(", ".join(beside))
-        console.note(f"not converted, because the target holds only cases: {omitted}{hint}")
+        lines.append(f"not converted, because the target holds only cases: {omitted}{hint}")
+    done = {"source": str(source), "file": str(output), "form": form, "n_cases": n}
+    left_out = {"left_out": list(beside)} if beside else {}
+    data = {**done, "lost": list(lost), **left_out}
+    show_line("\n".join(lines), data, options, is_note=True)
 
 
-def _list_losses(lost: Sequence[str]) -> None:
-    for one in lost:
-        console.note(f"lost: {message.printable(one)}")
+def _losses(lost: Sequence[str]) -> list[str]:
+    return [f"lost: {message.printable(one)}" for one in lost]
 
 
-def _convert_rubric(source: Path, output: Path, *, lossy: bool, as_json: bool) -> None:
+def _convert_rubric(source: Path, options: _ConvertOptions) -> None:
     rubric, lost = convert_to_rubric(source)
-    if lost and not lossy:
+    output, n = options.output, len(rubric.criteria)
+    if lost and not options.lossy:
         raise loss_error(output, lost)
     write_rubric(output, rubric)
-    if as_json:
-        done = {"source": str(source), "file": str(output), "form": _RUBRIC}
-        console.print_json({**done, "n_criteria": len(rubric.criteria), "lost": list(lost)})
-        return
-    console.note(f"wrote a rubric of {len(rubric.criteria)} criteria to {output}")
-    _list_losses(lost)
-
-
-def _convert(opened: ConversionSource, output: Path, form: str, *, lossy: bool) -> Sequence[str]:
-    if form != _SUITE:
-        return convert_cases(opened, output, form, lossy=lossy)
-    # Checked before writing: a folder cannot be written completely or not at all.
-    lost = suite_losses(output, opened)
-    if lost and not lossy:
-        raise loss_error(output, lost)
-    write_own_suite(output, opened)
-    return lost
-
-
-def _mapping(columns: Sequence[str]) -> dict[str, str] | None:
-    found: dict[str, str] = {}
-    for column in columns:
-        # From the right: a column may have an equals sign in its name, a field has none.
-        name, sign, field = column.rpartition("=")
-        if not sign or not name or not field:
-            raise SettingsError(f"--column {column!r} is not NAME=FIELD", hint="question=input")
-        found[name] = field
-    return found or None
+    done = {"source": str(source), "file": str(output), "form": _RUBRIC}
+    lines = [f"wrote a rubric of {n} criteria to {output}", *_losses(lost)]
+    data = {**done, "n_criteria": n, "lost": list(lost)}
+    show_line("\n".join(lines), data, options, is_note=True)

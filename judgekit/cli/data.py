@@ -10,8 +10,8 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.help import HelpGroup
-from judgekit.cli.options import OutputOptions, json_option
-from judgekit.cli.outputs import show_document
+from judgekit.cli.options import EXISTING_FILE, OutputOptions, option, takes
+from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
 from judgekit.public_data import data_folder, download_set, joined_files, load_catalog
 from judgekit.report import format_file_size, listing_document, listing_table, numbers
@@ -22,19 +22,18 @@ if TYPE_CHECKING:
 # A note for each file would hide the other notes of a large set.
 _EVERY = 25
 
-folder_option = click.option(
-    "--to",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the sets.  [default: $JUDGEKIT_DATA, then .judgekit/data]",
-)
 
-catalog_option = click.option(
-    "--catalog",
-    "catalog_file",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Your own catalog, with listings in sources/ beside it.  [default: judgekit's]",
-)
+class DataOptions(OutputOptions):
+    """What all commands of data sets take."""
+
+    folder: Path | None = option(
+        "--to", "Folder of the sets.  [default: $JUDGEKIT_DATA, then .judgekit/data]"
+    )
+    catalog_file: Path | None = option(
+        "--catalog",
+        "Your own catalog, with listings in sources/ beside it.  [default: judgekit's]",
+        kind=EXISTING_FILE,
+    )
 
 
 @click.group(cls=HelpGroup)
@@ -47,16 +46,14 @@ def data_command() -> None:
 
 
 @data_command.command("list")
-@folder_option
-@catalog_option
-@json_option
-def data_list_command(*, folder: Path | None, catalog_file: Path | None, as_json: bool) -> None:
+@takes(DataOptions)
+def data_list_command(options: DataOptions) -> None:
     """List the sets: contents, annotators, licence, size, and whether they are downloaded.
 
     Examples:
         judgekit data list
     """
-    place, sets = data_folder(folder), load_catalog(catalog_file).sets
+    place, sets = data_folder(options.folder), load_catalog(options.catalog_file).sets
     # The files of a set, not its folder: an interrupted download leaves a folder too.
     here = {one.name: [str(path) for path in joined_files(one.name, place)] for one in sets}
 
@@ -77,31 +74,24 @@ def data_list_command(*, folder: Path | None, catalog_file: Path | None, as_json
     heads = ("set", "what", "licence", "size", "here")
     count = numbers.format_count(len(sets), "data set")
     document = listing_document("Data sets", count, listing_table(heads, rows), data=data)
-    show_document(document, OutputOptions(as_json=as_json))
-    if not as_json:
+    show_document(document, options)
+    if not options.as_json:
         console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
+
+
+class _DownloadOptions(DataOptions):
+    origin: str | None = option(
+        "--from",
+        "Download from a mirror: an https address or folder with OWNER/REPO/COMMIT/PATH, or an "
+        "address with {repository}, {commit} and {path}.",
+        metavar="URL|DIR",
+    )
 
 
 @data_command.command("get")
 @click.argument("name")
-@folder_option
-@click.option(
-    "--from",
-    "origin",
-    metavar="URL|DIR",
-    help="Download from a mirror: an https address or folder with OWNER/REPO/COMMIT/PATH, or an "
-    "address with {repository}, {commit} and {path}.",
-)
-@catalog_option
-@json_option
-def data_get_command(
-    *,
-    name: str,
-    folder: Path | None,
-    origin: str | None,
-    catalog_file: Path | None,
-    as_json: bool,
-) -> None:
+@takes(_DownloadOptions)
+def data_get_command(options: _DownloadOptions, *, name: str) -> None:
     """Download a set, verify it and write its rows.
 
     Verified files are not downloaded again, so an interrupted download continues where it stopped.
@@ -111,9 +101,9 @@ def data_get_command(
         judgekit data get mt_bench
     """
     # An unknown name is an error before anything is created or downloaded.
-    catalog = load_catalog(catalog_file)
+    catalog = load_catalog(options.catalog_file)
     chosen = catalog.find(name)
-    place = data_folder(folder)
+    place = data_folder(options.folder)
     # Before the download: whoever cannot accept the licence must be able to stop it.
     console.note(f"{chosen.name}: {chosen.what}")
     console.note(f"labelled by: {chosen.labelled_by}")
@@ -128,52 +118,45 @@ def data_get_command(
         if n % _EVERY == 0:
             console.note(f"{n} files fetched")
 
-    got = download_set(chosen, place, origin=origin or catalog.address, on_file=on_file)
+    got = download_set(chosen, place, origin=options.origin or catalog.address, on_file=on_file)
     n_fetched = numbers.format_count(got.n_fetched, "file")
     n_present = numbers.format_count(got.n_kept, "file")
     done = {
         "folder": str(got.folder),
         "n_fetched": got.n_fetched,
         "n_kept": got.n_kept,
-        "joined": {str(one.path): one.n_rows for one in got.joined},
-        "own": {str(one.path): one.n_rows for one in got.own},
+        "joined": {str(path): n for path, n in got.joined.items()},
+        "own": {str(path): n for path, n in got.own.items()},
     }
     document = listing_document(
         f"Data set {chosen.name}",
         f"{n_fetched} fetched and verified, {n_present} already there",
         listing_table(
-            ("file", "rows"), [(str(one.path), str(one.n_rows)) for one in (*got.joined, *got.own)]
+            ("file", "rows"), [(str(path), str(n)) for path, n in (got.joined | got.own).items()]
         ),
         data=lambda: {**_facts(chosen), **done},
     )
-    show_document(document, OutputOptions(as_json=as_json))
+    show_document(document, options)
 
 
 @data_command.command("path")
 @click.argument("name")
-@folder_option
-@catalog_option
-@json_option
-def data_path_command(
-    *, name: str, folder: Path | None, catalog_file: Path | None, as_json: bool
-) -> None:
+@takes(DataOptions)
+def data_path_command(options: DataOptions, *, name: str) -> None:
     """Print the folder of a set's rows; an error if it was not downloaded.
 
     Examples:
         judgekit data path mt_bench
     """
-    chosen, place = load_catalog(catalog_file).find(name), data_folder(folder)
+    chosen, place = load_catalog(options.catalog_file).find(name), data_folder(options.folder)
     files = joined_files(chosen.name, place)
     # An error, not an empty path: `$(judgekit data path …)` would work in the wrong folder.
     if not files:
         raise SettingsError(
             f"{name} is not in {place}", hint=f"fetch it with `judgekit data get {name}`"
         )
-    if as_json:
-        found = {"folder": str(place / name), "files": [str(file) for file in files]}
-        console.print_json(found)
-        return
-    click.echo(place / name)
+    data = {"folder": str(place / name), "files": [str(file) for file in files]}
+    show_line(str(place / name), data, options)
 
 
 def _facts(one: PublicDataset) -> dict[str, object]:

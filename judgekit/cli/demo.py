@@ -6,14 +6,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import click
-
 from judgekit.cli import console
 from judgekit.cli.grade import run_grading, show_dry_run
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import OutputOptions, dry_run_option, option, takes
-from judgekit.cli.run_options import GradeOptions
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, dry_run_option, option
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
+from judgekit.cli.suite_setup import GradeOptions
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
 from judgekit.models import SMOKE_NOTICE, is_smoke_name
 from judgekit.models.cache import DiskCache, import_entries
@@ -37,9 +35,7 @@ Use a strong judge instead with one flag, its key in the environment:
 Your own outputs next: judgekit init my-suite"""
 
 
-class DemoOptions(OutputOptions):
-    """The options of `demo`."""
-
+class _DemoOptions(OutputOptions):
     judge_model: str | None = option(
         "--judge", "Call this judge instead of replaying replies.", metavar="MODEL"
     )
@@ -52,9 +48,8 @@ class DemoOptions(OutputOptions):
     verbose: bool = option("-v/--verbose", "Print every verdict with every reason.", default=False)
 
 
-@click.command("demo", cls=HelpCommand)
-@takes(DemoOptions)
-def demo_command(options: DemoOptions) -> None:
+@command("demo", _DemoOptions)
+def demo_command(options: _DemoOptions) -> None:
     """Grade 36 real outputs of three small models; needs no key and no network.
 
     By default the replies of the judge come from a shipped recording. With --live or --judge the
@@ -70,7 +65,14 @@ def demo_command(options: DemoOptions) -> None:
     is_commented = not (options.quiet or options.as_json)
     if options.live or options.judge_model is not None:
         live = grading.model_copy(update={"judge_model": options.judge_model or "local"})
-        sys.exit(_grade_live(live, is_commented=is_commented))
+        if is_commented and not options.dry_run:
+            # The name of `local` is that of the weights that are found, known once they are.
+            with grade_setup(live).judge as judge:
+                name = judge.connection.name
+            console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
+            if is_smoke_name(name):
+                console.note(SMOKE_NOTICE)
+        sys.exit(show_dry_run(live) if options.dry_run else run_grading(live))
     # A cache of its own: the recorded replies must not count among those the user paid for.
     with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
         import_recording(Path(folder))
@@ -84,27 +86,10 @@ def demo_command(options: DemoOptions) -> None:
         if is_commented:
             rubric = grade_rubric(None, configured_suite(config))
             console.note(_RECORDED.format(n_criteria=len(rubric.criteria)))
-        if options.dry_run:
-            show_dry_run(grading)
-            return
-        code = run_grading(grading)
-    if is_commented:
+        code = show_dry_run(grading) if options.dry_run else run_grading(grading)
+    if is_commented and not options.dry_run:
         console.note(_AFTERWARDS)
     sys.exit(code)
-
-
-def _grade_live(options: GradeOptions, *, is_commented: bool) -> int:
-    if options.dry_run:
-        show_dry_run(options)
-        return 0
-    # The name of `local` is that of the weights that are found, known once they are.
-    with grade_setup(options).judge as judge:
-        name = judge.connection.name
-    if is_commented:
-        console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
-        if is_smoke_name(name):
-            console.note(SMOKE_NOTICE)
-    return run_grading(options)
 
 
 def import_recording(folder: Path) -> None:

@@ -16,12 +16,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import click
-
-from judgekit.cli import console, console as streams
-from judgekit.cli.exit_codes import EXIT_INCOMPLETE, EXIT_INPUT
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import cache_dir_option, json_option, store_option
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    OutputOptions,
+    StoreOptions,
+    option,
+)
+from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, open_cache
 from judgekit.datasets import load_calibration, load_rubric, shipped_rubrics
 from judgekit.errors import JudgekitError, SettingsError, StoreError
@@ -37,7 +40,16 @@ from judgekit.prompts import (
 )
 from judgekit.prompts.parsing import parse_criterion_replies
 from judgekit.records import Case, Criterion, Output, Rubric, Scale
-from judgekit.report import message, numbers
+from judgekit.report import (
+    Conclusion,
+    Document,
+    Entries,
+    Entry,
+    Lines,
+    message,
+    not_empty,
+    numbers,
+)
 from judgekit.resources import shipped_root
 from judgekit.store import RunStore, locate_database
 
@@ -45,13 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from judgekit.models.request import ModelReply
-
-_MARKS = {
-    "ok": ("✓", "green"),
-    "warning": ("!", "yellow"),
-    "error": ("✗", "red"),
-    "note": ("·", "dim"),
-}
+    from judgekit.report import Tone
 
 _PROBE = "probe"
 _CASE = Case(id="probe", input="What is 2 + 2?", reference="4")
@@ -70,29 +76,18 @@ _RUBRIC = Rubric(
 )
 
 
-@click.command("doctor", cls=HelpCommand)
-@click.option("--probe", metavar="MODEL", help="Make one tiny call to MODEL, at a tiny cost.")
-@click.option("--api-base", metavar="URL", envvar="JUDGEKIT_API_BASE", help="Endpoint of --probe.")
-@click.option(
-    "--timeout",
-    "timeout_s",
-    type=click.FloatRange(0, min_open=True),
-    default=60,
-    show_default=True,
-    help="Time limit of --probe, in seconds.",
-)
-@cache_dir_option
-@store_option
-@json_option
-def doctor_command(
-    *,
-    probe: str | None,
-    api_base: str | None,
-    timeout_s: float,
-    cache_dir: Path,
-    store: str,
-    as_json: bool,
-) -> None:
+class _DoctorOptions(CacheFolderOptions, StoreOptions, OutputOptions):
+    probe: str | None = option(
+        "--probe", "Make one tiny call to MODEL, at a tiny cost.", metavar="MODEL"
+    )
+    api_base: str | None = option(
+        "--api-base", "Endpoint of --probe.", metavar="URL", has_variable=True
+    )
+    timeout_s: float = option("--timeout", "Time limit of --probe, in seconds.", 60, gt=0)
+
+
+@command("doctor", _DoctorOptions)
+def doctor_command(options: _DoctorOptions) -> None:
     """Check versions, keys, offline tables, shipped files, cache, store, local weights, a model.
 
     Keys are named but never shown. Only --probe calls a model.
@@ -109,36 +104,72 @@ def doctor_command(
         *key_checks(os.environ),
         *offline_checks(),
         shipped_check(),
-        *cache_checks(cache_dir),
-        *store_checks(store),
+        *cache_checks(options.cache_dir),
+        *store_checks(options.store),
         *calibration_checks(),
         *local_checks(os.environ),
     ]
-    if probe is not None:
-        checks += _probe(probe, api_base=api_base, timeout_s=timeout_s)
-    code = _code(checks)
-    if as_json:
-        console.print_json({"sound": code == 0, "checks": [asdict(check) for check in checks]})
-    else:
-        _print(checks)
+    if options.probe is not None:
+        checks += _probe(options.probe, api_base=options.api_base, timeout_s=options.timeout_s)
+    # Warnings do not fail: a machine without any API key can still replay and read results.
+    broken = {check.topic for check in checks if check.grade == "error"}
+    code = Exit.INCOMPLETE if broken == {_PROBE} else Exit.INPUT if broken else 0
+    show_document(_health_document(checks, is_sound=not broken), options)
     sys.exit(code)
 
 
-def _probe(model: str, *, api_base: str | None, timeout_s: float) -> list[HealthCheck]:
+def _health_document(checks: Sequence[HealthCheck], *, is_sound: bool) -> Document:
+    tones: dict[str, Tone] = {"error": "error", "warning": "inconclusive"}
+    problems: list[Entry] = []
+    rows: list[tuple[str, str]] = []
+    for check in checks:
+        remedies = () if check.remedy is None else (check.remedy,)
+        if check.grade in tones:
+            headline = f"{check.topic}: {check.text}"
+            problems.append(Entry(headline, remedies, check.grade, tones[check.grade]))
+        else:
+            rows.append((check.topic, check.text))
+            rows += [("", remedy) for remedy in remedies if check.grade == "note"]
+    grades = [check.grade for check in checks]
+    totals = [numbers.format_count(grades.count(grade), grade) for grade in ("error", "warning")]
+    tone: Tone = "error" if "error" in grades else "inconclusive" if problems else "pass"
+    return Document(
+        "Health of this installation",
+        Conclusion(", ".join(totals), tone),
+        not_empty([Entries(tuple(problems), "Problems"), Lines(tuple(rows), "Checks")]),
+        lambda: {"sound": is_sound, "checks": [asdict(check) for check in checks]},
+    )
+
+
+def _probe(model: str, *, api_base: str | None, timeout_s: float) -> Iterator[HealthCheck]:
     """One call exactly as a judge makes it, but without cache and retries."""
     try:
         reply, waited_s = asyncio.run(_ask(model, api_base=api_base, timeout_s=timeout_s))
     except JudgekitError as error:
-        return [HealthCheck(_PROBE, "error", f"{model}: {error.message}", error.hint)]
+        yield HealthCheck(_PROBE, "error", f"{model}: {error.message}", error.hint)
+        return
     answered = f"{model} answered in {waited_s:.1f} s"
     named = f" as {reply.model}" if reply.model else ""
-    checks = [HealthCheck(_PROBE, "ok", f"{answered}{named}, {numbers.format_usd(reply.cost_usd)}")]
+    yield HealthCheck(_PROBE, "ok", f"{answered}{named}, {numbers.format_usd(reply.cost_usd)}")
     if reply.dropped_parameters:
         dropped = ", ".join(reply.dropped_parameters)
-        checks.append(
-            HealthCheck(_PROBE, "note", f"it does not accept {dropped}, so judgekit omits them")
+        yield HealthCheck(_PROBE, "note", f"it does not accept {dropped}, so judgekit omits them")
+    # Whether the reply contains a verdict; those of small models often do not.
+    try:
+        found = parse_criterion_replies(
+            reply.text or "",
+            _RUBRIC.criteria,
+            finish_reason=reply.finish_reason,
+            judged_text=_OUTPUT.text,
         )
-    return [*checks, _reading(reply)]
+    except JudgekitError as error:
+        remedy = "such replies are retried up to twice; if it happens often, use a larger model"
+        yield HealthCheck(_PROBE, "warning", f"its reply has no verdict: {error.message}", remedy)
+        return
+    raw = found[_RUBRIC.criteria[0].name].raw
+    # "0 of 1" would read as a failed check.
+    score = "not assessable" if raw is None else f"score {raw:g} on a scale from 0 to 1"
+    yield HealthCheck(_PROBE, "ok", f"its reply has a valid verdict: {score}")
 
 
 async def _ask(model: str, *, api_base: str | None, timeout_s: float) -> tuple[ModelReply, float]:
@@ -153,77 +184,19 @@ async def _ask(model: str, *, api_base: str | None, timeout_s: float) -> tuple[M
         await judge.aclose()
 
 
-def _reading(reply: ModelReply) -> HealthCheck:
-    """Whether the reply contains a verdict; those of small models often do not."""
-    try:
-        found = parse_criterion_replies(
-            reply.text or "",
-            _RUBRIC.criteria,
-            finish_reason=reply.finish_reason,
-            judged_text=_OUTPUT.text,
-        )
-    except JudgekitError as error:
-        remedy = "such replies are retried up to twice; if it happens often, use a larger model"
-        return HealthCheck(_PROBE, "warning", f"its reply has no verdict: {error.message}", remedy)
-    raw = found[_RUBRIC.criteria[0].name].raw
-    # "0 of 1" would read as a failed check.
-    score = "not assessable" if raw is None else f"score {raw:g} on a scale from 0 to 1"
-    return HealthCheck(_PROBE, "ok", f"its reply has a valid verdict: {score}")
-
-
-def _code(checks: Sequence[HealthCheck]) -> int:
-    # Warnings do not fail: a machine without any API key can still replay and read results.
-    broken = [check.topic for check in checks if check.grade == "error"]
-    if not broken:
-        return 0
-    return EXIT_INCOMPLETE if set(broken) == {_PROBE} else EXIT_INPUT
-
-
-def _print(checks: Sequence[HealthCheck]) -> None:
-    from rich.text import Text  # noqa: PLC0415 - only when printing
-
-    console = streams.stdout()
-    width = max(len(check.topic) for check in checks)
-    for check in checks:
-        mark, style = _MARKS[check.grade]
-        line = Text(f"{mark} ", style=style)
-        line.append(f"{check.topic:<{width}}  ", style="dim")
-        line.append(message.printable(check.text), style="" if check.grade != "note" else "dim")
-        console.print(line, soft_wrap=True)
-        if check.remedy and check.grade != "ok":
-            remedy = f"{'':<{width + 4}}{message.printable(check.remedy)}"
-            console.print(remedy, markup=False, soft_wrap=True, style="dim")
-    n_errors = sum(check.grade == "error" for check in checks)
-    n_warnings = sum(check.grade == "warning" for check in checks)
-    console.print(
-        f"{numbers.format_count(n_errors, 'error')}, {numbers.format_count(n_warnings, 'warning')}",
-        markup=False,
-    )
-
-
 _HealthGrade = Literal["ok", "warning", "error", "note"]
 DISTRIBUTION = "judgekit-llm"
 
 PROVIDER_KEYS = {
-    "OPENAI_API_KEY": "openai",
-    "ANTHROPIC_API_KEY": "anthropic",
-    "GEMINI_API_KEY": "gemini",
-    "AZURE_API_KEY": "azure",
-    "AWS_ACCESS_KEY_ID": "bedrock",
-    "GOOGLE_APPLICATION_CREDENTIALS": "vertex_ai",
-    "MISTRAL_API_KEY": "mistral",
-    "GROQ_API_KEY": "groq",
-    "OPENROUTER_API_KEY": "openrouter",
-    "COHERE_API_KEY": "cohere",
-    "DEEPSEEK_API_KEY": "deepseek",
-    "TOGETHERAI_API_KEY": "together_ai",
-    "FIREWORKS_AI_API_KEY": "fireworks_ai",
-    "XAI_API_KEY": "xai",
-    "PERPLEXITYAI_API_KEY": "perplexity",
-    "HUGGINGFACE_API_KEY": "huggingface",
-    "CEREBRAS_API_KEY": "cerebras",
-    "DATABRICKS_API_KEY": "databricks",
-}
+    "OPENAI_API_KEY": "openai", "ANTHROPIC_API_KEY": "anthropic", "GEMINI_API_KEY": "gemini",
+    "AZURE_API_KEY": "azure", "AWS_ACCESS_KEY_ID": "bedrock",
+    "GOOGLE_APPLICATION_CREDENTIALS": "vertex_ai", "MISTRAL_API_KEY": "mistral",
+    "GROQ_API_KEY": "groq", "OPENROUTER_API_KEY": "openrouter", "COHERE_API_KEY": "cohere",
+    "DEEPSEEK_API_KEY": "deepseek", "TOGETHERAI_API_KEY": "together_ai",
+    "FIREWORKS_AI_API_KEY": "fireworks_ai", "XAI_API_KEY": "xai",
+    "PERPLEXITYAI_API_KEY": "perplexity", "HUGGINGFACE_API_KEY": "huggingface",
+    "CEREBRAS_API_KEY": "cerebras", "DATABRICKS_API_KEY": "databricks",
+}  # fmt: skip
 """The environment variables litellm takes keys from, and what its models begin with."""
 
 # Compromised releases, which steal keys; they may still be installed somewhere.
@@ -262,10 +235,16 @@ def version_checks(
     else:
         remedy = f"pip install {DISTRIBUTION}, or pip install -e . in a checkout"
         yield HealthCheck("judgekit", "warning", "runs without being installed", remedy)
-    yield HealthCheck(
-        "Python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}"
-    )
-    for name, is_optional in _requirements(distribution):
+    python = f"{platform.python_version()} on {platform.platform(terse=True)}"
+    yield HealthCheck("Python", "ok", python)
+    try:
+        lines = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        # A source tree without installation; litellm is the one package with dangerous releases.
+        lines = ["litellm"]
+    # By name, whether the package is optional.
+    named = {match[0].lower(): "extra ==" in line for line in lines if (match := _NAME.match(line))}
+    for name, is_optional in named.items():
         version = _version(name) if installed is None else installed.get(name)
         # Its version matters more than that of any other package: see `litellm_check`.
         if name == "litellm" and version is not None:
@@ -278,21 +257,23 @@ def version_checks(
             yield HealthCheck(name, "error", "not installed", f"pip install {DISTRIBUTION}")
 
 
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
 def litellm_check(version: str) -> HealthCheck:
     """Whether a release of litellm can be used and trusted."""
     if _MALICIOUS.fullmatch(version):
-        return HealthCheck(
-            "litellm",
-            "error",
-            f"{version} is a malicious release that steals keys",
-            "remove it, change every key this machine has seen, and install "
-            '"litellm>=1.83.7,<2,!=1.107.*"',
-        )
+        text = f"{version} is a malicious release that steals keys"
+        remedy = "remove it, change every key this machine has seen, and install "
+        return HealthCheck("litellm", "error", text, f'{remedy}"litellm>=1.83.7,<2,!=1.107.*"')
     numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
     if numbers < _OLDEST_LITELLM:
-        return HealthCheck(
-            "litellm", "error", f"{version} is too old", 'pip install "litellm>=1.83.7"'
-        )
+        remedy = 'pip install "litellm>=1.83.7"'
+        return HealthCheck("litellm", "error", f"{version} is too old", remedy)
     return HealthCheck("litellm", "ok", version)
 
 
@@ -308,13 +289,9 @@ def key_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
             text = f"{name} begins or ends with white space, which providers refuse"
             yield HealthCheck("key", "warning", text, "set it again without white space")
     if not present:
-        yield HealthCheck(
-            "key",
-            "warning",
-            "no API key is set",
-            f"set one, for example {next(iter(PROVIDER_KEYS))}; recorded, cached and local "
-            "replies need none",
-        )
+        example = next(iter(PROVIDER_KEYS))
+        remedy = f"set one, for example {example}; recorded, cached and local replies need none"
+        yield HealthCheck("key", "warning", "no API key is set", remedy)
 
 
 def offline_checks(
@@ -328,9 +305,8 @@ def offline_checks(
             yield HealthCheck("tokens", "ok", f"encoding {encoding} found")
         else:
             text = f"encoding {encoding} not found; counts come from {source}"
-            yield HealthCheck(
-                "tokens", "warning", text, "install litellm, or set TIKTOKEN_CACHE_DIR"
-            )
+            remedy = "install litellm, or set TIKTOKEN_CACHE_DIR"
+            yield HealthCheck("tokens", "warning", text, remedy)
     if (prices or PriceTable()).price(_PRICED) is None:
         text = "no price table found; every price is unknown"
         yield HealthCheck("prices", "warning", text, 'pip install "litellm>=1.83.7"')
@@ -361,12 +337,18 @@ def cache_checks(
     """Whether the cache folder is valid, private, writable and on a local disk."""
     if (network := network_file_system(folder, mounts)) is not None:
         text = f"{folder} is on a network file system ({network}), where locks may not hold"
-        yield HealthCheck(
-            "cache", "warning", text, "name a folder on a local disk with --cache-dir"
-        )
+        remedy = "name a folder on a local disk with --cache-dir"
+        yield HealthCheck("cache", "warning", text, remedy)
     place = CacheFolder(folder)
     if place.identity() is None:
-        yield _future_check(folder)
+        # Creating it to find out would leave an empty cache behind.
+        parent = next((each for each in folder.absolute().parents if each.exists()), folder)
+        existing = folder if folder.exists() else parent
+        if os.access(existing, os.W_OK | os.X_OK):
+            yield HealthCheck("cache", "note", f"none yet in {folder}; it is created when needed")
+        else:
+            text = f"there is none, and {existing} cannot be written"
+            yield HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
     # Prompts may contain personal data.
@@ -412,38 +394,6 @@ def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
     yield HealthCheck("local model", "ok", f"{weights.model_name}{smoke}")
 
 
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _requirements(distribution: str) -> list[tuple[str, bool]]:
-    """The packages judgekit names, and whether each is optional."""
-    try:
-        lines = metadata.requires(distribution) or []
-    except metadata.PackageNotFoundError:
-        # A source tree without installation; litellm is the one package with dangerous releases.
-        lines = ["litellm"]
-    found = {}
-    for line in lines:
-        match = _NAME.match(line)
-        if match is not None:
-            found[match.group().lower()] = "extra ==" in line
-    return list(found.items())
-
-
-def _future_check(folder: Path) -> HealthCheck:
-    # Creating it to find out would leave an empty cache behind.
-    parent = next((each for each in folder.absolute().parents if each.exists()), folder)
-    existing = folder if folder.exists() else parent
-    if not os.access(existing, os.W_OK | os.X_OK):
-        text = f"there is none, and {existing} cannot be written"
-        return HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
-    return HealthCheck("cache", "note", f"none yet in {folder}; it is created when needed")
-
-
 def _content_check(folder: Path, most_verified: int) -> HealthCheck:
     try:
         CacheFolder(folder).check_owner()
@@ -457,18 +407,12 @@ def _content_check(folder: Path, most_verified: int) -> HealthCheck:
                 problems, damaged = report.problems, len(report.damaged)
     except StoreError as error:
         return HealthCheck("cache", "error", error.message, error.hint or "judgekit cache verify")
-    if problems or damaged:
-        text = "; ".join(
-            [
-                *problems,
-                *(
-                    [numbers.format_count(damaged, "damaged reply", "damaged replies")]
-                    if damaged
-                    else []
-                ),
-            ]
-        )
-        return HealthCheck("cache", "error", f"{folder}: {text}", "see judgekit cache verify")
+    if damaged:
+        count = numbers.format_count(damaged, "damaged reply", "damaged replies")
+        problems = (*problems, count)
+    if problems:
+        text = f"{folder}: {'; '.join(problems)}"
+        return HealthCheck("cache", "error", text, "see judgekit cache verify")
     return HealthCheck("cache", "ok", f"{numbers.format_count(n, 'reply', 'replies')} in {folder}")
 
 
@@ -505,6 +449,5 @@ def store_checks(location: str) -> Iterator[HealthCheck]:
         return
     n_open = sum(run.status != "complete" for run in runs)
     left = f", {n_open:,} of them not complete" if n_open else ""
-    yield HealthCheck(
-        "store", "ok", f"{numbers.format_count(len(runs), 'run')} in {place.name}{left}"
-    )
+    count = numbers.format_count(len(runs), "run")
+    yield HealthCheck("store", "ok", f"{count} in {place.name}{left}")

@@ -2,20 +2,60 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
 from judgekit import errors
 
-EXIT_QUALITY, EXIT_INPUT, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE, EXIT_LIMIT, EXIT_FROZEN = range(1, 7)
-# 128 + SIGINT, as shells report a program that Ctrl-C has ended.
-EXIT_INTERRUPTED = 130
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from judgekit.evaluation import RunStopReason
+
+
+class Exit(IntEnum):
+    """How a command that did not succeed ended."""
+
+    QUALITY = 1
+    INPUT = 2
+    INCOMPLETE = 3
+    INCONCLUSIVE = 4
+    LIMIT = 5
+    FROZEN = 6
+    # 128 + SIGINT, as shells report a program that Ctrl-C has ended.
+    INTERRUPTED = 130
+
+
+STOP_CODES: Mapping[RunStopReason, int] = MappingProxyType(
+    {
+        "interrupted": Exit.INTERRUPTED,
+        "budget": Exit.LIMIT,
+        "time": Exit.LIMIT,
+        "fail_fast": Exit.QUALITY,
+        "model": Exit.INCOMPLETE,
+    }
+)
+"""The exit code for each reason to end a run early."""
 
 
 def exit_code(error: errors.JudgekitError) -> int:
     """The exit code an error ends a command with."""
     if isinstance(error, errors.FrozenCacheError):
-        return EXIT_FROZEN
+        return Exit.FROZEN
     if isinstance(error, errors.BudgetExceededError):
-        return EXIT_LIMIT
+        return Exit.LIMIT
     if isinstance(error, errors.NotEnoughDataError):
-        return EXIT_INCONCLUSIVE
+        return Exit.INCONCLUSIVE
     is_elsewhere = isinstance(error, errors.JudgeError | errors.DownloadError)
-    return EXIT_INCOMPLETE if is_elsewhere else EXIT_INPUT
+    return Exit.INCOMPLETE if is_elsewhere else Exit.INPUT
+
+
+def failures_code(kinds: Collection[str]) -> int:
+    """The exit code for the kinds of failures of a judge; 0 if there are none."""
+    # A frozen miss is also a failure, but retrying it with the same flags fails again.
+    if "frozen_miss" in kinds:
+        return Exit.FROZEN
+    if "budget" in kinds:
+        return Exit.LIMIT
+    return Exit.INCOMPLETE if kinds else 0

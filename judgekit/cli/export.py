@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli import console
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import check_no_rule, json_option, rule_option, store_option
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option
+from judgekit.cli.outputs import show_line
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
@@ -22,12 +21,13 @@ from judgekit.evaluation import (
     with_rule,
 )
 from judgekit.exports import (
-    RUN_FORMATS as OTHER_FORMATS,
+    RUN_FORMATS,
     check_comparison_place,
     run_format_for,
     write_analyses,
     write_comparisons,
 )
+from judgekit.records import ReconciliationRule
 from judgekit.report import (
     check_comparison_file,
     check_export_suffix,
@@ -38,10 +38,8 @@ from judgekit.report import (
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
-    from judgekit.evaluation import Outcome
-    from judgekit.records import ComparisonInfo, ReconciliationRule, RunInfo
 
 COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -52,127 +50,38 @@ COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
 )
 """The formats in which a comparison can be written, by name."""
 
-
-def export_comparison(
-    name: str,
-    output: Path,
-    form: str | None,
-    *,
-    rule: ReconciliationRule | None = None,
-    store: str,
-    as_json: bool,
-) -> None:
-    """Write a stored comparison, or its analyses."""
-    # The file names are those of the skill format, whose readers look for exactly these.
-    chosen = form or ("analysis" if output.name.endswith("analysis.json") else "comparison")
-    if chosen not in COMPARISON_FORMATS:
-        raise SettingsError(
-            f"a comparison cannot be written as {chosen}",
-            hint=f"use --format {' or '.join(COMPARISON_FORMATS)}",
-        )
-    if chosen == "preferences":
-        check_comparison_file(output, ())
-    # The formats of skills may be a folder, with a file for each comparison.
-    check_comparison_place(output)
-    with closing(RunStore(store, create=False)) as stored:
-        # The rule only reconciles stored preferences, so another one needs no call.
-        info = with_rule(stored.comparison(name), rule)
-        if chosen == "preferences":
-            n = _write_whole(output, stored, info)
-        elif chosen == "comparison":
-            n = write_comparisons(output, info, counted_pairs(stored, info))
-        else:
-            analyses = stored.analyses(info.id)
-            # An empty file would read as "nothing to improve".
-            if not analyses:
-                raise NotEnoughDataError(
-                    f"{info.id} has no analyses",
-                    hint="ask for them: judgekit compare … --analysis analysis.json",
-                )
-            n = write_analyses(output, info, stored.compared(info.id), analyses)
-    what = numbers.format_count(
-        n, *("analysis", "analyses") if chosen == "analysis" else ("comparison",)
-    )
-    if as_json:
-        console.print_json({"comparison": info.id, "n": n, "file": str(output)})
-    else:
-        console.note(f"wrote {what} of {info.id} to {output}")
-
-
-def _write_whole(output: Path, stored: RunStore, info: ComparisonInfo) -> int:
-    """Write every comparison with all judgments, as `compare -o` does."""
-    n = 0
-    with comparison_writer(output) as write:
-        for _, found in counted_pairs(stored, info):
-            write(found)
-            n += 1
-    return n
-
-
-@dataclass(frozen=True, slots=True)
-class ExportFormat:
-    """A format in which a run can be written."""
-
-    summary: str
-    """Its content, for the help."""
-
-    check: Callable[[Path], None]
-    """Refuses a path it cannot be written to, before anything is read."""
-
-    write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
-    """Writes the answers and returns how many."""
-
-
-EXPORT_FORMATS = {
-    "results": ExportFormat(
-        "whole answers (.jsonl, .json), or a row for each judgment (.csv, .parquet)",
-        check_export_suffix,
-        lambda path, _, answers: write_results(path, (answer.result for answer in answers)),
-    ),
-    **{
-        name: ExportFormat(form.summary, form.check, form.write)
-        for name, form in OTHER_FORMATS.items()
-    },
+_RESULTS = "results"
+_SUMMARIES = {
+    _RESULTS: "whole answers (.jsonl, .json), or a row for each judgment (.csv, .parquet)",
+    **{name: form.summary for name, form in RUN_FORMATS.items()},
 }
 
 
-@click.command("export", cls=HelpCommand)
+class _ExportOptions(StoreOptions, OutputOptions):
+    output: Path = option(
+        "-o/--output",
+        "Target file, or folder for some formats; written completely or not at all.",
+        kind=click.Path(path_type=Path),
+    )
+    form: str | None = option(
+        "--format",
+        "Default: results, or by the file name (.xml: junit). "
+        + "; ".join(f"{name}: {summary}" for name, summary in _SUMMARIES.items())
+        + "; for comparisons: "
+        + "; ".join(f"{name}: {summary}" for name, summary in COMPARISON_FORMATS.items()),
+        kind=click.Choice([*_SUMMARIES, *COMPARISON_FORMATS]),
+    )
+    variant: tuple[str, ...] = option("--variant", "Only this variant; may be repeated.", ())
+    filter_tag: str | None = option("--filter-tag", "Only cases with this tag.", metavar="TAG")
+    failed: bool = option("--failed", "Only answers that failed or have no verdict.", default=False)
+    rule: ReconciliationRule | None = option(
+        "--rule", "For a comparison: apply this rule instead of its own; makes no call."
+    )
+
+
+@command("export", _ExportOptions)
 @click.argument("run", default="latest")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Target file, or folder for some formats; written completely or not at all.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([*EXPORT_FORMATS, *COMPARISON_FORMATS]),
-    help="Default: results, or by the file name (.xml: junit). "
-    + "; ".join(f"{name}: {form.summary}" for name, form in EXPORT_FORMATS.items())
-    + "; for comparisons: "
-    + "; ".join(f"{name}: {summary}" for name, summary in COMPARISON_FORMATS.items())
-    + ".",
-)
-@click.option("--variant", multiple=True, help="Only this variant; may be repeated.")
-@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag.")
-@click.option("--failed", is_flag=True, help="Only answers that failed or have no verdict.")
-@rule_option("For a comparison: apply this rule instead of its own; makes no call.")
-@store_option
-@json_option
-def export_command(
-    *,
-    run: str,
-    output: Path,
-    form: str | None,
-    variant: tuple[str, ...],
-    filter_tag: str | None,
-    failed: bool,
-    rule: ReconciliationRule | None,
-    store: str,
-    as_json: bool,
-) -> None:
+def export_command(options: _ExportOptions, *, run: str) -> None:
     """Write the answers of RUN to a file: input, output, checks and every judgment.
 
     RUN is the id of a run, the beginning of an id, latest (the default) or latest:SUITE. The suffix
@@ -187,18 +96,64 @@ def export_command(
         judgekit export latest --failed -o failed.jsonl
     """
     # `latest` names runs and comparisons alike; then the format decides.
-    if run.startswith(COMPARISON_ID_PREFIX) or form in COMPARISON_FORMATS:
-        export_comparison(run, output, form, rule=rule, store=store, as_json=as_json)
+    if run.startswith(COMPARISON_ID_PREFIX) or options.form in COMPARISON_FORMATS:
+        _export_comparison(run, options)
         return
-    check_no_rule(rule)
-    wanted = OutcomeFilter(variants=variant, tag=filter_tag, failed=failed)
-    chosen = EXPORT_FORMATS[form or run_format_for(output) or "results"]
+    check_no_rule(options.rule)
+    output = options.output
+    form = RUN_FORMATS.get(options.form or run_format_for(output) or _RESULTS)
     # A path that cannot be written is an error before the store is read.
-    chosen.check(output)
-    with closing(RunStore(store, create=False)) as stored:
-        found = stored.run(run)
-        n = chosen.write(output, found, select_outcomes(stored, found, wanted))
-    if as_json:
-        console.print_json({"run": found.id, "n_answers": n, "file": str(output)})
+    if form is None:
+        check_export_suffix(output)
     else:
-        console.note(f"wrote {numbers.format_count(n, 'answer')} of {found.id} to {output}")
+        form.check(output)
+    wanted = OutcomeFilter(variants=options.variant, tag=options.filter_tag, failed=options.failed)
+    with closing(RunStore(options.store, create=False)) as stored:
+        info = stored.run(run)
+        answers = select_outcomes(stored, info, wanted)
+        if form is None:
+            n = write_results(output, (answer.result for answer in answers))
+        else:
+            n = form.write(output, info, answers)
+    line = f"wrote {numbers.format_count(n, 'answer')} of {info.id} to {output}"
+    data = {"run": info.id, "n_answers": n, "file": str(output)}
+    show_line(line, data, options, is_note=True)
+
+
+def _export_comparison(name: str, options: _ExportOptions) -> None:
+    output = options.output
+    # The file names are those of the skill format, whose readers look for exactly these.
+    form = options.form or ("analysis" if output.name.endswith("analysis.json") else "comparison")
+    if form not in COMPARISON_FORMATS:
+        raise SettingsError(
+            f"a comparison cannot be written as {form}",
+            hint=f"use --format {' or '.join(COMPARISON_FORMATS)}",
+        )
+    if form == "preferences":
+        check_comparison_file(output, ())
+    # The formats of skills may be a folder, with a file for each comparison.
+    check_comparison_place(output)
+    with closing(RunStore(options.store, create=False)) as stored:
+        # The rule only reconciles stored preferences, so another one needs no call.
+        info = with_rule(stored.comparison(name), options.rule)
+        if form == "preferences":
+            n = 0
+            with comparison_writer(output) as write:
+                for _, found in counted_pairs(stored, info):
+                    write(found)
+                    n += 1
+        elif form == "comparison":
+            n = write_comparisons(output, info, counted_pairs(stored, info))
+        else:
+            analyses = stored.analyses(info.id)
+            # An empty file would read as "nothing to improve".
+            if not analyses:
+                raise NotEnoughDataError(
+                    f"{info.id} has no analyses",
+                    hint="ask for them: judgekit compare … --analysis analysis.json",
+                )
+            n = write_analyses(output, info, stored.compared(info.id), analyses)
+    words = ("analysis", "analyses") if form == "analysis" else ("comparison",)
+    line = f"wrote {numbers.format_count(n, *words)} of {info.id} to {output}"
+    data = {"comparison": info.id, "n": n, "file": str(output)}
+    show_line(line, data, options, is_note=True)

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import EXISTING_PATH, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import EXISTING_PATH
 from judgekit.cli.outputs import OutputFiles, export_outputs
 from judgekit.cli.run_job import carry_out
-from judgekit.cli.run_options import GradeOptions
 from judgekit.cli.setup import configured_suite, grade_setup, output_sources
-from judgekit.cli.suite_setup import grade_run_setup
+from judgekit.cli.suite_setup import GradeOptions, grade_run_setup
 from judgekit.errors import SettingsError
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
-
-@click.command("grade", cls=HelpCommand)
+@command("grade", GradeOptions)
 @click.argument("outputs", nargs=-1, type=EXISTING_PATH)
-@takes(GradeOptions)
 def grade_command(options: GradeOptions) -> None:
     """Grade OUTPUTS against a rubric: a score, a rationale and evidence for each criterion.
 
@@ -47,11 +40,15 @@ def grade_command(options: GradeOptions) -> None:
             f"--resume and --{against} contradict each other",
             hint="earlier replies are in the cache: omit one of the two",
         )
-    _check_targets(files.all, options)
-    if options.dry_run:
-        show_dry_run(options)
-        return
-    sys.exit(run_grading(options, files))
+    # They are the evidence for every verdict.
+    written = {path.resolve() for path in (*files.exports, *files.documents)}
+    for source in output_sources(options, configured_suite(options.config)) if written else ():
+        if source.path.resolve() in written:
+            raise SettingsError(
+                f"--output would overwrite the graded file {source.path}",
+                hint="choose another file",
+            )
+    sys.exit(show_dry_run(options) if options.dry_run else run_grading(options, files))
 
 
 def run_grading(options: GradeOptions, files: OutputFiles | None = None) -> int:
@@ -60,23 +57,18 @@ def run_grading(options: GradeOptions, files: OutputFiles | None = None) -> int:
         return carry_out(setup, options, files or OutputFiles())
 
 
-def show_dry_run(options: GradeOptions) -> None:
-    """Print which calls a grading would make, and their cost."""
-    from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
+def show_dry_run(options: GradeOptions) -> int:
+    """Print which calls a grading would make, and their cost; the exit code."""
+    from judgekit.cli.plan import (  # noqa: PLC0415 - only for a dry run
+        has_panel,
+        show_grade_plan,
+        show_suite_plan,
+    )
 
-    show_grade_plan(grade_setup(options), options)
-
-
-def _check_targets(paths: Sequence[Path], options: GradeOptions) -> None:
-    """Refuse to overwrite the outputs: they are the evidence for every verdict."""
-    if not paths:
-        return
-    graded = {
-        source.path.resolve()
-        for source in output_sources(options, configured_suite(options.config))
-    }
-    for path in paths:
-        if path.resolve() in graded:
-            raise SettingsError(
-                f"--output would overwrite the graded file {path}", hint="choose another file"
-            )
+    suite = configured_suite(options.config)
+    if suite is not None and options.judge_model is None and has_panel(suite):
+        unstored = options.model_copy(update={"no_store": True})
+        with closing(grade_run_setup(unstored)) as setup:
+            return show_suite_plan(setup, options)
+    show_grade_plan(grade_setup(options, is_lenient=True), options)
+    return 0

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgekit.cli.options import takes
 from judgekit.datasets import command_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
+
+    from judgekit.cli.options import CommandOptions
 
 COMMAND_GROUPS = {
     "What to grade": (
@@ -79,11 +82,32 @@ class HelpCommand(click.Command):
         words, _, examples = inspect.cleandoc(self.help or "").partition(_EXAMPLES)
         self.help = words.strip()
         self.examples = [line.strip() for line in examples.splitlines() if line.strip()]
-        self.params.append(_help_all_option())
+
+        def show_all(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+            if is_wanted and not ctx.resilient_parsing:
+                ctx.meta[_ALL] = True
+                click.echo(ctx.get_help(), color=ctx.color)
+                ctx.exit()
+
+        # Eager, before any other option is checked: help must not need a valid command line.
+        self.params.append(
+            click.Option(
+                ["--help-all"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=show_all,
+                help="Show all options and exit.",
+            )
+        )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each group under its heading."""
-        records = list(self._records(ctx))
+        records = [
+            (one.name or "", row)
+            for one in self.get_params(ctx)
+            if isinstance(one, click.Option) and (row := one.get_help_record(ctx)) is not None
+        ]
         # Only commands that call a judge have so many options that groups help.
         has_groups = any(name == "judge_model" for name, _ in records) and len(records) > _SHORT
         shows_all = bool(ctx.meta.get(_ALL)) or not has_groups
@@ -112,14 +136,6 @@ class HelpCommand(click.Command):
                 for line in self.examples:
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
 
-    def _records(self, ctx: click.Context) -> Iterator[tuple[str, tuple[str, str]]]:
-        for parameter in self.get_params(ctx):
-            if (
-                isinstance(parameter, click.Option)
-                and (row := parameter.get_help_record(ctx)) is not None
-            ):
-                yield parameter.name or "", row
-
 
 class HelpGroup(click.Group):
     """A group whose commands have such a help."""
@@ -127,19 +143,12 @@ class HelpGroup(click.Group):
     command_class = HelpCommand
 
 
-def _help_all_option() -> click.Option:
-    def show(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
-        if is_wanted and not ctx.resilient_parsing:
-            ctx.meta[_ALL] = True
-            click.echo(ctx.get_help(), color=ctx.color)
-            ctx.exit()
+def command(
+    name: str, options: type[CommandOptions]
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command with such a help, which takes the options of a model."""
 
-    return click.Option(
-        ["--help-all"],
-        is_flag=True,
-        # Before any other option is checked: help must not need a valid command line.
-        is_eager=True,
-        expose_value=False,
-        callback=show,
-        help="Show all options and exit.",
-    )
+    def add(function: Callable[..., None]) -> click.Command:
+        return click.command(name, cls=HelpCommand)(takes(options)(function))
+
+    return add

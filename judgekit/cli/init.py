@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli import console
 from judgekit.cli.demo import import_recording
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import GradingOptions, json_option
+from judgekit.cli.help import command
+from judgekit.cli.options import GradingOptions, OutputOptions, option
+from judgekit.cli.outputs import show_line
 from judgekit.cli.setup import grade_setup
 from judgekit.datasets import JudgeSettings, load_suite
 from judgekit.errors import SettingsError
@@ -24,7 +24,7 @@ from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup
-    from judgekit.records import Case, JsonObject, Output
+    from judgekit.records import JsonObject
 
 # One case of each kind of task, few enough to read all of them.
 _CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")
@@ -73,11 +73,13 @@ outputs here. They are there to be replaced.
 """
 
 
-@click.command("init", cls=HelpCommand)
+class _InitOptions(OutputOptions):
+    force: bool = option("--force", "Overwrite existing files.", default=False)
+
+
+@command("init", _InitOptions)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
-@json_option
-def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
+def init_command(options: _InitOptions, *, folder: Path) -> None:
     """Create a working suite in FOLDER: config, cases, outputs, rubric, recorded replies.
 
     It runs at once and without a key: judgekit grade. Edit the files to make it yours.
@@ -97,30 +99,37 @@ def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
             files = _files(setup, name, Path(temporary))
     # All or nothing: a mixture of the user's files and these would not run.
     present = [path for path in files if (folder / path).exists()]
-    if present and not force:
+    if present and not options.force:
         raise SettingsError(
             f"{folder} already has {', '.join(present)}", hint="choose another folder, or --force"
         )
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
-    if as_json:
-        console.print_json({"folder": str(folder), "files": list(files)})
-        return
     where = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
-    console.note(
-        f"wrote {format_count(len(files), 'file')} to {folder}\nnext: {where}judgekit grade"
-    )
+    line = f"wrote {format_count(len(files), 'file')} to {folder}\nnext: {where}judgekit grade"
+    show_line(line, {"folder": str(folder), "files": list(files)}, options, is_note=True)
 
 
 def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
-    """The text of each file, by path."""
     answers = [
         (case, output)
         for case, output in setup.answers()
         if case.id in _CASES and output.variant in _VARIANTS
     ]
     cases = {case.id: case.to_json() for case, _ in answers}
+    # The outputs are graded once more from the recording, so that replies to retried questions are
+    # among the rows that `recorded:` reads.
+    replies = temporary / "replies.jsonl"
+    # The settings of the demo's judge: with others its replies would not be found in the cache.
+    settings = load_suite(_demo_suite()).judge[0].model_dump(exclude_unset=True, exclude={"model"})
+    with Judge(
+        RecordingModel(setup.judge.connection.model, replies), cache=None, **settings
+    ) as judge:
+        for case, output in answers:
+            # Recorded replies are found by case and variant, and the suite names them v1 and v2.
+            named = {"variant": _VARIANTS[output.variant or ""]}
+            judge.grade_sync(case, output.model_copy(update=named), setup.rubric)
     files = {
         "judgekit.yaml": _SUITE.format(quoted_name=json.dumps(name, ensure_ascii=False)),
         "README.md": _README.format(name=name),
@@ -128,7 +137,7 @@ def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
         "rubrics/quality.yaml": shipped_file("calibration", "demo", "rubric.yaml").read_text(
             encoding="utf-8"
         ),
-        "replies.jsonl": _replies(setup, answers, temporary),
+        "replies.jsonl": replies.read_text(encoding="utf-8"),
     }
     for variant, label in _VARIANTS.items():
         # The variant is the file's, and the rest of the record describes the recorded run.
@@ -139,22 +148,6 @@ def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
         ]
         files[f"outputs/{label}.jsonl"] = _jsonl(rows)
     return files
-
-
-def _replies(setup: GradeSetup, answers: list[tuple[Case, Output]], folder: Path) -> str:
-    """The judge's replies to these outputs, as rows that `recorded:` reads."""
-    # The outputs are graded once more from the recording, so that replies to retried questions are
-    # among the rows.
-    path = folder / "replies.jsonl"
-    # The settings of the demo's judge: with others its replies would not be found in the cache.
-    settings = load_suite(_demo_suite()).judge[0].model_dump(exclude_unset=True, exclude={"model"})
-    model = RecordingModel(setup.judge.connection.model, path)
-    with Judge(model, cache=None, **settings) as judge:
-        for case, output in answers:
-            # Recorded replies are found by case and variant, and the suite names them v1 and v2.
-            label = {"variant": _VARIANTS[output.variant or ""]}
-            judge.grade_sync(case, output.model_copy(update=label), setup.rubric)
-    return path.read_text(encoding="utf-8")
 
 
 def _demo_suite() -> Path:

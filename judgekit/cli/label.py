@@ -7,17 +7,24 @@ import json
 import shutil
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from judgekit.cli import console, console as streams
-from judgekit.cli.exit_codes import EXIT_INTERRUPTED
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import json_option, store_option
+from judgekit.cli import console as streams
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
+from judgekit.cli.options import (
+    EXISTING_FILE,
+    NEW_FILE,
+    OutputOptions,
+    StoreOptions,
+    option,
+)
+from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     LabellingSession,
@@ -35,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rich.console import Console
-    from rich.text import Text
 
     from judgekit.evaluation import LabelQuestion
     from judgekit.records import Criterion, RunInfo
@@ -44,43 +50,31 @@ if TYPE_CHECKING:
 _GIT_PATIENCE_S = 5
 
 
-@click.command("label", cls=HelpCommand)
+class _LabelCommandOptions(StoreOptions, OutputOptions):
+    annotator: str | None = option(
+        "--annotator",
+        "Your name (default: asked once; git's user.name is suggested).",
+        metavar="NAME",
+        has_variable=True,
+    )
+    seed: int = option("--seed", "Random seed of the order of questions.", 0)
+    labels: Path | None = option(
+        "--import",
+        "Answer questions from a file: case_id, variant, criterion, annotator, raw, rationale.",
+        kind=EXISTING_FILE,
+        metavar="LABELS.jsonl",
+    )
+    target: Path | None = option(
+        "--export",
+        "Write the human labels of the run as JSONL, in the same format.",
+        kind=NEW_FILE,
+        metavar="FILE",
+    )
+
+
+@command("label", _LabelCommandOptions)
 @click.argument("run", default="latest")
-@click.option(
-    "--annotator",
-    metavar="NAME",
-    envvar="JUDGEKIT_ANNOTATOR",
-    help="Your name (default: asked once; git's user.name is suggested).",
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Random seed of the order of questions."
-)
-@click.option(
-    "--import",
-    "labels",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="LABELS.jsonl",
-    help="Answer questions from a file: case_id, variant, criterion, annotator, raw, rationale.",
-)
-@click.option(
-    "--export",
-    "target",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the human labels of the run as JSONL, in the same format.",
-)
-@store_option
-@json_option
-def label_command(
-    *,
-    run: str,
-    annotator: str | None,
-    seed: int,
-    labels: Path | None,
-    target: Path | None,
-    store: str,
-    as_json: bool,
-) -> None:
+def label_command(options: _LabelCommandOptions, *, run: str) -> None:
     """Answer the questions of RUN that wait for a human (a suite with judge: human).
 
     RUN is the id of a run, the beginning of an id, latest (the default) or latest:SUITE. You see
@@ -100,123 +94,102 @@ def label_command(
         judgekit label latest --export labels.jsonl
     """
     # Either alone; one after the other would export what was just imported.
-    if labels is not None and target is not None:
+    if options.labels is not None and options.target is not None:
         raise SettingsError("--import and --export exclude each other: give one of them")
-    with closing(RunStore(store, create=False)) as opened:
+    with closing(RunStore(options.store, create=False)) as opened:
         info = opened.run(run)
-        if target is not None:
-            _export(opened, info, target, as_json=as_json)
-        elif labels is not None:
-            _import(opened, info, labels, annotator, as_json=as_json)
-        else:
-            sys.exit(_run_dialogue(opened, info, annotator, seed, as_json=as_json))
+        if options.target is not None:
+            # Atomic: half a file of labels would be a valid one.
+            with click.open_file(str(options.target), "w", "utf-8", atomic=True) as file:
+                rows = [
+                    json.dumps(row, ensure_ascii=False)
+                    for row in label_rows(opened.results(info.id))
+                ]
+                file.writelines(f"{row}\n" for row in rows)
+            line = f"wrote {numbers.format_count(len(rows), 'label')} to {options.target}"
+            data = {"run": info.id, "n_labels": len(rows), "file": str(options.target)}
+            show_line(line, data, options, is_note=True)
+            return
+        if next(iter(opened.queue(info.id, open_only=False)), None) is None:
+            raise SettingsError(
+                f"run {info.id} has no questions for a human",
+                hint="give its suite `judge: human`, alone or among others, and a rubric",
+            )
+        if options.labels is None:
+            sys.exit(_run_dialogue(opened, info, options))
+        now, annotator = datetime.now(UTC), options.annotator
+        imported = import_labels(opened, info, options.labels, annotator=annotator, at=now)
+        names = ("n_labels", "n_answered", "n_answered_before", "n_not_asked")
+        _report(opened, info, {name: getattr(imported, name) for name in names}, options)
 
 
 def suggested_name() -> str:
     """The name of the user: that of git, which is a full name, else that of the account."""
-    name = _git_name()
-    if name:
-        return name
+    git = shutil.which("git")
+    # A name is not worth an error.
+    with suppress(OSError, subprocess.SubprocessError):
+        if git is not None and (
+            name := subprocess.run(  # noqa: S603 - git itself, found on the path
+                [git, "config", "user.name"],
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                check=False,
+                timeout=_GIT_PATIENCE_S,
+            ).stdout.strip()
+        ):
+            return name
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # no account has this process's number
         return "anonymous"
 
 
-def _git_name() -> str:
-    git = shutil.which("git")
-    if git is None:
-        return ""
-    try:
-        result = subprocess.run(  # noqa: S603 - git itself, found on the path
-            [git, "config", "user.name"],
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-            timeout=_GIT_PATIENCE_S,
-        )
-    except (OSError, subprocess.SubprocessError):  # a name is not worth an error
-        return ""
-    return result.stdout.strip()
-
-
-def _run_dialogue(
-    store: RunStore, run: RunInfo, annotator: str | None, seed: int, *, as_json: bool
-) -> int:
-    _check_has_questions(store, run)
+def _run_dialogue(store: RunStore, run: RunInfo, options: _LabelCommandOptions) -> int:
     # With --json, stdout must hold nothing but the result.
-    console = streams.stderr() if as_json else streams.stdout()
-    typed = TypedLines(
-        console, is_edited=sys.stdin.isatty() and sys.stdout.isatty() and not as_json
-    )
+    console = streams.stderr() if options.as_json else streams.stdout()
     # Piped lines are answers; none of them is a name.
     is_tty = sys.stdin.isatty()
-    name = annotator or (typed.line(f"Your name? [{suggested_name()}] ") if is_tty else "")
-    labelling = LabellingSession(store, run, (name or "").strip() or suggested_name(), seed=seed)
+    typed = TypedLines(console, is_edited=is_tty and sys.stdout.isatty() and not options.as_json)
+    name = options.annotator
+    if name is None and is_tty:
+        name = typed.line(f"Your name? [{suggested_name()}] ")
+    name = (name or "").strip() or suggested_name()
+    labelling = LabellingSession(store, run, name, seed=options.seed)
     code = 0
     try:
         LabelDialogue(console, typed, labelling).run()
     except KeyboardInterrupt:
-        code = EXIT_INTERRUPTED
+        code = Exit.INTERRUPTED
         console.print()  # ends the line of the prompt
+    counts = {
+        "n_answered": labelling.n_answered,
+        "n_skipped": labelling.n_skipped,
+        "n_answered_by_others": labelling.n_taken,
+    }
     # Also after Ctrl-C: the answers so far may have completed the run.
-    ended = update_run_status(store, run.id, at=datetime.now(UTC))
-    _report(
-        store,
-        ended,
-        {
-            "annotator": labelling.annotator,
-            "n_answered": labelling.n_answered,
-            "n_skipped": labelling.n_skipped,
-            "n_answered_by_others": labelling.n_taken,
-        },
-        as_json=as_json,
-    )
+    _report(store, run, counts, options, annotator=labelling.annotator)
     return code
 
 
-def _import(
-    store: RunStore, run: RunInfo, labels: Path, annotator: str | None, *, as_json: bool
+def _report(
+    store: RunStore,
+    run: RunInfo,
+    counts: dict[str, int],
+    options: _LabelCommandOptions,
+    **about: str,
 ) -> None:
-    _check_has_questions(store, run)
-    imported = import_labels(store, run, labels, annotator=annotator, at=datetime.now(UTC))
-    ended = update_run_status(store, run.id, at=datetime.now(UTC))
-    counts: dict[str, object] = {
-        "n_labels": imported.n_labels,
-        "n_answered": imported.n_answered,
-        "n_answered_before": imported.n_answered_before,
-        "n_not_asked": imported.n_not_asked,
-    }
-    _report(store, ended, counts, as_json=as_json)
-
-
-def _export(store: RunStore, run: RunInfo, target: Path, *, as_json: bool) -> None:
-    n = 0
-    # Atomic: half a file of labels would be a valid one.
-    with click.open_file(str(target), "w", encoding="utf-8", atomic=True) as file:
-        for row in label_rows(store.results(run.id)):
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            n += 1
-    if as_json:
-        console.print_json({"run": run.id, "n_labels": n, "file": str(target)})
-    else:
-        console.note(f"wrote {numbers.format_count(n, 'label')} to {target}")
-
-
-def _report(store: RunStore, run: RunInfo, counts: dict[str, object], *, as_json: bool) -> None:
+    """Update the status of a run, and print what was answered and what still waits."""
+    run = update_run_status(store, run.id, at=datetime.now(UTC))
     n_waiting = sum(1 for _ in store.queue(run.id))
-    if as_json:
-        status = {"run": run.id, "status": run.status, **counts, "n_waiting": n_waiting}
-        console.print_json(status)
-        return
-    parts = [_WORDS[name](n) for name, n in counts.items() if name in _WORDS and isinstance(n, int)]
-    lines = [", ".join(words for words in parts if words)]
     waiting = numbers.format_count(n_waiting, "question waits", "questions wait")
-    lines.append(f"{waiting} for a human" if n_waiting else "no question waits for a human")
-    lines.append(f"run {run.id}: {message.RUN_STATUS_WORDS[run.status]}; judgekit show {run.id}")
-    for line in lines:
-        console.stdout().print(line, markup=False)
+    lines = [
+        ", ".join(words for name, n in counts.items() if (words := _WORDS[name](n))),
+        f"{waiting} for a human" if n_waiting else "no question waits for a human",
+        f"run {run.id}: {message.RUN_STATUS_WORDS[run.status]}; judgekit show {run.id}",
+    ]
+    data = {"run": run.id, "status": run.status, **about, **counts, "n_waiting": n_waiting}
+    show_line("\n".join(lines), data, options)
 
 
 _WORDS = {
@@ -227,14 +200,6 @@ _WORDS = {
     "n_answered_before": lambda n: f"{n:,} already answered, unchanged" if n else "",
     "n_not_asked": lambda n: f"{n:,} without a question in this run" if n else "",
 }
-
-
-def _check_has_questions(store: RunStore, run: RunInfo) -> None:
-    if next(iter(store.queue(run.id, open_only=False)), None) is None:
-        raise SettingsError(
-            f"run {run.id} has no questions for a human",
-            hint="give its suite `judge: human`, alone or among others, and a rubric",
-        )
 
 
 _Answer = TypeVar("_Answer")
@@ -268,8 +233,6 @@ class TypedLines:
 
 
 class _KeyTypedError(Exception):
-    """A key was typed instead of an answer."""
-
     def __init__(self, key: str, *, is_begun: bool) -> None:
         self.key = key
         self.is_begun = is_begun
@@ -290,23 +253,20 @@ class LabelDialogue:
         continues = True
         while continues:
             question = self._labelling.current()
-            self._note_answered_by_others()
-            if question is None:
-                continues = self._offer_undo()
-            else:
-                self._show(question)
-                continues = self._ask(question)
+            n_taken = self._labelling.n_taken
+            if n_taken > self._n_taken:
+                self._print("somebody else has answered a question meanwhile; here is the next")
+            self._n_taken = n_taken
+            continues = self._offer_undo() if question is None else self._ask(question)
 
-    def _show(self, question: LabelQuestion) -> None:
+    def _ask(self, question: LabelQuestion) -> bool:
+        """Get the answer to a question; whether to continue."""
         answer = (question.case.id, question.output)
         print_question(self._console, question, with_answer=answer != self._shown)
         # Once, and again after `?`, which resets what was shown.
         if self._shown is None:
             print_keys(self._console)
         self._shown = answer
-
-    def _ask(self, question: LabelQuestion) -> bool:
-        """Get the answer to a question; whether to continue."""
         try:
             score = self._until("score> ", lambda text: parse_score(text, question.criterion.scale))
             why = self._until("why> ", _reason, is_begun=True)
@@ -315,7 +275,15 @@ class LabelDialogue:
             )
         # A key works at each of the three prompts, so it leaves the question from any of them.
         except _KeyTypedError as typed:
-            return self._obey(typed, question)
+            if typed.key == _SKIP:
+                self._labelling.skip()
+            elif typed.key == _HELP:
+                print_keys(self._console, question.criterion)
+                self._shown = ()
+            # After a score, undo takes back that score: the same question appears once more.
+            elif typed.key == _UNDO and not typed.is_begun:
+                self._undo()
+            return typed.key != _QUIT
         self._labelling.answer(score, why, sure)
         return True
 
@@ -340,23 +308,10 @@ class LabelDialogue:
             except ValueError as error:
                 self._print(str(error))
 
-    def _obey(self, typed: _KeyTypedError, question: LabelQuestion) -> bool:
-        if typed.key == _SKIP:
-            self._labelling.skip()
-        elif typed.key == _HELP:
-            print_keys(self._console, question.criterion)
-            self._shown = ()
-        # After a score, undo takes back that score: the same question appears once more.
-        elif typed.key == _UNDO and not typed.is_begun:
-            self._undo()
-        return typed.key != _QUIT
-
     def _undo(self) -> bool:
         is_undone = self._labelling.undo()
-        name = self._labelling.annotator
-        self._print(
-            "last answer removed" if is_undone else f"there is no answer of {name} to remove"
-        )
+        missing = f"there is no answer of {self._labelling.annotator} to remove"
+        self._print("last answer removed" if is_undone else missing)
         return is_undone
 
     def _offer_undo(self) -> bool:
@@ -364,12 +319,6 @@ class LabelDialogue:
         self._print("no question is left in this session")
         line = self._typed.line("Enter to end, u to remove your last answer> ")
         return line is not None and line.strip().lower() == _UNDO and self._undo()
-
-    def _note_answered_by_others(self) -> None:
-        n = self._labelling.n_taken
-        if n > self._n_taken:
-            self._print("somebody else has answered a question meanwhile; here is the next")
-        self._n_taken = n
 
     def _print(self, text: str) -> None:
         self._console.print(f"  {text}", style="yellow", markup=False)
@@ -399,9 +348,24 @@ def print_question(console: Console, question: LabelQuestion, *, with_answer: bo
     console.print()
     console.print(Rule(Text(f"{question.number:,} of {question.total:,}"), align="left"))
     if with_answer:
-        _print_answer(console, question)
+        case, output = question.case, question.output
+        for title in ("input", "context", "reference"):
+            if (value := getattr(case, title)) is not None:
+                print_passage(console, title, safe_text(to_text(value)))
+        if output.trace:
+            print_passage(console, "steps", safe_text(steps_text(output)))
+        text = judged_text(output) or "(no text; see the steps)"
+        print_passage(console, "output", safe_text(text))
     criterion = question.criterion
-    print_passage(console, criterion.name, _question_lines(criterion), style="bold cyan")
+    asked = safe_text(criterion.question)
+    if criterion.scoring_guide:
+        asked.append("\n")
+        asked.append(safe_text(criterion.scoring_guide))
+    asked.append(f"\nscore: {scale_words(criterion.scale)}", style="dim")
+    for level in criterion.scale.levels:
+        words = ": ".join(word for word in (level.name, level.description) if word)
+        asked.append(f"\n  {level.value:g}  {message.printable(words)}", style="dim")
+    print_passage(console, criterion.name, asked, style="bold cyan")
 
 
 def print_keys(console: Console, criterion: Criterion | None = None) -> None:
@@ -413,27 +377,3 @@ def print_keys(console: Console, criterion: Criterion | None = None) -> None:
         lines.append(f"a score is {scale_words(criterion.scale)}; then why, then how sure")
     lines += [f"{key}  {words}" for key, words in _KEY_HELP]
     console.print(Text("\n".join(lines), style="dim"))
-
-
-def _print_answer(console: Console, question: LabelQuestion) -> None:
-    case, output = question.case, question.output
-    texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
-    for title, value in texts:
-        if value is not None:
-            print_passage(console, title, safe_text(to_text(value)))
-    if output.trace:
-        print_passage(console, "steps", safe_text(steps_text(output)))
-    text = judged_text(output) or "(no text; see the steps)"
-    print_passage(console, "output", safe_text(text))
-
-
-def _question_lines(criterion: Criterion) -> Text:
-    text = safe_text(criterion.question)
-    if criterion.scoring_guide:
-        text.append("\n")
-        text.append(safe_text(criterion.scoring_guide))
-    text.append(f"\nscore: {scale_words(criterion.scale)}", style="dim")
-    for level in criterion.scale.levels:
-        words = ": ".join(word for word in (level.name, level.description) if word)
-        text.append(f"\n  {level.value:g}  {message.printable(words)}", style="dim")
-    return text

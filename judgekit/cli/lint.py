@@ -1,18 +1,20 @@
-"""`judgekit lint`: checks rubrics and templates for what misleads judges or wastes tokens."""
+"""`judgekit lint`: checks rubrics and templates for what misleads judges or wastes tokens.
+
+How problems of files are shown, for `validate` too, stands at the end.
+"""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from judgekit.cli import console, diagnostics
-from judgekit.cli.diagnostics import Diagnostic, diagnostic_from_flaw, diagnostic_from_problem
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import json_option
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, option
+from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import load_rubric, load_suite, rubric_path, shipped_rubrics, validate_path
 from judgekit.errors import DatasetError, SettingsError, TemplateError, UnknownNameError
@@ -24,29 +26,31 @@ from judgekit.prompts import (
     pair_template_names,
     template_names,
 )
-from judgekit.report import numbers
+from judgekit.report import Conclusion, Document, Notes, not_empty, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-# As linters do; 2 is an error of the command line.
-EXIT_FLAWED = 1
+    from judgekit.formats import Problem
+    from judgekit.prompts import Flaw
 
 
-@click.command("lint", cls=HelpCommand)
+TEMPLATE_SUFFIX = ".j2"
+
+
+class _LintOptions(OutputOptions):
+    folders: tuple[Path, ...] = option(
+        "--templates",
+        "Folder with your own templates; may be repeated.",
+        (),
+        kind=click.Path(path_type=Path, exists=True, file_okay=False),
+    )
+    strict: bool = option("--strict", "Exit 1 for warnings as well.", default=False)
+
+
+@command("lint", _LintOptions)
 @click.argument("paths", nargs=-1, metavar="[PATHS|NAMES]...")
-@click.option(
-    "--templates",
-    "folders",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    multiple=True,
-    help="Folder with your own templates; may be repeated.",
-)
-@click.option("--strict", is_flag=True, help="Exit 1 for warnings as well.")
-@json_option
-def lint_command(
-    *, paths: tuple[str, ...], folders: tuple[Path, ...], strict: bool, as_json: bool
-) -> None:
+def lint_command(options: _LintOptions, *, paths: tuple[str, ...]) -> None:
     """Check rubrics and prompt templates for wording that misleads judges or wastes tokens.
 
     PATHS are rubrics, .j2 templates, suites, or folders of these; NAMES are those of shipped
@@ -58,56 +62,54 @@ def lint_command(
         judgekit lint
         judgekit lint rubric.yaml --strict
     """
-    targets = find_lint_targets(paths, folders)
-    remarks = diagnostics.sort_diagnostics(
-        remark for target in targets for remark in lint_target(target)
-    )
-    if as_json:
-        checked = [{"kind": target.kind, "name": target.name} for target in targets]
-        console.print_json({"checked": checked, **diagnostics.diagnostics_json(remarks)})
+    # Without names, what the user works on: the suite here, else everything shipped.
+    if paths:
+        found = [target for name in paths for target in _targets(name, options.folders)]
+    elif Path(SUITE_FILE).is_file():
+        found = list(_suite_targets(Path(SUITE_FILE), options.folders))
     else:
-        diagnostics.print_diagnostics(remarks)
-        kinds = [target.kind for target in targets]
-        counted = [numbers.format_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
-        click.echo(
-            f"{', '.join(counted) or 'nothing'} checked: {diagnostics.severity_totals(remarks)}"
-        )
-    n_bad = len(remarks) if strict else diagnostics.count_severity(remarks, "error")
-    sys.exit(EXIT_FLAWED if n_bad else 0)
-
-
-_TEMPLATE = ".j2"
+        found = [LintTarget("rubric", name) for name in shipped_rubrics()]
+        found += [LintTarget("template", name) for name in _all_templates()]
+    targets = list(dict.fromkeys(found))
+    remarks = sort_diagnostics(remark for target in targets for remark in _lint(target))
+    kinds = [target.kind for target in targets]
+    counted = [numbers.format_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
+    checked = [{"kind": target.kind, "name": target.name} for target in targets]
+    document = diagnostics_document(
+        "Rubrics and templates",
+        f"{', '.join(counted) or 'nothing'} checked",
+        remarks,
+        {"checked": checked},
+    )
+    show_document(document, options)
+    # As linters do; 2 is an error of the command line.
+    sys.exit(1 if is_failed(remarks, strict=options.strict) else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class LintTarget:
-    """One rubric or template to check."""
+    """A rubric or template to check, by its path or shipped name.
+
+    The includes of its folders go before the shipped ones.
+    """
 
     kind: Literal["rubric", "template", "partial"]
     name: str
-    """Its path, or the name of a shipped one."""
-
     folders: tuple[Path, ...] = ()
-    """Folders whose includes go before the shipped ones."""
 
 
-def find_lint_targets(names: Sequence[str], folders: Sequence[Path]) -> list[LintTarget]:
-    """The rubrics and templates to check: those named, else the suite's, else all shipped ones."""
-    # Without names, what the user works on: the suite here, else everything shipped.
-    if names:
-        found = [target for name in names for target in _targets(name, tuple(folders))]
-    elif Path(SUITE_FILE).is_file():
-        found = list(_suite_targets(Path(SUITE_FILE), tuple(folders)))
-    else:
-        found = [LintTarget("rubric", name) for name in shipped_rubrics()]
-        found += [LintTarget("template", name) for name in _all_templates()]
-    return list(dict.fromkeys(found))
-
-
-def lint_target(target: LintTarget) -> list[Diagnostic]:
-    """The problems of a rubric or template."""
+def _lint(target: LintTarget) -> list[Diagnostic]:
     if target.kind == "rubric":
-        return _rubric_diagnostics(rubric_path(target.name))
+        path = rubric_path(target.name)
+        # The wording of a rubric that cannot be loaded cannot be checked.
+        problems = [problem for problem in validate_path(path) if problem.severity == "error"]
+        if problems:
+            return [diagnostic_from_problem(problem) for problem in problems]
+        document = read_document(path)
+        return [
+            diagnostic_from_flaw(flaw, path=str(path), line=document.line_of(*flaw.where))
+            for flaw in lint_rubric(load_rubric(path))
+        ]
     try:
         if target.kind == "partial":
             flaws = lint_partial(Path(target.name))
@@ -127,10 +129,10 @@ def _targets(name: str, folders: tuple[Path, ...]) -> Iterator[LintTarget]:
         yield from _folder_targets(path, folders)
     elif path.is_file():
         yield from _file_targets(path, folders)
-    elif name.removesuffix(_TEMPLATE) in _all_templates(folders):
+    elif name.removesuffix(TEMPLATE_SUFFIX) in _all_templates(folders):
         yield LintTarget("template", name, folders)
-    elif _rubric_name(name) in shipped_rubrics():
-        yield LintTarget("rubric", _rubric_name(name))
+    elif (rubric := name.strip().lower().replace("-", "_").replace(" ", "_")) in shipped_rubrics():
+        yield LintTarget("rubric", rubric)
     else:
         known = [*shipped_rubrics(), *_all_templates(folders)]
         raise UnknownNameError("file, rubric or template", name, known)
@@ -140,13 +142,9 @@ def _all_templates(folders: tuple[Path, ...] = ()) -> list[str]:
     return [*template_names(folders), *pair_template_names(folders)]
 
 
-def _rubric_name(name: str) -> str:
-    return name.strip().lower().replace("-", "_").replace(" ", "_")
-
-
 def _file_targets(path: Path, folders: tuple[Path, ...]) -> Iterator[LintTarget]:
-    if path.suffix == _TEMPLATE:
-        kind: Literal["template", "partial"] = "template" if _has_blocks(path) else "partial"
+    if path.suffix == TEMPLATE_SUFFIX:
+        kind: Literal["template", "partial"] = "template" if is_judge_template(path) else "partial"
         yield LintTarget(kind, str(path), (*folders, *_prompts_around(path)))
         return
     match _kind(path):
@@ -168,9 +166,9 @@ def _folder_targets(folder: Path, folders: tuple[Path, ...]) -> Iterator[LintTar
         # `.venv`, `.git` and the like hold templates of other tools.
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
-        if path.suffix == _TEMPLATE and _has_blocks(path):
+        if path.suffix == TEMPLATE_SUFFIX and is_judge_template(path):
             yield LintTarget("template", str(path), around)
-        elif path.suffix == _TEMPLATE and path.parent.name == "partials":
+        elif path.suffix == TEMPLATE_SUFFIX and path.parent.name == "partials":
             yield LintTarget("partial", str(path))
         elif suffix_of(path) in DOCUMENT_SUFFIXES and _kind(path) == "rubric":
             yield LintTarget("rubric", str(path))
@@ -190,11 +188,6 @@ def _suite_targets(path: Path, folders: tuple[Path, ...]) -> Iterator[LintTarget
         yield from _folder_targets(own, folders)
 
 
-# A judge template fills the blocks of a base template; a prompt of a system under test has none.
-def _has_blocks(path: Path) -> bool:
-    return "block" in path.read_text(encoding="utf-8", errors="replace")
-
-
 def _prompts_around(path: Path) -> tuple[Path, ...]:
     """The nearest folder above that is named `prompts`: includes are relative to it."""
     return tuple(each for each in path.resolve().parents if each.name == "prompts")[:1]
@@ -208,13 +201,89 @@ def _kind(path: Path) -> str | None:
         return "rubric" if "rubric" in str(path).lower() else None
 
 
-def _rubric_diagnostics(path: Path) -> list[Diagnostic]:
-    # The wording of a rubric that cannot be loaded cannot be checked.
-    problems = [problem for problem in validate_path(path) if problem.severity == "error"]
-    if problems:
-        return [diagnostic_from_problem(problem) for problem in problems]
-    document = read_document(path)
-    return [
-        diagnostic_from_flaw(flaw, path=str(path), line=document.line_of(*flaw.where))
-        for flaw in lint_rubric(load_rubric(path))
-    ]
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem in a file, with its line from 1, and the rule it breaks, if rules have names."""
+
+    path: str | None
+    line: int | None
+    severity: Literal["error", "warning"]
+    message: str
+    remedy: str | None
+    rule: str | None = None
+
+
+def diagnostic_from_problem(problem: Problem) -> Diagnostic:
+    """A problem of a data file."""
+    case = "" if problem.case_id is None else f"case {problem.case_id!r}: "
+    words = f"{case}{problem.message}"
+    return Diagnostic(problem.path, problem.line, problem.severity, words, problem.remedy)
+
+
+def diagnostic_from_flaw(flaw: Flaw, *, path: str | None, line: int | None) -> Diagnostic:
+    """A flaw of a rubric or template."""
+    place = "" if flaw.place is None else f"{flaw.place}: "
+    words = f"{place}{flaw.message}"
+    return Diagnostic(path, line, flaw.severity, words, flaw.remedy, flaw.rule)
+
+
+def sort_diagnostics(remarks: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Problems by file and line, each once."""
+    # Files stay in the order in which they were named; a set would shuffle them.
+    # A file may be checked both by itself and as a part of a suite.
+    unique = list(dict.fromkeys(remarks))
+    files = {path: number for number, path in enumerate(dict.fromkeys(r.path for r in unique))}
+    return sorted(unique, key=lambda remark: (files[remark.path], remark.line or 0))
+
+
+def is_failed(remarks: Sequence[Diagnostic], *, strict: bool) -> bool:
+    """Whether there is an error, or with `strict` anything at all."""
+    return any(strict or remark.severity == "error" for remark in remarks)
+
+
+def diagnostics_document(
+    title: str,
+    checked: str,
+    remarks: Sequence[Diagnostic],
+    data: dict[str, object],
+    notes: Sequence[str] = (),
+) -> Document:
+    """The problems, one per line, as compilers do, so that editors can jump to them."""
+    counts = {
+        severity: sum(remark.severity == severity for remark in remarks)
+        for severity in ("error", "warning")
+    }
+    parts = [numbers.format_count(n, severity) for severity, n in counts.items() if n]
+    lines = [*notes]
+    here = Path.cwd()
+    for remark in remarks:
+        path = None if remark.path is None else Path(remark.path).absolute()
+        # As short as it can be typed here: a line is wrapped where it is too long.
+        is_below = path is not None and path.is_relative_to(here)
+        shown = path.relative_to(here) if path is not None and is_below else remark.path
+        place = "" if shown is None else f"{shown}:"
+        place += "" if remark.line is None else f"{remark.line}:"
+        remedy = f" ({remark.remedy})" if remark.remedy else ""
+        rule = f" [{remark.rule}]" if remark.rule else ""
+        lines.append(f"{place} {remark.severity}: {remark.message}{remedy}{rule}".lstrip())
+    tone: Literal["fail", "inconclusive", "pass"] = "inconclusive" if remarks else "pass"
+    return Document(
+        title,
+        Conclusion(
+            f"{checked}: {', '.join(parts) or 'no problems found'}",
+            "fail" if counts["error"] else tone,
+        ),
+        not_empty([Notes(tuple(lines))]),
+        lambda: {
+            **data,
+            "n_errors": counts["error"],
+            "n_warnings": counts["warning"],
+            "findings": [asdict(remark) for remark in remarks],
+        },
+    )
+
+
+# A judge template fills the blocks of a base template; a prompt of a system under test has none.
+def is_judge_template(path: Path) -> bool:
+    """Whether a template is one of a judge."""
+    return "block" in path.read_text(encoding="utf-8", errors="replace")

@@ -14,105 +14,50 @@ import click
 
 from judgekit import errors
 from judgekit.cli.console import ReaderGoneError, warnings_as_notes
-from judgekit.cli.exit_codes import EXIT_INPUT, EXIT_INTERRUPTED, exit_code
+from judgekit.cli.exit_codes import Exit, exit_code
 from judgekit.report import message_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
-JOBS: dict[str, dict[str, tuple[str, str]]] = {
+JOBS: dict[str, dict[str, str]] = {
     "Start": {
-        "demo": (
-            "judgekit.cli.demo:demo_command",
-            "Grade real agent outputs with recorded replies; needs no key.",
-        ),
-        "init": (
-            "judgekit.cli.init:init_command",
-            "Create a working example suite to edit; needs no key.",
-        ),
-        "validate": (
-            "judgekit.cli.validate:validate_command",
-            "Check suites, rubrics, cases and other files for errors.",
-        ),
-        "lint": (
-            "judgekit.cli.lint:lint_command",
-            "Check rubrics and templates for wording that misleads judges.",
-        ),
-        "doctor": (
-            "judgekit.cli.doctor:doctor_command",
-            "Check the installation, API keys, cache and, on request, a model.",
-        ),
+        "demo": "Grade real agent outputs with recorded replies; needs no key.",
+        "init": "Create a working example suite to edit; needs no key.",
+        "validate": "Check suites, rubrics, cases and other files for errors.",
+        "lint": "Check rubrics and templates for wording that misleads judges.",
+        "doctor": "Check the installation, API keys, cache and, on request, a model.",
     },
     "Grade and compare": {
-        "grade": ("judgekit.cli.grade:grade_command", "Grade existing outputs against a rubric."),
-        "run": (
-            "judgekit.cli.run:run_command",
-            "Run a suite: produce outputs, check and judge them; resumable.",
-        ),
-        "plan": (
-            "judgekit.cli.plan:plan_command",
-            "Estimate calls and cost of a run without making any call.",
-        ),
-        "compare": (
-            "judgekit.cli.compare:compare_command",
-            "Compare two variants blind, in both orders.",
-        ),
-        "rank": (
-            "judgekit.cli.rank:rank_command",
-            "Rank three or more variants, with confidence intervals.",
-        ),
-        "rejudge": (
-            "judgekit.cli.rejudge:rejudge_command",
-            "Judge stored outputs again with another judge; show changes.",
-        ),
+        "grade": "Grade existing outputs against a rubric.",
+        "run": "Run a suite: produce outputs, check and judge them; resumable.",
+        "plan": "Estimate calls and cost of a run without making any call.",
+        "compare": "Compare two variants blind, in both orders.",
+        "rank": "Rank three or more variants, with confidence intervals.",
+        "rejudge": "Judge stored outputs again with another judge; show changes.",
     },
     "Calibrate and audit": {
-        "label": (
-            "judgekit.cli.label:label_command",
-            "Answer the questions of a run that wait for a human.",
-        ),
-        "calibrate": (
-            "judgekit.cli.calibrate:calibrate_command",
-            "Measure a judge against human labels and correct its bias.",
-        ),
-        "audit": (
-            "judgekit.cli.audit:audit_command",
-            "Probe a judge for eleven known biases (position, length, …).",
-        ),
-        "tune": (
-            "judgekit.cli.tune:tune_command",
-            "Improve a rubric's wording using labels; verify on held-out cases.",
-        ),
-        "approve": (
-            "judgekit.cli.approve:approve_command",
-            "Approve a variant on stored evidence that it is better.",
-        ),
-        "data": ("judgekit.cli.data:data_command", "List and download public labelled data sets."),
+        "label": "Answer the questions of a run that wait for a human.",
+        "calibrate": "Measure a judge against human labels and correct its bias.",
+        "audit": "Probe a judge for eleven known biases (position, length, …).",
+        "tune": "Improve a rubric's wording using labels; verify on held-out cases.",
+        "approve": "Approve a variant on stored evidence that it is better.",
+        "data": "List and download public labelled data sets.",
     },
     "Store and export": {
-        "show": (
-            "judgekit.cli.show:show_command",
-            "List runs; show a run's results or one case in full.",
-        ),
-        "export": ("judgekit.cli.export:export_command", "Write a run's results to a file."),
-        "convert": (
-            "judgekit.cli.convert:convert_command",
-            "Convert cases between file formats without loss.",
-        ),
+        "show": "List runs; show a run's results or one case in full.",
+        "export": "Write a run's results to a file.",
+        "convert": "Convert cases between file formats without loss.",
     },
     "Cache": {
-        "cache": (
-            "judgekit.cli.cache:cache_command",
-            "Inspect, move and clean up the reply cache.",
-        ),
+        "cache": "Inspect, move and clean up the reply cache.",
     },
 }
-"""The commands by job: where each lives, imported only when it is called, and its summary."""
+"""The commands by job, with their summaries; `run` is `run_command` in the module `run`."""
 
-# Flat, for lookups; the help lists them by job.
-COMMANDS = {name: command for commands in JOBS.values() for name, command in commands.items()}
-"""Each command by its name."""
+COMMANDS = {name: summary for commands in JOBS.values() for name, summary in commands.items()}
+"""The summary of each command, for lookups; the help lists them by job."""
 
 
 _GC_THRESHOLD = (50_000, 20, 100)
@@ -121,29 +66,26 @@ _GC_THRESHOLD = (50_000, 20, 100)
 class LazyGroup(click.Group):
     """Imports a command's module only when that command is called, to keep help fast."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Names in the order a newcomer meets them."""
-        del ctx
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of that name, imported now."""
-        del ctx
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command = getattr(importlib.import_module(module), name)
+        module = importlib.import_module(f"judgekit.cli.{cmd_name}")
+        command = getattr(module, f"{cmd_name}_command")
         return command if isinstance(command, click.Command) else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands from the table, without importing them."""
-        del ctx
         # One width for all sections, so that the summaries line up from section to section.
         width = max(map(len, COMMANDS))
         for job, commands in JOBS.items():
             with formatter.section(job):
                 formatter.write_dl(
-                    [(name.ljust(width), summary) for name, (_, summary) in commands.items()]
+                    [(name.ljust(width), summary) for name, summary in commands.items()]
                 )
 
     def resolve_command(
@@ -179,7 +121,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     except (BrokenPipeError, ReaderGoneError):
         # Python flushes stdout at exit, and would report the broken pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = EXIT_INTERRUPTED
+        code = Exit.INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -193,20 +135,17 @@ def _run(args: Sequence[str] | None) -> object:
             return judgekit.main(args=words, prog_name="judgekit", standalone_mode=False)
     except SystemExit as stop:
         # If its reader has exited, click replaces stdout and exits with 1, which is "failed" here.
-        return stop.code if sys.stdout is stdout else EXIT_INTERRUPTED
+        return stop.code if sys.stdout is stdout else Exit.INTERRUPTED
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        return EXIT_INTERRUPTED
-    except errors.JudgekitError as error:
-        click.echo(f"error: {message_lines(str(error))}", err=True)
-        return exit_code(error)
+        return Exit.INTERRUPTED
     # A file that vanished or cannot be read: the message names it, a traceback would not help.
-    except OSError as error:
+    except (errors.JudgekitError, OSError) as error:
         click.echo(f"error: {message_lines(str(error))}", err=True)
-        return EXIT_INPUT
+        return exit_code(error) if isinstance(error, errors.JudgekitError) else Exit.INPUT
 
 
 @contextmanager

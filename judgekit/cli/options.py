@@ -64,21 +64,8 @@ def option(
 ) -> Any:
     """A field with its option; the type of the option follows from the field unless `kind` is set.
 
-    Args:
-        spelling: The option as click declares it; `-n/--limit` is two spellings of one.
-        words: Its help.
-        default: The value without the option; shown in the help unless it is empty.
-        kind: The type of paths, whose rules an annotation cannot express.
-        metavar: What stands for the value in the help.
-        has_variable: Whether the environment sets it too, by `JUDGEKIT_` and its name.
-        flag_value: The value of the option when it is given without one.
-        ge: Lower limit.
-        gt: Lower limit, itself excluded.
-        le: Upper limit.
-        lt: Upper limit, itself excluded.
-
-    Returns:
-        The field, typed as pydantic types its own.
+    `-n/--limit` is two spellings of one option. With `has_variable` the environment sets it too, by
+    `JUDGEKIT_` and its name. The `flag_value` is that of the option given without a value.
     """
     untyped: Any = Field(default, description=words, ge=ge, gt=gt, le=le, lt=lt)
     field: FieldInfo = untyped
@@ -95,6 +82,36 @@ def option(
 def max_cost_option(words: str) -> Any:
     """The field of the cost limit, whose consequence differs from command to command."""
     return option("--max-cost", words, gt=0, metavar="USD", has_variable=True)
+
+
+def config_option(words: str, kind: click.ParamType[Any] = EXISTING_FILE) -> Any:
+    """The field of `--config`."""
+    return option("-c/--config", words, kind=kind, has_variable=True)
+
+
+def rubric_option(words: str) -> Any:
+    """The field of `--rubric`."""
+    return option("--rubric", words, metavar="FILE|NAME", has_variable=True)
+
+
+def cases_option(words: str, spelling: str = "--cases") -> Any:
+    """The field of `--cases`."""
+    return option(spelling, words, kind=EXISTING_PATH, has_variable=True)
+
+
+def outputs_option(words: str) -> Any:
+    """The field of `--outputs`, for commands whose argument is something else."""
+    return option("--outputs", f"{words} May be repeated.", (), kind=EXISTING_PATH, metavar="FILE")
+
+
+def judge_option(
+    more: str = "", default: object = None, kind: click.ParamType[Any] | None = None
+) -> Any:
+    """The field of `--judge`."""
+    words = "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local"
+    return option(
+        "--judge", f"{words}{more}.", default, kind=kind, metavar="MODEL", has_variable=True
+    )
 
 
 def dry_run_option() -> Any:
@@ -153,7 +170,6 @@ def takes(
 
 
 def _collect(model: type[_Options], parameters: dict[str, object]) -> _Options:
-    """Take the parameters of a model out of those of a command."""
     values = {name: parameters.pop(name) for name in model.model_fields if name in parameters}
     for name, field in model.model_fields.items():
         if any(isinstance(entry, SettingGroups) for entry in field.metadata):
@@ -227,15 +243,16 @@ def _click_option(
         show_default=default is not None,
         multiple=isinstance(field.default, tuple),
         nargs=_n_values(field),
+        # None is then neither a default nor a value.
+        required=field.default is None and type(None) not in get_args(field.annotation),
         metavar=entry.metavar,
         envvar=variable if entry.has_variable else None,
-        help=f"{words}.",
+        help=words if words.endswith("]") else f"{words}.",
         **more,
     )
 
 
 def _click_type(name: str, field: FieldInfo) -> click.ParamType[Any]:
-    """The type of an option that is no switch."""
     if kind := next((one for one in field.metadata if isinstance(one, click.ParamType)), None):
         return kind
     if words := choices_of(field) or _REGISTERED.get(name, tuple)():
@@ -265,17 +282,6 @@ def _n_values(field: FieldInfo) -> int:
         if get_origin(annotation) is tuple and ... not in get_args(annotation):
             return len(get_args(annotation))
     return 1
-
-
-def _single(model: type[CommandOptions], name: str) -> Callable[[_Command], _Command]:
-    """One option of a model, for commands that take no other of it."""
-
-    def add(function: _Command) -> _Command:
-        field = model.model_fields[name]
-        (entry,) = (one for one in field.metadata if isinstance(one, CommandOption))
-        return _click_option(name, field, entry)(function)
-
-    return add
 
 
 # `quiet` and `verbose` are fields of every command, so that one function prints all documents.
@@ -325,11 +331,6 @@ class CacheFolderOptions(CommandOptions):
     )
 
 
-json_option = _single(OutputOptions, "as_json")
-store_option = _single(StoreOptions, "store")
-cache_dir_option = _single(CacheFolderOptions, "cache_dir")
-
-
 class CallOptions(CommandOptions):
     """How judges are called, with which cache and at which cost."""
 
@@ -360,12 +361,7 @@ class CallOptions(CommandOptions):
 class JudgeOptions(CallOptions):
     """One judge and how it is called."""
 
-    judge_model: str | None = option(
-        "--judge",
-        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
-        metavar="MODEL",
-        has_variable=True,
-    )
+    judge_model: str | None = judge_option()
 
 
 class SelectionOptions(CommandOptions):
@@ -385,24 +381,9 @@ class InputOptions(SelectionOptions):
 
     # An argument of some commands and an option of others, which redefine the field.
     outputs: tuple[Path, ...] = ()
-    config: Path | None = option(
-        "-c/--config",
-        "Suite file (default judgekit.yaml, if there is one).",
-        kind=EXISTING_FILE,
-        has_variable=True,
-    )
-    rubric: str | None = option(
-        "--rubric",
-        "Rubric file, or the name of a shipped rubric.",
-        metavar="FILE|NAME",
-        has_variable=True,
-    )
-    cases: Path | None = option(
-        "--cases",
-        "Cases of the outputs (inputs, references).",
-        kind=EXISTING_PATH,
-        has_variable=True,
-    )
+    config: Path | None = config_option("Suite file (default judgekit.yaml, if there is one).")
+    rubric: str | None = rubric_option("Rubric file, or the name of a shipped rubric.")
+    cases: Path | None = cases_option("Cases of the outputs (inputs, references).")
     variant: str | None = option("--variant", "Variant of outputs that do not name one.")
     limit: int | None = option("-n/--limit", "Only the first N outputs.", ge=1)
     sample: int | None = option("--sample", "Draw N outputs at random.", ge=1)
@@ -434,12 +415,7 @@ class GradingOptions(InputOptions, JudgeOptions):
 class SuiteOptions(SelectionOptions):
     """Which part of a suite is run, and on what where the suite has no variants."""
 
-    config: Path | None = option(
-        "-c/--config",
-        "Suite file, if not given as the argument.",
-        kind=EXISTING_PATH,
-        has_variable=True,
-    )
+    config: Path | None = config_option("Suite file, if not given as the argument.", EXISTING_PATH)
     variant: tuple[str, ...] = option("--variant", "Only this variant; may be repeated.", ())
     filter_case: tuple[str, ...] = option(
         "--filter-case", "Only this case; may be repeated.", (), metavar="ID"
@@ -465,23 +441,15 @@ class SuiteOptions(SelectionOptions):
     target_http: str | None = option(
         "--target-http", "Endpoint to test: case JSON in, output JSON out.", metavar="URL"
     )
-    rubric: str | None = option(
-        "--rubric",
-        "Rubric of cases that have none: a file, or the name of a shipped rubric.",
-        metavar="FILE|NAME",
-        has_variable=True,
+    rubric: str | None = rubric_option(
+        "Rubric of cases that have none: a file, or the name of a shipped rubric."
     )
 
 
 class SideOptions(InputOptions):
     """What is compared, by which rubric, at which significance level."""
 
-    cases: Path | None = option(
-        "--cases/--dataset",
-        "Cases to answer (inputs, references).",
-        kind=EXISTING_PATH,
-        has_variable=True,
-    )
+    cases: Path | None = cases_option("Cases to answer (inputs, references).", "--cases/--dataset")
     variant: str | None = None
     limit: int | None = option("-n/--limit", "Only the first N cases.", ge=1)
     sample: int | None = option("--sample", "Draw N cases at random.", ge=1)
@@ -510,14 +478,8 @@ class ContestOptions(ComparingOptions, StoreOptions):
     judge_settings: Annotated[JudgeSettings, SettingGroups("blind", "judge", "limits", "cache")] = (
         JudgeSettings()
     )
-    judge_model: tuple[str, ...] = option(
-        "--judge",
-        "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local; "
-        "several form a panel with one vote each.",
-        (),
-        kind=_Model(),
-        metavar="MODEL",
-        has_variable=True,
+    judge_model: tuple[str, ...] = judge_option(
+        "; several form a panel with one vote each", (), _Model()
     )
     model: str | None = option(
         "-m/--model", "Model that answers prompt templates.", has_variable=True
@@ -540,11 +502,6 @@ class LabelOptions(CommandOptions):
         "How labels of several annotators are combined.",
         CalibrationOptions().consensus,
     )
-
-
-def rule_option(words: str) -> Callable[[_Command], _Command]:
-    """The rule that reconciles the two orders."""
-    return click.option("--rule", type=click.Choice(["consistent", "average"]), help=words)
 
 
 def check_no_rule(rule: str | None) -> None:
@@ -577,7 +534,8 @@ def resume_command(
 
 def _repeated_words(context: click.Context) -> Iterator[str]:
     """What was typed, as far as the resumed run needs it too."""
-    for parameter in context.command.params:
+    # Arguments first, as they are typed.
+    for parameter in sorted(context.command.params, key=lambda one: isinstance(one, click.Option)):
         name = parameter.name or ""
         # What the environment sets is set the next time as well.
         is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE

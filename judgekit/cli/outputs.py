@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from judgekit.cli import console
 from judgekit.cli.options import NEW_FILE, option
 from judgekit.errors import SettingsError
@@ -30,18 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutputFiles:
-    """Where results are written."""
+    """Where results are written: data files, which the command writes, and those of the report."""
 
     exports: tuple[Path, ...] = ()
-    """Data files, which the command writes."""
-
     documents: tuple[Path, ...] = ()
-    """Files of the report."""
-
-    @property
-    def all(self) -> tuple[Path, ...]:
-        """Every file."""
-        return (*self.exports, *self.documents)
 
 
 def output_option(text: str) -> Any:
@@ -90,3 +84,11 @@ def show_document(
     if not options.quiet:
         for path in places:
             console.note(f"wrote the report to {path}")
+
+
+def show_line(line: str, data: object, options: OutputOptions, *, is_note: bool = False) -> None:
+    """Print a result of one line, or its data as JSON; a note goes to stderr."""
+    if options.as_json:
+        console.print_json(data)
+    else:
+        click.echo(line, err=is_note)

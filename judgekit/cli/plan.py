@@ -13,24 +13,22 @@ import click
 from click.core import ParameterSource
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_LIMIT
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
 from judgekit.cli.options import (
-    EXISTING_PATH,
     GradingOptions,
     JudgeOptions,
     OutputOptions,
     StoreOptions,
     SuiteOptions,
+    cases_option,
     max_cost_option,
-    option,
-    takes,
+    rubric_option,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.run_options import RunOptions
 from judgekit.cli.setup import SUITE_FILE, grade_setup
-from judgekit.cli.suite_setup import TARGET_OPTIONS, run_setup
-from judgekit.datasets import load_suite
+from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, run_setup
+from judgekit.datasets import command_options, load_suite
 from judgekit.evaluation import (
     calibration_of_suite,
     default_rubric_records,
@@ -42,48 +40,32 @@ from judgekit.formats import document_kind, foreign_shape, iter_rows, read_whole
 from judgekit.report import default_rubric_lines, judging_plan_document, suite_plan_document
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.datasets import Suite
     from judgekit.evaluation import SuitePlan
 
-_GRADING_ONLY = {"cases": "--cases"}
-
 # The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
-_SUITE_ONLY = {
-    "filter_case": "--filter-case",
-    "filter_name": "--filter-name",
-    "max_cost": "--max-cost",
-    **TARGET_OPTIONS,
-}
+_SUITE_ONLY = ("filter_case", "filter_name", "max_cost", *TARGET_OPTIONS)
 
 
-class PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
-    """The options of `plan`: those of `run` and of `grade` that change what is called."""
-
-    rubric: str | None = option(
-        "--rubric",
-        "Rubric of OUTPUTS, or of cases that have none: a file or a shipped rubric.",
-        metavar="FILE|NAME",
-        has_variable=True,
+class _PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
+    rubric: str | None = rubric_option(
+        "Rubric of OUTPUTS, or of cases that have none: a file or a shipped rubric."
     )
-    cases: Path | None = option(
-        "--cases",
-        "Cases of OUTPUTS (inputs, references).",
-        kind=EXISTING_PATH,
-        has_variable=True,
-    )
+    cases: Path | None = cases_option("Cases of OUTPUTS (inputs, references).")
     max_cost: float | None = max_cost_option(
         "Exit with code 5 if SUITE is likely to cost more than this."
     )
     output: tuple[Path, ...] = output_option("Write the plan to FILE: .json, .md or .html.")
 
 
-@click.command("plan", cls=HelpCommand)
+@command("plan", _PlanOptions)
 @click.argument("paths", nargs=-1, metavar="[SUITE | OUTPUTS]...", type=click.Path(path_type=Path))
-@takes(PlanOptions)
-def plan_command(options: PlanOptions, *, paths: tuple[Path, ...]) -> None:
+def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     """Estimate the calls and the cost of a run of SUITE or a grading of OUTPUTS; makes no call.
 
     SUITE is a suite file, or any file of cases with --outputs or one of the --target options. The
@@ -104,7 +86,7 @@ def plan_command(options: PlanOptions, *, paths: tuple[Path, ...]) -> None:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
     if _is_run(paths, options):
-        _refuse(options, _GRADING_ONLY, "a grading of outputs, and this is a suite")
+        _refuse(options, ("cases",), "a grading of outputs, and this is a suite")
         setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=()))
         sys.exit(show_suite_plan(setup, options, files))
     _refuse(options, _SUITE_ONLY, "a suite, and these are outputs")
@@ -120,7 +102,7 @@ def show_grade_plan(
 ) -> None:
     """Estimate the calls and the cost of a grading and print them."""
     with setup.judge as judge:
-        setup.counts()  # reports unreadable outputs before the first request is built
+        setup.check()  # before the first request is built
         plan = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
     if setup.calibration is not None or setup.requires_calibration:
         use = resolve_calibration(setup.calibration, setup.rubric, judging_of_judge(setup.judge))
@@ -132,33 +114,29 @@ def show_suite_plan(
     setup: RunSetup, options: OutputOptions, files: OutputFiles | None = None
 ) -> int:
     """Estimate the calls and the cost of a run and print them; closes the setup."""
+    from judgekit.evaluation import plan_suite  # noqa: PLC0415 - only for suites
+
+    async def planned() -> SuitePlan:
+        in_flight = setup.session.in_flight
+        try:
+            return await plan_suite(
+                setup.opened, store=setup.store, begun=setup.resumed, in_flight=in_flight
+            )
+        finally:
+            await setup.opened.aclose()
+
     with closing(setup.store):
-        plan = asyncio.run(_planned(setup))
+        plan = asyncio.run(planned())
     suite = setup.opened.suite
     for words in default_rubric_lines(default_rubric_records(setup.opened.plans.by_default)):
         console.note(f"rubric: {words}")
     if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
         console.note(f"calibration: {calibration_of_suite(setup.opened).words}")
     show_document(suite_plan_document(plan), options, files)
-    return EXIT_LIMIT if plan.sufficiency == "short" else 0
+    return Exit.LIMIT if plan.sufficiency == "short" else 0
 
 
-async def _planned(setup: RunSetup) -> SuitePlan:
-    from judgekit.evaluation import plan_suite  # noqa: PLC0415 - only for suites
-
-    try:
-        return await plan_suite(
-            setup.opened,
-            store=setup.store,
-            begun=setup.resumed,
-            in_flight=setup.session.in_flight,
-        )
-    finally:
-        await setup.opened.aclose()
-
-
-def _is_run(paths: tuple[Path, ...], options: PlanOptions) -> bool:
-    """Whether a run is planned, not a grading."""
+def _is_run(paths: tuple[Path, ...], options: _PlanOptions) -> bool:
     if len(paths) == 1:
         return _is_suite(paths[0])
     # These two describe outputs that are graded.
@@ -167,7 +145,11 @@ def _is_run(paths: tuple[Path, ...], options: PlanOptions) -> bool:
     named = options.config or Path(SUITE_FILE)
     if named.is_dir():
         return True
-    return named.is_file() and _has_work(load_suite(named))
+    if not named.is_file():
+        return False
+    suite = load_suite(named)
+    # There is more to do than to have one model judge what is recorded.
+    return has_panel(suite) or any(variant.kind != "outputs" for variant in suite.variants)
 
 
 def _is_suite(path: Path) -> bool:
@@ -185,17 +167,15 @@ def _is_suite(path: Path) -> bool:
     return document_kind(document.value) in {"suite", "cases"}
 
 
-def _has_work(suite: Suite) -> bool:
-    """Whether there is more to a suite than one model that judges what is recorded."""
-    if any(variant.kind != "outputs" for variant in suite.variants):
-        return True
+def has_panel(suite: Suite) -> bool:
+    """Whether the judges of a suite are other than one model."""
     # A grading plan knows one model only: panels, humans and checks need the plan of a run.
     return len(suite.judge) > 1 or any(judge.kind != "llm" for judge in suite.judge)
 
 
-def _refuse(options: PlanOptions, names: dict[str, str], belongs_to: str) -> None:
+def _refuse(options: _PlanOptions, names: Sequence[str], belongs_to: str) -> None:
     # The environment may set options for all commands, so it never contradicts one of them.
-    for name, spelling in names.items():
+    for name, _, entry in command_options(_PlanOptions):
         source = click.get_current_context().get_parameter_source(name)
-        if getattr(options, name) and source is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{spelling} belongs to {belongs_to}.")
+        if name in names and getattr(options, name) and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{entry.spelling} belongs to {belongs_to}.")

@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
+import sys
+import threading
 import time
 from collections.abc import Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.cli import console as streams
-from judgekit.cli.signals import Interrupts
+from judgekit.cli.exit_codes import Exit
 from judgekit.evaluation import one_per_reply
-from judgekit.records import JudgeFailure
+from judgekit.records import JudgeFailure, Verdict
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
+    from types import FrameType
     from typing import IO
 
     from rich.console import Console
 
+    from judgekit.bias_audit import ProbeSession
+    from judgekit.bias_audit.session import ProbeAnswer
     from judgekit.cli.options import TalkOptions
+    from judgekit.judge import Judge
     from judgekit.records import Judgment
+
+    Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 
 # Often enough to show that it is alive, rare enough for the log of a CI job.
 _LINE_EVERY_S = 5.0
 _Answers = Sequence["Judgment | JudgeFailure"]
-
-
-class ProgressReporter(Protocol):
-    """Receives each output when it is finished."""
-
-    def advance(
-        self, answers: _Answers, *, target_usd: float = 0.0, is_error: bool = False
-    ) -> None:
-        """One more output is finished: its judgments, its cost, whether it is an error."""
-        ...
+_Result = TypeVar("_Result")
+_PATIENCE_S = 1.5
+_GRACE_S = 5.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class ProgressTally:
@@ -91,6 +96,21 @@ class ProgressTally:
         return " · ".join(parts)
 
 
+@dataclass(frozen=True, slots=True)
+class ProgressReporter:
+    """Counts each output when it is finished, and shows the counts."""
+
+    tally: ProgressTally
+    show: Callable[[], object]
+
+    def advance(
+        self, answers: _Answers, *, target_usd: float = 0.0, is_error: bool = False
+    ) -> None:
+        """One more output is finished: its judgments, its cost, whether it is an error."""
+        self.tally.add(answers, target_usd=target_usd, is_error=is_error)
+        self.show()
+
+
 @contextmanager
 def show_progress(
     console: Console,
@@ -103,13 +123,13 @@ def show_progress(
     """Show the progress of a grading or a run."""
     tally = ProgressTally(total, now)
     if not shown:
-        yield _Silent(tally)
+        yield ProgressReporter(tally, lambda: None)
     # The logs of CI jobs often claim to be terminals, and a bar fills them with control characters.
     elif console.is_terminal and not os.environ.get("CI"):
-        with _bar(console, tally, verb[0]) as bar:
-            yield bar
+        with _bar(console, tally, verb[0]) as show:
+            yield ProgressReporter(tally, show)
     else:
-        yield _Lines(tally, console.file, verb[1])
+        yield ProgressReporter(tally, _line_writer(console.file, tally, verb[1]))
 
 
 @contextmanager
@@ -128,38 +148,23 @@ def attend(
         yield display
 
 
-class _Silent:
-    def __init__(self, tally: ProgressTally) -> None:
-        self.tally = tally
+def _line_writer(file: IO[str], tally: ProgressTally, verb: str) -> Callable[[], None]:
+    last = tally.now()
 
-    def advance(
-        self, answers: _Answers, *, target_usd: float = 0.0, is_error: bool = False
-    ) -> None:
-        self.tally.add(answers, target_usd=target_usd, is_error=is_error)
-
-
-class _Lines:
-    def __init__(self, tally: ProgressTally, file: IO[str], done: str) -> None:
-        self.tally = tally
-        self._file = file
-        self._done = done
-        self._last = tally.now()
-
-    def advance(
-        self, answers: _Answers, *, target_usd: float = 0.0, is_error: bool = False
-    ) -> None:
-        self.tally.add(answers, target_usd=target_usd, is_error=is_error)
-        now = self.tally.now()
+    def show() -> None:
+        nonlocal last
+        now = tally.now()
         # The last one always: without it a short run would show nothing.
-        if now - self._last >= _LINE_EVERY_S or self.tally.n_done == self.tally.total:
-            self._last = now
-            done, total = self.tally.n_done, self.tally.total
-            self._file.write(f"{self._done} {done:,} of {total:,} · {self.tally.words()}\n")
-            self._file.flush()
+        if now - last >= _LINE_EVERY_S or tally.n_done == tally.total:
+            last = now
+            file.write(f"{verb} {tally.n_done:,} of {tally.total:,} · {tally.words()}\n")
+            file.flush()
+
+    return show
 
 
 @contextmanager
-def _bar(console: Console, tally: ProgressTally, doing: str) -> Iterator[ProgressReporter]:
+def _bar(console: Console, tally: ProgressTally, verb: str) -> Iterator[Callable[[], None]]:
     from rich.progress import (  # noqa: PLC0415 - only where there is a terminal
         BarColumn,
         MofNCompleteColumn,
@@ -168,22 +173,144 @@ def _bar(console: Console, tally: ProgressTally, doing: str) -> Iterator[Progres
     )
 
     bar = Bar(
-        TextColumn(doing),
+        TextColumn(verb),
         BarColumn(bar_width=28),
         MofNCompleteColumn(),
         TextColumn("[dim]{task.fields[words]}[/dim]"),
         console=console,
         transient=True,
     )
-    task = bar.add_task(doing, total=tally.total, words="")
+    task = bar.add_task(verb, total=tally.total, words="")
 
-    class _Bar:
-        def advance(
-            self, answers: _Answers, *, target_usd: float = 0.0, is_error: bool = False
-        ) -> None:
-            tally.add(answers, target_usd=target_usd, is_error=is_error)
-            left = numbers.format_duration(tally.left_s)
-            bar.update(task, advance=1, words=f"{tally.words()} · {left} left")
+    def show() -> None:
+        left = numbers.format_duration(tally.left_s)
+        bar.update(task, advance=1, words=f"{tally.words()} · {left} left")
 
     with bar:
-        yield _Bar()
+        yield show
+
+
+def run_until_stopped(work: Coroutine[object, object, _Result], continuation: str) -> _Result:
+    """Run to the end; the second Ctrl-C ends the command, with a note how to continue."""
+    try:
+        return asyncio.run(work)
+    except asyncio.CancelledError:
+        streams.note(f"stopped at once; {continuation}")
+        sys.exit(Exit.INTERRUPTED)
+
+
+async def run_probes(
+    work: Coroutine[object, object, _Result],
+    session: ProbeSession,
+    judge: Judge,
+    options: TalkOptions,
+    *,
+    total: int,
+    verb: tuple[str, str] = ("grading", "graded"),
+) -> _Result:
+    """Carry out probes with progress; Ctrl-C ends the session, and calls in flight are finished."""
+    interrupt = lambda: session.end("interrupted")  # noqa: E731
+    with attend(options, total, interrupt=interrupt, verb=verb) as display:
+
+        def advance(answer: ProbeAnswer) -> None:
+            if isinstance(answer, Verdict):
+                display.advance([*answer.judgments, *answer.failures])
+            else:
+                # A comparison has preferences, which the display does not count; only their cost.
+                paid = sum(one.cost_usd or 0.0 for one in answer if not one.cached)
+                display.advance([], target_usd=paid)
+
+        session.watch = advance
+        async with judge:
+            return await work
+
+
+class Interrupts:
+    """While it is entered, the first Ctrl-C asks for a clean stop and the second cancels."""
+
+    # SIGTERM, with which containers and CI end a job, is a first Ctrl-C whose second follows by
+    # itself: its sender kills what has not ended some seconds later.
+    # A signal is handled even while a function under test blocks the event loop. If that function
+    # cannot be cancelled either, the process exits without waiting for it.
+
+    def __init__(
+        self,
+        stop: Callable[[], None],
+        *,
+        grace_s: float = _GRACE_S,
+        patience_s: float = _PATIENCE_S,
+        leave: Callable[[int], object] = os._exit,
+    ) -> None:
+        self._stop = stop
+        self._is_stopping = False
+        self._leave = leave
+        self._grace_s = grace_s
+        self._grace = _timer(grace_s, self._cancel)
+        self._last = _timer(patience_s, self._end)
+        self._before: dict[signal.Signals, Handler] = {}
+        self._woken: asyncio.AbstractEventLoop | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[object] | None = None
+
+    def __enter__(self) -> None:
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        with suppress(ValueError):  # not the main thread
+            for number in _SIGNALS:
+                self._listen(self._loop, number)
+
+    def __exit__(self, *_exc_info: object) -> None:
+        self._grace.cancel()
+        self._last.cancel()
+        for number, before in self._before.items():
+            if self._woken is not None:
+                self._woken.remove_signal_handler(number)
+            signal.signal(number, before)
+
+    def _listen(self, loop: asyncio.AbstractEventLoop, number: signal.Signals) -> None:
+        self._before[number] = signal.signal(number, self._interrupt)
+        with suppress(NotImplementedError):  # Windows
+            # Python runs a handler in the main thread only, and the signal may have reached
+            # another: this has the loop wake for it. It sets a handler of its own, hence the next.
+            loop.add_signal_handler(number, _nothing)
+            self._woken = loop
+            signal.signal(number, self._interrupt)
+
+    def _interrupt(self, number: int, _frame: FrameType | None) -> None:
+        if self._is_stopping:
+            self._cancel()
+        elif self._loop is not None:
+            self._is_stopping = True
+            is_final = number == signal.SIGTERM
+            self._loop.call_soon_threadsafe(self._ask, is_final)
+            if is_final:
+                self._grace.start()
+
+    def _ask(self, is_final: bool) -> None:
+        self._stop()
+        until = f"SIGTERM ends them in {self._grace_s:g} s"
+        streams.note(
+            "\nfinishing the calls in flight; "
+            + (until if is_final else "Ctrl-C again to stop at once")
+        )
+
+    def _cancel(self) -> None:
+        if self._loop is None or self._task is None:
+            return
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            self._loop.call_soon_threadsafe(self._task.cancel)
+        with suppress(RuntimeError):  # it was started before
+            self._last.start()
+
+    def _end(self) -> None:
+        streams.note("stopped in the middle of an answer; earlier answers are stored")
+        self._leave(Exit.INTERRUPTED)
+
+
+def _timer(after_s: float, action: Callable[[], None]) -> threading.Timer:
+    timer = threading.Timer(after_s, action)
+    timer.daemon = True
+    return timer
+
+
+def _nothing() -> None:
+    """Does nothing: `_interrupt` has handled the signal."""

@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from contextlib import ExitStack, closing, nullcontext
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from judgekit.cli import console
-from judgekit.cli.comparison_job import follow_comparisons
-from judgekit.cli.exit_codes import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-)
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import ContestOptions, max_cost_option, option, takes
+from judgekit.cli.compare import follow_comparisons
+from judgekit.cli.exit_codes import Exit, failures_code
+from judgekit.cli.help import command
+from judgekit.cli.options import ContestOptions, max_cost_option, option
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
-from judgekit.cli.setup import note_unused_replies
+from judgekit.cli.progress import run_until_stopped
+from judgekit.cli.setup import existing_store, note_unused_replies
 from judgekit.cli.sides import (
-    SideArguments,
-    answering_suite,
     check_one_rubric,
-    check_pair_judge,
-    file_sides,
-    generate_outputs,
+    existing_sides,
     is_file_argument,
-    judges_and_rubric,
-    open_pair_judges,
     parse_sides,
-    run_sides,
+    produced_sides,
     show_pair_plan,
     side_budget,
-    suite_cases,
-    unknown_side_error,
-    unpriced_error,
 )
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.evaluation import (
@@ -50,7 +34,6 @@ from judgekit.evaluation import (
     RankRules,
     Ties,
     holds_comparisons,
-    make_match_selector,
     rank_matches,
     read_comparisons,
 )
@@ -64,17 +47,14 @@ from judgekit.report import (
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
 
-    from judgekit.evaluation import RankingSummary, Side
+    from judgekit.evaluation import Side
     from judgekit.judge import Panel
     from judgekit.records import Comparison, Rubric
 
 
-class RankOptions(ContestOptions):
-    """The options of `rank`."""
-
+class _RankOptions(ContestOptions):
     pairs: PairChoice = option(
         "--pairs",
         "All pairs, or the most uncertain ones until the top is decided.",
@@ -100,10 +80,9 @@ class RankOptions(ContestOptions):
     )
 
 
-@click.command("rank", cls=HelpCommand)
+@command("rank", _RankOptions)
 @click.argument("sides", nargs=-1, required=True)
-@takes(RankOptions)
-def rank_command(options: RankOptions, *, sides: tuple[str, ...]) -> None:
+def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
     """Rank SIDES: each pair is compared blind, in both orders, on the cases that both answer.
 
     SIDES are named as for judgekit compare: output files, variants of a suite, prompt templates
@@ -122,21 +101,18 @@ def rank_command(options: RankOptions, *, sides: tuple[str, ...]) -> None:
     """
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
     rules = RankRules(ties=options.ties, top=options.top, alpha=options.alpha)
-    if recorded := comparison_files(sides):
+    if recorded := _comparison_files(sides):
         _refuse_judging_options(options, files)
         source = read_comparisons(recorded)
         summary = rank_matches(source.matches, rules=rules, questioned=source.provenance())
         show_document(ranking_document(summary), options, files)
-        sys.exit(0 if summary.decision.is_decided else EXIT_INCONCLUSIVE)
+        sys.exit(0 if summary.decision.is_decided else Exit.INCONCLUSIVE)
     for file in files.exports:
         check_comparison_file(file, sides)
     # `--top 3` of three sides decides nothing, which is an error before the first call.
     rules.check(len(sides))
     with ExitStack() as stack:
         ranked = _setup(sides, options, stack)
-        if isinstance(ranked, int):
-            sys.exit(ranked)
-        stack.callback(ranked.panel.close)
         contest = ranked.contest
         if not contest.n_matches:
             raise SettingsError(
@@ -150,7 +126,7 @@ def rank_command(options: RankOptions, *, sides: tuple[str, ...]) -> None:
         sys.exit(_run(ranked, rules, options, files))
 
 
-class RankingSetup(NamedTuple):
+class _Ranked(NamedTuple):
     """Who is ranked, by whom and how."""
 
     panel: Panel
@@ -161,117 +137,100 @@ class RankingSetup(NamedTuple):
     run_id: str | None = None
 
 
-def _setup(names: Sequence[str], options: RankOptions, stack: ExitStack) -> RankingSetup | int:
-    """Who is ranked, by whom and how; an exit code if the outputs could not be produced."""
+def _setup(names: Sequence[str], options: _RankOptions, stack: ExitStack) -> _Ranked:
+    """Who is ranked, by whom and how."""
     sides = parse_sides(names, options.config)
+    budget = side_budget(sides, options)
+
+    def contest(ranked: Sequence[Side]) -> Contest:
+        return Contest(
+            ranked,
+            tags=options.filter_tag,
+            limit=options.limit,
+            sample=options.sample,
+            seed=options.seed,
+        )
+
     if sides.kind == "generated":
-        if options.dry_run:
-            raise unpriced_error("ranking")
-
-        def open_store() -> RunStore:
-            return stack.enter_context(closing(RunStore(options.store)))
-
-        return rank_generated(sides, options, open_store)
+        open_store = lambda: stack.enter_context(closing(RunStore(options.store)))  # noqa: E731
+        made = produced_sides(sides, options, budget, stack, open_store, options.resume)
+        return _Ranked(made.panel, made.rubric, contest(made.sides), made.run_id)
     if options.resume is not None:
         raise SettingsError(
             "--resume is for sides whose outputs are produced first",
             hint="omit it: cached replies are not requested again",
         )
     # Files need no store, and a store that does not exist has no run to rank.
-    is_there = "://" in options.store or Path(options.store).is_file()
-    store: AbstractContextManager[RunStore | None] = nullcontext()
-    if is_there and not all(map(is_file_argument, names)):
-        store = closing(RunStore(options.store, create=False))
-    return rank_setup(sides, options, stack.enter_context(store))
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """A ranking as it is made."""
-
-    ranker: Ranker
-    contest: Contest
-    rules: RankRules
-    options: RankOptions
-
-    @property
-    def total(self) -> int:
-        """The largest number of comparisons."""
-        limit = self.options.max_comparisons
-        return self.contest.n_matches if limit is None else min(self.contest.n_matches, limit)
-
-    def summary(self) -> RankingSummary:
-        """The ranking by the comparisons so far."""
-        return rank_matches(
-            self.ranker.matches,
-            self.contest.labels,
-            rules=self.rules,
-            questioned=self.ranker.provenance(is_adaptive=self.options.pairs == "adaptive"),
+    needs_store = not all(map(is_file_argument, names))
+    store = existing_store(options.store, stack) if needs_store else None
+    if sides.kind is None and store is not None:
+        known = next(one for one in names if one in sides.variants or is_file_argument(one))
+        other = "files" if is_file_argument(known) else "variants of the suite"
+        raise SettingsError(
+            f"stored runs and {other} cannot be ranked together", hint="name sides of one kind"
         )
+    judges = options.judge_model
+    panel, rubric, ranked = existing_sides(sides, options, judges, store, budget, stack)
+    both = contest(ranked)
+    cases = (match.pair.case for match in both.in_rounds())
+    check_one_rubric(cases, rubric, sides.suite, options.rubric)
+    return _Ranked(panel, rubric, both)
 
 
-def _run(ranked: RankingSetup, rules: RankRules, options: RankOptions, files: OutputFiles) -> int:
+def _run(ranked: _Ranked, rules: RankRules, options: _RankOptions, files: OutputFiles) -> int:
     panel, rubric, contest, run_id = ranked
-    selector = make_match_selector(contest, rules, options.pairs, options.max_comparisons)
     # Enough at a time to keep every slot busy.
     in_flight = max(4, panel.max_concurrency)
-    ranker = Ranker(panel, contest, rubric, selector=selector, in_flight=in_flight)
-    job = _Job(ranker, contest, rules, options)
+    ranker = Ranker(
+        panel,
+        contest,
+        rubric,
+        rules,
+        pairs=options.pairs,
+        max_comparisons=options.max_comparisons,
+        in_flight=in_flight,
+    )
     same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
     cached = "cached replies are not requested again"
     if not panel.keeps:
         cached = "without a cache, the judges start over"
     again = f"run {same} again to continue: {cached}"
-    try:
-        asyncio.run(_compare(job, panel, files))
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {again}")
-        return EXIT_INTERRUPTED
-    summary = job.summary()
-    show_document(ranking_document(summary), options, files)
-    for path in () if options.quiet else files.exports:
-        console.note(f"wrote the comparisons to {path}")
-    ended = summary.questioned.ended
-    if ended in {"interrupted", "cost"}:
-        why = "interrupted" if ended == "interrupted" else "--max-cost is reached"
-        console.note(f"{why}; {again}")
-    # Replies are unused for a reason if it ended early.
-    elif ended == "all":
-        note_unused_replies(panel.judges)
-    return _code(summary)
-
-
-async def _compare(job: _Job, panel: Panel, files: OutputFiles) -> None:
-    """Compare until everything is done or decided, or the user interrupts it."""
 
     def describe(comparison: Comparison) -> str:
         a, b = (printable(name or "", 40) for name in (comparison.variant_a, comparison.variant_b))
         return f"A is {a}, B is {b}\n{comparison_lines(comparison)}"
 
-    async with panel:
-        await follow_comparisons(
-            job.ranker.ask(),
-            total=job.total,
-            outputs=files.exports,
-            interrupt=job.ranker.interrupt,
-            options=job.options,
-            describe=describe,
-        )
+    async def compare() -> None:
+        async with panel:
+            await follow_comparisons(
+                ranker.ask(),
+                total=ranker.total,
+                outputs=files.exports,
+                interrupt=ranker.interrupt,
+                options=options,
+                describe=describe,
+            )
 
-
-def _code(summary: RankingSummary) -> int:
+    run_until_stopped(compare(), again)
+    summary = ranker.summary()
+    show_document(ranking_document(summary), options, files)
+    for path in () if options.quiet else files.exports:
+        console.note(f"wrote the comparisons to {path}")
     source = summary.questioned
     # How it ended goes first: the ranking so far may look decided.
-    by_end = {"interrupted": EXIT_INTERRUPTED, "cost": EXIT_LIMIT}
-    if source.ended in by_end:
-        return by_end[source.ended]
-    if source.failures:
-        return EXIT_FROZEN if "frozen_miss" in source.failures else EXIT_INCOMPLETE
-    return 0 if summary.decision.is_decided else EXIT_INCONCLUSIVE
+    if source.ended in {"interrupted", "cost"}:
+        is_interrupted = source.ended == "interrupted"
+        console.note(f"{'interrupted' if is_interrupted else 'the budget is spent'}; {again}")
+        return Exit.INTERRUPTED if is_interrupted else Exit.LIMIT
+    # Replies are unused for a reason if it ended early.
+    if source.ended == "all":
+        note_unused_replies(panel.judges)
+    decided = 0 if summary.decision.is_decided else Exit.INCONCLUSIVE
+    return failures_code(source.failures) or decided
 
 
-def _refuse_judging_options(options: RankOptions, files: OutputFiles) -> None:
-    """Refuse options that would be ignored: no case is chosen and no judge called."""
+# They would be ignored: no case is chosen and no judge called.
+def _refuse_judging_options(options: _RankOptions, files: OutputFiles) -> None:
     values: dict[str, bool] = {
         # It has a default, so it is only known to be given if it differs.
         "pairs": options.pairs != "round-robin",
@@ -294,9 +253,13 @@ def _refuse_judging_options(options: RankOptions, files: OutputFiles) -> None:
 _FEWEST_SIDES = 2
 
 
-def comparison_files(names: Sequence[str]) -> list[Path]:
+def _comparison_files(names: Sequence[str]) -> list[Path]:
     """The arguments as files of comparisons; empty if they are sides to compare."""
-    files = [Path(name) for name in names if _holds_comparisons(Path(name))]
+    files = []
+    for path in map(Path, names):
+        with suppress(DatasetError):  # reported when the file is read as outputs
+            if path.is_file() and suffix_of(path) and holds_comparisons(path):
+                files.append(path)
     # Sides are compared by a judge now; files are only read, without judge and cache.
     if files and len(files) < len(names):
         raise SettingsError(
@@ -313,76 +276,3 @@ def comparison_files(names: Sequence[str]) -> list[Path]:
             "or a file of comparisons",
         )
     return files
-
-
-def rank_setup(sides: SideArguments, options: RankOptions, store: RunStore | None) -> RankingSetup:
-    """Resolve who is ranked, by whom and how, if all outputs exist."""
-    judges = options.judge_model
-    check_pair_judge(sides.suite, options, judges)
-    budget = side_budget(sides, options)
-    if sides.kind == "files":
-        panel, rubric, ranked_sides = file_sides(sides, options, judges, budget)
-    else:
-        known = [one for one in sides.names if one in sides.variants or is_file_argument(one)]
-        if store is None:
-            raise unknown_side_error(sides)
-        if known:
-            other = "files" if is_file_argument(known[0]) else "variants of the suite"
-            raise SettingsError(
-                f"stored runs and {other} cannot be ranked together", hint="name sides of one kind"
-            )
-        rubric, ranked_sides = run_sides(sides, options.rubric, store)
-        panel = open_pair_judges(sides.suite, options, judges, budget)
-    with ExitStack() as stack:
-        stack.callback(panel.close)
-        contest = _contest(ranked_sides, options)
-        cases = (match.pair.case for match in contest.in_rounds())
-        check_one_rubric(cases, rubric, sides.suite, options.rubric)
-        stack.pop_all()  # the panel stays open for the caller
-    return RankingSetup(panel, rubric, contest)
-
-
-def rank_generated(
-    sides: SideArguments, options: RankOptions, open_store: Callable[[], RunStore]
-) -> RankingSetup | int:
-    """Produce the outputs of the sides, and resolve who is ranked, by whom and how."""
-    judges = options.judge_model
-    check_pair_judge(sides.suite, options, judges)
-    budget = side_budget(sides, options)
-    answering = answering_suite(sides, options)
-    with ExitStack() as stack:
-        # The judges are checked before an output is paid for.
-        panel, rubric = judges_and_rubric(sides, options, judges, budget)
-        stack.callback(panel.close)
-        cases = suite_cases(answering[0], options.filter_tag)
-        check_one_rubric(cases, rubric, sides.suite, options.rubric)
-        store = open_store()
-        resumed = None if options.resume is None else store.run(options.resume)
-        generated = generate_outputs(sides, answering, options, store, resumed)
-        code = generated.code()
-        if code is not None:
-            return code
-        if budget is not None:
-            budget.spend(generated.spent_usd)
-        contest = _contest(generated.sides, options)
-        stack.pop_all()
-    return RankingSetup(panel, rubric, contest, generated.run.id)
-
-
-def _contest(sides: Sequence[Side], options: RankOptions) -> Contest:
-    return Contest(
-        sides,
-        tags=options.filter_tag,
-        limit=options.limit,
-        sample=options.sample,
-        seed=options.seed,
-    )
-
-
-def _holds_comparisons(path: Path) -> bool:
-    if not (path.is_file() and suffix_of(path)):
-        return False
-    try:
-        return holds_comparisons(path)
-    except DatasetError:  # reported when the file is read as outputs
-        return False

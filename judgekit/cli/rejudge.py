@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,9 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
-from judgekit.cli.grading import grade_all
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.exit_codes import Exit, failures_code
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_PATH,
     GradingOptions,
@@ -23,15 +20,16 @@ from judgekit.cli.options import (
     StoreOptions,
     TalkOptions,
     option,
-    takes,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend
+from judgekit.cli.progress import attend, run_until_stopped
+from judgekit.cli.run_job import grade_all
 from judgekit.cli.setup import SAME_COMMAND, cost_budget, grade_setup, make_judge
 from judgekit.datasets import load_rubric
-from judgekit.errors import SettingsError
+from judgekit.errors import NotEnoughDataError, SettingsError
+from judgekit.evaluation import Session
 from judgekit.rejudgment import (
-    RejudgeSession,
+    compare_runs,
     compare_verdicts,
     describe_calibration,
     describe_file_calibration,
@@ -39,7 +37,6 @@ from judgekit.rejudgment import (
     new_rejudgment,
     original_run,
     pair_verdicts,
-    paired_verdicts,
     read_verdicts,
     rejudge_run,
 )
@@ -47,23 +44,20 @@ from judgekit.report import rejudgment_document
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
-    from judgekit.judge import Judge
     from judgekit.records import RunInfo
     from judgekit.rejudgment import Rejudged
 
 _EXITS = {
-    "interrupted": EXIT_INTERRUPTED,
-    "stopped": EXIT_LIMIT,
-    "incomplete": EXIT_INCOMPLETE,
+    "interrupted": Exit.INTERRUPTED,
+    "stopped": Exit.LIMIT,
+    "incomplete": Exit.INCOMPLETE,
 }
 
 # Not "grading": the outputs have verdicts, which stay as they are.
 _VERB = ("judging again", "judged again")
 
 
-class RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
-    """The options of `rejudge`."""
-
+class _RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
     outputs: tuple[Path, ...] = ()
     rubric: str | None = option(
         "--rubric", "Another rubric; required for VERDICTS.", metavar="FILE|NAME"
@@ -80,11 +74,10 @@ class RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
     output: tuple[Path, ...] = output_option("Write the findings to FILE: .json, .md or .html.")
 
 
-@click.command("rejudge", cls=HelpCommand)
+@command("rejudge", _RejudgeOptions)
 @click.argument("source", metavar="RUN | VERDICTS")
 @click.argument("outputs", nargs=-1, type=EXISTING_PATH)
-@takes(RejudgeOptions)
-def rejudge_command(options: RejudgeOptions, *, source: str) -> None:
+def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     """Judge stored outputs again with --judge NEW and show what changes.
 
     RUN is a stored run: its id, the beginning of its id, or latest (the last run that produced its
@@ -116,7 +109,7 @@ def rejudge_command(options: RejudgeOptions, *, source: str) -> None:
     sys.exit(code)
 
 
-def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudged | None, int]:
+def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejudged | None, int]:
     old = store.run(name)
     if name == LATEST_RUN:
         # The latest run may itself be a rejudgment, whose outputs are those of another run.
@@ -129,54 +122,38 @@ def _of_run(name: str, store: RunStore, options: RejudgeOptions) -> tuple[Rejudg
             rubric=None if rubric is None else load_rubric(rubric),
             now=datetime.now(UTC),
         )
-        session = RejudgeSession(in_flight=max(4, judge.connection.max_concurrency))
-        try:
-            ended = asyncio.run(_judge_run(old, new, judge, store, session, options))
-        except asyncio.CancelledError:  # the second Ctrl-C
-            console.note(f"stopped at once; {SAME_COMMAND}")
-            return None, EXIT_INTERRUPTED
+        session = Session(in_flight=max(4, judge.connection.max_concurrency))
+        total = sum(1 for _ in store.progress(old.id))
+        interrupt = lambda: session.end("interrupted")  # noqa: E731
+
+        async def judge_again() -> RunInfo:
+            with attend(options, total, interrupt=interrupt, verb=_VERB) as display:
+                session.watch = lambda one: display.advance([*one.judgments, *one.failures])
+                async with judge:
+                    return await rejudge_run(old, new, judge, store, session)
+
+        ended = run_until_stopped(judge_again(), SAME_COMMAND)
         by_rubric = ended.rubric
         if maps is None or by_rubric is None:
-            calibration = describe_calibration(old, new)
+            calibration = describe_calibration(old.calibration, new.calibration)
         else:
             calibration = describe_run_calibration(maps, old, by_rubric, judge)
-    left_out: Counter[str] = Counter()
-    pairs = list(paired_verdicts(old, ended, store, left_out=left_out))
     rejudged = None
-    # Nothing to compare is a result of a complete session, and only unfinished work of another.
-    if by_rubric is not None and (pairs or session.status is None):
-        rejudged = compare_verdicts(
-            pairs,
-            (old.rubric, by_rubric),
-            (old.panel.judges, ended.panel.judges),
-            calibration=calibration,
-            runs=(old.id, ended.id),
-            left_out=left_out,
-        )
-    if session.status is not None:
-        console.note(f"{session.status}; {SAME_COMMAND}")
-        return rejudged, _EXITS[session.status]
-    return rejudged, EXIT_FROZEN if session.n_missed else _code(rejudged)
+    try:
+        rejudged = compare_runs(old, ended, store, calibration=calibration)
+    except NotEnoughDataError:
+        # Nothing to compare is a result of a complete session, and only unfinished work of another.
+        if session.reason is None:
+            raise
+    if session.reason is not None:
+        console.note(f"{ended.status}; {SAME_COMMAND}")
+        return rejudged, _EXITS[ended.status]
+    return rejudged, Exit.FROZEN if session.n_missed else failures_code(
+        rejudged.new_failures if rejudged else ()
+    )
 
 
-async def _judge_run(
-    old: RunInfo,
-    new: RunInfo,
-    judge: Judge,
-    store: RunStore,
-    session: RejudgeSession,
-    options: RejudgeOptions,
-) -> RunInfo:
-    total = sum(1 for _ in store.progress(old.id))
-    with attend(
-        options, total, interrupt=lambda: session.end("interrupted"), verb=_VERB
-    ) as display:
-        session.watch = lambda result: display.advance([*result.judgments, *result.failures])
-        async with judge:
-            return await rejudge_run(old, new, judge, store, session)
-
-
-def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]:
+def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int]:
     if not options.outputs:
         raise SettingsError(
             f"{path.name} holds verdicts, and the outputs they are about are needed too",
@@ -186,15 +163,10 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
     # The maps are checked against the new judge below, not applied to its values.
     setup = grade_setup(GradingOptions.of(options, calibration=None), budget=cost_budget(options))
     calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
-    try:
+    with closing(setup.judge):
         graded, is_stopped = grade_all(setup, options, verb=_VERB)
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {SAME_COMMAND}")
-        return None, EXIT_INTERRUPTED
-    finally:
-        setup.judge.close()
-    both = pair_verdicts(old, [one.verdict for one in graded])
-    if not both.pairs and not is_stopped:
+    pairs, left_out = pair_verdicts(old, [one.verdict for one in graded])
+    if not pairs and not is_stopped:
         raise SettingsError(
             f"no output has a verdict in {path.name}",
             hint="both need the same case_id and variant",
@@ -204,25 +176,16 @@ def _of_file(path: Path, options: RejudgeOptions) -> tuple[Rejudged | None, int]
     same = setup.rubric if prints == {setup.rubric.fingerprint} else None
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     rejudged = None
-    if both.pairs:
+    if pairs:
         rejudged = compare_verdicts(
-            both.pairs,
+            pairs,
             (same, setup.rubric),
             (judges, (setup.judge.id,)),
             calibration=calibration,
-            left_out=both.left_out,
+            left_out=left_out,
         )
     if is_stopped:
         console.note(f"interrupted; {SAME_COMMAND}")
-        return rejudged, EXIT_INTERRUPTED
-    return rejudged, _code(rejudged)
-
-
-def _code(rejudged: Rejudged | None) -> int:
-    failures = {} if rejudged is None else rejudged.new_failures
-    if "frozen_miss" in failures:
-        return EXIT_FROZEN
+        return rejudged, Exit.INTERRUPTED
     # A file has no session that could report the limit, so it is read from the failures.
-    if "budget" in failures:
-        return EXIT_LIMIT
-    return EXIT_INCOMPLETE if failures else 0
+    return rejudged, failures_code(rejudged.new_failures if rejudged else ())

@@ -5,37 +5,26 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import closing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INPUT,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_QUALITY,
-)
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import EXISTING_PATH, takes
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
+from judgekit.cli.options import EXISTING_PATH
 from judgekit.cli.outputs import OutputFiles, export_outputs
 from judgekit.cli.run_job import carry_out
-from judgekit.cli.run_options import RunOptions
-from judgekit.cli.suite_setup import run_setup, suite_paths
+from judgekit.cli.suite_setup import RunOptions, run_setup, suite_paths
 from judgekit.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 
-@click.command("run", cls=HelpCommand)
+@command("run", RunOptions)
 @click.argument("suite", required=False, type=EXISTING_PATH)
-@takes(RunOptions)
 def run_command(options: RunOptions, *, suite: Path | None) -> None:
     """Run SUITE: every variant answers every case, and each answer is checked, judged and stored.
 
@@ -55,79 +44,63 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
     """
     files = export_outputs(options.output, what="a run")
     paths = suite_paths(suite, options.config)
-    if len(paths) > 1:
-        _refuse_for_several(paths, options)
-        sys.exit(run_datasets(paths, options, _run_next))
-    sys.exit(_run_one(paths[0], options, files).code)
-
-
-def _refuse_for_several(paths: Sequence[Path], options: RunOptions) -> None:
-    single = "--output" if options.output else "--resume" if options.resume else None
-    if single is not None:
+    if len(paths) == 1:
+        sys.exit(_run_one(paths[0], options, files).code)
+    if single := "--output" if options.output else "--resume" if options.resume else None:
         names = ", ".join(path.name for path in paths[:3])
         raise SettingsError(
             f"{single} is for one dataset, and there are {len(paths)}", hint=f"name one: {names}, …"
         )
+    sys.exit(_run_datasets(paths, options))
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetEnd:
-    """How the run of one dataset ended."""
+class _DatasetEnd(NamedTuple):
+    """How the run of one dataset ended; stopped for a reason that holds for the others too."""
 
     code: int
-
     is_stopped: bool = False
-    """Whether it ended early for a reason that holds for the other datasets too."""
-
     spent_usd: float = 0.0
-    """Its cost, if --max-cost is set."""
 
 
-def _run_next(path: Path, options: RunOptions) -> DatasetEnd:
-    # The command that resumes this run names its dataset, not the folder of all of them.
-    click.get_current_context().params["suite"] = path
-    return _run_one(path, options, OutputFiles())
-
-
-def _run_one(path: Path, options: RunOptions, files: OutputFiles) -> DatasetEnd:
+def _run_one(path: Path, options: RunOptions, files: OutputFiles) -> _DatasetEnd:
     setup = run_setup(path, options)
     # After the setup: a suite that cannot run has no price.
     if options.dry_run:
         from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
 
-        return DatasetEnd(show_suite_plan(setup, options, files))
+        return _DatasetEnd(show_suite_plan(setup, options, files))
     with closing(setup):
         code = carry_out(setup, options, files)
     # `fail_fast` in a suite ends its own run, not those of the other datasets.
     is_own = setup.session.reason == "fail_fast" and not options.fail_fast
-    return DatasetEnd(
+    return _DatasetEnd(
         code,
-        is_stopped=(setup.session.reason is not None and not is_own) or code == EXIT_INTERRUPTED,
+        is_stopped=(setup.session.reason is not None and not is_own) or code == Exit.INTERRUPTED,
         spent_usd=0.0 if setup.opened.budget is None else setup.opened.budget.spent_usd,
     )
 
 
 _WORST_FIRST = (
-    EXIT_INTERRUPTED, EXIT_INPUT, EXIT_LIMIT, EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_QUALITY,
-    EXIT_INCONCLUSIVE, 0,
+    Exit.INTERRUPTED, Exit.INPUT, Exit.LIMIT, Exit.FROZEN, Exit.INCOMPLETE, Exit.QUALITY,
+    Exit.INCONCLUSIVE, 0,
 )  # fmt: skip
 """Exit codes: those that leave most unknown first, success last."""
 
 
-def run_datasets(
-    paths: Sequence[Path], options: RunOptions, run: Callable[[Path, RunOptions], DatasetEnd]
-) -> int:
+def _run_datasets(paths: Sequence[Path], options: RunOptions) -> int:
     """Run several datasets in turn, within one limit of cost and time for all."""
     # An invalid dataset does not keep the others from running; an interrupted one does.
-    codes = []
+    codes: list[int] = []
     for number, path in enumerate(paths, 1):
         console.note(f"dataset {number} of {len(paths)}: {path}")
         started = time.monotonic()
+        # The command that resumes this run names its dataset, not the folder of all of them.
+        click.get_current_context().params["suite"] = path
         try:
-            ended = run(path, options)
+            ended = _run_one(path, options, OutputFiles())
         except InputError as error:
             console.note(f"error: {error}")
-            codes.append(EXIT_INPUT)
+            codes.append(Exit.INPUT)
             continue
         codes.append(ended.code)
         left = {
@@ -138,7 +111,7 @@ def run_datasets(
         if ended.is_stopped or 0 in left.values():
             if number < len(paths):
                 console.note(f"not started: {', '.join(map(str, paths[number:]))}")
-                codes.append(ended.code or EXIT_LIMIT)
+                codes.append(ended.code or Exit.LIMIT)
             break
     return min(codes, key=_WORST_FIRST.index)
 

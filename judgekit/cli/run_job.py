@@ -6,30 +6,29 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from math import fsum
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_QUALITY,
-)
+from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.options import resume_command
 from judgekit.cli.outputs import show_document
-from judgekit.cli.progress import attend
-from judgekit.cli.setup import refuse_uncalibrated
-from judgekit.cli.suite_setup import find_unfinished_run
+from judgekit.cli.progress import attend, run_until_stopped
+from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated
+from judgekit.cli.suite_setup import RunSetup, find_unfinished_run, read_recorded
 from judgekit.evaluation import (
+    Graded,
     Run,
+    Session,
     calibration_of_run,
     calibration_of_suite,
     meets_calibration_gate,
+    open_recorded,
     prepare_run,
     run_suite,
     run_verdicts,
@@ -47,16 +46,16 @@ from judgekit.report import (
     write_results,
     write_verdicts,
 )
+from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from judgekit.cli.options import TalkOptions
     from judgekit.cli.outputs import OutputFiles
-    from judgekit.cli.run_options import EngineOptions
-    from judgekit.cli.suite_setup import RunSetup
-    from judgekit.evaluation import GateResult, OpenSuite, RunStopReason, RunSummary
+    from judgekit.cli.setup import GradeSetup
+    from judgekit.cli.suite_setup import EngineOptions
+    from judgekit.evaluation import GateResult, RunSummary
     from judgekit.records import CaseResult, JudgeFailure, Judgment, RunInfo, Verdict
 
 
@@ -64,7 +63,11 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
     """Evaluate, print and write the results; the exit code."""
     info = prepared_run(setup, resumes=options.resumes)
     if setup.resumed is not None:
-        _note_stored_calibration(info, setup.opened)
+        then, now = calibration_of_run(info).words, calibration_of_suite(setup.opened).words
+        if then != now:
+            console.note(
+                f"the run keeps the calibration it started with: {message.printable(then)}"
+            )
     # Checked before the first call: a stale calibration makes every verdict unusable.
     if not meets_calibration_gate(setup.opened.suite.gate, info):
         asyncio.run(setup.opened.aclose())
@@ -73,15 +76,45 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
         ended = asyncio.run(run_with_progress(setup, options))
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(_resume_note(setup, "stopped at once"))
-        return EXIT_INTERRUPTED
-    run = Run(ended, setup.store)
+        return Exit.INTERRUPTED
+    return _report(setup, Run(ended, setup.store), options, files)
+
+
+def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFiles) -> int:
+    ended = run.info
     results = results_in_order(setup, ended)
-    summary, gate = _shown(run, setup, options, files, results)
+
+    def verdicts() -> list[Verdict]:
+        return stored_verdicts(setup, ended, run.results() if results is None else results)
+
+    # With -v every answer is printed: those that did not pass are not printed twice.
+    answers = RunAnswers(
+        most=0 if options.verbose else 5, lists_all=options.verbose or bool(files.documents)
+    )
+    # The answers are read once for all of it.
+    summary = run.summary(watch=answers.take, results=results)
+    gate = run.gate(summary)
+
+    def data() -> dict[str, object]:
+        unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
+        whole = run_json(summary, gate, unmatched=unmatched)
+        return {**whole, **grading_json(summary, verdicts())} if setup.is_grading else whole
+
+    blocks = answers.blocks()
+    if options.quiet:
+        blocks = not_empty([Details("Answers", blocks)])  # on a page, not in the terminal
+    document = run_document(summary, gate, answers=blocks, is_stored=setup.is_stored, data=data)
+    show_document(document, options, files)
     for path in files.exports:
-        n = _write(path, run, setup, results)
+        # Without a rubric there are assertions only, which a verdict has no place for.
+        if setup.is_grading and ended.rubric is not None:
+            write_verdicts(path, found := verdicts())
+            n = numbers.format_count(len(found), "verdict")
+        else:
+            n = numbers.format_count(write_results(path, run.results()), "answer")
         if not (setup.is_grading and options.quiet):
             console.note(f"wrote {n} to {path}")
-    return conclude_run(setup, summary, gate, options.fail_under)
+    return _conclude_run(setup, summary, gate, options.fail_under)
 
 
 def prepared_run(setup: RunSetup, *, resumes: bool) -> RunInfo:
@@ -120,17 +153,6 @@ def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
             setup.graded, key=lambda one: (one.place, variants.get(one.variant, 0), one.repeat)
         )
     ]
-
-
-def _write(output: Path, run: Run, setup: RunSetup, results: Sequence[CaseResult] | None) -> str:
-    """Write a grading's verdicts, or the answers of a run; how many of what."""
-    # Without a rubric there are assertions only, which a verdict has no place for.
-    if setup.is_grading and run.info.rubric is not None:
-        verdicts = stored_verdicts(setup, run.info, run.results() if results is None else results)
-        write_verdicts(output, verdicts)
-        return numbers.format_count(len(verdicts), "verdict")
-    n = write_results(output, run.results())
-    return numbers.format_count(n, "answer")
 
 
 def stored_verdicts(setup: RunSetup, run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
@@ -175,122 +197,54 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
         await opened.aclose()
 
 
-def _shown(
-    run: Run,
-    setup: RunSetup,
-    options: EngineOptions,
-    files: OutputFiles,
-    results: Sequence[CaseResult] | None,
-) -> tuple[RunSummary, GateResult | None]:
-    """Print the results and write the report; the answers are read once for all of it."""
-    # With -v every answer is printed: those that did not pass are not printed twice.
-    answers = RunAnswers(
-        most=0 if options.verbose else 5, lists_all=options.verbose or bool(files.documents)
-    )
-    summary = run.summary(watch=answers.take, results=results)
-    gate = run.gate(summary)
-    blocks = answers.blocks()
-    if options.quiet:
-        blocks = not_empty([Details("Answers", blocks)])  # on a page, not in the terminal
-    document = run_document(
-        summary,
-        gate,
-        answers=blocks,
-        is_stored=setup.is_stored,
-        data=lambda: _as_json(run, setup, summary, gate, results),
-    )
-    show_document(document, options, files)
-    return summary, gate
-
-
-def _as_json(
-    run: Run,
-    setup: RunSetup,
-    summary: RunSummary,
-    gate: GateResult | None,
-    results: Sequence[CaseResult] | None,
-) -> object:
-    unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
-    whole = run_json(summary, gate, unmatched=unmatched)
-    if not setup.is_grading:
-        return whole
-    return {
-        **whole,
-        **grading_json(
-            summary, stored_verdicts(setup, run.info, run.results() if results is None else results)
-        ),
-    }
-
-
-_STOP_EXIT_CODES: dict[RunStopReason, int] = {
-    "interrupted": EXIT_INTERRUPTED,
-    "budget": EXIT_LIMIT,
-    "time": EXIT_LIMIT,
-    "fail_fast": EXIT_QUALITY,
-    "model": EXIT_INCOMPLETE,
-}
-"""The exit code for each reason to end early."""
-
-
-def conclude_run(
+def _conclude_run(
     setup: RunSetup, summary: RunSummary, gate: GateResult | None, fail_under: float | None
 ) -> int:
     """The exit code of a run, with the note that explains it and names the next command."""
     run, session = summary.run, setup.session
+    retry_note = f"retry what failed: {_command(setup, retry=True)}"
+    n_errors = sum(variant.n_errors for variant in summary.variants)
     if session.reason is not None:
         what = "interrupted" if session.reason == "interrupted" else f"stopped: {session.words()}"
         # The first failure may be in the last answer.
         is_complete = session.reason == "fail_fast" and run.status == "complete"
         retry = session.reason == "model"
         console.note(what if is_complete else _resume_note(setup, what, retry=retry))
-        return _STOP_EXIT_CODES[session.reason]
+        return STOP_CODES[session.reason]
     if session.n_missed:
         console.note("some replies are not in the frozen cache, and no calls were made for them")
         console.note(f"to make these calls: {_command(setup)}")
-        return EXIT_FROZEN
+        return Exit.FROZEN
     if run.status == "incomplete":
         if summary.is_blank:
             console.note(undecided_reason(summary))
-        n_errors = sum(variant.n_errors for variant in summary.variants)
         # Another try would get the same reply: the judge did answer.
         is_answered = summary.failures.keys() == {"cannot_assess"} and not n_errors
-        retry_note = f"retry what failed: {_command(setup, retry=True)}"
         console.note(message.NOT_ASSESSED if is_answered else retry_note)
-        return EXIT_INCOMPLETE
-    if summary.is_blank and run.status != "waiting":
-        return _blank(setup, summary)
-    return _quality(summary, gate, fail_under)
+        return Exit.INCOMPLETE
+    if not summary.is_blank or run.status == "waiting":
+        return _quality(summary, gate, fail_under)
+    # No judge failed, but nothing is decided either: exit code 0 would look like a success.
+    console.note(undecided_reason(summary))
+    if not n_errors and not any(variant.assertions for variant in summary.variants):
+        return Exit.INCONCLUSIVE
+    if not setup.is_grading:  # an error recorded with an output cannot be retried
+        console.note(retry_note)
+    return Exit.INCOMPLETE
 
 
 def _quality(summary: RunSummary, gate: GateResult | None, fail_under: float | None) -> int:
-    codes = [_under(summary, fail_under), 0 if gate is None else _gate(gate)]
-    if EXIT_QUALITY in codes:
-        return EXIT_QUALITY
-    return EXIT_INCONCLUSIVE if any(codes) or summary.run.status == "waiting" else 0
+    codes = [0 if fail_under is None else _under(summary, fail_under)]
+    if gate is not None and gate.held in {"failed", "inconclusive"}:
+        is_failed = gate.held == "failed"
+        console.note(f"the gate of the suite {'failed' if is_failed else 'is inconclusive'}")
+        codes.append(Exit.QUALITY if is_failed else Exit.INCONCLUSIVE)
+    if Exit.QUALITY in codes:
+        return Exit.QUALITY
+    return Exit.INCONCLUSIVE if any(codes) or summary.run.status == "waiting" else 0
 
 
-def _blank(setup: RunSetup, summary: RunSummary) -> int:
-    # No judge failed, but nothing is decided either: exit code 0 would look like a success.
-    console.note(undecided_reason(summary))
-    if not any(variant.n_errors or variant.assertions for variant in summary.variants):
-        return EXIT_INCONCLUSIVE
-    if not setup.is_grading:  # an error recorded with an output cannot be retried
-        console.note(f"retry what failed: {_command(setup, retry=True)}")
-    return EXIT_INCOMPLETE
-
-
-def _note_stored_calibration(run: RunInfo, opened: OpenSuite) -> None:
-    """Warn if a resumed run has another calibration than the suite now."""
-    then, now = calibration_of_run(run), calibration_of_suite(opened)
-    if then.words != now.words:
-        console.note(
-            f"the run keeps the calibration it started with: {message.printable(then.words)}"
-        )
-
-
-def _under(summary: RunSummary, fail_under: float | None) -> int:
-    if fail_under is None:
-        return 0
+def _under(summary: RunSummary, fail_under: float) -> int:
     low = [v for v in summary.variants if v.pass_rate.value < fail_under]
     for variant in low:
         who, rate = message.printable(variant.variant), numbers.format_rate(variant.pass_rate)
@@ -305,20 +259,10 @@ def _under(summary: RunSummary, fail_under: float | None) -> int:
                 f"{fail_under:g}"
             )
     if low:
-        return EXIT_QUALITY
+        return Exit.QUALITY
     if any(v.n_passed + v.n_failed == 0 for v in summary.variants):
         console.note("--fail-under is inconclusive: a variant has no decided answer")
-        return EXIT_INCONCLUSIVE
-    return 0
-
-
-def _gate(gate: GateResult) -> int:
-    if gate.held == "failed":
-        console.note("the gate of the suite failed")
-        return EXIT_QUALITY
-    if gate.held == "inconclusive":
-        console.note("the gate of the suite is inconclusive")
-        return EXIT_INCONCLUSIVE
+        return Exit.INCONCLUSIVE
     return 0
 
 
@@ -340,3 +284,32 @@ def _command(setup: RunSetup, *, retry: bool = False) -> str:
     against = next((name for name in ("no_cache", "refresh") if context.params.get(name)), None)
     without = f" without --{against.replace('_', '-')}" if setup.is_stored and against else ""
     return f"the same command {' '.join(['with', *flags]) if flags else 'again'}{without}"
+
+
+def grade_all(
+    setup: GradeSetup, options: TalkOptions, *, verb: tuple[str, str] = ("grading", "graded")
+) -> tuple[list[Graded], bool]:
+    """Grade the outputs of calibrate and rejudge, and report whether Ctrl-C ended it early."""
+    # A store of its own: labels and verdicts are compared with these judgments now, and a run that
+    # stayed in the user's store would be the latest there.
+    recorded, variants = read_recorded(setup, is_suite=False)
+    with (
+        TemporaryDirectory(prefix="judgekit-run-") as folder,
+        closing(RunStore(Path(folder, "judgekit.db"))) as store,
+    ):
+        run = RunSetup(
+            open_recorded(setup.judge, setup.rubric, recorded, variants),
+            store,
+            Session(in_flight=max(4, setup.judge.connection.max_concurrency)),
+            is_grading=True,
+            verb=verb,
+        )
+        prepared_run(run, resumes=False)
+        ended = run_until_stopped(run_with_progress(run, options), SAME_COMMAND)
+        results = results_in_order(run, ended) or []
+        verdicts = stored_verdicts(run, ended, results)
+    graded = [
+        Graded(result.case, result.output.model_copy(update={"variant": verdict.variant}), verdict)
+        for result, verdict in zip(results, verdicts, strict=True)
+    ]
+    return graded, run.session.reason == "interrupted"

@@ -8,13 +8,13 @@ from __future__ import annotations
 import itertools
 import random
 import warnings
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
+from judgekit.cli.exit_codes import Exit
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     JudgeSettings,
@@ -26,6 +26,7 @@ from judgekit.datasets import (
 )
 from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
 from judgekit.evaluation import refresh_mode
+from judgekit.formats import suggest_name
 from judgekit.judge import (
     configured_judge,
     resolve_suite_model,
@@ -36,9 +37,11 @@ from judgekit.models import Budget, RecordedModel
 from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache
 from judgekit.records import Dataset
 from judgekit.report import message
+from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from contextlib import ExitStack
 
     from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
     from judgekit.datasets import Suite
@@ -58,29 +61,30 @@ SAME_COMMAND = "run the same command again to continue; cached replies are not r
 
 @dataclass(frozen=True, slots=True)
 class OutputSource:
-    """A file of outputs and the variant they belong to."""
+    """A file of outputs and the requested variant, to which outputs that name none belong.
+
+    The stem is their variant if several files were given without --variant.
+    """
 
     path: Path
-
     variant: str | None
-    """The requested variant; outputs that name none belong to it."""
-
     stem: str | None = None
-    """The variant of outputs that name none, if several files were given without --variant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeInputs:
-    """The outputs to be graded and the cases they answer."""
+    """The outputs to be graded and the cases they answer, if these are in a file of their own."""
 
     sources: tuple[OutputSource, ...]
     cases: Dataset | None = None
-    """The cases they answer, if these are in a file of their own."""
-
     filter_tags: frozenset[str] = frozenset()
     limit: int | None = None
     sample: int | None = None
     seed: int = 0
+
+    # A run reports ids without a case; commands that examine a judge refuse them.
+    is_lenient: bool = False
+    left_out: dict[str, list[str]] = field(default_factory=dict)
 
     def answers(self) -> Iterator[tuple[Case, Output]]:
         """Cases with their outputs: filtered, then sampled, then limited."""
@@ -89,55 +93,58 @@ class GradeInputs:
     def with_sources(self) -> Iterator[tuple[OutputSource, Case, Output]]:
         """The same with the file each output is from."""
         chosen: Iterator[tuple[OutputSource, Case, Output]] = (
-            one for one in self._all() if self._is_wanted(one[1])
+            one for one in self._all() if self.is_wanted(one[1])
         )
         if self.sample is not None:
             chosen = draw_sample(chosen, self.sample, random.Random(self.seed))
         return itertools.islice(chosen, self.limit)
 
-    def counts(self) -> tuple[int, int]:
-        """How many there are, and how many without an input; reads and checks every file."""
-        n = n_without_input = 0
-        for case, _ in self.answers():
-            n += 1
-            n_without_input += case.input is None
-        if n == 0:
+    def check(self) -> None:
+        """Read every file, so that an unreadable output is an error now."""
+        if not sum(1 for _ in self.answers()):
             raise self.nothing_chosen()
-        return n, n_without_input
 
     def nothing_chosen(self) -> SettingsError:
-        """The error of a filter that leaves nothing."""
+        """The error of a filter that leaves nothing, or of outputs that no case is about."""
+        if unknown := next((ids[0] for ids in self.unmatched().values()), None):
+            known = () if self.cases is None else [case.id for case in self.cases.cases]
+            return SettingsError(
+                f"no case has the id {unknown!r}, nor that of any other output",
+                hint=suggest_name(unknown, known),
+            )
         return SettingsError(
             f"no case has the tag {' or '.join(sorted(self.filter_tags))}",
             hint="see `tags` in the file of cases, or omit --filter-tag",
         )
 
-    @property
-    def takes_all(self) -> bool:
-        """Whether every output is used, apart from filters."""
-        return self.sample is None and self.limit is None
+    def unmatched(self) -> dict[str, tuple[str, ...]]:
+        """Ids in the files read so far that no case has, by the name of the file."""
+        return {name: tuple(dict.fromkeys(ids)) for name, ids in self.left_out.items() if ids}
 
-    def tagged_cases(self) -> tuple[Case, ...]:
-        """The cases with a wanted tag."""
-        known = () if self.cases is None else self.cases.cases
-        return tuple(case for case in known if self._is_wanted(case))
-
-    def _is_wanted(self, case: Case) -> bool:
+    def is_wanted(self, case: Case) -> bool:
+        """Whether a case has a wanted tag."""
         return not self.filter_tags or bool(self.filter_tags & set(case.tags))
 
     def _all(self) -> Iterator[tuple[OutputSource, Case, Output]]:
-        first_files: dict[tuple[str, str | None], Path] = {}
+        first_files: dict[tuple[str, str], Path] = {}
         for source in self.sources:
+            name = source.variant or source.path.stem
+            skipped = self.left_out.setdefault(name, []) if self.is_lenient else None
             for case, output in iter_case_outputs(
-                source.path, self.cases, variant=source.variant, needs_input=False
+                source.path,
+                self.cases,
+                variant=source.variant,
+                needs_input=False,
+                unmatched=skipped,
             ):
                 if source.stem is not None and output.variant is None:
                     output = output.model_copy(update={"variant": source.stem})  # noqa: PLW2901
                 # Within one file `iter_case_outputs` refuses it, with the line.
-                first = first_files.setdefault((case.id, output.variant), source.path)
+                variant = output.variant or source.path.stem
+                first = first_files.setdefault((case.id, variant), source.path)
                 if first is not source.path:
                     raise DatasetError(
-                        f"a second output of variant {output.variant!r}; the first is in {first}",
+                        f"a second output of variant {variant!r}; the first is in {first}",
                         path=source.path,
                         case_id=case.id,
                         hint="give each its own `variant`, or name one of the files",
@@ -156,7 +163,9 @@ class GradeSetup(GradeInputs):
     requires_calibration: bool = False
 
 
-def grade_inputs(options: InputOptions, suite: Suite | None) -> GradeInputs:
+def grade_inputs(
+    options: InputOptions, suite: Suite | None, *, is_lenient: bool = False
+) -> GradeInputs:
     """The outputs that are graded: those on the command line, else those of the suite."""
     # First, so that a command without any outputs reports that, whatever else is missing.
     sources = output_sources(options, suite)
@@ -174,16 +183,21 @@ def grade_inputs(options: InputOptions, suite: Suite | None) -> GradeInputs:
         limit=options.limit,
         sample=options.sample,
         seed=options.seed,
+        is_lenient=is_lenient,
     )
 
 
 def grade_setup(
-    options: GradingOptions, judge: Judge | None = None, *, budget: Budget | None = None
+    options: GradingOptions,
+    judge: Judge | None = None,
+    *,
+    budget: Budget | None = None,
+    is_lenient: bool = False,
 ) -> GradeSetup:
     """Resolve the options of a grading: command line first, then the suite file, then defaults."""
     suite = configured_suite(options.config)
     rubric = grade_rubric(options.rubric, suite)
-    inputs = grade_inputs(options, suite)
+    inputs = grade_inputs(options, suite, is_lenient=is_lenient)
     gate = None if suite is None else suite.gate
     calibration = options.calibration
     if calibration is None and suite is not None and suite.calibration is not None:
@@ -256,6 +270,21 @@ def no_judge_error() -> SettingsError:
         hint="give --judge openai/gpt-4.1-mini (key in OPENAI_API_KEY), any other model that "
         "litellm knows, recorded:FILE, or local",
     )
+
+
+def how_to_continue(judge: Judge) -> str:
+    """What to do after an interruption."""
+    is_cached = judge.connection.cache is not None
+    return "run the same command again to continue: " + (
+        "cached replies are not requested again" if is_cached else "without a cache, it starts over"
+    )
+
+
+def existing_store(location: str, stack: ExitStack) -> RunStore | None:
+    """The store, unless there is none yet: a search for runs must not create it."""
+    if "://" not in location and not Path(location).is_file():
+        return None
+    return stack.enter_context(closing(RunStore(location, create=False)))
 
 
 def cost_budget(options: CallOptions) -> Budget | None:
@@ -354,20 +383,6 @@ def output_sources(options: InputOptions, suite: Suite | None) -> tuple[OutputSo
     return sources
 
 
-def note_missing_inputs(setup: GradeSetup) -> None:
-    """Warn of files of outputs that begin without an input, if no cases are given."""
-    if setup.cases is not None:
-        return
-    for source in setup.sources:
-        # The first row only: reading all of a large file just for a warning is not worth it.
-        case, _ = next(iter_case_outputs(source.path, variant=source.variant, needs_input=False))
-        if case.input is None:
-            console.note(
-                f"{source.path} has no inputs: the judge sees only the outputs; "
-                f"{MISSING_INPUT_REMEDY}"
-            )
-
-
 def note_unused_replies(judges: Iterable[Judge]) -> None:
     """Report recorded replies that were never requested, once everything was judged."""
     for judge in judges:
@@ -405,4 +420,4 @@ def refuse_uncalibrated(use: CalibrationInUse) -> int:
     )
     if not use.path:
         console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
-    return EXIT_INCONCLUSIVE
+    return Exit.INCONCLUSIVE

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from judgekit.cli import console
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option
 from judgekit.cli.outputs import show_document
+from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
@@ -53,17 +54,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from judgekit.evaluation import Outcome
-    from judgekit.records import CaseResult, ComparisonInfo, RunInfo
+    from judgekit.records import ComparisonInfo, RunInfo
     from judgekit.report import Document
-    from judgekit.store import SupersededObservation
 
 # About a screen.
 _MOST_SHOWN = 20
 
 
-class ShowOptions(StoreOptions, OutputOptions):
-    """The options of `show`."""
-
+class _ShowOptions(StoreOptions, OutputOptions):
     variant: str | None = option("--variant", "Only this variant; without RUN: runs with it.")
     tag: str | None = option("--filter-tag", "Only cases with this tag.", metavar="TAG")
     failed: bool = option("--failed", "Only answers that failed or have no verdict.", default=False)
@@ -104,18 +102,37 @@ class ShowOptions(StoreOptions, OutputOptions):
         """The most entries to print; None for all."""
         return self.limit or (None if self.as_json else _MOST_SHOWN)
 
-    def query(self) -> ListingQuery:
-        """What to list without RUN."""
-        names = ListingQuery.__slots__
-        own = {name: getattr(self, "case_id" if name == "case" else name) for name in names}
-        return ListingQuery(**own)
+    @property
+    def listing(self) -> ListingKind:
+        """What to list without RUN: the most specific thing that the options describe."""
+        is_of_cases = bool(self.agent or self.skill or self.prompt_version)
+        if self.criterion is not None:
+            return "judgments"
+        if self.agent_run is not None or (self.case_id is not None and not is_of_cases):
+            return "answers"
+        return "cases" if is_of_cases or self.tag is not None else "runs"
 
 
-@click.command("show", cls=HelpCommand)
+ListingKind = Literal["runs", "cases", "answers", "judgments"]
+
+# Each listing has queries for these options only; another option would be ignored silently.
+_GOES_WITH: dict[ListingKind, frozenset[str]] = {
+    "judgments": frozenset({"criterion", "rubric", "case_id", "variant"}),
+    "answers": frozenset({"agent_run", "case_id", "variant", "tag", "failed"}),
+    "cases": frozenset({"agent", "skill", "prompt_version", "tag", "rubric", "case_id"}),
+    "runs": frozenset({"variant", "rubric", "figures"}),
+}
+
+_WITHOUT_RUN = (
+    "case_id", "agent", "skill", "prompt_version", "criterion", "rubric", "agent_run", "figures",
+)  # fmt: skip
+_SPELLINGS = {name: entry.spelling for name, _, entry in command_options(_ShowOptions)}
+
+
+@command("show", _ShowOptions)
 @click.argument("run", required=False)
 @click.argument("case", required=False)
-@takes(ShowOptions)
-def show_command(options: ShowOptions, *, run: str | None, case: str | None) -> None:
+def show_command(options: _ShowOptions, *, run: str | None, case: str | None) -> None:
     """List runs; show the results of RUN, or everything about one CASE of it.
 
     RUN is the id of a run, the beginning of an id, latest or latest:SUITE. Without RUN, runs are
@@ -133,59 +150,39 @@ def show_command(options: ShowOptions, *, run: str | None, case: str | None) -> 
     with closing(RunStore(options.store, create=False)) as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
         if options.comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
-            show_comparisons(
-                store,
-                run,
-                case,
-                rule=options.rule,
-                limit=options.limit,
-                as_json=options.as_json,
-            )
+            _show_comparisons(store, run, case, options)
             return
         # Runs have no pairs to reconcile; ignoring the option would look as if it had no effect.
         check_no_rule(options.rule)
-        query = options.query()
         if run is None:
-            show_listing(
-                store,
-                query,
-                figures=options.figures,
-                limit=options.n_shown,
-                as_json=options.as_json,
-            )
+            _show_listing(store, options)
             return
         # With a run they would have to be filters, which --variant and --filter-tag are.
-        names = [name for name in query.without_run() if getattr(query, name) is not None]
-        if options.figures:
-            names.append("figures")
-        if names:
-            raise SettingsError(
-                f"--{names[0].replace('_', '-')} is for the listing without RUN",
-                hint="omit RUN; a case of RUN is the second argument: judgekit show RUN CASE",
-            )
+        for name in _WITHOUT_RUN:
+            if getattr(options, name):
+                raise SettingsError(
+                    f"{_SPELLINGS[name]} is for the listing without RUN",
+                    hint="omit RUN; a case of RUN is the second argument: judgekit show RUN CASE",
+                )
         wanted = OutcomeFilter(
             variants=() if options.variant is None else (options.variant,),
             case_id=case,
             tag=options.tag,
             failed=options.failed,
         )
-        _show_run(store, store.run(run), wanted, options)
-
-
-def _show_run(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions) -> None:
-    if wanted.case_id is not None:
-        _show_case(store, run, wanted, options)
-    elif not wanted.is_all:
-        _show_answers(store, run, wanted, options)
-    else:
-        stored = Run(run, store)
-        summary = stored.summary()
-        document = run_document(summary, stored.gate(summary))
-        show_document(document, OutputOptions(as_json=options.as_json))
+        info = store.run(run)
+        if wanted.case_id is not None:
+            _show_case(store, info, wanted, options)
+        elif not wanted.is_all:
+            _show_answers(store, info, wanted, options)
+        else:
+            stored = Run(info, store)
+            summary = stored.summary()
+            show_document(run_document(summary, stored.gate(summary)), options)
 
 
 def _show_answers(
-    store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions
+    store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _ShowOptions
 ) -> None:
     matching = select_outcomes(store, run, wanted)
     answers = list(islice(matching, options.n_shown))
@@ -198,7 +195,7 @@ def _show_answers(
         Entries(tuple(map(answer_entry, answers))),
         data=lambda: {"run": run.to_json(), "answers": [answer_json(one) for one in answers]},
     )
-    show_document(document, OutputOptions(as_json=options.as_json))
+    show_document(document, options)
     # `islice` has left the rest in the iterator.
     n_more = 0 if options.as_json else sum(1 for _ in matching)
     if n_more:
@@ -206,7 +203,7 @@ def _show_answers(
         console.note(f"and {more}: -n {len(answers) + n_more}")
 
 
-def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: ShowOptions) -> None:
+def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _ShowOptions) -> None:
     # All repeats and variants of one case: few enough to hold, and the case is printed first.
     answers = list(islice(select_outcomes(store, run, wanted), options.limit))
     if not answers and not options.as_json:
@@ -214,7 +211,9 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: Sh
             f"run {run.id} has no such answer to case {message.printable(str(wanted.case_id))}"
         )
         return
-    histories = [_earlier(store, run, one, options) for one in answers]
+    histories = [
+        store.history(run.id, one.result.key) if options.history else None for one in answers
+    ]
 
     def data() -> object:
         shown = [answer_json(one, of) for one, of in zip(answers, histories, strict=True)]
@@ -233,51 +232,27 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: Sh
     show_document(document, OutputOptions(verbose=options.full))
 
 
-def _earlier(
-    store: RunStore, run: RunInfo, one: Outcome, options: ShowOptions
-) -> list[SupersededObservation] | None:
-    return store.history(run.id, one.result.key) if options.history else None
-
-
-_MOST_COMPARISONS = 20
-
-
-def show_comparisons(
-    store: RunStore,
-    name: str | None,
-    case: str | None,
-    *,
-    rule: ReconciliationRule | None = None,
-    limit: int | None,
-    as_json: bool,
+def _show_comparisons(
+    store: RunStore, name: str | None, case: str | None, options: _ShowOptions
 ) -> None:
-    """List the stored comparisons, or print one of them or one of its cases."""
     if name is None:
-        check_no_rule(rule)
-        _list_comparisons(store, limit=limit, as_json=as_json)
+        check_no_rule(options.rule)
+        stored = store.comparisons(limit=options.n_shown)
+        if not stored and not options.as_json:
+            console.note("no comparison is stored yet: judgekit compare A B")
+            return
+        document = listing_document(
+            "Stored comparisons",
+            numbers.format_count(len(stored), "comparison"),
+            comparisons_table(stored),
+            data=lambda: [info.to_json() for info in stored],
+        )
+        show_document(document, options)
         return
-    info = with_rule(store.comparison(name), rule)
-    if case is None:
-        _show_comparison(store, info, as_json=as_json)
-    else:
-        _show_comparison_case(store, info, case, as_json=as_json)
-
-
-def _list_comparisons(store: RunStore, *, limit: int | None, as_json: bool) -> None:
-    stored = store.comparisons(limit=limit or (None if as_json else _MOST_COMPARISONS))
-    if not stored and not as_json:
-        console.note("no comparison is stored yet: judgekit compare A B")
+    info = with_rule(store.comparison(name), options.rule)
+    if case is not None:
+        _show_comparison_case(store, info, case, options)
         return
-    document = listing_document(
-        "Stored comparisons",
-        numbers.format_count(len(stored), "comparison"),
-        comparisons_table(stored),
-        data=lambda: [info.to_json() for info in stored],
-    )
-    show_document(document, OutputOptions(as_json=as_json))
-
-
-def _show_comparison(store: RunStore, info: ComparisonInfo, *, as_json: bool) -> None:
     summary = summarize_comparison(store, info)
     # The JSON has the stored record too; the page has only what follows from it.
     document = comparison_document(summary)
@@ -286,11 +261,11 @@ def _show_comparison(store: RunStore, info: ComparisonInfo, *, as_json: bool) ->
         blocks=(*document.blocks, comparison_setup(info)),
         data=lambda: {"comparison": info.to_json(), "summary": comparison_data(summary)},
     )
-    show_document(document, OutputOptions(as_json=as_json, verbose=True))
+    show_document(document, options.model_copy(update={"verbose": True}))
 
 
 def _show_comparison_case(
-    store: RunStore, info: ComparisonInfo, case: str, *, as_json: bool
+    store: RunStore, info: ComparisonInfo, case: str, options: _ShowOptions
 ) -> None:
     analyses = store.analyses(info.id)
     pairs = [one for one in stored_pairs(store, info) if one[0].case.id == case]
@@ -310,90 +285,46 @@ def _show_comparison_case(
         ]
         return {"comparison": info.to_json(), "pairs": rows}
 
-    show_document(pairs_document(info, pairs, analyses, data=data), OutputOptions(as_json=as_json))
+    show_document(pairs_document(info, pairs, analyses, data=data), options)
 
 
-ListingKind = Literal["runs", "cases", "answers", "judgments"]
-
-# Each listing has queries for these options only; another option would be ignored silently.
-_GOES_WITH: dict[ListingKind, frozenset[str]] = {
-    "judgments": frozenset({"criterion", "rubric", "case", "variant"}),
-    "answers": frozenset({"agent_run", "case", "variant", "tag", "failed"}),
-    "cases": frozenset({"agent", "skill", "prompt_version", "tag", "rubric", "case"}),
-    "runs": frozenset({"variant", "rubric"}),
-}
-
-_OPTIONS = {"tag": "filter-tag", "prompt_version": "prompt-version", "agent_run": "agent-run"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListingQuery:
-    """What to look for; everything that is set must match."""
-
-    case: str | None = None
-    variant: str | None = None
-    tag: str | None = None
-    agent: str | None = None
-    skill: str | None = None
-
-    prompt_version: str | None = None
-    """Version of the prompt, of a case or of a variant."""
-
-    criterion: str | None = None
-
-    rubric: str | None = None
-    """Name or fingerprint of a rubric."""
-
-    agent_run: str | None = None
-    """The agent's own run, of an output."""
-
-    failed: bool = False
-
-    @property
-    def listing(self) -> ListingKind:
-        """What to list: the most specific thing that the options describe."""
-        # From the most specific option to the most general one.
-        if self.criterion is not None:
-            return "judgments"
-        if self.agent_run is not None or (self.case is not None and not self._of_cases()):
-            return "answers"
-        return "cases" if self._of_cases() or self.tag is not None else "runs"
-
-    def without_run(self) -> tuple[str, ...]:
-        """The names that have no meaning beside a run."""
-        return ("case", "agent", "skill", "prompt_version", "criterion", "rubric", "agent_run")
-
-    def _of_cases(self) -> bool:
-        return any(wish is not None for wish in (self.agent, self.skill, self.prompt_version))
-
-
-def show_listing(
-    store: RunStore, related: ListingQuery, *, figures: bool, limit: int | None, as_json: bool
-) -> None:
-    """List runs, or what is related to something."""
-    listing = related.listing
-    _check(related, listing, figures=figures)
-    if listing == "runs":
-        n = _list_runs(store, related, figures=figures, limit=limit, as_json=as_json)
-    elif listing == "cases":
-        n = _list_cases(store, related, limit=limit, as_json=as_json)
-    elif listing == "answers":
-        n = _list_answers(store, related, limit=limit, as_json=as_json)
-    else:
-        n = _list_judgments(store, related, limit=limit, as_json=as_json)
-    if n == 0 and not as_json:
+def _show_listing(store: RunStore, options: _ShowOptions) -> None:
+    kind = options.listing
+    filters = dict.fromkeys(name for names in _GOES_WITH.values() for name in sorted(names))
+    wanted = [name for name in filters if getattr(options, name)]
+    if refused := [name for name in wanted if name not in _GOES_WITH[kind]]:
+        # Alone it can only belong to a run; beside another option the list is the problem.
+        needs = "needs a RUN" if wanted == refused else f"does not apply to a list of {kind}"
+        raise SettingsError(
+            f"{_SPELLINGS[refused[0]]} {needs}",
+            hint="judgekit show --help lists which options go together",
+        )
+    lists = {"runs": _runs, "cases": _cases, "answers": _answers, "judgments": _judgments}
+    n, document = lists[kind](store, options)
+    # An empty listing is shown only as JSON.
+    if options.as_json or document.blocks:
+        show_document(document, options)
+    if n == 0 and not options.as_json:
         console.note("no match in this store")
     # There may be exactly as many; counting the rest would read all of them.
-    elif n == limit:
+    elif n == options.n_shown:
         console.note(f"the first {n:,} are shown; more with -n")
 
 
-def _list_runs(
-    store: RunStore, related: ListingQuery, *, figures: bool, limit: int | None, as_json: bool
-) -> int:
-    runs = _runs(store, related, limit)
+def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
+    limit = options.n_shown
+    if options.variant is None and options.rubric is None:
+        runs = store.runs(limit=limit)
+    else:
+        # Each relation is a query of its own; both together are their intersection.
+        found = None if options.rubric is None else store.runs_of_rubric(options.rubric)
+        if options.variant is not None:
+            having = store.runs_of_variant(options.variant)
+            ids = {run.id for run in (having if found is None else found)}
+            found = [run for run in having if run.id in ids]
+        runs = list(islice(found or (), limit))
     # Summaries are computed, not stored: the rules may have improved since the run.
-    summaries = [Run(run, store).summary() for run in runs] if figures else None
+    summaries = [Run(run, store).summary() for run in runs] if options.figures else None
 
     def data() -> object:
         if summaries is None:
@@ -401,41 +332,21 @@ def _list_runs(
         return {"runs": [run_json(one, Run(one.run, store).gate(one)) for one in summaries]}
 
     count = numbers.format_count(len(runs), "run")
-    table = runs_table(runs, summaries)
-    _show_listing(listing_document("Stored runs", count, table, data=data), as_json=as_json)
-    return len(runs)
+    return len(runs), listing_document("Stored runs", count, runs_table(runs, summaries), data=data)
 
 
-def _show_listing(document: Document, *, as_json: bool) -> None:
-    """Show a listing; an empty one only as JSON, as the caller notes it on stderr."""
-    if as_json or document.blocks:
-        show_document(document, OutputOptions(as_json=as_json))
-
-
-def _runs(store: RunStore, related: ListingQuery, limit: int | None) -> list[RunInfo]:
-    if related.variant is None and related.rubric is None:
-        return store.runs(limit=limit)
-    # Each relation is a query of its own; both together are their intersection.
-    found = None if related.rubric is None else store.runs_of_rubric(related.rubric)
-    if related.variant is not None:
-        having = store.runs_of_variant(related.variant)
-        ids = {run.id for run in having} if found is None else {run.id for run in found}
-        found = [run for run in having if run.id in ids]
-    return list(islice(found or (), limit))
-
-
-def _list_cases(store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool) -> int:
+def _cases(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
+    version, limit = options.prompt_version, options.n_shown
     found = store.cases_of(
-        case_id=related.case,
-        agent=related.agent,
-        skill=related.skill,
-        prompt_version=related.prompt_version,
-        tag=related.tag,
-        rubric=related.rubric,
+        case_id=options.case_id,
+        agent=options.agent,
+        skill=options.skill,
+        prompt_version=version,
+        tag=options.tag,
+        rubric=options.rubric,
     )
     cases = [(case, store.runs_of_case(case.id)) for case in islice(found, limit)]
     # A prompt version may belong to a case or to a variant, so both are listed.
-    version = related.prompt_version
     runs = []
     if version is not None:
         runs = [r for r in store.runs() if version in {v.prompt_version for v in r.variants}]
@@ -448,29 +359,24 @@ def _list_cases(store: RunStore, related: ListingQuery, *, limit: int | None, as
     title = f"runs with a variant of prompt version {message.printable(version or '')}"
     count = numbers.format_count(len(cases), "case")
     tables = (cases_table(cases), runs_table(runs[:limit], title=title))
-    _show_listing(listing_document("Stored cases", count, *tables, data=data), as_json=as_json)
-    return len(cases) or len(runs)
+    return len(cases) or len(runs), listing_document("Stored cases", count, *tables, data=data)
 
 
-def _list_answers(
-    store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool
-) -> int:
-    answers = list(islice(_answers(store, related), limit))
-    document = listing_document(
+def _answers(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
+    answers = list(islice(_matching_answers(store, options), options.n_shown))
+    return len(answers), listing_document(
         "Stored answers",
         numbers.format_count(len(answers), "answer"),
         answers_table(answers),
         data=lambda: {"answers": [answer_json(answer) for _, answer in answers]},
     )
-    _show_listing(document, as_json=as_json)
-    return len(answers)
 
 
-def _answers(store: RunStore, related: ListingQuery) -> Iterator[tuple[RunInfo, Outcome]]:
+def _matching_answers(store: RunStore, options: _ShowOptions) -> Iterator[tuple[RunInfo, Outcome]]:
     found = (
-        store.results_of_case(related.case or "")
-        if related.agent_run is None
-        else store.results_of_agent_run(related.agent_run)
+        store.results_of_case(options.case_id or "")
+        if options.agent_run is None
+        else store.results_of_agent_run(options.agent_run)
     )
     # Answers of a case come from many runs, which are few compared with the answers.
     runs: dict[str, RunInfo] = {}
@@ -478,34 +384,28 @@ def _answers(store: RunStore, related: ListingQuery) -> Iterator[tuple[RunInfo, 
         # A verdict depends on the run's rubric and gate, so each run is read once.
         if result.run_id not in runs:
             runs[result.run_id] = store.run(result.run_id)
-        if _fits(result, related):
+        if (
+            options.case_id in {None, result.case.id}
+            and options.variant in {None, result.variant}
+            and (options.tag is None or options.tag in result.case.tags)
+        ):
             answer = conclude_result(result, runs[result.run_id])
-            if not related.failed or needs_attention(answer):
+            if not options.failed or needs_attention(answer):
                 yield runs[result.run_id], answer
 
 
-def _fits(result: CaseResult, related: ListingQuery) -> bool:
-    return (
-        related.case in {None, result.case.id}
-        and related.variant in {None, result.variant}
-        and (related.tag is None or related.tag in result.case.tags)
-    )
-
-
-def _list_judgments(
-    store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool
-) -> int:
-    # Criteria of one name in several rubrics are different questions; their texts come first.
+def _judgments(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
+    criterion = options.criterion or ""
     matching = (
         one
-        for one in store.judgments_of_criterion(related.criterion or "", rubric=related.rubric)
-        if related.case in {None, one.key.case_id} and related.variant in {None, one.key.variant}
+        for one in store.judgments_of_criterion(criterion, rubric=options.rubric)
+        if options.case_id in {None, one.key.case_id} and options.variant in {None, one.key.variant}
     )
-    judgments = list(islice(matching, limit))
-    rubrics = store.rubrics_of_criterion(related.criterion or "")
+    judgments = list(islice(matching, options.n_shown))
+    # Criteria of one name in several rubrics are different questions; their texts come first.
+    rubrics = store.rubrics_of_criterion(criterion)
     questions = (
-        f"{rubric.name} ({rubric.fingerprint[:12]}): "
-        f"{rubric.criterion(related.criterion or '').question}"
+        f"{rubric.name} ({rubric.fingerprint[:12]}): {rubric.criterion(criterion).question}"
         for rubric in rubrics
     )
 
@@ -516,27 +416,10 @@ def _list_judgments(
         ]
         return {"rubrics": [rubric.to_json() for rubric in rubrics], "judgments": rows}
 
-    document = listing_document(
+    return len(judgments), listing_document(
         "Stored judgments",
         numbers.format_count(len(judgments), "judgment"),
         Notes(tuple(questions)),
         judgments_table(judgments),
         data=data,
     )
-    _show_listing(document, as_json=as_json)
-    return len(judgments)
-
-
-def _check(related: ListingQuery, listing: ListingKind, *, figures: bool) -> None:
-    wanted = [name for name, value in asdict(related).items() if value not in {None, False}]
-    refused = [name for name in wanted if name not in _GOES_WITH[listing]]
-    if figures and listing != "runs":
-        refused.append("figures")
-    if refused:
-        # Alone it can only belong to a run; beside another option the list is the problem.
-        is_alone = not wanted or wanted == refused
-        needs = "needs a RUN" if is_alone else f"does not apply to a list of {listing}"
-        raise SettingsError(
-            f"--{_OPTIONS.get(refused[0], refused[0])} {needs}",
-            hint="judgekit show --help lists which options go together",
-        )

@@ -5,9 +5,7 @@ Missing outputs are produced here too, before anything is compared.
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,16 +14,16 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
+from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.options import ContestOptions, GradingOptions, resume_command
 from judgekit.cli.outputs import show_document
-from judgekit.cli.progress import attend
+from judgekit.cli.progress import attend, run_until_stopped
 from judgekit.cli.setup import (
+    MISSING_INPUT_REMEDY,
     OutputSource,
     configured_suite,
     grade_setup,
     make_judge,
-    note_missing_inputs,
 )
 from judgekit.cli.suite_setup import execution_options, selected_cases
 from judgekit.datasets import (
@@ -61,10 +59,11 @@ from judgekit.report import judging_plan_document, message_lines
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import ExitStack
 
     from judgekit.cli.options import ComparingOptions
-    from judgekit.evaluation import OpenSuite, OutputPair, RunStopReason
+    from judgekit.evaluation import OutputPair
     from judgekit.records import Case, Dataset, RunInfo
     from judgekit.store import RunStore
 
@@ -90,17 +89,16 @@ class SideArguments:
     def kind(self) -> _SideKind | None:
         """Where the outputs come from; None if a name is not known."""
         # Names of runs are only known to the store, so they are what is left.
-        kinds = [self._kind_of(name) for name in self.names]
-        if None in kinds:
-            return "runs" if set(kinds) == {None} else None
-        return "generated" if "generated" in kinds else "files"
-
-    def _kind_of(self, name: str) -> _SideKind | None:
-        if is_file_argument(name):
-            return "generated" if is_template_argument(name) else "files"
-        if name not in self.variants:
-            return None
-        return "files" if self.variants[name].outputs is not None else "generated"
+        is_known = [name in self.variants or is_file_argument(name) for name in self.names]
+        if not all(is_known):
+            return None if any(is_known) else "runs"
+        is_recorded = [
+            not is_template_argument(name)
+            if is_file_argument(name)
+            else self.variants[name].outputs is not None
+            for name in self.names
+        ]
+        return "files" if all(is_recorded) else "generated"
 
 
 def parse_sides(names: Sequence[str], config: Path | None) -> SideArguments:
@@ -135,14 +133,6 @@ def is_template_argument(name: str) -> bool:
     return split_name(name)[0].endswith(".j2")
 
 
-def unknown_side_error(sides: SideArguments) -> UnknownNameError:
-    """The error for a name that is neither a file nor a variant, beside one that is."""
-    unknown = next(
-        name for name in sides.names if name not in sides.variants and not is_file_argument(name)
-    )
-    return UnknownNameError("outputs file, template or variant", unknown, list(sides.variants))
-
-
 def side_budget(sides: SideArguments, options: ComparingOptions) -> Budget | None:
     """The budget for outputs and judges together, with the suite's prices."""
     if options.max_cost is None:
@@ -150,23 +140,42 @@ def side_budget(sides: SideArguments, options: ComparingOptions) -> Budget | Non
     return Budget(options.max_cost, None if sides.suite is None else price_table(sides.suite))
 
 
-def compare_setup(
+def existing_sides(
     sides: SideArguments,
     options: ComparingOptions,
     judges: tuple[str, ...],
     store: RunStore | None,
     budget: Budget | None,
-) -> tuple[Panel, Rubric, Pairing]:
-    """Resolve what is compared, by whom and how, if all outputs exist."""
+    stack: ExitStack,
+) -> tuple[Panel, Rubric, list[Side]]:
+    """Sides whose outputs exist, with who compares them and by which rubric."""
     check_pair_judge(sides.suite, options, judges)
     if sides.kind == "files":
-        panel, rubric, (a, b) = file_sides(sides, options, judges, budget)
-        return panel, rubric, pairing_of((a, b), options)
-    if sides.kind == "runs" and store is not None:
-        rubric, (a, b) = run_sides(sides, options.rubric, store)
-        panel = open_pair_judges(sides.suite, options, judges, budget)
-        return panel, rubric, pairing_of((a, b), options)
-    raise unknown_side_error(sides)
+        return _file_sides(sides, options, judges, budget, stack)
+    if sides.kind != "runs" or store is None:
+        # A name that is neither a file nor a variant, beside one that is.
+        known = sides.variants
+        unknown = next(one for one in sides.names if one not in known and not is_file_argument(one))
+        raise UnknownNameError("outputs file, template or variant", unknown, list(known))
+    chosen = [run_and_variant(name, store) for name in sides.names]
+    rubric = _rubric_of_runs([run for run, _ in chosen], options.rubric)
+    panel = _open_pair_judges(sides.suite, options, judges, budget, stack)
+    return (
+        panel,
+        rubric,
+        [
+            _run_side(name, run, variant, store)
+            for name, (run, variant) in zip(sides.names, chosen, strict=True)
+        ],
+    )
+
+
+def no_common_case_error() -> SettingsError:
+    """The error of sides that answer no case in common."""
+    return SettingsError(
+        "no case is answered by both sides",
+        hint="both need the same case_id, and the same input for it; see --filter-tag too",
+    )
 
 
 def pairing_of(sides: tuple[Side, Side], options: ComparingOptions) -> Pairing:
@@ -180,19 +189,7 @@ def pairing_of(sides: tuple[Side, Side], options: ComparingOptions) -> Pairing:
     )
 
 
-def run_sides(
-    sides: SideArguments, rubric: str | None, store: RunStore
-) -> tuple[Rubric, list[Side]]:
-    """Variants of stored runs, and the rubric they are compared by."""
-    chosen = [run_and_variant(name, store) for name in sides.names]
-    by_rubric = _rubric_of_runs([run for run, _ in chosen], rubric)
-    return by_rubric, [
-        run_side(name, run, variant, store)
-        for name, (run, variant) in zip(sides.names, chosen, strict=True)
-    ]
-
-
-def run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
+def _run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
     """The outputs of a variant in a stored run, unchanged."""
     # A judge that prefers its own model must not learn it from the output: these are scrubbed.
     models = [
@@ -225,13 +222,13 @@ def run_and_variant(name: str, store: RunStore) -> tuple[RunInfo, str]:
     return run, wanted or known[0]
 
 
-def file_sides(
+def _file_sides(
     sides: SideArguments,
     options: ComparingOptions,
     judges: tuple[str, ...],
     budget: Budget | None,
+    stack: ExitStack,
 ) -> tuple[Panel, Rubric, list[Side]]:
-    """Sides whose outputs are in files, with who compares them and by which rubric."""
     sources = []
     for name in sides.names:
         outputs = sides.variants[name].outputs if name in sides.variants else None
@@ -241,20 +238,26 @@ def file_sides(
             path, variant = split_name(name)
             sources.append(OutputSource(Path(path), variant))
     paths = tuple(source.path for source in sources)
-    with ExitStack() as opened:
-        panel = open_pair_judges(sides.suite, options, judges, budget)
-        opened.callback(panel.close)
-        setup = grade_setup(
-            GradingOptions.of(options, outputs=paths, judge_model=None), panel.judges[0]
-        )
-        note_missing_inputs(setup)
+    panel = _open_pair_judges(sides.suite, options, judges, budget, stack)
+    setup = grade_setup(
+        GradingOptions.of(options, outputs=paths, judge_model=None), panel.judges[0]
+    )
+    found = []
+    for name, source, named in zip(sides.names, sources, setup.sources, strict=True):
+        file = source.path
+        # The first row only: reading all of a large file just for a warning is not worth it.
+        answers = iter_case_outputs(file, setup.cases, variant=source.variant, needs_input=False)
+        if setup.cases is None and next(iter(answers))[0].input is None:
+            what = "has no inputs: the judge sees only the outputs"
+            console.note(f"{file} {what}; {MISSING_INPUT_REMEDY}")
         # Rows that name no variant belong to one that is named after the file.
-        read = [
-            _file_side(name, replace(source, stem=named.stem), setup.cases)
-            for name, source, named in zip(sides.names, sources, setup.sources, strict=True)
-        ]
-        opened.pop_all()  # the panel stays open for the caller
-    return panel, setup.rubric, read
+        variant = source.variant or named.stem or file.stem
+        # The version is the content of the file: a changed file must not inherit an approval.
+        version = file_mark(file)
+        about = ComparedSide(label=name, variant=variant, file=str(file), version=version)
+        read = partial(_read, replace(source, stem=named.stem), setup.cases)
+        found.append(Side(name, read, (file.name, file.stem, name), about))
+    return panel, setup.rubric, found
 
 
 def _rubric_of_runs(runs: Sequence[RunInfo], name: str | None) -> Rubric:
@@ -271,18 +274,6 @@ def _rubric_of_runs(runs: Sequence[RunInfo], name: str | None) -> Rubric:
             "the runs were judged by different rubrics", hint="name one: --rubric FILE"
         )
     return next(iter(distinct.values()))
-
-
-def _file_side(name: str, source: OutputSource, cases: Dataset | None) -> Side:
-    # The version is the content of the file: a changed file must not inherit an approval.
-    about = ComparedSide(
-        label=name,
-        variant=source.variant or source.stem or source.path.stem,
-        file=str(source.path),
-        version=file_mark(source.path),
-    )
-    own = (source.path.name, source.path.stem, name)
-    return Side(name, partial(_read, source, cases), own, about)
 
 
 def _read(source: OutputSource, cases: Dataset | None) -> Iterator[SideOutput]:
@@ -329,13 +320,14 @@ def check_pair_judge(
         )
 
 
-def open_pair_judges(
+def _open_pair_judges(
     suite: Suite | None,
     options: ComparingOptions,
     judges: tuple[str, ...],
-    budget: Budget | None = None,
+    budget: Budget | None,
+    stack: ExitStack,
 ) -> Panel:
-    """Who compares: the judges that are named, else the suite's."""
+    """Who compares: the judges that are named, else the suite's; the stack closes them."""
     own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
     blind = {"label_seed" if name == "seed" else name: value for name, value in own.items()}
     # The command line goes before the suite, as everywhere.
@@ -343,42 +335,19 @@ def open_pair_judges(
     blind |= options.judge_settings.model_dump(exclude_unset=True, include=names)
     # `calibrate` studies one judge; it refuses a suite's panel instead of using it.
     panel = () if suite is None or not isinstance(options, ContestOptions) else suite.judge
-    if len(judges) <= 1 and (judges or len(panel) <= 1):
-        more = JudgeSettings.checked(**blind)
-        name = judges[0] if judges else None
-        return Panel([make_judge(options, suite, name, more, budget=budget)])
-    # The members must see the same labels, which each would draw by its own seed.
-    blind.setdefault("label_seed", options.judge_settings.seed or 0)
-    more = JudgeSettings.checked(**blind)
     wanted: list[tuple[Suite | None, str | None]] = [(suite, name) for name in judges]
-    if not judges and suite is not None:
+    if not judges and suite is not None and len(panel) > 1:
         wanted = [(suite.model_copy(update={"judge": (one,)}), None) for one in panel]
-    with ExitStack() as opened:
-        members = [
-            opened.enter_context(make_judge(options, of, name, more, budget=budget))
-            for of, name in wanted
+    if len(wanted) > 1:
+        # The members must see the same labels, which each would draw by its own seed.
+        blind.setdefault("label_seed", options.judge_settings.seed or 0)
+    more = JudgeSettings.checked(**blind)
+    return Panel(
+        [
+            stack.enter_context(make_judge(options, of, name, more, budget=budget))
+            for of, name in wanted or [(suite, None)]
         ]
-        both = Panel(members)
-        opened.pop_all()  # the panel closes them
-    return both
-
-
-def judges_and_rubric(
-    sides: SideArguments,
-    options: ComparingOptions,
-    judges: tuple[str, ...],
-    budget: Budget | None,
-) -> tuple[Panel, Rubric]:
-    """Who compares outputs that are still to be produced, and by which rubric."""
-    source = options.rubric or (None if sides.suite is None else sides.suite.rubric_source)
-    if source is None:
-        raise SettingsError(
-            "no rubric is named",
-            hint="give --rubric FILE, or the name of a shipped rubric, for example --rubric "
-            "helpfulness",
-        )
-    rubric = load_rubric(source)
-    return open_pair_judges(sides.suite, options, judges, budget), rubric
+    )
 
 
 def check_one_rubric(
@@ -406,22 +375,6 @@ def check_one_rubric(
         same.add(key)
 
 
-def suite_cases(suite: Suite, filter_tag: tuple[str, ...]) -> Iterator[Case]:
-    """The cases of a suite, before they are answered."""
-    tags = frozenset(filter_tag)
-    path = suite.dataset_path
-    cases = suite.cases or () if path is None else iter_cases(path, columns=suite.columns or None)
-    yield from (case for case in cases if not tags or tags & set(case.tags))
-
-
-def unpriced_error(what: str) -> SettingsError:
-    """The error of a dry run whose outputs do not exist."""
-    return SettingsError(
-        "the outputs do not exist yet, so the cost of judging them is unknown",
-        hint=f"judgekit plan estimates the cost of a suite; --max-cost limits that of a {what}",
-    )
-
-
 def show_pair_plan(
     panel: Panel,
     pairs: Iterable[OutputPair],
@@ -436,54 +389,72 @@ def show_pair_plan(
     show_document(judging_plan_document(plan), options)
     limit = options.max_cost
     is_short = limit is not None and plan.price_usd is not None and plan.price_usd[0] > limit
-    return EXIT_LIMIT if is_short else 0
-
-
-_STOPPED: dict[RunStopReason, int] = {
-    "interrupted": EXIT_INTERRUPTED,
-    "budget": EXIT_LIMIT,
-    "time": EXIT_LIMIT,
-    "fail_fast": EXIT_INCOMPLETE,
-    "model": EXIT_INCOMPLETE,
-}
-"""The exit code for each reason to stop before every output exists."""
+    return Exit.LIMIT if is_short else 0
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratedOutputs:
-    """The run that produced the outputs, and how it ended."""
+class ProducedSides:
+    """Sides whose outputs were produced first, with who compares them and by which rubric."""
 
-    run: RunInfo
+    panel: Panel
+    rubric: Rubric
     sides: tuple[Side, ...]
-    session: Session
-    spent_usd: float
-
-    def code(self) -> int | None:
-        """The exit code if outputs are missing, with a note how to resume; else None."""
-        session, run = self.session, self.run
-        if session.reason is not None:
-            what = "interrupted" if session.reason == "interrupted" else f"stopped: {run.reason}"
-            console.note(_resume_note(what, run.id))
-            return _STOPPED[session.reason]
-        if session.n_missed:
-            console.note(
-                "some replies are not in the frozen cache, and no calls were made for them"
-            )
-            return EXIT_FROZEN
-        return None
+    run_id: str
 
 
-def generate_outputs(
+def produced_sides(
     sides: SideArguments,
-    answering: tuple[Suite, tuple[str, ...]],
     options: ContestOptions,
-    store: RunStore,
-    resumed: RunInfo | None = None,
-) -> GeneratedOutputs:
-    """Produce the outputs of all sides; no judge is called."""
+    budget: Budget | None,
+    stack: ExitStack,
+    open_store: Callable[[], RunStore],
+    run_id: str | None,
+) -> ProducedSides:
+    """Produce the outputs of all sides, resuming a run; ends the command if some are missing."""
+    what = click.get_current_context().command.name
+    if options.dry_run:
+        raise SettingsError(
+            "the outputs do not exist yet, so the cost of judging them is unknown",
+            hint="judgekit plan estimates the cost of a suite; --max-cost limits that of a "
+            f"{'ranking' if what == 'rank' else 'comparison'}",
+        )
+    check_pair_judge(sides.suite, options, options.judge_model)
+    suite, ids = _answering_suite(sides, options)
+    # The judges are checked before an output is paid for.
+    source = options.rubric or (None if sides.suite is None else sides.suite.rubric_source)
+    if source is None:
+        raise SettingsError(
+            "no rubric is named",
+            hint="give --rubric FILE, or the name of a shipped rubric, for example --rubric "
+            "helpfulness",
+        )
+    rubric = load_rubric(source)
+    panel = _open_pair_judges(sides.suite, options, options.judge_model, budget, stack)
+    path, tags = suite.dataset_path, frozenset(options.filter_tag)
+    cases = suite.cases or () if path is None else iter_cases(path, columns=suite.columns or None)
+    wanted = (case for case in cases if not tags or tags & set(case.tags))
+    check_one_rubric(wanted, rubric, sides.suite, options.rubric)
+    store = open_store()
+    resumed = None if run_id is None else store.run(run_id)
+    run, spent_usd = _produce(suite, options, store, resumed)
+    # One limit for outputs and judges together.
+    if budget is not None:
+        budget.spend(spent_usd)
+    produced = []
+    for name, variant in zip(sides.names, ids, strict=True):
+        side = _run_side(name, run, variant, store)
+        # The name of its file would reveal a side too.
+        own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
+        produced.append(replace(side, names=(*side.names, *own)))
+    return ProducedSides(panel, rubric, tuple(produced), run.id)
+
+
+def _produce(
+    suite: Suite, options: ContestOptions, store: RunStore, resumed: RunInfo | None
+) -> tuple[RunInfo, float]:
+    """Have the variants answer, without a judge; the run and its cost."""
     # Outputs are produced as `judgekit run` does, with the same cache and the same cost limit, and
     # are on disk before anything is compared.
-    suite, ids = answering
     limits = [limit for limit in (options.limit, options.max_cases) if limit is not None]
     chosen = (
         selected_cases(options, limit=min(limits, default=None))
@@ -495,46 +466,36 @@ def generate_outputs(
     )
     session = Session(in_flight=options.max_concurrency)
     run = prepare_run(opened, store, resumed, now=session.now(), notes="outputs to compare")
-    try:
-        ended = asyncio.run(_answer(opened, store, run, session, options, resumed=bool(resumed)))
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(_resume_note("stopped at once", run.id))
-        sys.exit(EXIT_INTERRUPTED)
-    generated = []
-    for name, variant in zip(sides.names, ids, strict=True):
-        side = run_side(name, ended, variant, store)
-        # The name of its file would reveal a side too.
-        own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
-        generated.append(replace(side, names=(*side.names, *own)))
-    spent = 0.0 if opened.budget is None else opened.budget.spent_usd
-    return GeneratedOutputs(ended, tuple(generated), session, spent)
-
-
-async def _answer(
-    opened: OpenSuite,
-    store: RunStore,
-    run: RunInfo,
-    session: Session,
-    options: ContestOptions,
-    *,
-    resumed: bool,
-) -> RunInfo:
+    context = click.get_current_context()
+    command = resume_command(context, run.id, command=context.command.name or "compare")
+    continuation = f"outputs so far are stored. Resume with: {command}"
     total = (run.n_cases or 0) * len(opened.variants) * opened.suite.settings.repeats
-    try:
-        with attend(
-            options,
-            total,
-            interrupt=lambda: session.end("interrupted"),
-            verb=("answering", "answered"),
-        ) as bar:
-            session.watch = lambda result: bar.advance([], is_error=result.output.error is not None)
-            session.note = lambda text: console.note(message_lines(text))
-            return await run_suite(opened, store, run, session, resumed=resumed)
-    finally:
-        await opened.aclose()
+
+    async def answer() -> RunInfo:
+        verb = ("answering", "answered")
+        interrupt = lambda: session.end("interrupted")  # noqa: E731
+        try:
+            with attend(options, total, interrupt=interrupt, verb=verb) as bar:
+                session.watch = lambda one: bar.advance([], is_error=one.output.error is not None)
+                session.note = lambda text: console.note(message_lines(text))
+                return await run_suite(opened, store, run, session, resumed=bool(resumed))
+        finally:
+            await opened.aclose()
+
+    ended = run_until_stopped(answer(), continuation)
+    if session.reason is not None:
+        what = "interrupted" if session.reason == "interrupted" else f"stopped: {ended.reason}"
+        console.note(f"{what}; {continuation}")
+        sys.exit(STOP_CODES[session.reason])
+    if session.n_missed:
+        console.note("some replies are not in the frozen cache, and no calls were made for them")
+        sys.exit(Exit.FROZEN)
+    return ended, 0.0 if opened.budget is None else opened.budget.spent_usd
 
 
-def answering_suite(sides: SideArguments, options: ContestOptions) -> tuple[Suite, tuple[str, ...]]:
+def _answering_suite(
+    sides: SideArguments, options: ContestOptions
+) -> tuple[Suite, tuple[str, ...]]:
     """A suite of the sides that is not judged."""
     variants = [_variant(name, sides, options) for name in sides.names]
     ids = [variant.id for variant in variants]
@@ -584,9 +545,3 @@ def _variant(name: str, sides: SideArguments, options: ContestOptions) -> Varian
         )
     base = options.judge_settings.api_base
     return VariantSettings(id=file.stem, prompt=str(file), model=options.model, api_base=base)
-
-
-def _resume_note(what: str, run_id: str) -> str:
-    context = click.get_current_context()
-    command = resume_command(context, run_id, command=context.command.name or "compare")
-    return f"{what}; outputs so far are stored. Resume with: {command}"

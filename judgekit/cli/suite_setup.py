@@ -7,13 +7,29 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judgekit.cli import console
+from judgekit.cli.options import (
+    CalibrationMapOptions,
+    CallOptions,
+    GradingOptions,
+    JudgeOptions,
+    SelectionOptions,
+    StoreOptions,
+    SuiteOptions,
+    TalkOptions,
+    dry_run_option,
+    max_cost_option,
+    option,
+)
+from judgekit.cli.outputs import output_option
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     SUITE_FILE,
@@ -60,14 +76,6 @@ from judgekit.resources import shipped_file
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from judgekit.cli.options import (
-        CalibrationMapOptions,
-        CallOptions,
-        JudgeOptions,
-        SelectionOptions,
-        SuiteOptions,
-    )
-    from judgekit.cli.run_options import EngineOptions, GradeOptions, RunOptions
     from judgekit.cli.setup import GradeInputs
     from judgekit.records import Case, CaseResult, Output, RunInfo
 
@@ -80,33 +88,109 @@ TARGET_OPTIONS = {
 """The options that add a variant, by their fields."""
 
 
+class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptions):
+    """What `run` and `grade` have in common: both evaluate a suite and store a run."""
+
+    output: tuple[Path, ...] = output_option(
+        "Write every answer to FILE: .jsonl, .json, .csv or .parquet; or the report: .html or .md."
+    )
+    # For every variant: a good one must not hide one that fails.
+    fail_under: float | None = option(
+        "--fail-under",
+        "Exit 1 if the pass rate of a variant is below RATE, 4 if it has none.",
+        ge=0,
+        le=1,
+        metavar="RATE",
+    )
+    fail_fast: bool = option("-x/--fail-fast", "Stop at the first failed answer.", default=False)
+    dry_run: bool = dry_run_option()
+    allow_scripts: bool = False
+    max_time: float | None = None
+
+    @property
+    def resumes(self) -> bool:
+        """Whether a stored run is to be continued."""
+        return bool(getattr(self, "resume", None))
+
+
+class RunOptions(SuiteOptions, EngineOptions):
+    """The options of `run`."""
+
+    resume: str | None = option(
+        "--resume",
+        "Resume a run of this suite: its id, the beginning of it, or the latest.",
+        metavar="[RUN]",
+        flag_value="latest",
+    )
+    retry_errors: bool = option(
+        "--retry-errors", "With --resume: retry what failed.", default=False
+    )
+    max_cost: float | None = max_cost_option("Stop at this cost; --resume continues. Exit code 5.")
+    max_time: float | None = option(
+        "--max-time",
+        "Start no new case after this time; --resume continues. Exit code 5.",
+        gt=0,
+        metavar="SECONDS",
+        has_variable=True,
+    )
+    # Off by default: a suite from the network must not run programs.
+    allow_scripts: bool = option(
+        "--allow-scripts", "Allow the setup and the scripts of the suite.", default=False
+    )
+    # Stored with the run, and no part of what identifies it.
+    notes: str | None = option("--notes", "Notes to store with the run.")
+
+
+class GradeOptions(EngineOptions, GradingOptions):
+    """The options of `grade`."""
+
+    no_store: bool = option(
+        "--no-store",
+        "Do not store the run: no later show, trend, baseline or --resume.",
+        default=False,
+        has_variable=True,
+    )
+    output: tuple[Path, ...] = output_option(
+        "Write the verdicts to FILE: .jsonl, .json, .csv or .parquet; or the report: .html or .md."
+    )
+    # A flag without an id: the options describe the outputs, which identify the run.
+    resume: bool = option(
+        "--resume",
+        "Resume the stored run of the same outputs; without one, cached replies are used.",
+        default=False,
+    )
+    retry_errors: bool = option(
+        "--retry-errors",
+        "Retry failed questions, including cached replies that cannot be parsed.",
+        default=False,
+    )
+    fail_fast: bool = option(
+        "-x/--fail-fast", "Stop at the first failed output. Exit code 1.", default=False
+    )
+    max_cost: float | None = max_cost_option(
+        "Stop at this cost; run it again to continue. Exit code 5."
+    )
+
+
 @dataclass(slots=True)
 class RunSetup:
-    """Everything a run needs, resolved and checked."""
+    """Everything a run needs, resolved and checked.
+
+    The outputs of a grading were recorded before, so that the options alone describe it; its
+    answers are in `graded` as they arrive. A temporary folder has a store that is deleted after
+    this command.
+    """
 
     opened: OpenSuite
     store: RunStore
     session: Session
-
-    resumed: RunInfo | None
-    """The stored run that is continued."""
-
-    notes: str | None
-
+    resumed: RunInfo | None = None
+    notes: str | None = None
     info: RunInfo | None = None
-    """The run, once it is known."""
-
     is_grading: bool = False
-    """Whether its outputs were recorded before, so that the options alone describe it."""
-
     graded: list[CaseResult] = field(default_factory=list)
-    """The answers of a grading, as they arrive."""
-
     verb: tuple[str, str] = ("running", "done")
-    """The words of the progress bar: during the run and at its end."""
-
     temporary: TemporaryDirectory[str] | None = None
-    """The folder of a store that is deleted after this command."""
 
     @property
     def is_stored(self) -> bool:
@@ -179,7 +263,7 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     refuse_refresh_of_frozen(options)
     named = configured_suite(options.config)
-    inputs = grade_inputs(options, named)
+    inputs = grade_inputs(options, named, is_lenient=True)
     first = inputs.sources[0].path
     suite = named or Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
     if named is None or not (named.assertions or named.profile):
@@ -195,30 +279,18 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     opened = open_suite(
         suite, selected_cases(options), execution_options(options), recorded=recorded
     )
-    store, temporary = _grade_store(options)
-    return RunSetup(
-        opened,
-        store,
-        _session(options),
-        resumed=None,
-        notes=None,
-        is_grading=True,
-        temporary=temporary,
-        verb=("grading", "graded"),
+    setup = partial(
+        RunSetup, opened, session=_session(options), is_grading=True, verb=("grading", "graded")
     )
-
-
-def _grade_store(options: GradeOptions) -> tuple[RunStore, TemporaryDirectory[str] | None]:
-    """The store of a grading; a temporary one with --no-store or if it cannot be written."""
     if not options.no_store:
         try:
             store = RunStore(options.store)
             with store.writing():  # a read-only file opens without an error
-                return store, None
+                return setup(store=store)
         except StoreError as error:
             console.note(f"warning: the run is not stored: {error.message}")
     folder = TemporaryDirectory(prefix="judgekit-run-")
-    return RunStore(Path(folder.name, "judgekit.db")), folder
+    return setup(store=RunStore(Path(folder.name, "judgekit.db")), temporary=folder)
 
 
 def read_recorded(
@@ -235,24 +307,24 @@ def read_recorded(
         if output.variant is None:
             unnamed.add(variant)
         files.setdefault(variant, source.path)
-        own = outputs.setdefault(variant, {})
-        if case.id in own:
-            raise DatasetError(
-                f"a second output of variant {variant!r}",
-                path=source.path,
-                case_id=case.id,
-                hint="give each its own `variant`, or name one of the files",
-            )
-        own[case.id] = output.model_copy(update={"case_id": case.id, "variant": variant})
+        named = output.model_copy(update={"case_id": case.id, "variant": variant})
+        outputs.setdefault(variant, {})[case.id] = named
         # A case without --cases is described by the rows of its outputs, once for each variant.
         cases[case.id] = _same_case(cases.get(case.id), case, source.path)
         n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
         raise inputs.nothing_chosen()
-    note_without_inputs(n_without_input, n)
+    if n_without_input:  # the judge does not see the task
+        console.note(
+            f"{n_without_input} of {format_count(n, 'output')} without an input: the judge sees "
+            f"only the output; {MISSING_INPUT_REMEDY}"
+        )
     # A suite lists the cases each variant must answer; a file alone only those that were answered.
-    is_complete = is_suite and inputs.takes_all and inputs.cases is not None
-    chosen = inputs.tagged_cases() if is_complete else tuple(cases.values())
+    takes_all = inputs.sample is None and inputs.limit is None
+    is_complete = is_suite and takes_all and inputs.cases is not None
+    if is_complete and inputs.cases is not None:
+        cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}
+    chosen = tuple(cases.values())
     name, version = (
         ("outputs", "1") if inputs.cases is None else (inputs.cases.name, inputs.cases.version)
     )
@@ -261,18 +333,10 @@ def read_recorded(
         outputs,
         has_gaps=not is_complete,
         unnamed=frozenset(unnamed),
+        unmatched=inputs.unmatched(),
     )
     variants = tuple(VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items())
     return recorded, variants
-
-
-def note_without_inputs(n: int, n_all: int) -> None:
-    """Warn of outputs whose task the judge does not see."""
-    if n:
-        console.note(
-            f"{n} of {format_count(n_all, 'output')} without an input: the judge sees only the "
-            f"output; {MISSING_INPUT_REMEDY}"
-        )
 
 
 def _same_case(known: Case | None, case: Case, path: Path) -> Case:
@@ -308,7 +372,15 @@ def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
     judges = suite.judge
     if name is not None:
         same = tuple(judge for judge in judges if judge.model == name)
-        judges = same or (_another_judge(name, suite),)
+        # Another model takes the place of the suite's only judge, with the settings of that one.
+        (only,) = judges if len(judges) == 1 else (None,)
+        settings = {} if only is None or only.kind != "llm" else only.model_dump(exclude_unset=True)
+        settings.pop("api_base", None)  # another model is not at this one's address
+        # Recorded replies here are relative to the working folder, as a path is there.
+        kind, colon, path = name.partition(":")
+        if kind == "recorded" and colon:
+            name = f"{kind}:{_from_here(path, suite)}"
+        judges = same or (SuiteJudge.model_validate({**settings, "model": name}),)
         suite = suite.model_copy(update={"panel": None})
     merged = tuple(
         SuiteJudge.checked(**{**judge.model_dump(exclude_unset=True), **changes})
@@ -317,18 +389,6 @@ def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
         for judge in judges
     )
     return suite.model_copy(update={"judge": merged})
-
-
-def _another_judge(model: str, suite: Suite) -> SuiteJudge:
-    """Another model in the place of the suite's only judge, with the settings of that one."""
-    (only,) = suite.judge if len(suite.judge) == 1 else (None,)
-    settings = {} if only is None or only.kind != "llm" else only.model_dump(exclude_unset=True)
-    settings.pop("api_base", None)  # another model is not at this one's address
-    # Recorded replies on the command line are relative to the working folder, as a path there is.
-    kind, colon, path = model.partition(":")
-    if kind == "recorded" and colon:
-        model = f"{kind}:{_from_here(path, suite)}"
-    return SuiteJudge.model_validate({**settings, "model": model})
 
 
 def execution_options(options: CallOptions, *, allow_scripts: bool = False) -> ExecutionOptions:
@@ -421,14 +481,16 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
             f"no suite is named, and there is no {SUITE_FILE} here",
             hint="name one: judgekit run suite.yaml; or create one: judgekit init my-suite",
         )
-    if not named.is_dir():
-        return (named,)
     if (named / SUITE_FILE).is_file():
         return (named / SUITE_FILE,)
-    if any((named / mark).is_file() for mark in _SKILL_MARKS):
+    if not named.is_dir() or any((named / mark).is_file() for mark in _SKILL_MARKS):
         return (named,)
     suites = discover_suites(named)
-    theirs = {path.resolve() for suite in suites if (path := _dataset_of(suite)) is not None}
+    theirs = set()
+    for suite in suites:
+        with suppress(InputError):  # reported when the suite itself is run
+            if (path := load_suite(suite).dataset_path) is not None:
+                theirs.add(path.resolve())
     datasets = [path for path in discover_datasets(named) if path.resolve() not in theirs]
     if not suites and not datasets:
         raise SettingsError(
@@ -436,13 +498,6 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
             hint="name a suite, a file of cases, or a skill with eval/tests.json",
         )
     return (*suites, *datasets)
-
-
-def _dataset_of(suite: Path) -> Path | None:
-    try:
-        return load_suite(suite).dataset_path
-    except InputError:  # reported when the suite itself is run
-        return None
 
 
 def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
@@ -462,32 +517,31 @@ def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
             f"{TARGET_OPTIONS[name]} is for a suite without variants, and {suite.name!r} has some",
             hint="omit it, or add the variant to the suite",
         )
-    wanted = options.variant
-    if name == "target_outputs" and len(wanted) != 1:
-        # The rows may name several variants; if one row names none, they are all of one variant,
-        # which is named after the file.
-        path = Path(value)
-        named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
-        ids = [] if None in named else [str(one) for one in named if one not in {None, ""}]
-        outputs = str(path.resolve())
-        variants = tuple(VariantSettings(id=id_, outputs=outputs) for id_ in ids or [path.stem])
-        return suite.model_copy(update={"variants": variants})
-    variant = _variant(name, value, suite, id_=wanted[0] if len(wanted) == 1 else None)
-    return suite.model_copy(update={"variants": (variant,)})
+    ids = options.variant if len(options.variant) == 1 else ()
+    return suite.model_copy(update={"variants": _variants(name, value, suite, ids)})
 
 
-def _variant(name: str, value: str, suite: Suite, *, id_: str | None) -> VariantSettings:
-    if name == "target_outputs":
-        path = Path(value)
-        return VariantSettings(id=id_ or path.stem, outputs=str(path.resolve()))
+def _variants(
+    name: str, value: str, suite: Suite, ids: tuple[str, ...]
+) -> tuple[VariantSettings, ...]:
+    id_ = next(iter(ids), None)
     if name == "target_command":
-        return VariantSettings(id=id_ or "command", command=_command(value, suite))
+        return (VariantSettings(id=id_ or "command", command=_command(value, suite)),)
     if name == "target_python":
         here = str(Path.cwd())
         if here not in sys.path:  # as with `python script.py`, modules here go first
             sys.path.insert(0, here)
-        return VariantSettings(id=id_ or value.rpartition(":")[2], python=value)
-    return VariantSettings(id=id_ or urlsplit(value).netloc, http=HttpTarget(url=value))
+        return (VariantSettings(id=id_ or value.rpartition(":")[2], python=value),)
+    if name == "target_http":
+        return (VariantSettings(id=id_ or urlsplit(value).netloc, http=HttpTarget(url=value)),)
+    path = Path(value)
+    if not ids:
+        # The rows may name several variants; if one row names none, they are all of one variant,
+        # which is named after the file.
+        named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
+        ids = () if None in named else tuple(str(one) for one in named if one not in {None, ""})
+    outputs = str(path.resolve())
+    return tuple(VariantSettings(id=one, outputs=outputs) for one in ids or [path.stem])
 
 
 def _command(value: str, suite: Suite) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -12,24 +11,22 @@ import click
 
 from judgekit.bias_audit import ProbeRunner, ProbeSession
 from judgekit.cli import console
-from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
-from judgekit.cli.help import HelpCommand
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
-    EXISTING_PATH,
     LabelOptions,
     StudyOptions,
     dry_run_option,
     option,
-    takes,
+    outputs_option,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend
-from judgekit.cli.setup import cost_budget, grade_setup
+from judgekit.cli.progress import run_probes, run_until_stopped
+from judgekit.cli.setup import cost_budget, grade_setup, how_to_continue
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
-from judgekit.records import Verdict
 from judgekit.report import Conclusion, Document, message, tuning_document, tuning_plan_line
 from judgekit.tuning import TuneOptions, plan_tuning, prepare_tuning, run_tuning
 
@@ -42,16 +39,8 @@ if TYPE_CHECKING:
 _DEFAULTS = TuneOptions()
 
 
-class TuneCommandOptions(StudyOptions, LabelOptions):
-    """The options of `tune`."""
-
-    outputs: tuple[Path, ...] = option(
-        "--outputs",
-        "File of labelled outputs; may be repeated.",
-        (),
-        kind=EXISTING_PATH,
-        metavar="FILE",
-    )
+class _TuneCommandOptions(StudyOptions, LabelOptions):
+    outputs: tuple[Path, ...] = outputs_option("File of labelled outputs.")
     candidates: tuple[str, ...] = option(
         "--candidates",
         "Reworded rubric with the same criteria and scales; may be repeated.",
@@ -92,10 +81,9 @@ class TuneCommandOptions(StudyOptions, LabelOptions):
     dry_run: bool = dry_run_option()
 
 
-@click.command("tune", cls=HelpCommand)
+@command("tune", _TuneCommandOptions)
 @click.argument("labels", type=EXISTING_FILE)
-@takes(TuneCommandOptions)
-def tune_command(options: TuneCommandOptions, *, labels: Path) -> None:
+def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
     """Improve a judge using human labels: wording, anchors, examples; verified on held-out cases.
 
     LABELS and --outputs are files as for judgekit calibrate. The cases are split in two. Every
@@ -129,25 +117,29 @@ def tune_command(options: TuneCommandOptions, *, labels: Path) -> None:
             sys.exit(_run(prepared, options, files))
 
 
-def _run(prepared: TuningSetup, options: TuneCommandOptions, files: OutputFiles) -> int:
-    try:
-        result = asyncio.run(_tune(prepared, options))
-    except asyncio.CancelledError:  # the second Ctrl-C
-        console.note(f"stopped at once; {_again(prepared, 'interrupted')}")
-        return EXIT_INTERRUPTED
+def _run(prepared: TuningSetup, options: _TuneCommandOptions, files: OutputFiles) -> int:
+    judge = prepared.runner.judge
+    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
+    again = how_to_continue(judge)
+    work = run_tuning(prepared, session)
+    result = run_until_stopped(
+        run_probes(work, session, judge, options, total=prepared.n_gradings), again
+    )
     show_document(tuning_document(result), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
         _write(result, path, options)
     if result.decision == "incomplete":
-        console.note(_again(prepared, result.reason))
+        is_short = result.reason == "budget"
+        more = "; the next call needs a higher --max-cost" if is_short else ""
+        console.note(f"{again}{more}")
     if result.reason is not None:
-        codes = {"interrupted": EXIT_INTERRUPTED, "budget": EXIT_LIMIT, "frozen": EXIT_FROZEN}
-        return codes.get(result.reason, EXIT_INCOMPLETE)
-    return EXIT_INCOMPLETE if result.failures else 0
+        codes = {"interrupted": Exit.INTERRUPTED, "budget": Exit.LIMIT, "frozen": Exit.FROZEN}
+        return codes.get(result.reason, Exit.INCOMPLETE)
+    return Exit.INCOMPLETE if result.failures else 0
 
 
-def _prepare(setup: GradeSetup, labels: Path, options: TuneCommandOptions) -> TuningSetup:
+def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> TuningSetup:
     others: dict[str, Rubric] = {}
     for source in options.candidates:
         # Files of one name in several folders keep their paths.
@@ -177,21 +169,7 @@ def _prepare(setup: GradeSetup, labels: Path, options: TuneCommandOptions) -> Tu
     )
 
 
-async def _tune(prepared: TuningSetup, options: TuneCommandOptions) -> Tuning:
-    judge = prepared.runner.judge
-    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
-    interrupt = lambda: session.end("interrupted")  # noqa: E731
-    with attend(options, prepared.n_gradings, interrupt=interrupt) as display:
-        session.watch = lambda answer: (
-            display.advance([*answer.judgments, *answer.failures])
-            if isinstance(answer, Verdict)
-            else None
-        )
-        async with judge:
-            return await run_tuning(prepared, session)
-
-
-def _write(result: Tuning, output: Path, options: TuneCommandOptions) -> None:
+def _write(result: Tuning, output: Path, options: _TuneCommandOptions) -> None:
     """Write the tuned rubric if it is significantly better, and report how to use it."""
     is_forced = options.write_anyway and result.decision != "incomplete"
     if result.tuned is None or not (result.decision == "better" or is_forced):
@@ -210,12 +188,3 @@ def _write(result: Tuning, output: Path, options: TuneCommandOptions) -> None:
     more = "".join(f" {name} {value}" for name, value in flags.items() if value)
     console.note(f"wrote {message.printable(result.chosen or '')} to {output}; use it with:")
     console.note(f"  judgekit grade OUTPUTS --rubric {output}{more}")
-
-
-def _again(prepared: TuningSetup, reason: str | None) -> str:
-    is_cached = prepared.runner.judge.connection.cache is not None
-    again = (
-        "cached replies are not requested again" if is_cached else "without a cache, it starts over"
-    )
-    more = "; the next call needs a higher --max-cost" if reason == "budget" else ""
-    return f"run the same command again to continue: {again}{more}"

@@ -17,20 +17,35 @@ from judgekit.assertions import (
     ScriptSettings,
     SimilaritySettings,
     assertion_registry,
-    check_scorers,
     find_script,
     named_scripts,
+    read_scorers,
     read_specs,
     script_entries,
     similar_entry,
 )
-from judgekit.cli import console, diagnostics
-from judgekit.cli.diagnostics import Diagnostic
-from judgekit.cli.exit_codes import EXIT_INPUT
-from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import json_option
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
+from judgekit.cli.lint import (
+    TEMPLATE_SUFFIX,
+    Diagnostic,
+    diagnostic_from_flaw,
+    diagnostic_from_problem,
+    diagnostics_document,
+    is_failed,
+    is_judge_template,
+    sort_diagnostics,
+)
+from judgekit.cli.options import EXISTING_PATH, OutputOptions, option
+from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
-from judgekit.datasets import RowCheck, load_rubric, suite_from_path, validate_path
+from judgekit.datasets import (
+    RowCheck,
+    load_calibration,
+    load_rubric,
+    suite_from_path,
+    validate_path,
+)
 from judgekit.errors import DatasetError, InputError, JudgekitError, SettingsError, TemplateError
 from judgekit.evaluation import CasePlans
 from judgekit.formats import (
@@ -38,6 +53,7 @@ from judgekit.formats import (
     FORMATS,
     LINE_SUFFIXES,
     TABLE_SUFFIXES,
+    TYPED_SUFFIX,
     FileRow,
     document_kind,
     file_exists,
@@ -50,7 +66,7 @@ from judgekit.formats import (
 )
 from judgekit.models import key_variable
 from judgekit.prompts import lint_partial, lint_template
-from judgekit.report import message, numbers
+from judgekit.report import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,11 +76,10 @@ if TYPE_CHECKING:
     from judgekit.datasets import Suite
     from judgekit.formats import ForeignFile, KeyPath, ParsedDocument
     from judgekit.models import Embeddings
-    from judgekit.records import Case, JsonObject, Rubric
+    from judgekit.records import Case, Rubric
     from judgekit.registry import Registry
 
-_TEMPLATE = ".j2"
-_KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, _TEMPLATE})
+_KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX})
 # Dependencies of other projects; their YAML and JSON files are many and never ours.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 
@@ -77,16 +92,40 @@ _TITLES = {
     "labels": "labels",
 }
 
-_CASES_OF_OTHERS = frozenset(shape.title for shape in FORMATS if shape.has_cases)
+_MAPS = "calibration maps"
+_RESULTS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("verdicts", frozenset({"rubric_fingerprint", "judgments", "value_low"})),
+    ("verdicts", frozenset({"case_id", "verdict_value", "verdict_passed"})),
+    ("answers of a run", frozenset({"run_id", "output_text", "is_done"})),
+    ("comparisons", frozenset({"variant_a", "variant_b", "preferences"})),
+    (_MAPS, frozenset({"asked", "maps", "label_set"})),
+    ("a calibration report", frozenset({"stand_in", "pooled"})),
+    ("an audit report", frozenset({"probes", "material"})),
+    ("a rejudgment report", frozenset({"churn", "flips"})),
+    ("a plan", frozenset({"n_questions", "n_calls", "token_source"})),
+    ("a plan", frozenset({"n_counted", "n_answers", "models"})),
+    ("cache statistics", frozenset({"folder", "n_entries", "saved"})),
+    ("a validation report", frozenset({"component", "overall_score", "tier"})),
+)
+"""What commands write about results, by fields that only such a file has."""
+
+_PAGES = {".html": "a page", ".md": "a page", ".xml": "results for a CI server"}
+
 _UNKNOWN = "not a file of judgekit"
 _UNREADABLE = "cannot be read"
+_CHECKED = frozenset(
+    {*_TITLES.values(), *(one.title for one in FORMATS if one.has_cases), "template", _UNREADABLE}
+)
+"""The types of files that are checked in a folder."""
 
 
-@click.command("validate", cls=HelpCommand)
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
-@click.option("--strict", is_flag=True, help="Exit 2 for warnings as well.")
-@json_option
-def validate_command(*, paths: tuple[Path, ...], strict: bool, as_json: bool) -> None:
+class _ValidateOptions(OutputOptions):
+    strict: bool = option("--strict", "Exit 2 for warnings as well.", default=False)
+
+
+@command("validate", _ValidateOptions)
+@click.argument("paths", nargs=-1, type=EXISTING_PATH)
+def validate_command(options: _ValidateOptions, *, paths: tuple[Path, ...]) -> None:
     """Check that files are valid: reports every problem of every file at once.
 
     PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders of
@@ -100,19 +139,16 @@ def validate_command(*, paths: tuple[Path, ...], strict: bool, as_json: bool) ->
         judgekit validate cases.jsonl rubrics/ --strict
     """
     files = [(path, _title(path)) for path in _files(paths)]
-    found = [(path, title, _diagnostics(path)) for path, title in files]
-    remarks = diagnostics.sort_diagnostics(remark for _, _, each in found for remark in each)
-    if as_json:
-        listed = [{"path": str(path), "kind": title} for path, title in files]
-        console.print_json({"files": listed, **diagnostics.diagnostics_json(remarks)})
-    else:
-        _print_files(files)
-        diagnostics.print_diagnostics(remarks)
-        click.echo(
-            f"{numbers.format_count(len(files), 'file')}: {diagnostics.severity_totals(remarks)}"
-        )
-    n_bad = len(remarks) if strict else diagnostics.count_severity(remarks, "error")
-    sys.exit(EXIT_INPUT if n_bad else 0)
+    remarks = sort_diagnostics(one for path, title in files for one in _diagnostics(path, title))
+    document = diagnostics_document(
+        "Files",
+        numbers.format_count(len(files), "file"),
+        remarks,
+        {"files": [{"path": str(path), "kind": title} for path, title in files]},
+        [f"{path}: {title}" for path, title in files],
+    )
+    show_document(document, options)
+    sys.exit(Exit.INPUT if is_failed(remarks, strict=options.strict) else 0)
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -121,87 +157,89 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         raise SettingsError(
             f"there is no {SUITE_FILE} here", hint="name the files or folders to check"
         )
-    for path in paths or (Path(SUITE_FILE),):
-        if path.is_dir():
-            yield from (each for each in _in_folder(path) if _is_judgekit_file(each))
-        else:
-            yield path
-
-
-def _in_folder(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        is_skipped = any(part.startswith(".") or part in _SKIPPED for part in parts)
-        if path.is_file() and not is_skipped and suffix_of(path) in _KNOWN:
-            yield path
-
-
-def _is_judgekit_file(path: Path) -> bool:
-    """Whether a file in a folder is checked: other tools may keep their files beside ours."""
-    if path.suffix == _TEMPLATE:
-        return _is_judge_template(path) or path.parent.name == "partials"
-    return _title(path) in {*_TITLES.values(), *_CASES_OF_OTHERS, _UNREADABLE}
-
-
-# As in `lint`: a judge template fills blocks; a prompt of a system under test has none.
-def _is_judge_template(path: Path) -> bool:
-    return "block" in path.read_text(encoding="utf-8", errors="replace")
+    for named in paths or (Path(SUITE_FILE),):
+        if not named.is_dir():
+            yield named
+            continue
+        for path in sorted(named.rglob("*")):
+            parts = path.relative_to(named).parts
+            is_skipped = any(part.startswith(".") or part in _SKIPPED for part in parts)
+            if not path.is_file() or is_skipped or suffix_of(path) not in _KNOWN:
+                continue
+            # Other tools may keep their files beside ours.
+            title = _title(path)
+            if title in _CHECKED or (title == "partial" and path.parent.name == "partials"):
+                yield path
 
 
 def _title(path: Path) -> str:
-    """The type of a file, recognized by its content."""
-    if path.suffix == _TEMPLATE:
-        return "template" if _is_judge_template(path) else "partial"
+    if path.suffix == TEMPLATE_SUFFIX:
+        return "template" if is_judge_template(path) else "partial"
+    if path.suffix in _PAGES:
+        return _PAGES[path.suffix]
     try:
         document = read_whole_document(path)
         if document is not None:
-            shape = foreign_shape(document.value)
-            own = _TITLES.get(document_kind(document.value) or "", _UNKNOWN)
-            return own if shape is None else shape.title
-        rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, FileRow)]
+            value = document.value
+            shape, kind = foreign_shape(value), document_kind(value)
+            if shape is not None:
+                return shape.title
+            # Lists and exports are recognized by their first item.
+            while isinstance(value, list) or (isinstance(value, dict) and len(value) == 1):
+                items = value if isinstance(value, list) else list(value.values())
+                value = items[0] if items else None
+            fields = value if isinstance(value, dict) else {}
+        else:
+            rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, FileRow)]
+            if not rows:
+                return _UNREADABLE
+            fields = rows[0].fields
+            kind = row_kind(fields)
     except DatasetError:
         return _UNREADABLE
-    return _TITLES.get(row_kind(rows[0].fields) or "", _UNKNOWN) if rows else _UNREADABLE
+    names = {name.removesuffix(TYPED_SUFFIX) for name in fields}
+    result = next((title for title, marks in _RESULTS if marks <= names), None)
+    return result or _TITLES.get(kind or "", _UNKNOWN)
 
 
-def _diagnostics(path: Path) -> list[Diagnostic]:
-    if path.suffix == _TEMPLATE:
-        return _template_diagnostics(path)
-    found = [diagnostics.diagnostic_from_problem(problem) for problem in validate_path(path)]
+def _diagnostics(path: Path, title: str) -> list[Diagnostic]:
+    try:
+        if path.suffix == TEMPLATE_SUFFIX:
+            # Whether it compiles and renders; its quality is the subject of `lint`.
+            flaws = lint_template(str(path)) if title == "template" else lint_partial(path)
+            return [
+                diagnostic_from_flaw(flaw, path=str(path), line=flaw.line)
+                for flaw in flaws
+                if flaw.rule == "unsound"
+            ]
+        if title == _MAPS:
+            load_calibration(path)
+    except (SettingsError, TemplateError) as error:
+        return [_error(path, None, error.message, error.hint)]
+    # What commands write about results is evidence, which nobody edits.
+    if path.suffix in _PAGES or title in dict(_RESULTS):
+        return []
+    found = [diagnostic_from_problem(problem) for problem in validate_path(path)]
     found += assertion_diagnostics(path, found)
     return [*found, *suite_diagnostics(path, found)]
 
 
-def _template_diagnostics(path: Path) -> list[Diagnostic]:
-    # Whether it compiles and renders; its quality is the subject of `lint`.
-    try:
-        flaws = lint_template(str(path)) if _is_judge_template(path) else lint_partial(path)
-    except TemplateError as error:
-        return [diagnostics.Diagnostic(str(path), None, "error", error.message, error.hint)]
-    return [
-        diagnostics.diagnostic_from_flaw(flaw, path=str(path), line=flaw.line)
-        for flaw in flaws
-        if flaw.rule == "unsound"
-    ]
-
-
-def _print_files(files: Sequence[tuple[Path, str]]) -> None:
-    for path, title in files:
-        click.echo(f"{message.printable(str(path))}: {title}")
-
-
 _ASSERTIONS = "assertions"
-_OWN = frozenset({"suite", "cases"})
 
 
 def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The invalid assertions of a file, and of the cases a suite names."""
     try:
         document = read_whole_document(path)
-        if document is None:
-            found = list(_of_rows(path))
+        if document is not None:
+            found = list(_of_document(document))
         else:
-            found = [*_of_document(document), *_of_dataset(document)]
+            found = [
+                _error(path, row.line, fault.message, fault.hint, row.fields.get("id"))
+                for row in scan_rows(path)
+                if isinstance(row, FileRow) and isinstance(row.fields.get(_ASSERTIONS), list)
+                for fault in read_specs(row.fields[_ASSERTIONS], registry=_registry())[1]
+            ]
     except DatasetError:
         return []  # already in `known`
     return [remark for remark in found if not any(_is_same(remark, one) for one in known)]
@@ -209,15 +247,21 @@ def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagn
 
 def _of_document(document: ParsedDocument) -> Iterator[Diagnostic]:
     value = document.value
-    shape = foreign_shape(value)
+    shape, kind = foreign_shape(value), document_kind(value)
+    fields = value if isinstance(value, dict) else {}
     if shape is None:
-        if document_kind(value) in _OWN:
+        if kind in {"suite", "cases"}:
             yield from _as_written(document)
     elif shape.reader is not None and shape.has_cases:
-        if isinstance(value, dict) and "workflowName" in value:
+        if "workflowName" in fields:
             yield from _as_written(document)
-            return
-        yield from _of_cases(shape.read(document))
+        else:
+            yield from _of_cases(shape.read(document))
+    # The cases in the file that a suite names; a missing file is reported already.
+    named = fields.get("dataset") if kind == "suite" else None
+    other = document.path.parent / named if isinstance(named, str) else None
+    if other is not None and (folder_exists(other) or file_exists(other)):
+        yield from assertion_diagnostics(other, ())
 
 
 def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
@@ -234,7 +278,7 @@ def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
             fault_key = (line, message.partition("assertions[")[2] if places is None else message)
             if fault_key not in reported:
                 reported.add(fault_key)
-                yield _diagnostic(reading.document.path, line, case.id, message, fault.hint)
+                yield _error(reading.document.path, line, message, fault.hint, case.id)
 
 
 def _as_written(document: ParsedDocument) -> Iterator[Diagnostic]:
@@ -251,29 +295,7 @@ def _as_written(document: ParsedDocument) -> Iterator[Diagnostic]:
             specs, where = holder[_ASSERTIONS], (*place, _ASSERTIONS)
             for fault in read_specs(specs, registry=_registry())[1]:
                 line = document.line_of(*where, *fault.where[1:])
-                yield _diagnostic(document.path, line, name, fault.message, fault.hint)
-
-
-def _of_dataset(document: ParsedDocument) -> list[Diagnostic]:
-    """The faults of the cases in the file that a suite names; a missing file is in `known`."""
-    value = document.value
-    if not isinstance(value, dict) or document_kind(value) != "suite":
-        return []
-    named = value.get("dataset")
-    other = document.path.parent / named if isinstance(named, str) else None
-    return (
-        []
-        if other is None or not (folder_exists(other) or file_exists(other))
-        else assertion_diagnostics(other, ())
-    )
-
-
-def _of_rows(path: Path) -> Iterator[Diagnostic]:
-    for row in scan_rows(path):
-        if isinstance(row, FileRow) and isinstance(row.fields.get(_ASSERTIONS), list):
-            for fault in read_specs(row.fields[_ASSERTIONS], registry=_registry())[1]:
-                case_id = row.fields.get("id")
-                yield _diagnostic(path, row.line, case_id, fault.message, fault.hint)
+                yield _error(document.path, line, fault.message, fault.hint, name)
 
 
 @cache
@@ -282,13 +304,6 @@ def _registry() -> Registry:
     # Allowed, because nothing is run here: their names must only be known.
     scripts = script_entries(ScriptSettings(Path(), is_allowed=True))[0]
     return assertion_registry().plus(similar_entry(SimilaritySettings()), scripts)
-
-
-def _diagnostic(
-    path: Path, line: int, case_id: object, message: str, hint: str | None
-) -> Diagnostic:
-    case = "" if case_id is None else f"case {case_id!r}: "
-    return Diagnostic(str(path), line, "error", f"{case}{message}", hint)
 
 
 def _is_same(remark: Diagnostic, known: Diagnostic) -> bool:
@@ -304,14 +319,15 @@ def _is_same(remark: Diagnostic, known: Diagnostic) -> bool:
     return is_needed and remark.line == known.line and "needs `" in remark.message
 
 
-_SIMILARITY = "similarity"
-
-
 def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The problems of how a suite evaluates its cases."""
     try:
         document = read_whole_document(path)
-        if document is None or not _is_suite(document):
+        shape = None if document is None else foreign_shape(document.value)
+        is_suite = document is not None and (
+            document_kind(document.value) == "suite" if shape is None else shape.is_suite
+        )
+        if document is None or not is_suite:
             return []
         suite = suite_from_path(path)
     except JudgekitError as error:
@@ -321,13 +337,6 @@ def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnosti
     reported = {(remark.line, remark.message) for remark in known}
     found = [*_of_suite(suite, document), *_of_suite_cases(suite, document)]
     return [one for one in found if (one.line, one.message) not in reported]
-
-
-def _is_suite(document: ParsedDocument) -> bool:
-    shape = foreign_shape(document.value)
-    if shape is not None:
-        return shape.is_suite
-    return document_kind(document.value) == "suite"
 
 
 def _of_suite(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
@@ -359,27 +368,23 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
         line = document.line_of("scorers", place)
         try:
             plans = _plans(suite.model_copy(update={"scorers": (spec,)}), None)
-            check_scorers(plans.suite_scorers, registry=plans.scorers)
+            read_scorers(plans.suite_scorers, registry=plans.scorers)
         except InputError as error:
             # Each is checked alone, so its number in the message would always be 0.
             fault = error.message.removeprefix("scorers[0]").lstrip(": ")
             yield _error(path, line, fault, error.hint)
-        else:
-            yield from _of_similarity(spec, path, line)
-
-
-def _of_similarity(spec: JsonObject, path: Path, line: int) -> Iterator[Diagnostic]:
-    """Warnings about what is missing on this machine: a key, an optional package."""
-    if spec.get("type") != _SIMILARITY:
-        return
-    variable = key_variable(str(spec.get("model")).partition("/")[0])
-    is_asked = spec.get("method") == "embedding" and spec.get("api_base") is None
-    if is_asked and not os.environ.get(variable):
-        what = f"the model {spec.get('model')} needs a key, and {variable} is not set"
-        yield Diagnostic(str(path), line, "warning", what, "set it before the run")
-    if spec.get("method") == "best" and find_spec("wordllama") is None:
-        what = "semantic similarity is not installed; words are compared instead"
-        yield Diagnostic(str(path), line, "warning", what, "pip install 'judgekit-llm[semantic]'")
+            continue
+        # Warnings about what is missing on this machine: a key, an optional package.
+        method = spec.get("method") if spec.get("type") == "similarity" else None
+        variable = key_variable(str(spec.get("model")).partition("/")[0])
+        is_asked = method == "embedding" and spec.get("api_base") is None
+        if is_asked and not os.environ.get(variable):
+            what = f"the model {spec.get('model')} needs a key, and {variable} is not set"
+            yield Diagnostic(str(path), line, "warning", what, "set it before the run")
+        if method == "best" and find_spec("wordllama") is None:
+            what = "semantic similarity is not installed; words are compared instead"
+            remedy = "pip install 'judgekit-llm[semantic]'"
+            yield Diagnostic(str(path), line, "warning", what, remedy)
 
 
 def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
@@ -456,5 +461,8 @@ def _rubric(suite: Suite) -> Rubric | None:
         return None  # an invalid rubric is in `known`
 
 
-def _error(path: Path, line: int | None, message: str, hint: str | None = None) -> Diagnostic:
-    return Diagnostic(str(path), line, "error", message, hint)
+def _error(
+    path: Path, line: int | None, message: str, hint: str | None = None, case_id: object = None
+) -> Diagnostic:
+    case = "" if case_id is None else f"case {case_id!r}: "
+    return Diagnostic(str(path), line, "error", f"{case}{message}", hint)

@@ -35,15 +35,6 @@ from .outputs import (
     read_output as read_output,
     read_output_row as read_output_row,
 )
-from .settings import (
-    DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
-    DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
-    Gate as Gate,
-    HttpTarget as HttpTarget,
-    SuiteGroup as SuiteGroup,
-    TargetKind as TargetKind,
-    VariantSettings as VariantSettings,
-)
 from .sources import (
     CaseSelection as CaseSelection,
     SelectionCount as SelectionCount,
@@ -55,7 +46,14 @@ from .sources import (
     suite_from_path as suite_from_path,
 )
 from .suite import (
+    DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
+    DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
+    Gate as Gate,
+    HttpTarget as HttpTarget,
     Suite as Suite,
+    SuiteGroup as SuiteGroup,
+    TargetKind as TargetKind,
+    VariantSettings as VariantSettings,
     expand_variants as expand_variants,
     names_a_file as names_a_file,
     scorer_name as scorer_name,

@@ -33,27 +33,16 @@ the one command whose own model declares it."""
 class CommandOption:
     """The option of a setting on the command line and in pytest."""
 
-    spelling: str
-    """As click declares it: `-j/--max-concurrency` is two options, `--x/--no-x` one."""
-
+    spelling: str  # as click declares it: `-j/--max-concurrency` is two options, `--x/--no-x` one
     group: OptionGroup
-    metavar: str | None = None
-    """None takes the type's own word."""
-
-    has_variable: bool = True
-    """Whether it has a variable `JUDGEKIT_…`, too."""
-
-    is_rare: bool = False
-    """Whether only `--help-all` shows it."""
-
+    metavar: str | None = None  # None takes the type's own word
+    has_variable: bool = True  # whether it has a variable `JUDGEKIT_…`, too
+    is_rare: bool = False  # whether only `--help-all` shows it
+    # The name of the command's parameter, where another option has the field's.
     parameter: str | None = None
-    """The name of the command's parameter, where another option has the field's."""
-
-    in_pytest: bool = False
-    """Whether the pytest plugin has it as well."""
-
+    in_pytest: bool = False  # whether the pytest plugin has it as well
+    # The value of the option when it is given without one; None if it always needs one.
     flag_value: str | None = None
-    """The value of the option when it is given without one; None if it always needs one."""
 
 
 class CallSettings(Record):

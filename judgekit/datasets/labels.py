@@ -49,11 +49,8 @@ class LocatedLabel:
     """A label and where it stands."""
 
     label: Label
-    line: int
-    """The line, from 1; in a list the position."""
-
-    path: Path | None = None
-    """None where the label came from Python."""
+    line: int  # the line, from 1; in a list the position
+    path: Path | None = None  # None where the label came from Python
 
     @property
     def where(self) -> str:
@@ -71,7 +68,7 @@ def read_labels(path: Path | str) -> list[LocatedLabel]:
     """The labels of a file."""
     path = Path(path)
     labels = _valid_labels(
-        row if isinstance(row, DatasetError) else read_label(row, path) for row in scan_rows(path)
+        row if isinstance(row, DatasetError) else _read_label(row, path) for row in scan_rows(path)
     )
     if not labels:
         raise DatasetError("the file holds no labels", path=path)
@@ -83,7 +80,7 @@ def locate_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[Loc
     return _valid_labels(
         LocatedLabel(label, number)
         if isinstance(label, Label)
-        else read_label(FileRow(number, dict(label)), None)
+        else _read_label(FileRow(number, dict(label)), None)
         for number, label in enumerate(labels, start=1)
     )
 
@@ -95,8 +92,7 @@ def _valid_labels(labels: Iterable[LocatedLabel | DatasetError]) -> list[Located
     return [one for one in listed if isinstance(one, LocatedLabel)]
 
 
-def read_label(row: FileRow, path: Path | None) -> LocatedLabel | DatasetError:
-    """The label of a row."""
+def _read_label(row: FileRow, path: Path | None) -> LocatedLabel | DatasetError:
     label = label_from_row(row)
     if isinstance(label, Label):
         return LocatedLabel(label, row.line, path)
@@ -114,7 +110,11 @@ def score_on_scale(placed: LocatedLabel, criterion: Criterion) -> float:
     score = raw if isinstance(raw, float | int) else _of_word(str(raw), scale)
     if score is None or not scale.holds(score):
         shown = f"{raw:g}" if isinstance(raw, float | int) else repr(raw)
-        hint = f"a score is {_scores(scale)}"
+        points, names = scale.points, [level.name for level in scale.levels if level.name]
+        hint = f"a score is a number from {scale.min:g} to {scale.max:g}"
+        if points is not None and len(points) <= _MOST_POINTS:
+            hint = f"a score is one of {', '.join(f'{point:g}' for point in points)}"
+        hint += f", or {', '.join(names)}" if names else ""
         raise placed.fault(f"{shown} is not a score of {criterion.name!r}", hint)
     return float(score)
 
@@ -136,7 +136,7 @@ def label_from_row(row: FileRow) -> Label | list[FieldFault]:
     """The label of a row, or its faults."""
     fields, faults = rename_fields(row.fields, LABEL_ALIASES)
     if row.is_table:
-        fields, more = read_cells(fields, json_names=("metadata",), list_names=())
+        fields, more = read_cells(fields, json_names=("metadata",))
         faults += more
     if faults:
         return faults
@@ -166,15 +166,6 @@ def _of_word(word: str, scale: Scale) -> float | None:
     if ends is not None and len(ends) == _TWO and folded in YES_NO:
         return ends[YES_NO[folded]]
     return None
-
-
-def _scores(scale: Scale) -> str:
-    points = scale.points
-    names = [level.name for level in scale.levels if level.name]
-    words = f", or {', '.join(names)}" if names else ""
-    if points is not None and len(points) <= _MOST_POINTS:
-        return f"one of {', '.join(f'{point:g}' for point in points)}{words}"
-    return f"a number from {scale.min:g} to {scale.max:g}{words}"
 
 
 def _is_blank(value: JsonValue) -> bool:

@@ -1,13 +1,10 @@
-"""Loads datasets, rubrics, suites and calibrations; stops at the first fault, with file and line.
-
-`validation` lists all faults.
-"""
+"""Loads datasets, rubrics, suites, calibrations to the first fault; `validation` lists them all."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, ValidationError
 
@@ -21,6 +18,7 @@ from judgekit.formats import (
     ParsedDocument,
     as_path,
     as_texts,
+    document_kind,
     document_rows,
     duplicate_id_fault,
     file_exists,
@@ -36,6 +34,7 @@ from judgekit.formats import (
     suffix_of,
     suggest_name,
     threshold_fault,
+    valid_scales,
     validation_faults,
 )
 from judgekit.records import Calibration, Case, Dataset, Rubric, Scale
@@ -62,7 +61,8 @@ def load_dataset(
     Args:
         path: Rows with the fields of a case (JSONL, CSV, TSV, Parquet), or a JSON or YAML
             document: a list of cases, or `{name, version, cases: […]}`; or what another tool
-            wrote, such as an `eval/tests.json`, its folder or a zip with it.
+            wrote, such as an `eval/tests.json`, its folder or a zip with it; or a suite, for its
+            cases or those of the dataset it names.
         allow_empty: Whether a file without cases is accepted.
         columns: The file's names of columns with the fields of a case they are
             (`{"question": "input"}`); all other columns go into the metadata.
@@ -78,11 +78,16 @@ def load_dataset(
     path = as_path(path)
     # Documents and foreign files are read whole: their records refer to each other.
     document = read_whole_document(path)
-    if document is not None:
-        dataset = _from_document(document, columns, unique=unique)
-    else:
-        cases = _cases(iter_rows(path), path, columns, unique=unique)
-        dataset = Dataset(name=dataset_name(path), cases=tuple(cases))
+    if document is not None and document_kind(document.value) == "suite":
+        suite = check_suite(document)
+        if isinstance(suite, list):
+            raise _first_error(suite, path, document.line_of(*suite[0].where))
+        if suite.dataset_path is None:
+            return Dataset(name=suite.name, version=str(suite.version), cases=suite.cases or ())
+        path, columns = suite.dataset_path, columns or suite.columns
+        # A suite names a dataset, never another suite, which could name the first.
+        document = read_whole_document(path)
+    dataset = _read_dataset(path, document, columns, unique=unique)
     if not dataset.cases and not allow_empty:
         raise no_cases_error(path)
     return dataset
@@ -151,28 +156,34 @@ def shipped_rubrics() -> tuple[str, ...]:
 
 def load_suite(path: Path | str) -> Suite:
     """The suite in a YAML or JSON file."""
-    path = as_path(path)
-    try:
-        document = read_document(path)
-    except DatasetError as error:
-        raise SettingsError(error.message, hint=error.hint) from error
+    document = _settings_document(path)
     suite = check_suite(document)
     if isinstance(suite, list):
         raise SettingsError(_all(suite, document))
     return suite
 
 
-def _from_document(
-    document: ParsedDocument, columns: Mapping[str, str] | None, *, unique: bool
+def _settings_document(path: Path | str) -> ParsedDocument:
+    try:
+        return read_document(path)
+    except DatasetError as error:
+        raise SettingsError(error.message, hint=error.hint) from error
+
+
+def _read_dataset(
+    path: Path, document: ParsedDocument | None, columns: Mapping[str, str] | None, *, unique: bool
 ) -> Dataset:
+    if document is None:
+        cases = _cases(iter_rows(path), path, columns, unique=unique)
+        return Dataset(name=dataset_name(path), cases=tuple(cases))
     # Columns are only mapped in judgekit's own rows; whoever names them says what the file is.
     shape = None if columns else foreign_shape(document.value)
     if shape is not None:
         return shape.read_or_refuse(document, unique=unique)
     header = read_dataset_header(document)
     if isinstance(header, list):
-        _raise_first(header, document.path, document=document)
-    cases = _cases(raise_damaged(document_rows(document)), document.path, columns, unique=unique)
+        raise _first_error(header, path, document.line_of(*header[0].where))
+    cases = _cases(raise_damaged(document_rows(document)), path, columns, unique=unique)
     return header.model_copy(update={"cases": tuple(cases)})
 
 
@@ -183,28 +194,18 @@ def _cases(
     for row in map_columns(rows, columns, path) if columns else rows:
         case = read_case(row.fields, is_table=row.is_table, is_repaired=row.is_repaired)
         if isinstance(case, list):
-            _raise_first(case, path, line=row.line)
+            raise _first_error(case, path, row.line)
         if unique and case.id in lines:
-            fault = duplicate_id_fault(lines[case.id])
-            raise DatasetError(
-                fault.message, path=path, line=row.line, case_id=case.id, hint=fault.remedy
-            )
+            raise _first_error([duplicate_id_fault(lines[case.id])], path, row.line, case.id)
         lines[case.id] = row.line
         yield case
 
 
-def _raise_first(
-    faults: list[FieldFault],
-    path: Path,
-    *,
-    line: int | None = None,
-    document: ParsedDocument | None = None,
-) -> NoReturn:
-    first = faults[0]
-    if document is not None:
-        line = document.line_of(*first.where)
-    message = first_message(first.message, len(faults))
-    raise DatasetError(message, path=path, line=line, hint=first.remedy)
+def _first_error(
+    faults: list[FieldFault], path: Path, line: int, case_id: str | None = None
+) -> DatasetError:
+    message, hint = first_message(faults[0].message, len(faults)), faults[0].remedy
+    return DatasetError(message, path=path, line=line, case_id=case_id, hint=hint)
 
 
 def _all(faults: list[FieldFault], document: ParsedDocument) -> str:
@@ -306,14 +307,15 @@ def _scale_faults(rubric: Fields) -> list[FieldFault]:
     thresholds: list[FieldFault] = []
     scales: list[Scale] = []
     for index, criterion in _criteria(rubric):
-        place, name = ("criteria", index), criterion.get("scale")
-        if isinstance(name, str):
+        place = ("criteria", index)
+        scale: object = criterion.get("scale")
+        if isinstance(scale, str):
             try:
-                shipped_scale(name)
+                scale = shipped_scale(scale)
             except UnknownNameError as error:
                 names.append(FieldFault((*place, "scale"), error.message, error.hint))
-        scale = _scale_of(criterion)
-        own = [] if scale is None else [scale]
+        # A bare list of levels is the short form of a scale. pydantic reports an invalid one.
+        own = [*valid_scales([{"levels": scale} if isinstance(scale, list) else scale])]
         scales += own
         # A threshold of 70 or 3.5 was meant on a scale; pydantic would only call it too large.
         if fault := threshold_fault((*place, "pass_value"), criterion.get("pass_value"), own):
@@ -321,18 +323,6 @@ def _scale_faults(rubric: Fields) -> list[FieldFault]:
     if fault := threshold_fault(("pass_threshold",), rubric.get("pass_threshold"), scales):
         thresholds.insert(0, fault)
     return names + thresholds
-
-
-def _scale_of(criterion: Fields) -> Scale | None:
-    scale = criterion.get("scale")
-    try:
-        if isinstance(scale, str):
-            return Scale.model_validate(shipped_scale(scale))
-        # A bare list of levels is the short form of a scale.
-        return Scale.model_validate({"levels": scale} if isinstance(scale, list) else scale)
-    except (ValidationError, UnknownNameError):
-        # pydantic reports an invalid scale itself.
-        return None
 
 
 def _without(rubric: Fields, faulty: set[KeyPath]) -> Fields:
@@ -351,7 +341,6 @@ def _without(rubric: Fields, faulty: set[KeyPath]) -> Fields:
 
 
 def _with_cases(suite: Fields) -> tuple[dict[str, object], list[FieldFault]]:
-    """The suite with its inline cases read, and their faults."""
     listed = suite.get("cases")
     if not isinstance(listed, list):
         return dict(suite), []
@@ -392,13 +381,16 @@ def map_columns(
             # A wrong name is reported as such, rather than as the field that is then missing.
             for name, field in columns.items():
                 if name not in row.fields and field in {"id", "input"}:
-                    raise _no_column(name, row.fields, path, line=row.line)
+                    near = suggest_name(name, row.fields)
+                    message = f"there is no column {name!r}"
+                    raise DatasetError(message, path=path, line=row.line, hint=near)
         for name in row.fields:
             unseen.pop(name, None)
             known.setdefault(name)
         yield replace(row, fields=_renamed(row, columns, place))
     for name in unseen if known else ():
-        raise _no_column(name, known, path, line=None)
+        message = f"there is no column {name!r}"
+        raise DatasetError(message, path=path, hint=suggest_name(name, known))
 
 
 def _check(columns: Mapping[str, str]) -> None:
@@ -414,11 +406,6 @@ def _check(columns: Mapping[str, str]) -> None:
             both = f"{names[field]!r} and {name!r}"
             raise SettingsError(f"the columns {both} are both mapped to {field!r}")
         names[field] = name
-
-
-def _no_column(name: str, known: Iterable[str], path: Path, *, line: int | None) -> DatasetError:
-    message = f"there is no column {name!r}"
-    return DatasetError(message, path=path, line=line, hint=suggest_name(name, known))
 
 
 def _renamed(row: FileRow, columns: Mapping[str, str], place: int) -> dict[str, JsonValue]:
@@ -461,18 +448,15 @@ def load_calibration(path: Path | str) -> Calibration:
     Raises:
         SettingsError: When it cannot be read, or is no such file.
     """
-    place = as_path(path)
-    try:
-        document = read_document(place)
-    except DatasetError as error:
-        raise SettingsError(error.message, hint=error.hint) from error
+    document = _settings_document(path)
     try:
         return Calibration.model_validate(document.value)
     except ValidationError as error:
         fault = validation_faults(error, Calibration, document.value)[0]
         line = document.line_of(*fault.where)
         raise SettingsError(
-            f"{place}:{line}: this is no file of calibration maps: {fault.message}", hint=_AGAIN
+            f"{document.path}:{line}: this is no file of calibration maps: {fault.message}",
+            hint=_AGAIN,
         ) from error
 
 

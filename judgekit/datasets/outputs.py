@@ -87,14 +87,21 @@ def iter_case_outputs(
     *,
     variant: str | None = None,
     needs_input: bool = True,
+    unmatched: list[str] | None = None,
 ) -> Iterator[tuple[Case, Output]]:
-    """The outputs of a file, each with the case it answers."""
+    """The outputs of a file, each with the case it answers.
+
+    An id that no case has is an error, unless there is a list for such ids.
+    """
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     for answer in _iter_wanted(path, variant):
         case_id, fields = answer.output.case_id or "", answer.case_fields
         if by_id is not None:
             if case_id not in by_id:
+                if unmatched is not None:
+                    unmatched.append(case_id)
+                    continue
                 hint = suggest_name(case_id, by_id)
                 message = f"no case has the id {case_id!r}"
                 raise DatasetError(message, path=path, line=answer.line, hint=hint)
@@ -123,7 +130,7 @@ def read_output(
     found, faults = rename_fields(_from_artifact(fields), OUTPUT_ALIASES)
     if is_table:
         had_text = "text" in found
-        found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS, list_names=())
+        found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS)
         faults += cell_faults
         # An empty cell is a missing value in a table, but as `text` it is an empty answer.
         if had_text and not found.keys() & {"text", "data", "error", "trace"}:
@@ -132,22 +139,28 @@ def read_output(
     # Beside other data it stays, and is reported as invalid.
     elif not ("text" in fields or "data" in found or isinstance(found.get("text"), str | None)):
         found = {("data" if name == "text" else name): v for name, v in found.items()}
-    if "trace" in found and (fault := _fill_from_trace(found, folder)) is not None:
-        return [*faults, fault]
+    if "trace" in found:
+        from judgekit.datasets.traces import fill_from_trace  # noqa: PLC0415 - few outputs have one
+
+        faults += fill_from_trace(found, folder)
     found, case_fields, odd = _sorted_out(as_texts(found, _TEXTS))
     if odd is not None:
         faults.append(odd)
     if is_repaired and isinstance(found.get("metadata"), dict):
         found["metadata"] = {**_mapping(found["metadata"]), TEXT_REPAIRED: True}
-    if faults:
-        return faults
-    return _validated(found, case_fields)
+    return faults or _validated(found, case_fields)
 
 
-def _fill_from_trace(found: dict[str, JsonValue], folder: Path | None) -> FieldFault | None:
-    from judgekit.datasets.traces import fill_from_trace  # noqa: PLC0415 - few outputs have one
-
-    return fill_from_trace(found, folder)
+def _validated(found: Fields, case_fields: Fields) -> tuple[Output, Fields] | list[FieldFault]:
+    faults = []
+    if not str(found.get("case_id") or "").strip():
+        remedy = "add a `case_id` (or `id`) that names the case it answers"
+        faults.append(FieldFault(("case_id",), "the field `case_id` is missing", remedy))
+    try:
+        output = Output.model_validate(found)
+    except ValidationError as error:
+        return faults + validation_faults(error, Output, found, synonyms=OUTPUT_ALIASES)
+    return faults or (output, case_fields)
 
 
 def read_output_row(
@@ -249,18 +262,6 @@ def _usage(usage: Fields) -> tuple[Fields, Fields]:
     unread = {name: value for name, value in renamed.items() if name not in known}
     # The total is computed from its parts and would stand there twice.
     return known, {name: value for name, value in unread.items() if name != "total_tokens"}
-
-
-def _validated(found: Fields, case_fields: Fields) -> tuple[Output, Fields] | list[FieldFault]:
-    faults = []
-    if not str(found.get("case_id") or "").strip():
-        remedy = "add a `case_id` (or `id`) that names the case it answers"
-        faults.append(FieldFault(("case_id",), "the field `case_id` is missing", remedy))
-    try:
-        output = Output.model_validate(found)
-    except ValidationError as error:
-        return faults + validation_faults(error, Output, found, synonyms=OUTPUT_ALIASES)
-    return faults or (output, case_fields)
 
 
 def _mapping(value: JsonValue) -> Fields:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,8 +20,7 @@ from judgekit.datasets.loading import (
     load_suite,
     no_cases_error,
 )
-from judgekit.datasets.settings import RunSettings
-from judgekit.datasets.suite import Suite
+from judgekit.datasets.suite import RunSettings, Suite
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
@@ -46,11 +46,11 @@ from judgekit.formats import (
 from judgekit.records import CaseSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pydantic import JsonValue
 
-    from judgekit.formats import ParsedDocument, SkillTests
+    from judgekit.formats import FileKind, Format, ParsedDocument, SkillTests
     from judgekit.records import Case, JsonObject
 
 
@@ -61,31 +61,8 @@ class SelectionCount:
     n_chosen: int
     n_draft: int = 0
     n_deprecated: int = 0
-    n_filtered: int = 0
-    """Active cases left out by their tags, id or name."""
-
-    n_undrawn: int = 0
-    """Cases that pass the filters but are not in the sample, or after the limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class CaseFilters:
-    """Which active cases are wanted."""
-
-    tags: frozenset[str] = frozenset()
-    """Only cases with one of these; empty for all."""
-
-    ids: frozenset[str] = frozenset()
-    name: re.Pattern[str] | None = None
-    """Must match the name; of a case without a name, the id."""
-
-    def take(self, case: Case) -> bool:
-        """Whether a case passes, whatever its status."""
-        if self.tags and not self.tags.intersection(case.tags):
-            return False
-        if self.ids and case.id not in self.ids:
-            return False
-        return self.name is None or self.name.search(case.name or case.id) is not None
+    n_filtered: int = 0  # active cases left out by their tags, id or name
+    n_undrawn: int = 0  # cases that pass the filters but are not in the sample, or after the limit
 
 
 @dataclass(slots=True)
@@ -96,14 +73,12 @@ class CaseSelection:
     """
 
     source: CaseSource
-    filters: CaseFilters = CaseFilters()
-    sample: int | None = None
-    """The size of a random sample; None for all."""
-
+    tags: frozenset[str] = frozenset()  # only cases with one of these; empty for all
+    ids: frozenset[str] = frozenset()
+    pattern: re.Pattern[str] | None = None  # must match the name; of a case without one, the id
+    sample: int | None = None  # the size of a random sample; None for all
     seed: int = 0
-    limit: int | None = None
-    """Only the first cases, after sampling."""
-
+    limit: int | None = None  # only the first cases, after sampling
     _sampled: frozenset[int] | None = field(default=None, init=False, repr=False)
 
     @property
@@ -118,10 +93,13 @@ class CaseSelection:
 
     def __iter__(self) -> Iterator[Case]:
         """The chosen cases; a sample goes through the source once more, the first time."""
-        chosen = self._passing()
+        chosen = self._passing(self.source)
         # The sample is one of the cases that pass the filters, so it has the requested size.
         if self.sample is not None:
-            places = self._places(self.sample)
+            if self._sampled is None:
+                n_passing = sum(1 for _ in self._passing(self.source))
+                self._sampled = sample_places(n_passing, self.sample, self.seed)
+            places = self._sampled
             chosen = (case for place, case in enumerate(chosen) if place in places)
         return islice(chosen, self.limit)
 
@@ -131,42 +109,36 @@ class CaseSelection:
 
     def tally(self) -> SelectionCount:
         """How many cases are chosen or left out, and why; reads the whole source."""
-        n_all = n_draft = n_deprecated = n_passing = 0
-        unseen = set(self.filters.ids)
-        for case in self.source:
-            n_all += 1
-            unseen.discard(case.id)
-            n_draft += case.status == "draft"
-            n_deprecated += case.status == "deprecated"
-            n_passing += case.status == "active" and self.filters.take(case)
-        self._refuse_unseen(unseen)
+        counted: Counter[str] = Counter()
+
+        def cases() -> Iterator[Case]:
+            for case in self.source:
+                counted[case.status] += 1
+                yield case
+
+        n_passing = sum(1 for _ in self._passing(cases()))
         n_chosen = n_passing if self.sample is None else min(n_passing, self.sample)
         n_chosen = n_chosen if self.limit is None else min(n_chosen, self.limit)
         return SelectionCount(
             n_chosen=n_chosen,
-            n_draft=n_draft,
-            n_deprecated=n_deprecated,
-            n_filtered=n_all - n_draft - n_deprecated - n_passing,
+            n_draft=counted["draft"],
+            n_deprecated=counted["deprecated"],
+            n_filtered=counted["active"] - n_passing,
             n_undrawn=n_passing - n_chosen,
         )
 
-    def _passing(self) -> Iterator[Case]:
-        unseen = set(self.filters.ids)
-        for case in self.source:
+    def _passing(self, cases: Iterable[Case]) -> Iterator[Case]:
+        unseen = set(self.ids)
+        for case in cases:
             unseen.discard(case.id)
-            if case.status == "active" and self.filters.take(case):
+            is_named = self.pattern is None or self.pattern.search(case.name or case.id)
+            has_tag = not self.tags or not self.tags.isdisjoint(case.tags)
+            is_wanted = is_named and has_tag and (not self.ids or case.id in self.ids)
+            if case.status == "active" and is_wanted:
                 yield case
-        self._refuse_unseen(unseen)
-
-    def _refuse_unseen(self, unseen: Collection[str]) -> None:
         if unseen:
             # All ids are needed only now, for suggestions.
             raise UnknownNameError("case", min(unseen), (case.id for case in self.source))
-
-    def _places(self, size: int) -> frozenset[int]:
-        if self._sampled is None:
-            self._sampled = sample_places(sum(1 for _ in self._passing()), size, self.seed)
-        return self._sampled
 
 
 def open_cases(
@@ -210,8 +182,7 @@ def choose_cases(
     except re.error as error:
         message = f"{name_pattern!r} is not a regular expression: {error}"
         raise SettingsError(message, hint="write \\ before a sign that means itself") from error
-    filters = CaseFilters(frozenset(tags), frozenset(ids), name)
-    return CaseSelection(source, filters, sample, seed, limit)
+    return CaseSelection(source, frozenset(tags), frozenset(ids), name, sample, seed, limit)
 
 
 def sample_places(n: int, size: int, seed: int) -> frozenset[int]:
@@ -255,7 +226,14 @@ def _with_its_tests(suite: Suite) -> Suite:
     tests = None if suite.columns else _skill_tests(suite.dataset_path)
     if tests is None:
         return suite
-    settings = _merged(tests.settings, suite.settings)
+    theirs = tests.settings.model_dump(exclude_unset=True)
+    ours = suite.settings.model_dump(exclude_unset=True)
+    # The two exclude each other; either in the suite replaces either in the tests.
+    for one, other in (("in_sequence", "max_concurrency"), ("max_concurrency", "in_sequence")):
+        if one in ours:
+            theirs.pop(other, None)
+    environment = {**theirs.pop("environment", {}), **ours.pop("environment", {})}
+    settings = RunSettings.model_validate({**theirs, **ours, "environment": environment})
     is_one_folder = tests.folder.resolve() == suite.folder.resolve()
     for name in ("setup", "teardown"):
         # A command names files in the folder of its own file, and a suite runs it in the suite's.
@@ -281,16 +259,6 @@ def _skill_tests(path: Path | None) -> Suite | None:
         return foreign_suite(document)
     except DatasetError:
         return None
-
-
-def _merged(tests: RunSettings, own: RunSettings) -> RunSettings:
-    theirs, ours = tests.model_dump(exclude_unset=True), own.model_dump(exclude_unset=True)
-    # The two exclude each other; either in the suite replaces either in the tests.
-    for one, other in (("in_sequence", "max_concurrency"), ("max_concurrency", "in_sequence")):
-        if one in ours:
-            theirs.pop(other, None)
-    environment = {**theirs.pop("environment", {}), **ours.pop("environment", {})}
-    return RunSettings.model_validate({**theirs, **ours, "environment": environment})
 
 
 # A script is started by a known program, never by its own first line.
@@ -401,12 +369,18 @@ def discover_datasets(folder: Path | str) -> list[Path]:
     Raises:
         DatasetError: When it is no folder, or holds more than `MAX_FILES` files.
     """
+
+    def holds_cases(path: Path) -> bool:
+        # Judged by its first row or its shape.
+        shape, kind = _recognised(path)
+        return shape.has_cases if shape is not None else kind == "cases"
+
     return _found(as_path(folder), holds_cases)
 
 
 def discover_suites(folder: Path | str) -> list[Path]:
     """The suite files in a folder and its folders, by the rules of `discover_datasets`."""
-    return _found(as_path(folder), _is_suite)
+    return _found(as_path(folder), lambda path: _recognised(path) == (None, "suite"))
 
 
 def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
@@ -427,33 +401,18 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
     return sorted(found)
 
 
-def holds_cases(path: Path) -> bool:
-    """Whether a file is a dataset, judged by its first row or its shape."""
+def _recognised(path: Path) -> tuple[Format | None, FileKind | None]:
+    """What a file is by its shape or its first row; nothing where it cannot be read."""
     try:
         if is_row_file(path):
             row = next(scan_rows(path), None)
-            if not isinstance(row, FileRow):
-                return False
-            shape = foreign_row_shape(row.fields)
-            return shape.has_cases if shape is not None else row_kind(row.fields) == "cases"
-        value = _document(path)
+            fields = row.fields if isinstance(row, FileRow) else {}
+            return foreign_row_shape(fields), row_kind(fields)
+        # Discovery looks at every file; a large document would be parsed only to see what it is.
+        if path.stat().st_size > _MAX_DOCUMENT_BYTES and not is_archive(path):
+            return None, None
+        document = read_whole_document(path)
     except (DatasetError, OSError):
-        return False
-    shape = foreign_shape(value)
-    return shape.has_cases if shape is not None else document_kind(value) == "cases"
-
-
-def _is_suite(path: Path) -> bool:
-    try:
-        value = None if is_row_file(path) else _document(path)
-    except (DatasetError, OSError):
-        return False
-    return foreign_shape(value) is None and document_kind(value) == "suite"
-
-
-def _document(path: Path) -> JsonValue:
-    # Discovery looks at every file; a large document would be parsed only to see what it is.
-    if path.stat().st_size > _MAX_DOCUMENT_BYTES and not is_archive(path):
-        return None
-    document = read_whole_document(path)
-    return None if document is None else document.value
+        return None, None
+    value = None if document is None else document.value
+    return foreign_shape(value), document_kind(value)

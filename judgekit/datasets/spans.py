@@ -1,31 +1,230 @@
-"""Extracts events, usage and duration from the OpenTelemetry spans of an agent.
-
-By the semantic conventions for generative AI. The spans themselves are read in `formats.otel`.
-"""
+"""Events, usage and duration from OpenTelemetry spans, by the conventions for generative AI."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict, deque
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from judgekit.datasets.messages import RawEvent, decode_value, named_results, read_messages
+from judgekit.errors import DatasetError
 from judgekit.fingerprint import canonical_json
-from judgekit.formats import (
-    MODEL_OPERATIONS,
-    RawEvent,
-    Span,
-    SpanEvent,
-    decode_value,
-    named_results,
-    read_messages,
-    span_ancestors,
-)
 from judgekit.records import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pydantic import JsonValue
+
+Attributes = dict[str, "JsonValue"]
+MODEL_OPERATIONS = frozenset(
+    {"chat", "completion", "text_completion", "generate_content", "embeddings"}
+)  # values of `gen_ai.operation.name` for a call of a model
+
+_RESOURCES = ("resourceSpans", "resource_spans")
+_SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+_ERROR_CODES = frozenset({"2", "error", "status_code_error", "statuscode.error"})
+_MAX_NESTING = 100
+_LAST_NS = 1 << 64
+_LONGEST_NS = len(str(_LAST_NS))
+# Numbers without a unit are distinguished by their size: today in s, ms, µs and ns since 1970.
+_UNITS_NS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0.0, 1_000_000_000))
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEvent:
+    """An event recorded during a span, such as `exception`."""
+
+    name: str
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One piece of work: a model call, a tool's execution, an agent's turn, or something else."""
+
+    id: str  # a span without an id gets one made from its number
+    parent: str | None
+    trace_id: str | None
+    name: str
+    start_ns: int | None  # in nanoseconds since 1970; None where the span has no time
+    end_ns: int | None
+    attributes: Attributes
+    events: tuple[SpanEvent, ...]
+    error: str | None
+
+    @property
+    def operation(self) -> str:
+        """The kind of work: `gen_ai.operation.name`, or what the attributes amount to."""
+        named = self.attributes.get("gen_ai.operation.name")
+        if isinstance(named, str):
+            return named
+        if "gen_ai.tool.name" in self.attributes:
+            return "execute_tool"
+        if "gen_ai.agent.name" in self.attributes and "gen_ai.request.model" not in self.attributes:
+            return "invoke_agent"
+        # Older instrumentations do not set an operation; these two attributes occur with model
+        # calls.
+        is_model = {"gen_ai.request.model", "llm.request.type"} & self.attributes.keys()
+        return "chat" if is_model else ""
+
+
+def find_spans(value: JsonValue) -> list[JsonValue] | None:
+    """The spans in a value; None where it is no trace."""
+    if isinstance(value, list):
+        spans: list[JsonValue] = []
+        for item in value:
+            if (found := find_spans(item)) is None:
+                return None
+            spans += found
+        return spans if value else None
+    if not isinstance(value, dict):
+        return None
+    if any(name in value for name in _RESOURCES):
+        # OTLP groups spans by resource and by the instrumentation that made them.
+        scopes = [s for resource in _items(value, _RESOURCES) for s in _items(resource, _SCOPES)]
+        return [span for scope in scopes for span in _items(scope, ("spans",))]
+    if isinstance(value.get("spans"), list):
+        return find_spans(value["spans"]) if value["spans"] else []
+    has_id = "spanId" in value or "span_id" in value or isinstance(value.get("context"), dict)
+    has_time = bool({"startTimeUnixNano", "start_time_unix_nano", "start_time"} & value.keys())
+    return [value] if has_id and (has_time or "attributes" in value) else None
+
+
+def read_spans(values: Sequence[JsonValue]) -> list[Span]:
+    """Spans as records, oldest first."""
+    spans = []
+    for number, value in enumerate(values, start=1):
+        if not isinstance(value, dict):
+            raise DatasetError(f"span {number} must be an object", hint="OTLP JSON has objects")
+        spans.append(_span(value, number))
+    # Sorting only some of them would destroy the order of the file.
+    if any(span.start_ns is None for span in spans):
+        return spans
+    # The longer of two spans that begin together comes first: it encloses the other.
+    return sorted(spans, key=lambda span: (span.start_ns, -(span.end_ns or 0)))
+
+
+def span_ancestors(spans: Sequence[Span]) -> dict[str, list[str]]:
+    """The ids of the spans around each span, nearest first."""
+    parents = {span.id: span.parent for span in spans}
+    found: dict[str, list[str]] = {}
+    for span in spans:
+        around: list[str] = []
+        parent = span.parent
+        while parent is not None and parent in parents and len(around) < _MAX_NESTING:
+            # A damaged export may hold a circle of parents.
+            if parent in around or parent == span.id:
+                break
+            around.append(parent)
+            parent = parents[parent]
+        found[span.id] = around
+    return found
+
+
+def _items(value: JsonValue, names: Sequence[str]) -> list[JsonValue]:
+    if not isinstance(value, dict):
+        return []
+    items = next((value[name] for name in names if name in value), None)
+    return items if isinstance(items, list) else []
+
+
+def _span(value: Mapping[str, JsonValue], number: int) -> Span:
+    context = value.get("context")
+    # The Python SDK writes ids under `context`, OTLP beside the name.
+    fields = {**(context if isinstance(context, dict) else {}), **value}
+    status, listed = fields.get("status"), fields.get("events")
+    attributes = _attributes(fields.get("attributes"))
+    events = tuple(
+        SpanEvent(_text(event, "name") or "event", _attributes(event.get("attributes")))
+        for event in (listed if isinstance(listed, list) else ())
+        if isinstance(event, dict)
+    )
+    start, end = _time(fields, "start"), _time(fields, "end")
+    return Span(
+        id=_text(fields, "spanId", "span_id") or f"#{number}",
+        parent=_text(fields, "parentSpanId", "parent_span_id", "parent_id"),
+        trace_id=_text(fields, "traceId", "trace_id"),
+        name=_text(fields, "name") or "span",
+        start_ns=start,
+        # A span without an end was cut off; it counts as having no length.
+        end_ns=end if end is not None else start,
+        attributes=attributes,
+        events=events,
+        error=_error(status if isinstance(status, dict) else {}, attributes, events),
+    )
+
+
+def _text(fields: Mapping[str, JsonValue], *names: str) -> str | None:
+    found = next((fields[name] for name in names if fields.get(name)), None)
+    return str(found) if isinstance(found, str | int) else None
+
+
+def _time(fields: Mapping[str, JsonValue], which: str) -> int | None:
+    names = (f"{which}TimeUnixNano", f"{which}_time_unix_nano", f"{which}_time", f"{which}Time")
+    found = next((fields[name] for name in names if fields.get(name) is not None), None)
+    # OTLP writes 64-bit numbers as texts, because JSON readers lose digits of larger numbers.
+    if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) <= _LONGEST_NS:
+        return int(found)
+    if isinstance(found, str):
+        try:
+            moment = datetime.fromisoformat(found)
+        except ValueError:
+            return None
+        # In whole numbers: nanoseconds since 1970 do not fit into a float.
+        since = moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.fromtimestamp(0, UTC)
+        return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
+    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= _LAST_NS:
+        return None
+    return int(found * next(unit for limit, unit in _UNITS_NS if abs(found) >= limit))
+
+
+def _attributes(value: JsonValue) -> Attributes:
+    if isinstance(value, dict):
+        return value
+    pairs = value if isinstance(value, list) else []
+    return {
+        str(pair["key"]): _any_value(pair.get("value"))
+        for pair in pairs
+        if isinstance(pair, dict) and "key" in pair
+    }
+
+
+def _any_value(value: JsonValue, depth: int = 0) -> JsonValue:
+    """The plain value of OTLP's `AnyValue`, where whole numbers are written as texts."""
+    if not isinstance(value, dict) or len(value) != 1 or depth > _MAX_NESTING:
+        return value
+    ((kind, content),) = value.items()
+    if kind in {"intValue", "int_value"} and isinstance(content, str):
+        return (
+            int(content)
+            if content.lstrip("-").isdecimal() and len(content) < len("1" * 20)
+            else content
+        )
+    if kind in {"arrayValue", "array_value"}:
+        return [_any_value(item, depth + 1) for item in _items(content, ("values",))]
+    if kind in {"kvlistValue", "kvlist_value"}:
+        return {
+            str(pair["key"]): _any_value(pair.get("value"), depth + 1)
+            for pair in _items(content, ("values",))
+            if isinstance(pair, dict) and "key" in pair
+        }
+    return content
+
+
+def _error(
+    status: Mapping[str, JsonValue], attributes: Attributes, events: Sequence[SpanEvent]
+) -> str | None:
+    code = str(status.get("status_code", status.get("code", ""))).lower()
+    if code not in _ERROR_CODES and "error.type" not in attributes:
+        return None
+    texts = [status.get("message"), status.get("description")]
+    for event in events:
+        if event.name == "exception":
+            texts += [event.attributes.get(f"exception.{part}") for part in ("message", "type")]
+    texts.append(attributes.get("error.type"))
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "error")
 
 
 _TOOL = "execute_tool"
@@ -83,37 +282,27 @@ def span_duration_ms(spans: Iterable[Span]) -> float | None:
     return (end - min(start for start, _ in times)) / 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class _Messages:
-    """The messages in one span."""
-
-    before: list[RawEvent]
-    """The messages that were sent, history included."""
-
-    after: list[RawEvent]
-    """The messages that came back."""
+# The messages of a span: those that were sent, history included, and those that came back.
+_Messages = tuple[list["RawEvent"], list["RawEvent"]]
 
 
-@dataclass(slots=True)
 class _ToolSpans:
     """The tools' own spans, and the arguments and results in messages."""
 
-    ids: set[JsonValue]
-    nameless: Counter[str]
-    arguments: dict[JsonValue, JsonValue] = field(default_factory=dict)
-    results: dict[JsonValue, JsonValue] = field(default_factory=dict)
-    queued: dict[str, deque[JsonValue]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, spans: Sequence[Span]) -> _ToolSpans:
+    def __init__(self, spans: Sequence[Span]) -> None:
         tools = [span for span in spans if span.operation == _TOOL]
-        ids: set[JsonValue] = {call_id for span in tools if (call_id := _call_id(span))}
-        return cls(ids, Counter(_tool_name(span) for span in tools if _call_id(span) is None))
+        self.ids: set[JsonValue] = {call_id for span in tools if (call_id := _call_id(span))}
+        self.nameless = Counter(_tool_name(span) for span in tools if _call_id(span) is None)
+        self.arguments: dict[JsonValue, JsonValue] = {}
+        self.results: dict[JsonValue, JsonValue] = {}
+        self.queued: defaultdict[str, deque[JsonValue]] = defaultdict(deque)
 
     def takes(self, event: RawEvent, *, is_new: bool) -> bool:
         """Whether a tool's span has the call or result that a message shows."""
         # Calls without an id are matched in order; a call that is not `is_new` is a repetition in a
         # later history.
+        if event["type"] not in {"tool_call", "tool_result"}:
+            return False
         is_call, name = event["type"] == "tool_call", str(event.get("name"))
         if (call_id := event.get("id")) in self.ids and call_id is not None:
             known = self.arguments if is_call else self.results
@@ -122,7 +311,7 @@ class _ToolSpans:
         if not self.nameless[name]:
             return False
         if is_call and is_new:
-            self.queued.setdefault(name, deque()).append(event.get("content"))
+            self.queued[name].append(event.get("content"))
         return True
 
 
@@ -131,7 +320,7 @@ class _Timeline:
 
     def __init__(self, spans: Sequence[Span]) -> None:
         self._spans = spans
-        self._tools = _ToolSpans.of(spans)
+        self._tools = _ToolSpans(spans)
         self._shown: Counter[str] = Counter()
         self._found: list[tuple[int, int, int, RawEvent]] = []
         around = span_ancestors(spans)
@@ -148,16 +337,19 @@ class _Timeline:
 
         def has_messages(span: Span) -> bool:
             found = messages.get(span.id)
-            return found is not None and bool(found.before or found.after)
+            return found is not None and any(found)
 
         holders = _innermost(self._spans, has_messages)
         new = {span.id: self._new_messages(messages[span.id]) for span in holders}
         calls = {s.id for s in _innermost(self._spans, lambda s: s.operation in MODEL_OPERATIONS)}
         failed = {span.id for span in _innermost(self._spans, _is_failure)}
         for span in self._spans:
-            if span.id in new:
-                self._add_messages(span, new[span.id])
-            elif span.id in calls and span.operation not in _SILENT:
+            before, after = new.get(span.id, ([], []))
+            for event in before:
+                self._add(span, event)
+            for number, event in enumerate(after):
+                self._add(span, event if number else _finish(span) | event, late=True)
+            if span.id not in new and span.id in calls and span.operation not in _SILENT:
                 self._add(span, {"type": "model_call", **_finish(span)}, late=True)
             self._add_work(span)
             if span.id in failed and span.operation != _TOOL:
@@ -172,28 +364,17 @@ class _Timeline:
         """The messages that no earlier span had; a repeated one as often as it is there."""
         counted: Counter[str] = Counter()
         before = []
-        for event in messages.before:
-            if self._is_tools_own(event, is_new=False):
+        for event in messages[0]:
+            if self._tools.takes(event, is_new=False):
                 continue
             key = _identity(event)
             counted[key] += 1
             if counted[key] > self._shown[key]:
                 self._shown[key] += 1
                 before.append(event)
-        after = [event for event in messages.after if not self._is_tools_own(event, is_new=True)]
+        after = [event for event in messages[1] if not self._tools.takes(event, is_new=True)]
         self._shown.update(_identity(event) for event in after)
-        return _Messages(before, after)
-
-    def _is_tools_own(self, event: RawEvent, *, is_new: bool) -> bool:
-        is_tools = event["type"] in {"tool_call", "tool_result"}
-        return is_tools and self._tools.takes(event, is_new=is_new)
-
-    def _add_messages(self, span: Span, messages: _Messages) -> None:
-        for event in messages.before:
-            self._add(span, event)
-        reason = _finish(span) if messages.after else {}
-        for number, event in enumerate(messages.after):
-            self._add(span, reason | event if number == 0 else event, late=True)
+        return before, after
 
     def _add_work(self, span: Span) -> None:
         """A span's own work: a tool's run, an agent's turn, another operation."""
@@ -219,7 +400,7 @@ class _Timeline:
         result: RawEvent = {"type": "tool_result", "name": name}
         arguments = decode_value(attributes.get("gen_ai.tool.call.arguments"))
         if arguments is None:
-            waiting = self._tools.queued.get(name) if call_id is None else None
+            waiting = self._tools.queued[name] if call_id is None else None
             arguments = waiting.popleft() if waiting else self._tools.arguments.get(call_id)
         if arguments is not None:
             call["content"] = arguments
@@ -250,7 +431,6 @@ def _is_failure(span: Span) -> bool:
 
 
 def _messages(span: Span) -> _Messages:
-    """The messages of a span, from its attributes or, in older conventions, its events."""
     fields = dict(span.attributes)
     for event in span.events:
         if event.name == _DETAILS:
@@ -262,7 +442,7 @@ def _messages(span: Span) -> _Messages:
     for event in span.events:
         is_reply, events = _event_messages(event)
         (after if is_reply else before).extend(events)
-    return _Messages(before, after)
+    return before, after
 
 
 def _event_messages(event: SpanEvent) -> tuple[bool, list[RawEvent]]:

@@ -1,43 +1,263 @@
-"""The suite: the content of a `judgekit.yaml`, and the variants it expands to.
-
-Its settings are in `settings`.
-"""
+"""The suite, the content of a `judgekit.yaml`: its settings, and the variants it expands to."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
-import textwrap
 from collections import Counter
-from itertools import pairwise, product
+from itertools import product
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from judgekit.datasets.judge_settings import SuiteJudge
-from judgekit.datasets.settings import (
-    CompareSettings,
-    Gate,
-    HttpTarget,
-    PanelSettings,
-    PriceSettings,
-    RunSettings,
-    SuiteGroup,
-    VariantSettings,
-)
 from judgekit.errors import SettingsError
 from judgekit.formats import as_path
-from judgekit.records import Case, Count, EvaluationProfileName, Finite, JsonObject, Name, Record
+from judgekit.records import (
+    Case,
+    Count,
+    EvaluationProfileName,
+    Finite,
+    Fraction,
+    JsonObject,
+    Name,
+    PanelCombination,
+    ReconciliationRule,
+    Record,
+    Weight,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from pydantic import JsonValue
 
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Names = Annotated[tuple[Name, ...], Field(min_length=1)]
+PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+TargetKind = Literal["outputs", "prompt", "command", "python", "http"]
+"""Where outputs come from."""
+DEFAULT_CACHE_FOLDER = ".judgekit/cache"
+"""Where replies are cached by default."""
+
+DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
+"""Where runs are stored by default."""
+
+_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
+
+
+def _named_url(value: object) -> object:
+    return {"url": value} if isinstance(value, str) else value
+
+
+class PanelSettings(Record):
+    """How the values of several judges are combined."""
+
+    combine: PanelCombination = "mean"
+    """The rule. With `cascade` the judges are asked in the order they stand in, the next one only
+    where the one before was not sure enough."""
+
+    escalate_below: Fraction | None = None
+    """For `cascade`: below this confidence, or without one, the next judge is asked."""
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        # A cascade without a threshold would always ask the first judge alone.
+        if (self.combine == "cascade") != (self.escalate_below is not None):
+            raise ValueError("`combine: cascade` and `escalate_below` go together")
+        return self
+
+
+class PriceSettings(Record):
+    """What a model charges, in US dollars for a million tokens, as price lists give it."""
+
+    input_usd: Weight
+    """For tokens sent."""
+
+    output_usd: Weight
+    """For tokens received, hidden reasoning included."""
+
+    cached_input_usd: Weight | None = None
+    """For tokens sent that the provider had in its prompt cache; null takes `input_usd`."""
+
+
+class HttpTarget(Record):
+    """An endpoint that answers a case."""
+
+    url: Annotated[str, Field(pattern=r"^https?://\S+$")]
+    """Where the case is sent."""
+
+    method: Literal["POST", "PUT"] = "POST"
+    """How."""
+
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Headers to send; `${NAME}` stands for an environment variable, so that no key stands here."""
+
+
+class VariantSettings(Record):
+    """One version to be graded, and where its outputs come from."""
+
+    id: Name
+    """Name of the variant; never shown to a judge."""
+
+    outputs: Name | None = None
+    """A file of recorded outputs."""
+
+    prompt: Name | Names | None = None
+    """A prompt template that is rendered with the case and sent to `model`; of a list each is a
+    variant of its own, with each model and each set of parameters."""
+
+    command: Names | None = None
+    """A program and its arguments: the case as JSON on stdin, the output as JSON on stdout."""
+
+    python: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = None
+    """A function as `module:name`, called with the case."""
+
+    http: Annotated[HttpTarget, BeforeValidator(_named_url)] | None = None
+    """An endpoint that is sent the case and returns the output."""
+
+    environment: dict[VariableName, str] = Field(default_factory=dict)
+    """Environment variables of a `command`, beside the suite's; `${NAME}` stands for a variable
+    that judgekit itself was given, so that no key stands here."""
+
+    model: Name | Names | None = None
+    """The model a `prompt` is sent to; a list as for `prompt`."""
+
+    api_base: Name | None = None
+    """The endpoint of that model, where it is not the provider's own."""
+
+    parameters: JsonObject | Annotated[tuple[JsonObject, ...], Field(min_length=1)] = Field(
+        default_factory=dict
+    )
+    """Sampling parameters of that model (`temperature`, `max_tokens`, …); a list of sets, or a
+    list in the place of a number, as for `prompt`."""
+
+    timeout_s: PositiveNumber | None = None
+    """How long one answer may take, in seconds."""
+
+    tags: tuple[str, ...] = ()
+    """Groups of variants."""
+
+    prompt_version: str | None = None
+    """The version of the prompt it uses."""
+
+    model_by_node: dict[str, str] = Field(default_factory=dict)
+    """The model each node uses."""
+
+    provider_by_node: dict[str, str] = Field(default_factory=dict)
+    """The provider each node uses."""
+
+    @property
+    def kind(self) -> TargetKind:
+        """Where its outputs come from."""
+        return next(kind for kind in _KINDS if getattr(self, kind) is not None)
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        present = [kind for kind in _KINDS if getattr(self, kind) is not None]
+        if len(present) != 1:
+            has = " and ".join(present) or "none of them"
+            raise ValueError(f"a variant needs one of {', '.join(_KINDS)}; this one has {has}")
+        if (self.prompt is None) != (self.model is None):
+            raise ValueError("`prompt` and `model` go together")
+        if self.prompt is None and (self.parameters or self.api_base is not None):
+            raise ValueError("`parameters` and `api_base` are for a `prompt`")
+        if self.command is None and self.environment:
+            raise ValueError("`environment` is for a `command`")
+        return self
+
+
+class Gate(Record):
+    """What a run must reach."""
+
+    tier: Literal["production", "development", "experimental"] | None = None
+    """The least overall value: production 0.8, development 0.7, experimental 0.6."""
+
+    max_drop: Fraction | None = None
+    """How far the pass rate may fall below the baseline's, 0 to 1."""
+
+    require_calibration: bool = False
+    """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""
+
+
+class RunSettings(Record):
+    """How a suite is run."""
+
+    timeout_s: PositiveNumber | None = None
+    """How long one case may take, answer and judges together, in seconds; null for no limit."""
+
+    in_sequence: bool = False
+    """Whether each case waits for the one before."""
+
+    max_concurrency: Annotated[int, Field(ge=1)] | None = None
+    """Cases in work at most; null leaves it to the judges' own limits."""
+
+    fail_fast: bool = False
+    """Whether the first answer that does not pass ends the run."""
+
+    retry_failed: Annotated[int, Field(ge=0, le=100)] = 0
+    """How often an answer that does not pass is tried again, 0 to 100."""
+
+    repeats: Annotated[int, Field(ge=1, le=100)] = 1
+    """How often each variant answers each case, 1 to 100."""
+
+    environment: dict[VariableName, str] = Field(default_factory=dict)
+    """Environment variables of commands and scripts; keys and passwords do not belong here."""
+
+    setup: Names | None = None
+    """A program and its arguments, run before the first case."""
+
+    teardown: Names | None = None
+    """A program and its arguments, run after the last case."""
+
+    @model_validator(mode="after")
+    def _does_not_contradict_itself(self) -> Self:
+        # A case that waits for the one before is the only one at work.
+        if self.in_sequence and (self.max_concurrency or 1) > 1:
+            raise ValueError(
+                "`in_sequence` and `max_concurrency` contradict each other: leave one out"
+            )
+        return self
+
+
+class CompareSettings(Record):
+    """How two variants are shown to a judge that compares them blind."""
+
+    scrub: bool = True
+    """Whether what names an output's maker is taken out before the judge sees it."""
+
+    draw_labels: bool = True
+    """Whether the outputs get drawn labels that mean nothing beside their places."""
+
+    seed: int = 0
+    """Seed of the labels."""
+
+    rule: ReconciliationRule = "consistent"
+    """Who wins where the two orders differ: with `consistent` nobody, with `average` who is
+    preferred by more than half of both, by token probabilities where the judge has `logprobs`."""
+
+
+class SuiteGroup(Record):
+    """Cases that belong together."""
+
+    name: Name
+    """Name of the group."""
+
+    case_ids: Names
+    """Ids of its cases, in the order they are run."""
+
+    in_sequence: bool = False
+    """Whether each of them waits for the one before."""
+
+    @model_validator(mode="after")
+    def _names_each_once(self) -> Self:
+        ids = self.case_ids
+        if twice := sorted({name for name in ids if ids.count(name) > 1}):
+            raise ValueError(f"the group {self.name} names the case {', '.join(twice)} twice")
+        return self
+
+
 _SMALLEST_PANEL = 2
 
 
@@ -52,12 +272,7 @@ def _panel(value: object) -> object:
     return [_named_model(item) for item in value] if isinstance(value, list) else value
 
 
-def _is_weight(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
-
-
 def _scorers(value: object) -> object:
-    """A scorer may be its name alone."""
     if not isinstance(value, list | tuple):
         return value
     return [{"type": item} if isinstance(item, str) else item for item in value]
@@ -182,7 +397,12 @@ class Suite(Record):
         for place, scorer in enumerate(self.scorers, 1):
             if not isinstance(scorer.get("type"), str):
                 raise ValueError(f"scorer {place} needs a `type`, such as `latency`")  # noqa: TRY004
-            if not _is_weight(scorer.get("weight", 1)):
+            weight = scorer.get("weight", 1)
+            if (
+                isinstance(weight, bool)
+                or not isinstance(weight, int | float)
+                or not 0 <= weight < inf
+            ):
                 raise ValueError(f"the `weight` of scorer {place} must be a number, 0 or more")
         if twice := _twice(scorer_name(scorer) for scorer in self.scorers):
             raise ValueError(f"two scorers are called {twice}: give one a `name`")
@@ -226,44 +446,6 @@ def names_a_file(name: str) -> bool:
     return "/" in name or "\\" in name or name.lower().endswith((".yaml", ".yml", ".json"))
 
 
-def suite_schema() -> JsonObject:
-    """The JSON Schema of a suite file, for editors."""
-    schema: dict[str, Any] = {"$schema": _DIALECT, **Suite.model_json_schema()}
-    records = (
-        PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings,
-        CompareSettings, SuiteGroup, PriceSettings, Case,
-    )  # fmt: skip
-    definitions = schema["$defs"]
-    for record in records:
-        _describe(definitions[record.__name__], record)
-    _describe(schema, Suite)
-    _allow_short_forms(schema)
-    return schema
-
-
-def _allow_short_forms(schema: dict[str, Any]) -> None:
-    """Add the short forms that a file may have, though the record has the long form."""
-    one: dict[str, Any] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/SuiteJudge"}]}
-    many: dict[str, Any] = {"type": "array", "items": one}
-    scorers = schema["properties"]["scorers"]
-    scorers["items"] = {"anyOf": [{"type": "string"}, scorers["items"]]}
-    judge = schema["properties"]["judge"]
-    del judge["items"], judge["type"]
-    judge["anyOf"] = [*one["anyOf"], many]
-    variant = schema["$defs"]["VariantSettings"]["properties"]["http"]
-    variant["anyOf"].insert(0, {"type": "string"})
-
-
-def _describe(schema: dict[str, Any], record: type[Record]) -> None:
-    """Take the descriptions of the fields from the strings under them."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0].body  # type: ignore[attr-defined]  # a class
-    for field, text in pairwise(body):
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-            name, words = ast.unparse(field.target), ast.literal_eval(text.value)
-            if name in record.model_fields:
-                schema["properties"][name]["description"] = inspect.cleandoc(words)
-
-
 # Parameters that are never lists, so that a list in their place means several variants.
 _ONE_VALUE = frozenset({
     "temperature", "top_p", "top_k", "min_p", "seed", "n", "max_tokens", "max_completion_tokens",
@@ -287,8 +469,17 @@ def expand_variants(suite: Suite) -> tuple[VariantSettings, ...]:
 
 
 def _expanded(variant: VariantSettings) -> list[VariantSettings]:
-    prompts, models = _as_tuple(variant.prompt), _as_tuple(variant.model)
-    sets = _parameter_sets(variant.parameters)
+    prompts = variant.prompt if isinstance(variant.prompt, tuple) else (variant.prompt,)
+    models = variant.model if isinstance(variant.model, tuple) else (variant.model,)
+    # Every set of parameters, with one value where a list stands for several.
+    sets: list[JsonObject] = []
+    listed = variant.parameters
+    for one in listed if isinstance(listed, tuple) else (listed,):
+        values = [
+            value if name in _ONE_VALUE and isinstance(value, list) else [value]
+            for name, value in one.items()
+        ]
+        sets += [dict(zip(one, chosen, strict=True)) for chosen in product(*values)]
     if not sets:
         raise SettingsError(f"variant {variant.id!r} has an empty list among its parameters")
     names = dict.fromkeys(name for one in sets for name in one)
@@ -305,22 +496,6 @@ def _expanded(variant: VariantSettings) -> list[VariantSettings]:
         update = {"prompt": prompt, "model": model, "parameters": parameters}
         name = f"{variant.id}[{parts}]" if parts else variant.id
         found.append(variant.model_copy(update={**update, "id": name}))
-    return found
-
-
-def _as_tuple(names: str | tuple[str, ...] | None) -> Sequence[str | None]:
-    return names if isinstance(names, tuple) else (names,)
-
-
-def _parameter_sets(sets: JsonObject | tuple[JsonObject, ...]) -> list[JsonObject]:
-    """Every set of parameters, with one value where a list stands for several."""
-    found: list[JsonObject] = []
-    for parameters in sets if isinstance(sets, tuple) else (sets,):
-        values = [
-            value if name in _ONE_VALUE and isinstance(value, list) else [value]
-            for name, value in parameters.items()
-        ]
-        found += [dict(zip(parameters, chosen, strict=True)) for chosen in product(*values)]
     return found
 
 

@@ -1,7 +1,4 @@
-"""Turns a recorded trace into the events of an output: runtime events, messages or spans.
-
-`spans` extracts the content of OpenTelemetry spans.
-"""
+"""Turns a recorded trace into the events of an output: runtime events, messages or spans."""
 
 from __future__ import annotations
 
@@ -12,8 +9,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from judgekit.datasets.messages import RawEvent, final_text, is_message, read_messages
 from judgekit.datasets.spans import (
+    find_spans,
     first_number,
+    read_spans,
     span_duration_ms,
     span_events,
     span_usage,
@@ -22,14 +22,8 @@ from judgekit.datasets.spans import (
 from judgekit.errors import DatasetError
 from judgekit.formats import (
     FieldFault,
-    RawEvent,
     as_path,
-    final_text,
-    find_spans,
-    is_message,
     parse_strict_json,
-    read_messages,
-    read_spans,
     read_text,
     validation_faults,
 )
@@ -72,12 +66,9 @@ class TraceRead:
     """The content of a recorded trace."""
 
     events: tuple[TraceEvent, ...]
-    usage: Usage | None = None
-    """The sum over all model calls; None where nothing was recorded."""
-
+    usage: Usage | None = None  # the sum over all model calls; None where nothing was recorded
     duration_ms: float | None = None
-    text: str | None = None
-    """The last text of the assistant; None where it was not recorded."""
+    text: str | None = None  # the last text of the assistant; None where it was not recorded
 
 
 def read_trace(path: Path | str, *, trace_id: str | None = None) -> TraceRead:
@@ -111,7 +102,8 @@ def normalise_trace(
     if not isinstance(value, list):
         raise DatasetError(f"a trace is {_WHAT}")
     if value and all(is_message(item) for item in value):
-        return events_from_messages(value)
+        events = read_messages(value, role="user")
+        return TraceRead(_validated(events), text=final_text(events))
     return events_from_runtime(value)
 
 
@@ -147,22 +139,16 @@ def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
     return TraceRead(_validated(found), _runtime_usage(complete), duration_ms, final_text(found))
 
 
-def events_from_messages(messages: Sequence[JsonValue]) -> TraceRead:
-    """The content of a list of chat messages."""
-    events = read_messages(list(messages), role="user")
-    return TraceRead(_validated(events), text=final_text(events))
-
-
-def fill_from_trace(fields: Fields, folder: Path | None) -> FieldFault | None:
+def fill_from_trace(fields: Fields, folder: Path | None) -> list[FieldFault]:
     """Put the events of a trace, and its further content, into the fields of an output."""
     # Fields of the row win: they were recorded for this very output.
     value = fields.get("trace")
     if value is None or _is_native(value):
-        return None
+        return []
     try:
         read = normalise_trace(value, folder=folder)
     except DatasetError as error:
-        return FieldFault(("trace",), f"`trace`: {error.message}", error.hint)
+        return [FieldFault(("trace",), f"`trace`: {error.message}", error.hint)]
     fields["trace"] = [event.model_dump(mode="json", exclude_none=True) for event in read.events]
     if fields.get("usage") is None and read.usage is not None:
         fields["usage"] = read.usage.model_dump(exclude_unset=True, exclude_none=True)
@@ -170,7 +156,7 @@ def fill_from_trace(fields: Fields, folder: Path | None) -> FieldFault | None:
         fields["duration_ms"] = read.duration_ms
     if read.text is not None and not fields.keys() & {"text", "data", "error"}:
         fields["text"] = read.text
-    return None
+    return []
 
 
 def _is_native(value: JsonValue) -> bool:

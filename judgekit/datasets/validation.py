@@ -1,7 +1,4 @@
-"""Lists everything that is wrong with a file or a dataset, with line and remedy.
-
-`loading` stops at the first problem.
-"""
+"""Lists everything that is wrong with a file or a dataset; `loading` stops at the first fault."""
 
 from __future__ import annotations
 
@@ -52,14 +49,13 @@ from judgekit.formats import (
     vague_word,
     validation_faults,
 )
-from judgekit.records import Case, Count, Dataset, Name, Record, Usage
+from judgekit.records import Case, Count, Dataset, Label, Name, Record, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from judgekit.datasets.suite import Suite
-    from judgekit.records import Rubric
 
 
 def validate_dataset(dataset: Dataset) -> list[Problem]:
@@ -78,7 +74,12 @@ def validate_dataset(dataset: Dataset) -> list[Problem]:
         return [Problem(severity="error", message="the dataset has no cases", remedy=remedy)]
     problems = list(_id_problems(dataset.cases))
     for case in dataset.cases:
-        problems += _weaknesses(case)
+        if case.input is None or (isinstance(case.input, str) and not case.input.strip()):
+            problems.append(_warning(case, "the input is blank", "give what the system is asked"))
+        if word := vague_word(case.description):
+            message = f"the description says {word!r}, which nothing can contradict"
+            remedy = "say what would be seen in the output, so it can be false"
+            problems.append(_warning(case, message, remedy))
     # A case with an evaluation of its own needs no reference.
     n_missing = sum(
         case.reference is None
@@ -149,14 +150,6 @@ def _id_problems(cases: Iterable[Case]) -> Iterator[Problem]:
         exact.add(case.id)
 
 
-def _weaknesses(case: Case) -> Iterator[Problem]:
-    if case.input is None or (isinstance(case.input, str) and not case.input.strip()):
-        yield _warning(case, "the input is blank", "give what the system is asked")
-    if word := vague_word(case.description):
-        message = f"the description says {word!r}, which nothing can contradict"
-        yield _warning(case, message, "say what would be seen in the output, so it can be false")
-
-
 def _warning(case: Case, message: str, remedy: str) -> Problem:
     return Problem(severity="warning", message=message, case_id=case.id, remedy=remedy)
 
@@ -185,8 +178,8 @@ def _weak_cases(check: RowCheck) -> list[Problem]:
 
 
 def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Problem]:
-    kind = document_kind(document.value)
-    shape = foreign_shape(document.value)
+    kind, value = document_kind(document.value), document.value
+    shape = foreign_shape(value)
     if shape is not None:
         return _foreign_problems(shape, document, check)
     if kind == "suite":
@@ -196,8 +189,8 @@ def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Proble
         return list(_suite_problems(suite, document))
     if kind == "rubric":
         return _rubric_problems(document)
-    if kind is None and isinstance(document.value, dict):
-        names = ", ".join(list(document.value)[:8]) or "none"
+    if kind is None and isinstance(value, dict):
+        names = ", ".join(list(value)[:8]) or "none"
         message = f"cannot tell what this file is from its fields: {names}"
         remedy = "a rubric has `criteria`, a suite `dataset`, a dataset `cases`"
         return _placed([FieldFault((), message, remedy)], document)
@@ -209,7 +202,6 @@ def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Proble
 
 
 def _foreign_problems(shape: Format, document: ParsedDocument, check: RowCheck) -> list[Problem]:
-    """The problems of another tool's file."""
     # Results of other tools are recognised so that the message can say what they are.
     if shape.reader is None:
         message = f"this is {shape.title}; it is not checked further"
@@ -240,14 +232,11 @@ def _placed(faults: list[FieldFault], document: ParsedDocument) -> list[Problem]
 
 def _rubric_problems(document: ParsedDocument) -> list[Problem]:
     rubric = check_rubric(document)
-    return _placed(rubric, document) if isinstance(rubric, list) else _weights(rubric, document)
-
-
-def _weights(rubric: Rubric, document: ParsedDocument) -> list[Problem]:
-    """A warning about weights that look like shares but do not add up to 1."""
+    if isinstance(rubric, list):
+        return _placed(rubric, document)
     weights = [criterion.weight for criterion in rubric.criteria]
     total = math.fsum(weights)
-    # Weights of 1 and more are plainly not shares.
+    # Shares that do not add up to 1; weights of 1 and more are plainly not shares.
     if math.isclose(total, 1, abs_tol=1e-6) or max(weights) >= 1:
         return []
     return [
@@ -262,7 +251,7 @@ def _weights(rubric: Rubric, document: ParsedDocument) -> list[Problem]:
 
 
 def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]:
-    # Unknown ids are not compared: a broken dataset would make every output an error.
+    # Ids are unknown where no case was read: a broken dataset would make every output an error.
     case_ids: Collection[str] | None = None
     if suite.cases is not None:
         case_ids = {case.id for case in suite.cases}
@@ -273,9 +262,12 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
         mapped, case_ids = _mapped_cases(suite.dataset_path, suite)
         yield from mapped
     elif suite.dataset_path is not None:
-        problems, case_ids = _dataset_problems(suite.dataset_path)
-        yield from problems
-    yield from _suite_rubric_problems(suite, document)
+        # Rows that a suite names as its dataset are cases, even if they look like something else.
+        path = suite.dataset_path
+        check = RowCheck(path, "cases" if is_row_file(path) and not _is_whole(path) else None)
+        yield from _file_problems(check)
+        case_ids = {case.id for case in check.cases} or None
+    yield from _suite_rubric_problems(suite.rubric_source, document)
     for variant in suite.variants:
         if variant.outputs is not None:
             yield from _row_problems(RowCheck(suite.resolve(variant.outputs), "outputs", case_ids))
@@ -290,7 +282,6 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
 
 
 def _mapped_cases(path: Path, suite: Suite) -> tuple[list[Problem], Collection[str] | None]:
-    """The problems of cases whose columns the suite maps, and their ids."""
     check = RowCheck(path, "cases")
     try:
         document = read_whole_document(path)
@@ -310,44 +301,27 @@ def _readable_rows(rows: Iterable[FileRow | DatasetError], check: RowCheck) -> I
             yield row
 
 
-def _suite_rubric_problems(suite: Suite, document: ParsedDocument) -> list[Problem]:
-    if suite.rubric_source is None:
-        return []
+def _suite_rubric_problems(source: Path | str | None, document: ParsedDocument) -> list[Problem]:
     try:
-        return _rubric_problems(read_document(rubric_path(suite.rubric_source)))
+        return [] if source is None else _rubric_problems(read_document(rubric_path(source)))
     except DatasetError as error:
         return [problem_from_error(error)]
     except UnknownNameError as error:
-        problem = problem_from_error(error)
         # The name stands in the suite, so the problem does too.
-        line = document.line_of("rubric")
-        return [problem.model_copy(update={"path": str(document.path), "line": line})]
-
-
-def _dataset_problems(path: Path) -> tuple[list[Problem], Collection[str] | None]:
-    """The problems of a suite's dataset, and the ids of its cases; None where none were read."""
-    # Rows that a suite names as its dataset are cases, even if they look like something else.
-    check = RowCheck(path, "cases" if is_row_file(path) and not _is_whole(path) else None)
-    problems = _file_problems(check)
-    return problems, {case.id for case in check.cases} or None
+        place = {"path": str(document.path), "line": document.line_of("rubric")}
+        return [problem_from_error(error).model_copy(update=place)]
 
 
 # The identity of a row in its file; the first entry is the id of the case.
 _RowKey = tuple[object, ...]
 
 
-class ReplyLine(Record):
-    """One line of a file of recorded replies."""
-
+class _ReplyLine(Record):
     case_id: Name
     variant: str | None = None
-    criterion: str | None = None
-    """None when all criteria were one question."""
-
+    criterion: str | None = None  # None when all criteria were one question
     order: Literal["ab", "ba"] | None = None
-    repeat: Count = 0
-    """The number of the call, from 0."""
-
+    repeat: Count = 0  # the number of the call, from 0
     text: str | None = None
     finish_reason: str | None = None
     model: str | None = None
@@ -359,16 +333,13 @@ class RowCheck:
     """The check of the rows of a file, with its results."""
 
     path: Path
-    kind: FileKind | None = None
-    """None takes it from the first row that can be read."""
-
+    kind: FileKind | None = None  # None takes it from the first row that can be read
+    # The existing cases, for rows that refer to them; None where they are unknown.
     case_ids: Collection[str] | None = None
-    """The existing cases, for rows that refer to them; None where they are unknown."""
-
     problems: list[Problem] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
+    # The line of every valid row, and of every invalid case that has an id.
     lines: dict[_RowKey, int] = field(default_factory=dict)
-    """The line of every valid row, and of every invalid case that has an id."""
 
     def take(self, rows: Iterable[FileRow | DatasetError]) -> Self:
         """Check rows."""
@@ -379,7 +350,13 @@ class RowCheck:
                 self.problems.append(problem_from_error(row))
             elif (self.kind or row_kind(row.fields)) is None:
                 # The other rows have the same fields, and would only repeat the message.
-                self._add(row, _unknown_row(row))
+                names = ", ".join(list(row.fields)[:8]) or "no fields"
+                message = f"cannot tell what these rows are from their fields: {names}"
+                remedy = (
+                    "cases have `id` and `input`, outputs `case_id` and `text`, replies also "
+                    "`criterion`, labels `annotator`"
+                )
+                self._add(row, FieldFault((), message, remedy))
                 return self
             else:
                 self.kind = self.kind or row_kind(row.fields)
@@ -431,7 +408,10 @@ class RowCheck:
                 return answer
             repeat = row.fields.get("repeat")  # of answers that `export` wrote
             return (answer.output.case_id, answer.output.variant, repeat)
-        return _read_label(row) if self.kind == "labels" else _read_reply(row)
+        found = label_from_row(row) if self.kind == "labels" else _read_reply(row)
+        if isinstance(found, Label):
+            return (found.case_id, found.variant, found.criterion, found.repeat, found.annotator)
+        return found
 
     def _add(
         self, row: FileRow, fault: FieldFault, *, severity: Literal["error", "warning"] = "error"
@@ -442,30 +422,14 @@ class RowCheck:
         self.problems.append(problem.model_copy(update={"severity": severity}))
 
 
-def _read_label(row: FileRow) -> _RowKey | list[FieldFault]:
-    label = label_from_row(row)
-    if isinstance(label, list):
-        return label
-    return (label.case_id, label.variant, label.criterion, label.repeat, label.annotator)
-
-
 def _read_reply(row: FileRow) -> _RowKey | list[FieldFault]:
     fields = dict(row.fields)
     if row.is_table:
-        fields, faults = read_cells(fields, json_names=("usage",), list_names=())
+        fields, faults = read_cells(fields, json_names=("usage",))
         if faults:
             return faults
     try:
-        line = ReplyLine.model_validate(as_texts(fields, ("case_id", "variant")))
+        line = _ReplyLine.model_validate(as_texts(fields, ("case_id", "variant")))
     except ValidationError as error:
-        return validation_faults(error, ReplyLine, fields)
+        return validation_faults(error, _ReplyLine, fields)
     return (line.case_id, line.variant, line.criterion, line.order, line.repeat)
-
-
-def _unknown_row(row: FileRow) -> FieldFault:
-    names = ", ".join(list(row.fields)[:8]) or "no fields"
-    remedy = (
-        "cases have `id` and `input`, outputs `case_id` and `text`, replies also `criterion`, "
-        "labels `annotator`"
-    )
-    return FieldFault((), f"cannot tell what these rows are from their fields: {names}", remedy)

@@ -87,7 +87,7 @@ from .pairing import (
     Side as Side,
     SideOutput as SideOutput,
     compare_in_order as compare_in_order,
-    compare_pairs as compare_pairs,
+    pair_question as pair_question,
 )
 from .planner import (
     plan_suite as plan_suite,
@@ -95,7 +95,6 @@ from .planner import (
 from .ranking import (
     PairChoice as PairChoice,
     Ranker as Ranker,
-    make_match_selector as make_match_selector,
     rank as rank,
     rank_comparisons as rank_comparisons,
     rank_sync as rank_sync,
@@ -123,6 +122,7 @@ from .run import (
 from .runner import (
     choice_of_run as choice_of_run,
     find_resumed_run as find_resumed_run,
+    new_run_id as new_run_id,
     prepare_run as prepare_run,
     run_status as run_status,
     run_suite as run_suite,

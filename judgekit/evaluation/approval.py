@@ -1,8 +1,4 @@
-"""Approves a version of a variant.
-
-Only on stored evidence that it is better than its baseline. The evidence comes from
-`stored_comparison` and `score_comparison`.
-"""
+"""Approves a version of a variant on stored evidence that it is better than its baseline."""
 
 from __future__ import annotations
 
@@ -31,8 +27,8 @@ if TYPE_CHECKING:
     from judgekit.records import ComparedSide, ComparisonInfo, Rubric, RunInfo
     from judgekit.store import RunStore
 
+# `stale`: the version has changed since; `unknown`: its files are not here to be looked at.
 ApprovalStatus = Literal["approved", "stale", "unknown"]
-"""`stale`: the version has changed since; `unknown`: its files are not here to be looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,31 +36,14 @@ class ApprovalEvidence:
     """What is kept of two versions, seen from the one that is to be approved."""
 
     kind: Literal["blind", "scores"]
-    """A blind comparison, or the scores of stored runs."""
-
     ids: tuple[str, ...]
-    """The comparison, or the runs."""
-
     rubric: Rubric
-    """What it was judged by."""
-
     version: VariantVersion | None
-    """The version that was looked at."""
-
     decision: ComparisonDecision
-    """The decision, at the allowed error rate."""
-
     is_better: bool
-    """Whether the version is shown to be better."""
-
     is_worse: bool
-    """Whether the baseline is shown to be better."""
-
     suite: str | None
-    """The suite, where there is one."""
-
     at: datetime
-    """When it was begun."""
 
 
 def find_approval_evidence(

@@ -1,8 +1,4 @@
-"""Decides how each case is evaluated: its strategy, checks, scorers and rubric.
-
-Reports faulty specifications before anything is asked. See `check_runner` for carrying the checks
-out.
-"""
+"""Decides how each case is evaluated: strategy, checks, scorers, rubric (run by `check_runner`)."""
 
 from __future__ import annotations
 
@@ -20,11 +16,11 @@ from judgekit.assertions import (
     ScriptSettings,
     SimilaritySettings,
     assertion_registry,
-    check_scorers,
     check_specs,
     find_script,
     named_scripts,
     plan_evaluation,
+    read_scorers,
     read_specs,
     scorer_registry,
     script_entries,
@@ -41,20 +37,16 @@ if TYPE_CHECKING:
     from judgekit.models import Embeddings
     from judgekit.records import Case, JsonObject, Rubric
 
+# The scorer that is worked out of the verdict, so that it is no observation.
 JUDGE_SCORER = "judge"
-"""The scorer that is worked out of the verdict, so that it is no observation."""
-
+# The key of a run's `config` that says how similarity is measured, where it decides a case.
 SIMILARITY_KEY = "similarity_measure"
-"""The key of a run's `config` that says how similarity is measured, where it decides a case."""
-
+# What the weighted mean of a suite's scores is called.
 OVERALL_SCORE = "overall"
-"""What the weighted mean of a suite's scores is called."""
-
+# What a suite says of a scorer beside its parameters.
 _SUITES_OWN = frozenset({"name", "weight"})
-"""What a suite says of a scorer beside its parameters."""
-
+# How many plans are kept; an answer asks for its case's several times.
 _MAX_CACHED_PLANS = 1024
-"""How many plans are kept; an answer asks for its case's several times."""
 
 
 def evaluation_plan_of(
@@ -82,9 +74,7 @@ class CasePlans:
         self.rubric = rubric
         self.defaults = DefaultRubrics(suite, rubric=rubric, is_judged=is_judged)
         self.scripts = ScriptSettings(
-            folder=suite.folder,
-            is_allowed=allow_scripts,
-            environment=suite.settings.environment,
+            folder=suite.folder, is_allowed=allow_scripts, environment=suite.settings.environment
         )
         self.by_default: dict[tuple[RubricReason, str], int] = {}
         """The rubrics that nobody named, with the cases of each; known once all were read."""
@@ -94,10 +84,15 @@ class CasePlans:
         """Cases with a rubric where there is no judge to be asked; known then, too."""
         self.embeddings: dict[str, Embeddings] = {}
         self._open_embeddings = open_embeddings
-        self._suite_scorers = tuple(
+        # The suite's own scorers as they are carried out, but for that of the judge
+        self.suite_scorers = tuple(
             self._scorer(spec) for spec in suite.scorers if spec.get("type") != JUDGE_SCORER
         )
-        _refuse_taken_names(suite)
+        # Two values under one name would be averaged in every table.
+        if OVERALL_SCORE in map(scorer_name, suite.scorers):
+            raise SettingsError(
+                f"no scorer may be called {OVERALL_SCORE!r}: that is the mean of all scores"
+            )
         self.means = self._similarity()
         check, score = script_entries(self.scripts)
         self.assertions = assertion_registry().plus(similar_entry(self.means), check)
@@ -111,11 +106,6 @@ class CasePlans:
     def scorer_names(self) -> tuple[str, ...]:
         """What the scores of the suite's own scorers are called, in the order of `specs`."""
         return tuple(scorer_name(s) for s in self.suite.scorers if s.get("type") != JUDGE_SCORER)
-
-    @property
-    def suite_scorers(self) -> tuple[dict[str, object], ...]:
-        """The suite's own scorers as they are carried out, but for that of the judge."""
-        return self._suite_scorers
 
     def plan(self, case: Case) -> EvaluationPlan | None:
         """How a case is evaluated that does not just take the suite's way; see `plan_of`."""
@@ -200,7 +190,10 @@ class CasePlans:
                     f"the scorer {scorer_name(spec)!r} needs a `model` of embeddings",
                     hint="for example `model: openai/text-embedding-3-small`",
                 )
-            return {**found, "method": "semantic", "embed": self._embeddings(model, api_base)}
+            name = f"{model} {api_base or ''}"
+            if name not in self.embeddings:
+                self.embeddings[name] = self._open_embeddings(model, api_base)
+            return {**found, "method": "semantic", "embed": self.embeddings[name]}
         if model is not None or api_base is not None:
             raise SettingsError(
                 f"the scorer {scorer_name(spec)!r} asks a model only with `method: embedding`"
@@ -211,27 +204,13 @@ class CasePlans:
             )
         return found
 
-    def _embeddings(self, model: str, api_base: str | None) -> Embeddings:
-        name = f"{model} {api_base or ''}"
-        if name not in self.embeddings:
-            self.embeddings[name] = self._open_embeddings(model, api_base)
-        return self.embeddings[name]
-
     def _similarity(self) -> SimilaritySettings:
         """How similarity is measured where a case wants it: as the suite's scorer does."""
-        for spec in self._suite_scorers:
+        for spec in self.suite_scorers:
             if spec["type"] == SIMILARITY:
                 method, embed = spec.get("method") or "lexical", spec.get("embed")
                 return SimilaritySettings(method, embed)  # type: ignore[arg-type]  # read as a spec
         return SimilaritySettings()
-
-
-def _refuse_taken_names(suite: Suite) -> None:
-    # Two values under one name would be averaged in every table.
-    if OVERALL_SCORE in map(scorer_name, suite.scorers):
-        raise SettingsError(
-            f"no scorer may be called {OVERALL_SCORE!r}: that is the mean of all scores"
-        )
 
 
 def scorer_weights(scorers: Sequence[JsonObject]) -> dict[str, float]:
@@ -239,17 +218,14 @@ def scorer_weights(scorers: Sequence[JsonObject]) -> dict[str, float]:
     return {scorer_name(s): float(str(s.get("weight", 1))) for s in scorers}
 
 
+# Why a rubric was taken that nobody named.
 RubricReason = Literal["profile", "reference"]
-"""Why a rubric was taken that nobody named."""
-
+# The key of a run's `config` under which the rubrics are that nobody named.
 DEFAULT_RUBRICS_KEY = "rubrics_by_default"
-"""The key of a run's `config` under which the rubrics are that nobody named."""
-
+# The key under which it says how many cases have a rubric that no judge is asked.
 UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
-"""The key under which it says how many cases have a rubric that no judge is asked."""
-
+# The shipped rubric that holds an output against its case's reference.
 REFERENCE_RUBRIC = "reference_match"
-"""The shipped rubric that holds an output against its case's reference."""
 
 
 class DefaultRubrics:
@@ -269,7 +245,11 @@ class DefaultRubrics:
         profile = self._profile
         if profile is not None and profile.rubric is not None:
             return self._load("profile", profile.rubric) if _asks_judge(case, profile) else None
-        if case.reference is not None and (_wants_judge(case) or self._has_no_other_way(case)):
+        # A judge is called for a reference alone only if nothing else decides: it would cost money
+        # unasked.
+        says = case.assertions or case.evaluation is not None or profile is not None
+        decides = says or self._suite.assertions
+        if case.reference is not None and (_wants_judge(case) or (self._is_judged and not decides)):
             return self._load("reference", REFERENCE_RUBRIC)
         return None
 
@@ -282,13 +262,6 @@ class DefaultRubrics:
     def reason_for(self, case: Case) -> tuple[RubricReason, str] | None:
         """Why a case has the rubric it has, where nobody named it."""
         return next((key for key, one in self._loaded.items() if one is case.rubric), None)
-
-    def _has_no_other_way(self, case: Case) -> bool:
-        """Whether only a judge can decide a case that says nothing of how it is evaluated."""
-        # A judge is called for a reference alone only if nothing else decides: it would cost money
-        # unasked.
-        says = case.assertions or case.evaluation is not None or self._profile is not None
-        return self._is_judged and not says and not self._suite.assertions
 
     def _load(self, reason: RubricReason, name: str) -> Rubric:
         key = (reason, name)
@@ -355,7 +328,7 @@ def check_suite_specs(plans: CasePlans) -> None:
     if suite.assertions:
         check_specs(suite.assertions, registry=plans.assertions)
     if plans.suite_scorers:
-        check_scorers(plans.suite_scorers, registry=plans.scorers)
+        read_scorers(plans.suite_scorers, registry=plans.scorers)
     # Scripts run code of the suite's author, so that they are refused before anything is paid for.
     for script in named_scripts([*suite.assertions, *suite.scorers]):
         fault = _script_fault(script, plans, f"the suite {suite.name!r}")

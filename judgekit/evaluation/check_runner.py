@@ -1,7 +1,4 @@
-"""Runs the assertions and scorers of one output, inline or in threads.
-
-Fetches the embedding vectors they compare.
-"""
+"""Runs the assertions and scorers of one output, and fetches the vectors that they compare."""
 
 from __future__ import annotations
 
@@ -9,7 +6,9 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
 from judgekit.assertions import (
     SIMILAR_ASSERTION,
@@ -25,11 +24,14 @@ from judgekit.models import Embeddings
 from judgekit.records import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.evaluation.case_plans import CasePlans
     from judgekit.records import AssertionResult, Case, EmbeddingUsage, JsonObject, Output
+
+_P = ParamSpec("_P")
+_FoundT = TypeVar("_FoundT", "AssertionResult", "Score")
 
 _THREADS = 4
 _PENDING = "not measured yet"
@@ -40,15 +42,10 @@ _QUICK_SCORERS = frozenset({"cost", "latency", "tokens"})
 class CheckResults:
     """What was found in one output."""
 
+    # What the suite's assertions found, then those of the case or of its plan
     checks: tuple[AssertionResult, ...] = ()
-    """What the suite's assertions found, then those of the case or of its plan."""
-
+    # What the suite's scorers measured, then those of the plan
     scores: tuple[Score, ...] = ()
-    """What the suite's scorers measured, then those of the plan."""
-
-
-NO_CHECK_RESULTS = CheckResults()
-"""Where nothing is looked for, or there is no output."""
 
 
 class CheckRunner:
@@ -57,8 +54,8 @@ class CheckRunner:
     def __init__(self, plans: CasePlans) -> None:
         self._plans = plans
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="judgekit-checks")
-        self._has_quick_suite = are_inline_checks(plans.suite.assertions) and _are_quick_scorers(
-            plans.suite_scorers
+        self._has_quick_suite = are_inline_checks(plans.suite.assertions) and all(
+            spec.get("type") in _QUICK_SCORERS for spec in plans.suite_scorers
         )
 
     async def find(
@@ -66,7 +63,7 @@ class CheckRunner:
     ) -> CheckResults:
         """Look at one output."""
         if output.error is not None:
-            return NO_CHECK_RESULTS
+            return CheckResults()
         # Handing these checks to a thread would take longer than carrying them out.
         if self._is_quick(case, output):
             return self.found(case, output)
@@ -86,19 +83,17 @@ class CheckRunner:
     def found(self, case: Case, output: Output) -> CheckResults:
         """What assertions and scorers find; models of embeddings must have been asked."""
         plans = self._plans
-        specs = [*plans.suite.assertions, *plans.own_checks(case)]
-        checks = (
-            evaluate_assertions(output, specs, case=case, registry=plans.assertions)
-            if specs
-            else ()
-        )
+        checks: Sequence[AssertionResult] = ()
+        if specs := [*plans.suite.assertions, *plans.own_checks(case)]:
+            checks = evaluate_assertions(output, specs, case=case, registry=plans.assertions)
         return CheckResults(tuple(checks), self._scores(case, output))
 
     def not_yet(self, why: str, fetched: FetchedVectors, *, at: datetime) -> tuple[Score, ...]:
         """What is kept of an answer that could not be measured, so that no payment is forgotten."""
-        asked = total_vector_cost(fetched)
-        if asked is None:
+        every = [usage for texts in fetched.values() for usage in texts.values()]
+        if not every:
             return ()
+        asked = reduce(add, every)
         name = next(iter(self._plans.scorer_names), SIMILARITY)
         tried = f"tried {at:%Y-%m-%d %H:%M:%S.%f} UTC"
         # Vectors were paid for although nothing was measured; the store is the only record of that
@@ -148,23 +143,29 @@ def is_pending_score(score: Score) -> bool:
 def _with_costs(
     found: CheckResults, compared: Sequence[VectorComparison], fetched: FetchedVectors
 ) -> CheckResults:
-    """What was found, with what it took to find it."""
-    asked = allocate_vector_costs(compared, fetched)
+    """What was found, with what it took to find it; what several need, the first one has."""
+    # A vector is fetched once and used by several checks; its cost is counted once, or sums would
+    # exceed the bill.
+    left = {model: dict(texts) for model, texts in fetched.items()}
+    asked: dict[tuple[str, int], EmbeddingUsage] = {}
+    for one in compared:
+        own = left.get(id(one.embed), {})
+        for usage in (own.pop(text) for text in sorted(one.texts) if text in own):
+            key = (one.kind, one.index)
+            asked[key] = asked[key] + usage if key in asked else usage
     if not asked:
         return found
-    checks, scores = list(found.checks), list(found.scores)
-    for (kind, place), each in asked.items():
-        if kind == "check":
-            checks[place] = checks[place].model_copy(update={"asked": each})
-        else:
-            scores[place] = scores[place].model_copy(update={"asked": each})
-    return CheckResults(tuple(checks), tuple(scores))
+    return CheckResults(
+        tuple(_priced(one, asked.get(("check", k))) for k, one in enumerate(found.checks)),
+        tuple(_priced(one, asked.get(("score", k))) for k, one in enumerate(found.scores)),
+    )
 
 
-def _are_quick_scorers(scorers: Iterable[Mapping[str, object]]) -> bool:
-    return all(spec.get("type") in _QUICK_SCORERS for spec in scorers)
+def _priced(found: _FoundT, usage: EmbeddingUsage | None) -> _FoundT:
+    return found if usage is None else found.model_copy(update={"asked": usage})
 
 
+# Assertions that look through an output once; a thread would cost more than they do.
 _INLINE_CHECKS = frozenset({
     "behavior.finish_reason",
     "behavior.no_errors",
@@ -185,8 +186,6 @@ _INLINE_CHECKS = frozenset({
     "text.starts_with",
     "text.word_count",
 })  # fmt: skip
-"""Assertions that look through an output once; a thread would cost more than they do."""
-
 _LONGEST_TEXT = 20_000
 _MOST_EVENTS = 200
 
@@ -207,9 +206,8 @@ def _own_name(name: object) -> str:
     return str(name) if synonym is None else synonym.name
 
 
+# The usage of each embedded text, by the identity of the model that embedded it.
 FetchedVectors = dict[int, dict[str, "EmbeddingUsage"]]
-"""The usage of each embedded text, by the identity of the model that embedded it."""
-
 _SIMILAR_ONES = frozenset({SIMILAR_ASSERTION, f"not-{SIMILAR_ASSERTION}"})
 _MEMBERS = ("assert", "assertions")
 
@@ -219,19 +217,11 @@ class VectorComparison:
     """Two texts that a check or a scorer compares."""
 
     kind: Literal["check", "score"]
-    """What compares them."""
-
     index: int
-    """Its place among the checks, or the scores, of the answer."""
-
     embed: Embeddings
-    """The model that is asked for their vectors."""
-
+    # The text in the output; None where there is none, and the check reports that
     text: str | None
-    """The text in the output; None where there is none, and the check reports that."""
-
     reference: str | None
-    """What it is compared with; None where there is nothing."""
 
     @property
     def texts(self) -> frozenset[str]:
@@ -245,75 +235,28 @@ def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[Vec
     """What is compared by vectors in an answer, scorers first."""
     if not plans.embeddings:
         return []
-    scorers = [*plans.suite_scorers, *plans.own_scorers(case)]
-    found = [
-        _vector_comparison(
-            "score", place, spec.get("embed"), (case, output, spec, spec.get("reference"))
-        )
-        for place, spec in enumerate(scorers)
-    ]
-    checks = [*plans.suite.assertions, *plans.own_checks(case)]
-    found += [
-        _vector_comparison(
-            "check", place, plans.means.embed, (case, output, spec, spec.get("value"))
-        )
-        for place, whole in enumerate(checks)
-        for spec in _similar_specs([whole])
-    ]
-    return [one for one in found if one is not None]
+    found: list[VectorComparison] = []
 
+    def take(
+        kind: Literal["check", "score"], place: int, embed: object, path: object, reference: object
+    ) -> None:
+        if isinstance(embed, Embeddings):
+            text = _text_or_none(text_of, output, path if isinstance(path, str) else None)
+            own = reference if isinstance(reference, str) else None
+            other = _text_or_none(reference_text, own, case)
+            found.append(VectorComparison(kind, place, embed, text, other))
 
-def allocate_vector_costs(
-    compared: Sequence[VectorComparison], fetched: FetchedVectors
-) -> dict[tuple[str, int], EmbeddingUsage]:
-    """What each check and scorer asked; what several need, the first one has."""
-    # A vector is fetched once and used by several checks; its cost is counted once, or sums would
-    # exceed the bill.
-    left = {model: dict(texts) for model, texts in fetched.items()}
-    found: dict[tuple[str, int], EmbeddingUsage] = {}
-    for one in compared:
-        own = left.get(id(one.embed), {})
-        for text in sorted(one.texts):
-            asked = own.pop(text, None)
-            if asked is not None:
-                key = (one.kind, one.index)
-                found[key] = found[key] + asked if key in found else asked
+    for place, spec in enumerate([*plans.suite_scorers, *plans.own_scorers(case)]):
+        take("score", place, spec.get("embed"), spec.get("path"), spec.get("reference"))
+    for place, whole in enumerate([*plans.suite.assertions, *plans.own_checks(case)]):
+        for check in _similar_specs([whole]):
+            take("check", place, plans.means.embed, check.get("path"), check.get("value"))
     return found
 
 
-def total_vector_cost(fetched: FetchedVectors) -> EmbeddingUsage | None:
-    """The total usage of all texts."""
-    total: EmbeddingUsage | None = None
-    for texts in fetched.values():
-        for asked in texts.values():
-            total = asked if total is None else total + asked
-    return total
-
-
-def _vector_comparison(
-    kind: Literal["check", "score"],
-    index: int,
-    embed: object,
-    about: tuple[Case, Output, Mapping[str, object], object],
-) -> VectorComparison | None:
-    if not isinstance(embed, Embeddings):
-        return None
-    case, output, spec, reference = about
-    path = spec.get("path")
-    return VectorComparison(
-        kind,
-        index,
-        embed,
-        _text_or_none(lambda: text_of(output, path if isinstance(path, str) else None)),
-        _text_or_none(
-            lambda: reference_text(reference if isinstance(reference, str) else None, case)
-        ),
-    )
-
-
-def _text_or_none(find: Callable[[], str]) -> str | None:
+def _text_or_none(find: Callable[_P, str], *args: _P.args, **kwargs: _P.kwargs) -> str | None:
     try:
-        return find()
+        return find(*args, **kwargs)
     except JudgekitError:
         return None
 

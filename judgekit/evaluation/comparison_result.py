@@ -1,7 +1,4 @@
-"""The result types of a blind comparison of two sides, and the decision which side is better.
-
-Including the sequential stopping rule. Counting is in `comparison_summary`.
-"""
+"""The results of a blind comparison of two sides, its decision and its stopping rule."""
 
 from __future__ import annotations
 
@@ -27,58 +24,42 @@ BetterSide = Literal["a", "b"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinFigures:
-    """Wins of A against B: of all pairs, on a criterion, of a tag or of a stratum."""
+    """Wins of A against B: of all pairs, on a criterion, of a tag or of a stratum.
+
+    Attributes:
+        n_pairs: Pairs that were judged, repeats included; errors of the systems under test are not.
+        inconsistent: Pairs whose two orders contradict each other: no winner, and no true tie.
+        rate: A's share of wins among decided pairs, clustered by case; no winner is half a win.
+        bounds: The share if B had won all undecided pairs, and if A had.
+        p: Exact two-sided sign test of the cases that lean to A against those that lean to B, ties
+            and contradictions left out; None where no pair is decided.
+        p_adjusted: The same after Holm, over all criteria; None for other groups, which are only
+            looked at.
+    """
 
     n_cases: int
-    """Cases."""
-
     n_pairs: int
-    """Pairs that were judged, repeats included; errors of the systems under test are not."""
-
     wins: int
-    """Pairs that A won."""
-
     ties: int
-    """Pairs that both orders call a tie."""
-
     inconsistent: int
-    """Pairs whose two orders contradict each other: no winner, and no true tie."""
-
     losses: int
-    """Pairs that B won."""
-
     n_undecided: int
-    """Pairs that a failure leaves open."""
-
     rate: Estimate
-    """A's share of wins among decided pairs, clustered by case; no winner is half a win."""
-
     bounds: tuple[float, float]
-    """The share if B had won all undecided pairs, and if A had."""
-
     p: float | None
-    """Exact two-sided sign test of the cases that lean to A against those that lean to B, ties
-    and contradictions left out; None where no pair is decided."""
-
     p_adjusted: float | None = None
-    """The same after Holm, over all criteria; None for other groups, which are only looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialEvidence:
     """The sequential evidence after every case."""
 
+    # The evidence against no difference; a difference is shown from 1 / alpha on
     e_value: float
-    """The evidence against no difference; a difference is shown from 1 / alpha on."""
-
     n_cases: int
-    """Cases that were looked at."""
-
+    # After how many cases the difference was shown; None where it was not
     stopped_at: int | None
-    """After how many cases the difference was shown; None where it was not."""
-
     max_cases: int | None
-    """How many were allowed at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,20 +67,13 @@ class ComparisonDecision:
     """Which side is better, or why that is not decided."""
 
     winner: BetterSide | None
-    """The better side; None for no decision."""
-
     reason: str
-    """Why."""
-
+    # The p it rests on; valid at any time where cases were asked until decided
     p: float | None
-    """The p it rests on; valid at any time where cases were asked until decided."""
-
     alpha: float
-    """The error that was allowed."""
-
+    # Without a decision: about how many cases would give one four times in five, if the sides
+    # differ as much as they seem to; None where no number is in sight
     n_to_decide: int | None = None
-    """Without a decision: about how many cases would give one four times in five, if the sides
-    differ as much as they seem to; None where no number is in sight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,19 +81,13 @@ class JudgeFigures:
     """The overall figures of one judge of a panel."""
 
     judge: str
-    """Model and template."""
-
+    # Wins by its own verdicts, of the pairs it was asked about
     whole: WinFigures
-    """Wins by its own verdicts, of the pairs it was asked about."""
-
+    # Share of pairs whose winner hangs on the order they were shown in
     flip_rate: Estimate
-    """Share of pairs whose winner hangs on the order they were shown in."""
-
     position: PositionBias | None
-    """How much it favours what it saw first, over all questions; None without any."""
-
+    # Reasons not to trust it: `position_bias`, `mostly_inconsistent`
     flags: tuple[str, ...]
-    """Reasons not to trust it: `position_bias`, `mostly_inconsistent`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,114 +95,67 @@ class PanelFigures:
     """The judges of a panel, each by itself, and how far they agree."""
 
     judges: tuple[JudgeFigures, ...]
-    """The judges."""
-
+    # Share of the pairs of judges that name the same winner, over all pairs of outputs; nan where
+    # no two judges name one
     agreed: float
-    """Share of the pairs of judges that name the same winner, over all pairs of outputs; nan where
-    no two judges name one."""
-
+    # The same beyond chance: Krippendorff's nominal alpha of the winners, with an interval that
+    # leaves out whole cases; None where no two judges name one
     alpha: Alpha | None
-    """The same beyond chance: Krippendorff's nominal alpha of the winners, with an interval that
-    leaves out whole cases; None where no two judges name one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSummary:
-    """The result of a comparison."""
+    """The result of a comparison.
+
+    Attributes:
+        flip_rate: Share of pairs whose winner hangs on the order they were shown in; texts that are
+            the same to the judge do not count.
+        length_controlled: A's share of wins had both outputs been equally long; None where that
+            cannot be estimated.
+        raw_a: Mean score of A, from 1 to 10, over the pairs in which both have one.
+        raw_winner: The side with the higher mean score, which is not a decision; None without
+            scores.
+        n_identical: Pairs that were the same to the judge, so that it was not asked.
+        n_errors: Pairs of which an output is an error; not judged.
+        flags: Reasons not to trust the judge: `position_bias`, `mostly_inconsistent`.
+        evidence: The sequential evidence after every case, where cases were judged until decided.
+        n_scrubbed: Passages by which outputs named their makers, not shown to the judge; None where
+            scrubbing was switched off.
+    """
 
     a: str
-    """What the first side is called."""
-
     b: str
-    """What the second side is called."""
-
     rubric: str
-    """Name of the rubric."""
-
     judges: tuple[str, ...]
-    """Who judged: model and template."""
-
     models: tuple[str, ...]
-    """The models that answered, in the providers' words."""
-
     decision: ComparisonDecision
-    """Which side is better."""
-
     whole: WinFigures
-    """Overall wins."""
-
     criteria: dict[str, WinFigures]
-    """Wins on each criterion."""
-
     strata: dict[str, WinFigures]
-    """Overall wins in each complexity stratum, simple ones first."""
-
     tags: dict[str, WinFigures]
-    """Overall wins for each tag."""
-
     flip_rate: Estimate
-    """Share of pairs whose winner hangs on the order they were shown in; texts that are the same
-    to the judge do not count."""
-
     position: PositionBias | None
-    """How much the judge favours what it saw first, over all questions; None without any."""
-
     length_controlled: LengthControlledWinRate | None
-    """A's share of wins had both outputs been equally long; None where that cannot be estimated."""
-
     length_reason: str | None
-    """Why there is no `length_controlled`."""
-
     raw_a: float | None
-    """Mean score of A, from 1 to 10, over the pairs in which both have one."""
-
     raw_b: float | None
-    """Mean score of B."""
-
     raw_winner: Winner | None
-    """The side with the higher mean score, which is not a decision; None without scores."""
-
     n_identical: int
-    """Pairs that were the same to the judge, so that it was not asked."""
-
     n_errors: int
-    """Pairs of which an output is an error; not judged."""
-
     failures: dict[str, int]
-    """Failures of the judge by kind."""
-
     failure_messages: dict[str, str]
-    """For each kind, what the first of them says."""
-
     flags: tuple[str, ...]
-    """Reasons not to trust the judge: `position_bias`, `mostly_inconsistent`."""
-
     spent: JudgeUsage
-    """Calls and money."""
-
     left_out: LeftOut
-    """What could not be paired."""
-
     evidence: SequentialEvidence | None = None
-    """The sequential evidence after every case, where cases were judged until decided."""
-
     marks: dict[str, int] = field(default_factory=dict)
-    """Advisory marks on preferences, by name."""
-
     rule: ReconciliationRule = "consistent"
-    """Who wins where the orders differ."""
-
     panel: PanelFigures | None = None
-    """The judges of a panel by themselves; None for one judge."""
-
     n_scrubbed: int | None = 0
-    """Passages by which outputs named their makers, not shown to the judge; None where scrubbing
-    was switched off."""
 
 
+# Flags of a judge not to be trusted: it favours a place; it contradicts itself more often than not.
 POSITION_BIAS, MOSTLY_INCONSISTENT = "position_bias", "mostly_inconsistent"
-"""Flags of a judge not to be trusted: it favours a place; it contradicts itself more often than
-not."""
 
 
 class StoppingRule:
@@ -304,8 +225,9 @@ def decide_comparison(
     leader: BetterSide = "a" if leaning[0] > leaning[1] else "b"
     # Two conditions, because a significant sign test says nothing about pairs without a winner.
     if shown and _keeps_lead(whole, leader):
+        what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that favour a side"
         return ComparisonDecision(
-            winner=leader, reason=_why_better(whole, leaning), p=p, alpha=alpha
+            winner=leader, reason=f"{max(leaning)} of {sum(leaning)} {what}", p=p, alpha=alpha
         )
     reason = _why_open(whole, leaning, flags, alpha)
     if shown:
@@ -322,11 +244,6 @@ def _keeps_lead(whole: WinFigures, leader: BetterSide) -> bool:
     """Whether the leader has more than half, even if the other side had won all that is open."""
     low, high = whole.bounds
     return low > _EVEN + SLACK if leader == "a" else high < _EVEN - SLACK
-
-
-def _why_better(whole: WinFigures, leaning: tuple[int, int]) -> str:
-    what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that favour a side"
-    return f"{max(leaning)} of {sum(leaning)} {what}"
 
 
 def _why_none(whole: WinFigures, flags: tuple[str, ...]) -> str:

@@ -1,7 +1,4 @@
-"""Estimates what one judge or model would be asked and what it would cost: questions.
-
-Cached replies, tokens, price. Whole suites are planned in `planner`.
-"""
+"""Estimates what one judge or model would be asked, and its cost (whole suites: `planner`)."""
 
 from __future__ import annotations
 
@@ -9,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from math import fsum
 from statistics import median
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from judgekit.judge import Panel
 from judgekit.models import count_messages
 from judgekit.records import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.evaluation.pairing import OutputPair
     from judgekit.judge import Judge
@@ -27,34 +24,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePlan:
-    """What one judge would be asked."""
+    """What one judge would be asked.
+
+    Attributes:
+        n_questions: Questions, repeats included; equal ones count once.
+        n_owned: Of them, replies that the cache holds already.
+        input_tokens: Tokens that would be sent for replies not in the cache.
+        output_tokens: Tokens that would come back: likely, and at most.
+        price_usd: What it would cost, likely and at most, in US dollars; None where the price is
+            unknown.
+        saved_usd: What the cached replies cost when they were fetched, as far as known.
+    """
 
     n_questions: int
-    """Questions, repeats included; equal ones count once."""
-
     n_owned: int
-    """Of them, replies that the cache holds already."""
-
     model: str
-    """Who would be asked."""
-
     template: str
-    """With which template."""
-
     input_tokens: int
-    """Tokens that would be sent for replies not in the cache."""
-
     output_tokens: tuple[int, int]
-    """Tokens that would come back: likely, and at most."""
-
     token_source: str
-    """How the tokens were counted."""
-
     price_usd: tuple[float, float] | None
-    """What it would cost, likely and at most, in US dollars; None where the price is unknown."""
-
     saved_usd: float
-    """What the cached replies cost when they were fetched, as far as known."""
 
     @property
     def n_calls(self) -> int:
@@ -67,10 +57,8 @@ class GradePlan(JudgePlan):
     """What a grading would ask."""
 
     n_outputs: int
-    """Outputs to be graded."""
-
+    # Outputs that are errors of the system under test
     n_skipped: int
-    """Outputs that are errors of the system under test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +66,10 @@ class ComparisonPlan(JudgePlan):
     """What a comparison would ask, each pair in both orders."""
 
     n_pairs: int
-    """Pairs of outputs to be compared."""
-
+    # Of them, pairs of the same text: ties, nobody is asked
     n_identical: int
-    """Of them, pairs of the same text: ties, nobody is asked."""
-
+    # Of them, pairs with an output that is an error; they are not judged
     n_skipped: int
-    """Of them, pairs with an output that is an error; they are not judged."""
 
 
 def plan_grading(
@@ -102,7 +87,7 @@ def plan_grading(
         n_outputs=n_outputs,
         n_skipped=n_skipped,
         template=judge.template.id,
-        **_judge_plan_fields(counting),
+        **_judge_plan_fields([counting]),
     )
 
 
@@ -140,68 +125,40 @@ def plan_comparison(
         n_identical=n_identical,
         n_skipped=n_skipped,
         template=", ".join(dict.fromkeys(comparer.template.id for comparer in panel.comparers)),
-        **_sum_fields([_judge_plan_fields(counting) for counting in countings]),
+        **_judge_plan_fields(countings),
     )
 
 
-class _JudgePlanFields(TypedDict):
-    """What both plans have in common, as it was counted."""
-
-    n_questions: int
-    n_owned: int
-    model: str
-    input_tokens: int
-    output_tokens: tuple[int, int]
-    token_source: str
-    price_usd: tuple[float, float] | None
-    saved_usd: float
-
-
-def _judge_plan_fields(counting: RequestCounter) -> _JudgePlanFields:
-    likely, most = counting.likely(), counting.most()
+def _judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
+    """What one judge, or all of several, would be asked."""
+    likely, most = [one.likely() for one in countings], [one.most() for one in countings]
     # One unknown price makes the total unknown; a sum without it would be too low, and it limits
     # money.
-    is_priced = likely.price_usd is not None and most.price_usd is not None
-    return _JudgePlanFields(
-        n_questions=counting.n_questions,
-        n_owned=counting.n_owned,
-        model=counting.connection.name,
-        input_tokens=likely.input_tokens,
-        output_tokens=(likely.output_tokens, most.output_tokens),
-        token_source=counting.counted_by,
-        price_usd=(likely.price_usd or 0.0, most.price_usd or 0.0) if is_priced else None,
-        saved_usd=counting.saved_usd,
-    )
+    is_priced = all(load.price_usd is not None for load in (*likely, *most))
+    prices = (fsum(load.price_usd or 0.0 for load in loads) for loads in (likely, most))
+    return {
+        "n_questions": sum(one.n_questions for one in countings),
+        "n_owned": sum(one.n_owned for one in countings),
+        "model": ", ".join(one.connection.name for one in countings),
+        "input_tokens": sum(load.input_tokens for load in likely),
+        "output_tokens": (
+            sum(load.output_tokens for load in likely),
+            sum(load.output_tokens for load in most),
+        ),
+        "token_source": ", ".join(dict.fromkeys(one.counted_by for one in countings)),
+        "price_usd": (next(prices), next(prices)) if is_priced else None,
+        "saved_usd": fsum(one.saved_usd for one in countings),
+    }
 
 
-def _sum_fields(asked: list[_JudgePlanFields]) -> _JudgePlanFields:
-    """What several judges would be asked; the price is known where that of each is."""
-    prices = [one["price_usd"] for one in asked if one["price_usd"] is not None]
-    is_priced = len(prices) == len(asked)
-    likely, most = zip(*(one["output_tokens"] for one in asked), strict=True)
-    return _JudgePlanFields(
-        n_questions=sum(one["n_questions"] for one in asked),
-        n_owned=sum(one["n_owned"] for one in asked),
-        model=", ".join(one["model"] for one in asked),
-        input_tokens=sum(one["input_tokens"] for one in asked),
-        output_tokens=(sum(likely), sum(most)),
-        token_source=", ".join(dict.fromkeys(one["token_source"] for one in asked)),
-        price_usd=(fsum(p[0] for p in prices), fsum(p[1] for p in prices)) if is_priced else None,
-        saved_usd=fsum(one["saved_usd"] for one in asked),
-    )
-
-
+# A typical JSON answer to one criterion: evidence, three sentences and a score.
 _LIKELY_REPLY_TOKENS = 180
-"""A typical JSON answer to one criterion: evidence, three sentences and a score."""
-
+# What an answer to one criterion rarely exceeds, where no limit was set.
 _LONGEST_REPLY_TOKENS = 700
-"""What an answer to one criterion rarely exceeds, where no limit was set."""
-
+# From this many cached replies on, their length predicts the next better than a default.
 _ENOUGH_REPLIES = 10
-"""From this many cached replies on, their length predicts the next better than a default."""
-
+# Where tokens are estimated from characters, one request in this many is counted in full.
 _LOOK_EVERY = 50
-"""Where tokens are estimated from characters, one request in this many is counted in full."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,16 +166,9 @@ class CallLoad:
     """Calls with their tokens and what they cost."""
 
     calls: int
-    """Calls."""
-
     input_tokens: int
-    """Tokens sent."""
-
     output_tokens: int
-    """Tokens that come back."""
-
     price_usd: float | None
-    """US dollars; None where the price is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +176,8 @@ class TextLength:
     """How long texts are, in tokens."""
 
     likely: float
-    """On average."""
-
+    # What they rarely exceed
     most: float
-    """What they rarely exceed."""
 
 
 @dataclass(slots=True)
@@ -240,7 +188,6 @@ class _Sum:
     input_tokens: int = 0
     output_tokens: int = 0
     unread: Counter[str] = field(default_factory=Counter)
-    """Calls that show a judge an output that is not there yet, by variant."""
 
     def add(self, n: int, sent: int, back: int, unread: str | None) -> None:
         self.calls += n
@@ -255,36 +202,24 @@ class RequestCounter:
     """What one model would be asked, counted question by question.
 
     Two scenarios are counted: what is likely, and what may be at most.
+
+    Attributes:
+        asks_once: Whether equal questions are asked once, as a cache does it.
+        n_exact: So many requests have their tokens counted one by one, and of the others every
+            fiftieth; the rest is estimated from their characters. None counts all.
+        known_keys: Keys of the questions so far; may be shared with others that ask the same model.
+        n_questions: Questions; equal ones count once where they are asked once.
     """
 
     connection: Connection
-    """The way to the model."""
-
     refresh: bool = False
-    """Whether cached replies would be fetched again."""
-
     asks_once: bool = True
-    """Whether equal questions are asked once, as a cache does it."""
-
     n_exact: int | None = None
-    """So many requests have their tokens counted one by one, and of the others every fiftieth; the
-    rest is estimated from their characters. None counts all."""
-
     known_keys: set[str] = field(default_factory=set)
-    """Keys of the questions so far; may be shared with others that ask the same model."""
-
     n_questions: int = 0
-    """Questions; equal ones count once where they are asked once."""
-
     n_owned: int = 0
-    """Of them, replies in the cache."""
-
     saved_usd: float = 0.0
-    """What the cached replies cost when they were fetched, as far as known."""
-
     counted_by: str = "none"
-    """How the tokens were counted."""
-
     _likely: _Sum = field(default_factory=_Sum)
     _most: _Sum = field(default_factory=_Sum)
     _durations_s: list[float] = field(default_factory=list)
@@ -341,7 +276,8 @@ class RequestCounter:
     def reply_length(self) -> TextLength | None:
         """How long cached replies are; None where there are too few."""
         known = self._reply_tokens
-        return TextLength(fsum(known) / len(known), max(known)) if self._has_enough else None
+        has_enough = len(known) >= _ENOUGH_REPLIES
+        return TextLength(fsum(known) / len(known), max(known)) if has_enough else None
 
     def likely(
         self,
@@ -372,10 +308,6 @@ class RequestCounter:
         back = max(found.calls * max(longest, default=0.0), found.output_tokens)
         return self._load(found.calls, found.input_tokens + unread, back, scale)
 
-    @property
-    def _has_enough(self) -> bool:
-        return len(self._reply_tokens) >= _ENOUGH_REPLIES
-
     def _own(self, reply: ModelReply | None) -> None:
         if reply is None:
             return
@@ -402,11 +334,17 @@ class RequestCounter:
 
     def _load(self, calls: int, sent: float, back: float, scale: float) -> CallLoad:
         n, tokens_sent, tokens_back = round(calls * scale), round(sent * scale), round(back * scale)
+        way, price_usd = self.connection, 0.0 if n == 0 else None
+        # Some models charge more for long prompts, so that the price is looked up at the mean
+        # length; all calls are charged as calls of that size.
+        if n and (
+            price := way.prices.price(
+                way.name, input_tokens=tokens_sent // n, api_base=way.api_base
+            )
+        ):
+            price_usd = price.cost(Usage(input_tokens=tokens_sent, output_tokens=tokens_back))
         return CallLoad(
-            calls=n,
-            input_tokens=tokens_sent,
-            output_tokens=tokens_back,
-            price_usd=_price(self.connection, n, tokens_sent, tokens_back),
+            calls=n, input_tokens=tokens_sent, output_tokens=tokens_back, price_usd=price_usd
         )
 
 
@@ -422,14 +360,3 @@ def estimate_reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
     limit = request.parameters.get("max_tokens")
     longest = limit if isinstance(limit, int) else _LONGEST_REPLY_TOKENS * asked
     return min(_LIKELY_REPLY_TOKENS * asked, longest), longest
-
-
-def _price(connection: Connection, calls: int, sent: int, back: int) -> float | None:
-    """What calls cost; those of one plan are charged as calls of their mean size."""
-    if not calls:
-        return 0.0
-    # Some models charge more for long prompts, so that the price is looked up at the mean length.
-    price = connection.prices.price(
-        connection.name, input_tokens=sent // calls, api_base=connection.api_base
-    )
-    return None if price is None else price.cost(Usage(input_tokens=sent, output_tokens=back))

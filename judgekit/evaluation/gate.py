@@ -1,12 +1,11 @@
-"""Checks a run against its suite's gate: quality tiers, allowed drops of the pass rate.
-
-Required calibration. The pass/fail rules themselves are in `judgekit.scoring.gate`.
-"""
+"""Checks a run against its suite's gate, by the rules in `judgekit.scoring.gate`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import fsum
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from judgekit.datasets import Gate
@@ -16,72 +15,60 @@ from judgekit.evaluation.judges import (
     meets_calibration_gate,
     on_common_scale,
 )
+from judgekit.evaluation.outcome import last_tries
 from judgekit.scoring import TIERS, check_drop, check_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from judgekit.evaluation.summary import RunSummary, VariantFigures
-    from judgekit.records import CalibrationState, CaseResult, RunInfo
+    from judgekit.records import CalibrationState, RunInfo
     from judgekit.scoring import GateOutcome, Tier
     from judgekit.stats.estimate import Estimate
     from judgekit.store import StoredRuns
 
 _FINISHED = frozenset({"complete", "incomplete", "waiting"})
+# So many earlier runs of a suite are looked at for one to compare with.
 _MOST_RUNS = 50
-"""So many earlier runs of a suite are looked at for one to compare with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierGateResult:
-    """Whether a variant's overall value reaches the tier."""
+    """Whether a variant's overall value reaches the tier.
+
+    Attributes:
+        least: The value it asks for.
+        low: The lower end of the interval, with answers without a value counted as worst.
+        high: The upper end, with those answers counted as best.
+        n_without: Answers without a value: undecided, or errors of the variant.
+    """
 
     variant: str
-    """The variant."""
-
     tier: Tier
-    """The tier."""
-
     least: float
-    """The value it asks for."""
-
     value: Estimate
-    """The variant's value, with its interval."""
-
     low: float
-    """The lower end of the interval, with answers without a value counted as worst."""
-
     high: float
-    """The upper end, with those answers counted as best."""
-
     n_without: int
-    """Answers without a value: undecided, or errors of the variant."""
-
     held: GateOutcome
-    """Whether it is reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropGateResult:
-    """Whether a variant's pass rate fell further than allowed since an earlier run."""
+    """Whether a variant's pass rate fell further than allowed since an earlier run.
+
+    Attributes:
+        baseline: The run before; None where no finished run of the suite has this variant.
+        change: The pass rate less that before, over the cases both have; None where there is none.
+        n_undecided: Cases that were decided then, are among those of this run, and are undecided
+            now.
+        held: Whether it was met; None where there is nothing to compare with.
+    """
 
     variant: str
-    """The variant."""
-
     max_drop: float
-    """How far it may fall."""
-
     baseline: str | None
-    """The run before; None where no finished run of the suite has this variant."""
-
     change: Estimate | None
-    """The pass rate less that before, over the cases both have; None where there is none."""
-
     n_undecided: int = 0
-    """Cases that were decided then, are among those of this run, and are undecided now."""
-
     held: GateOutcome | None = None
-    """Whether it was met; None where there is nothing to compare with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +76,9 @@ class CalibrationGateResult:
     """Whether the judge of a run has the calibration that is required."""
 
     state: CalibrationState
-    """Whether it is calibrated."""
-
     words: str
-    """The same in words."""
-
+    # `inconclusive` where it is not: what a judge says that nobody checked decides nothing
     held: GateOutcome
-    """`inconclusive` where it is not: what a judge says that nobody checked decides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +86,11 @@ class GateResult:
     """What a suite's gate says of a run."""
 
     tiers: tuple[TierGateResult, ...] = ()
-    """Per variant, where the gate names a tier."""
-
     drops: tuple[DropGateResult, ...] = ()
-    """Per variant, where the gate limits the drop."""
-
+    # Where the gate requires a calibration, and a model judges
     calibration: CalibrationGateResult | None = None
-    """Where the gate requires a calibration, and a model judges."""
-
+    # Whether the run did not finish, so that nothing was decided
     is_partial: bool = False
-    """Whether the run did not finish, so that nothing was decided."""
 
     @property
     def held(self) -> GateOutcome:
@@ -133,7 +111,11 @@ def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
     run = summary.run
     configured = run.config.get("gate")
     gate = Gate.model_validate(configured) if isinstance(configured, dict) else Gate()
-    calibration = _calibration(gate, run)
+    calibration: CalibrationGateResult | None = None
+    if gate.require_calibration and has_model_judges(run):
+        use = calibration_of_run(run)
+        held: GateOutcome = "passed" if meets_calibration_gate(gate, run) else "inconclusive"
+        calibration = CalibrationGateResult(state=use.state, words=use.words, held=held)
     if gate.tier is None and gate.max_drop is None and calibration is None:
         return None
     if run.status not in _FINISHED:
@@ -146,14 +128,6 @@ def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
         if max_drop is None
         else tuple(_drop(v.variant, run, store, max_drop) for v in summary.variants),
     )
-
-
-def _calibration(gate: Gate, run: RunInfo) -> CalibrationGateResult | None:
-    if not gate.require_calibration or not has_model_judges(run):
-        return None
-    use = calibration_of_run(run)
-    held: GateOutcome = "passed" if meets_calibration_gate(gate, run) else "inconclusive"
-    return CalibrationGateResult(state=use.state, words=use.words, held=held)
 
 
 def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
@@ -177,8 +151,9 @@ def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
 
 def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> DropGateResult:
     before = _run_before(variant, run, store)
+    result = partial(DropGateResult, variant=variant, max_drop=max_drop)
     if before is None:
-        return DropGateResult(variant=variant, max_drop=max_drop, baseline=None, change=None)
+        return result(baseline=None, change=None)
     from judgekit.evaluation.score_comparison import (  # noqa: PLC0415 - only with a baseline
         SideScores,
         compare_side_scores,
@@ -186,28 +161,22 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
 
     # A calibrated run and an uncalibrated one differ by the maps, not by the outputs.
     both = on_common_scale(before, run)
-    then, now = (SideScores(_counting(one, variant, store), one) for one in both)
+    then, now = (
+        SideScores(last_tries(store.results(one.id, variant=variant), one), one) for one in both
+    )
     undecided = (then.passed.keys() & now.cases) - now.passed.keys()
     if not then.passed.keys() & now.cases:
-        return DropGateResult(variant=variant, max_drop=max_drop, baseline=before.id, change=None)
+        return result(baseline=before.id, change=None)
     found = compare_side_scores(then, now, (before.id, run.id)).pass_rate
     if found is None:
-        return DropGateResult(
-            variant=variant,
-            max_drop=max_drop,
-            baseline=before.id,
-            change=None,
-            n_undecided=len(undecided),
-            held="inconclusive",
-        )
+        n = len(undecided)
+        return result(baseline=before.id, change=None, n_undecided=n, held="inconclusive")
     known = then.passed.keys() & now.passed.keys()
     # Undecided cases count as failed in the worst case: a gate must not pass because a judge failed
     # to answer.
-    lost = [-_mean(then.passed[case]) for case in undecided]
+    lost = [-fmean(then.passed[case]) for case in undecided]
     worst = (found.estimate.value * len(known) + fsum(lost)) / (len(known) + len(lost))
-    return DropGateResult(
-        variant=variant,
-        max_drop=max_drop,
+    return result(
         baseline=before.id,
         change=found.estimate,
         n_undecided=len(undecided),
@@ -224,18 +193,3 @@ def _run_before(variant: str, run: RunInfo, store: StoredRuns) -> RunInfo | None
         if is_earlier and has_it and one.status in _FINISHED:
             return one
     return None
-
-
-def _counting(run: RunInfo, variant: str, store: StoredRuns) -> Iterator[CaseResult]:
-    """The answers of a variant: repeats all, but of several tries the last."""
-    last: CaseResult | None = None
-    for result in store.results(run.id, variant=variant):
-        if last is not None and (run.repeats != 1 or result.place != last.place):
-            yield last
-        last = result
-    if last is not None:
-        yield last
-
-
-def _mean(values: list[float]) -> float:
-    return fsum(values) / len(values)

@@ -1,7 +1,4 @@
-"""Shows reviewers the open questions of a run, blind and one at a time, and parses their answers.
-
-Imports and exports label files.
-"""
+"""Asks reviewers the open questions of a run, blind; imports and exports files of labels."""
 
 from __future__ import annotations
 
@@ -24,11 +21,11 @@ if TYPE_CHECKING:
     from judgekit.records import Case, CaseResult, Criterion, HumanItem, JsonObject, RunInfo, Scale
     from judgekit.store import RunStore
 
+# Fields of a trace event by which a variant could be recognised.
 _REVEALING_FIELDS = frozenset({
     "model", "models", "provider", "variant", "version", "usage", "cost", "costUsd",
     "totalCostUsd", "cost_usd", "durationMs", "duration_ms",
 })  # fmt: skip
-"""Fields of a trace event by which a variant could be recognised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,19 +33,11 @@ class LabelQuestion:
     """One question for a reviewer, without anything that identifies the variant."""
 
     number: int
-    """Its place among all the questions of the run, from 1."""
-
+    # All questions of the run, the answered ones included
     total: int
-    """All questions of the run, the answered ones included."""
-
     case: Case
-    """What was to be answered."""
-
     output: Output
-    """What was produced; its text, data and steps only."""
-
     criterion: Criterion
-    """What is to be judged."""
 
 
 class LabellingSession:
@@ -125,7 +114,7 @@ class LabellingSession:
         judgment = human_judgment(
             item, criterion, raw, rationale, annotator=self.annotator, confidence=confidence
         )
-        is_kept = self._is_kept(item, judgment)
+        is_kept = _is_kept(self._store, self._run, item, judgment, at=self._now())
         self._given += [item] if is_kept else []
         self.n_taken += not is_kept
         self._place += 1
@@ -156,19 +145,6 @@ class LabellingSession:
         self._open.insert(self._place, item)
         return True
 
-    def _is_kept(self, item: HumanItem, judgment: Judgment) -> bool:
-        """Keep a judgment; not where somebody else was quicker."""
-        try:
-            self._store.answer_item(item, judgment, at=self._now())
-        # Another annotator may have answered since the question was shown: the first judgment
-        # stays, and anything else is an error of the store.
-        except StoreError:
-            result = self._store.result(self._run.id, item.key)
-            if result is None or _stored_judgment(result, item) is None:
-                raise
-            return False
-        return True
-
     def _last_before(self) -> HumanItem | None:
         for item in reversed(self._closed):
             result = self._store.result(self._run.id, item.key)
@@ -184,10 +160,7 @@ def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[Hum
     places = {c.name: place for place, c in enumerate(run.rubric.criteria)} if run.rubric else {}
     return sorted(
         items,
-        key=lambda item: (
-            fingerprint([seed, *item.key]),
-            places.get(item.criterion, len(places)),
-        ),
+        key=lambda item: (fingerprint([seed, *item.key]), places.get(item.criterion, len(places))),
     )
 
 
@@ -294,24 +267,11 @@ class LabelImport:
     """How many labels of a file were imported, and why others were not."""
 
     n_labels: int
-    """Labels in the file."""
-
     n_answered: int
-    """Questions they answered."""
-
+    # Labels of questions that had an answer already; that stands
     n_answered_before: int
-    """Labels of questions that had an answer already; that stands."""
-
+    # Labels of answers that nobody was asked about
     n_not_asked: int
-    """Labels of answers that nobody was asked about."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Matched:
-    """A label and the question it answers."""
-
-    item: HumanItem
-    judgment: Judgment
 
 
 def import_labels(
@@ -322,7 +282,7 @@ def import_labels(
     asked: defaultdict[str, list[HumanItem]] = defaultdict(list)
     for item in store.queue(run.id, open_only=False):
         asked[item.key.case_id].append(item)
-    matched: list[_Matched] = []
+    matched: list[tuple[HumanItem, Judgment]] = []
     n_labels = n_not_asked = n_before = 0
     answered: set[tuple[object, ...]] = set()
     for placed in read_labels(path):
@@ -334,9 +294,8 @@ def import_labels(
             n_before += 1
         else:
             answered.add((*found.key, found.criterion))
-            judgment = _judgment(store, run, found, placed, annotator)
-            matched.append(_Matched(found, judgment))
-    n_answered = sum(_answer(store, run, one, at) for one in matched)
+            matched.append((found, _judgment(store, run, found, placed, annotator)))
+    n_answered = sum(_is_kept(store, run, *one, at=at) for one in matched)
     return LabelImport(n_labels, n_answered, n_before + len(matched) - n_answered, n_not_asked)
 
 
@@ -359,7 +318,14 @@ def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
 
 def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None:
     """The question a label answers; None where it was not asked."""
-    found = [item for item in asked if _fits(placed.label, item)]
+    label = placed.label
+    found = [
+        item
+        for item in asked
+        if label.variant in {None, item.key.variant}
+        and label.criterion in {None, item.criterion}
+        and label.repeat in {None, item.key.repeat}
+    ]
     if len(found) <= 1:
         return found[0] if found else None
     choices = {
@@ -373,15 +339,6 @@ def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None
         f"it does not say which {name} it is of; the open questions are about {names}",
         f'add "{name}" to the label',
     )
-
-
-def _fits(label: Label, item: HumanItem) -> bool:
-    wishes = (
-        (label.variant, item.key.variant),
-        (label.criterion, item.criterion),
-        (label.repeat, item.key.repeat),
-    )
-    return all(wanted is None or wanted == stated for wanted, stated in wishes)
 
 
 def _judgment(
@@ -409,13 +366,17 @@ def _judgment(
     )
 
 
-def _answer(store: RunStore, run: RunInfo, one: _Matched, at: datetime) -> bool:
-    """Whether a label was kept; not when somebody was quicker."""
+def _is_kept(
+    store: RunStore, run: RunInfo, item: HumanItem, judgment: Judgment, *, at: datetime
+) -> bool:
+    """Keep a judgment; not where somebody else was quicker."""
     try:
-        store.answer_item(one.item, one.judgment, at=at)
+        store.answer_item(item, judgment, at=at)
+    # Another annotator may have answered since the question was shown: the first judgment stays,
+    # and anything else is an error of the store.
     except StoreError:
-        waiting = {(item.key, item.criterion) for item in store.queue(run.id)}
-        if (one.item.key, one.item.criterion) in waiting:
+        result = store.result(run.id, item.key)
+        if result is None or _stored_judgment(result, item) is None:
             raise
         return False
     return True

@@ -1,8 +1,4 @@
-"""Opens the judges of a suite: models, assertions, reviewers.
-
-Finds the calibration that applies to them, and sums up what their replies cost. They are asked by
-`worker`.
-"""
+"""Opens the judges of a suite, finds their calibration, and sums up what their replies cost."""
 
 from __future__ import annotations
 
@@ -61,28 +57,22 @@ AnswerT = TypeVar("AnswerT", bound="Judgment | JudgeFailure | PairAnswer")
 
 @dataclass(frozen=True, slots=True)
 class JudgeUsage:
-    """What was asked and what it cost."""
+    """What was asked and what it cost.
+
+    Attributes:
+        n_replies: Replies that were used, cached ones included.
+        saved_usd: What the cached replies cost when they were fetched, as far as known.
+        cost_unknown: Whether some of what was paid now has no known price.
+        input_tokens: Tokens sent for replies paid now.
+    """
 
     n_replies: int = 0
-    """Replies that were used, cached ones included."""
-
     n_cached: int = 0
-    """Of them, from the cache."""
-
     cost_usd: float = 0.0
-    """Paid now, as far as known."""
-
     saved_usd: float = 0.0
-    """What the cached replies cost when they were fetched, as far as known."""
-
     cost_unknown: bool = False
-    """Whether some of what was paid now has no known price."""
-
     input_tokens: int = 0
-    """Tokens sent for replies paid now."""
-
     output_tokens: int = 0
-    """Tokens received for replies paid now."""
 
     def __add__(self, other: JudgeUsage) -> JudgeUsage:
         """Both together."""
@@ -103,16 +93,15 @@ def one_per_reply(answers: Iterable[AnswerT]) -> list[AnswerT]:
     return list({_reply_id(one, place): one for place, one in enumerate(answers)}.values())
 
 
-def judge_usage(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]) -> JudgeUsage:
-    """What answers took; criteria that share a reply (joint mode) share its cost already."""
-    items: list[Judgment | JudgeFailure] = [*judgments, *failures]
-    answers = one_per_reply(items)
-    paid = [item for item in items if not item.cached and item.n_calls]
+def judge_usage(answers: Sequence[Judgment | JudgeFailure | PairAnswer]) -> JudgeUsage:
+    """What answers took; questions that share a reply (joint mode) share its cost already."""
+    replies = one_per_reply(answers)
+    paid = [item for item in answers if not item.cached and item.n_calls]
     return JudgeUsage(
-        n_replies=sum(item.n_calls for item in answers),
-        n_cached=sum(item.n_calls for item in answers if item.cached),
+        n_replies=sum(item.n_calls for item in replies),
+        n_cached=sum(item.n_calls for item in replies if item.cached),
         cost_usd=sum(item.cost_usd or 0.0 for item in paid),
-        saved_usd=sum(item.price_usd or 0.0 for item in items if item.cached),
+        saved_usd=sum(item.price_usd or 0.0 for item in answers if item.cached),
         cost_unknown=any(item.cost_usd is None for item in paid),
         input_tokens=sum(item.usage.input_tokens for item in paid if item.usage),
         output_tokens=sum(item.usage.output_tokens for item in paid if item.usage),
@@ -132,7 +121,6 @@ if TYPE_CHECKING:
     JudgeAnswer = Judgment | JudgeFailure
 
 HUMAN_JUDGE = "human"
-"""The name of the human judge in a panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +128,9 @@ class SuiteJudges:
     """The judges of a suite."""
 
     panel: RunPanel
-    """All of them, in order, and how their values are combined."""
-
     models: JudgePanel | None
-    """Those that are models."""
-
-    repeats: tuple[tuple[str, int], ...]
-    """The identity of each model's judge, and how often it is asked each question."""
-
+    # The suite's assertions, for the heuristic judge
     assertions: tuple[JsonObject, ...]
-    """The suite's assertions, for the heuristic judge."""
 
     @property
     def max_concurrency(self) -> int:
@@ -158,9 +139,10 @@ class SuiteJudges:
             return 1
         return max(judge.connection.max_concurrency for judge in self.models.judges)
 
-    def implied_rubric(self, assertions: Sequence[JsonObject]) -> Rubric | None:
+    @property
+    def implied_rubric(self) -> Rubric | None:
         """The rubric that assertions make up, where they are the judge."""
-        return implied_rubric(assertions) if HEURISTIC in self.panel.judges else None
+        return implied_rubric(self.assertions) if HEURISTIC in self.panel.judges else None
 
     @property
     def asks_nobody(self) -> bool:
@@ -260,11 +242,11 @@ class SuiteJudges:
         """Which questions no model has answered yet."""
         answered = {(one.judge, one.criterion, one.repeat) for one in judge_answers}
         missing = [
-            (judge, criterion.name, repeat)
-            for judge, n_repeats in self.repeats
+            (judge.id, criterion.name, repeat)
+            for judge in (() if self.models is None else self.models.judges)
             for criterion in rubric.criteria
-            for repeat in range(n_repeats)
-            if (judge, criterion.name, repeat) not in answered
+            for repeat in range(judge.grader.repeats)
+            if (judge.id, criterion.name, repeat) not in answered
         ]
         if self.panel.combine != "cascade":
             return missing
@@ -300,7 +282,7 @@ def open_suite_judges(
     """The judges that a suite names."""
     ids: list[str] = []
     weights: dict[str, float] = {}
-    models, repeats = [], []
+    models = []
     for settings in suite.judge:
         if settings.kind == "llm":
             judge = open_judge(
@@ -314,7 +296,6 @@ def open_suite_judges(
                 budget=budget,
             )
             models.append(judge)
-            repeats.append((judge.id, settings.repeats))
         name = HUMAN_JUDGE if settings.kind == "human" else HEURISTIC
         name = models[-1].id if settings.kind == "llm" else name
         ids.append(name)
@@ -327,7 +308,7 @@ def open_suite_judges(
         escalate_below=None if rule is None else rule.escalate_below,
     )
     suite_judges = JudgePanel(models, panel) if models else None
-    return SuiteJudges(panel, suite_judges, tuple(repeats), suite.assertions)
+    return SuiteJudges(panel, suite_judges, suite.assertions)
 
 
 def _is_human(one: JudgeAnswer) -> bool:
@@ -338,23 +319,15 @@ def _is_human(one: JudgeAnswer) -> bool:
 class ExecutionOptions:
     """How a run asks; does not belong to what it is."""
 
+    # Folder of the reply cache, a cache, or None for none
     cache: Path | ReplyCache | None = Path(DEFAULT_CACHE_FOLDER)
-    """Folder of the reply cache, a cache, or None for none."""
-
     template_folders: tuple[Path, ...] = ()
-    """Folders of templates that come before the suite's own."""
-
     frozen: bool = False
-    """Whether a reply that is not cached is an error."""
-
+    # Whether cached replies are fetched again; `unreadable`: only those that cannot be parsed
     refresh: Refresh = False
-    """Whether cached replies are fetched again; `unreadable`: only those that cannot be parsed."""
-
     max_cost_usd: float | None = None
-    """The money that may be spent, in US dollars; None for no limit."""
-
+    # Whether programs that the suite names may be run beside its variants
     allow_scripts: bool = False
-    """Whether programs that the suite names may be run beside its variants."""
 
 
 def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
@@ -362,10 +335,8 @@ def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
     return refresh or ("unreadable" if retry_errors and not frozen else False)
 
 
+# The key of a run's `config` under which it says how its judges were asked.
 JUDGING_KEY = "asked"
-"""The key of a run's `config` under which it says how its judges were asked."""
-
-_HUMAN = "human"
 
 
 def judging_of_judge(judge: Judge) -> CalibratedPanel:
@@ -405,13 +376,12 @@ def without_human_judges(asked: CalibratedPanel | None) -> CalibratedPanel | Non
     """The same without reviewers: only models are calibrated."""
     if asked is None:
         return None
-    judges = tuple(judge for judge in asked.judges if judge.judge != _HUMAN)
+    judges = tuple(judge for judge in asked.judges if judge.judge != HUMAN_JUDGE)
     return asked.model_copy(update={"judges": judges}) if judges else None
 
 
+# The key of a run's `config` under which its calibration is, maps and all.
 CALIBRATION_KEY = "calibrated"
-"""The key of a run's `config` under which its calibration is, maps and all."""
-
 _ORDER = ("calibrated", "partial", "stale", "uncalibrated")
 
 
@@ -460,7 +430,7 @@ def meets_calibration_gate(gate: Gate | None, run: RunInfo) -> bool:
 
 def has_model_judges(run: RunInfo) -> bool:
     """Whether any of a run's judges is a model."""
-    return bool(set(run.panel.judges) - {_HUMAN, HEURISTIC})
+    return bool(set(run.panel.judges) - {HUMAN_JUDGE, HEURISTIC})
 
 
 def without_calibration(run: RunInfo) -> RunInfo:

@@ -1,7 +1,4 @@
-"""Concludes what the observations of one answer amount to (verdict, value, pass).
-
-Collects outcomes in columns. Whole runs are summarized in `summary`.
-"""
+"""Concludes the verdict, value and pass of one answer, and collects them in columns."""
 
 from __future__ import annotations
 
@@ -9,7 +6,8 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.assertions import SIMILARITY, combine_outcomes, evaluate_assertions, judge_score
 from judgekit.datasets import scorer_name
@@ -41,39 +39,36 @@ if TYPE_CHECKING:
 
     from judgekit.assertions import EvaluationPlan, StrategyOutcome
     from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo, Verdict
-    from judgekit.store import StoredRuns
+    from judgekit.store import AnswerProgress, StoredRuns
 
+_AnswerT = TypeVar("_AnswerT", bound="CaseResult | AnswerProgress")
+
+# The scorer of the judge looks at the verdict alone.
 _NO_OUTPUT = Output(text="")
-"""The scorer of the judge looks at the verdict alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One answer of a run, with its verdict and value."""
+    """One answer of a run, with its verdict and value.
+
+    Attributes:
+        value: That of its strategy where the case has one; else the rubric's, or without a rubric
+            the weighted share of assertions that hold; None where that is not known.
+        passed: Whether the rubric or the strategy passes it and every assertion holds; None where
+            that is undecided.
+        outcome: The outcome of its strategy; None where the case has none, or there is no output.
+        scores: What the suite's scorers measured, and the judge's score where the suite wants it,
+            in the suite's order.
+        overall: The weighted mean of the scores that have a value; None where none has.
+    """
 
     result: CaseResult
-    """What was observed."""
-
     verdict: Verdict | None
-    """What the rubric concludes; None where no rubric was asked."""
-
     value: float | None
-    """That of its strategy where the case has one; else the rubric's, or without a rubric the
-    weighted share of assertions that hold; None where that is not known."""
-
     passed: bool | None
-    """Whether the rubric or the strategy passes it and every assertion holds; None where that is
-    undecided."""
-
     outcome: StrategyOutcome | None = None
-    """The outcome of its strategy; None where the case has none, or there is no output."""
-
     scores: tuple[Score, ...] = ()
-    """What the suite's scorers measured, and the judge's score where the suite wants it, in the
-    suite's order."""
-
     overall: float | None = None
-    """The weighted mean of the scores that have a value; None where none has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +76,8 @@ class Graded:
     """One graded output."""
 
     case: Case
-    """What was to be answered."""
-
     output: Output
-    """What was produced."""
-
     verdict: Verdict
-    """What the rubric concludes."""
 
 
 def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
@@ -105,9 +95,31 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
         value = assertion_share(result.checks) if verdict is None else verdict.value
         passed = decide_pass(verdict, result.checks)
         return Outcome(result, verdict, value, passed, None, scores, overall)
-    outcome = strategy_outcome(plan, result, run, verdict)
-    passed = decide_strategy_pass(suite_assertion_results(result, run), passed=outcome.passed)
+    # What the run observed is used as it is. In a run that was made before cases had plans, a
+    # comparison with the case's reference, which is the same whenever it is made, is made now; what
+    # was not observed stays open.
+    outcome = combine_outcomes(
+        plan,
+        _checks(plan, result, run),
+        _strategy_scores(plan, result, run),
+        None if verdict is None else verdict.value,
+        judged_passed=None if verdict is None else verdict.passed,
+        judged_feedback=None if verdict is None else judge_feedback(result) or None,
+    )
+    # The suite's own assertions come first, and hold for every case.
+    of_suite = result.checks[: _n_given(run, "assertions")]
+    passed = decide_strategy_pass(of_suite, passed=outcome.passed)
     return Outcome(result, verdict, outcome.value, passed, outcome, scores, overall)
+
+
+def last_tries(answers: Iterable[_AnswerT], run: RunInfo) -> Iterator[_AnswerT]:
+    """The answers that count: of several tries the last, of repeats all."""
+    if run.repeats != 1:
+        yield from answers
+        return
+    for _, tries in groupby(answers, key=lambda one: (one.place, one.key.variant)):
+        *_, last = tries
+        yield last
 
 
 def run_verdicts(run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
@@ -198,28 +210,6 @@ def _with_confidence(judgments: Sequence[Judgment]) -> list[Judgment]:
 _NEVER_ASKED = "it was not checked in this run"
 
 
-def strategy_outcome(
-    plan: EvaluationPlan, result: CaseResult, run: RunInfo, verdict: Verdict | None
-) -> StrategyOutcome:
-    """The value and decision of an answer under its evaluation plan."""
-    # What the run observed is used as it is. In a run that was made before cases had plans, a
-    # comparison with the case's reference, which is the same whenever it is made, is made now; what
-    # was not observed stays open.
-    return combine_outcomes(
-        plan,
-        _checks(plan, result, run),
-        _strategy_scores(plan, result, run),
-        None if verdict is None else verdict.value,
-        judged_passed=None if verdict is None else verdict.passed,
-        judged_feedback=None if verdict is None else judge_feedback(result) or None,
-    )
-
-
-def suite_assertion_results(result: CaseResult, run: RunInfo) -> tuple[AssertionResult, ...]:
-    """What the suite's own assertions found, which hold for every case."""
-    return result.checks[: _n_given(run, "assertions")]
-
-
 def judge_feedback(result: CaseResult) -> str:
     """The judges' rationales and failures for an answer, as text."""
     lines = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
@@ -286,8 +276,8 @@ def _strategy_scores(plan: EvaluationPlan, result: CaseResult, run: RunInfo) -> 
     ]
 
 
+# Answers looked through for the names of cases.
 _NEAR = 10_000
-"""Answers looked through for the names of cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,16 +285,10 @@ class OutcomeFilter:
     """Which answers are looked at; several wishes must all be met."""
 
     variants: tuple[str, ...] = ()
-    """Of these variants; of all where none is named."""
-
     case_id: str | None = None
-    """Of this case."""
-
     tag: str | None = None
-    """Of cases with this tag."""
-
+    # Only those that did not pass, or could not be had or judged
     failed: bool = False
-    """Only those that did not pass, or could not be had or judged."""
 
     @property
     def is_all(self) -> bool:
@@ -359,13 +343,9 @@ class ValueColumn:
     """A number of each answer."""
 
     places: array[int] = field(default_factory=lambda: array("I"))
-    """The places of the answers' cases."""
-
+    # The numbers; nan is missing
     values: array[float] = field(default_factory=lambda: array("d"))
-    """The numbers; nan is missing."""
-
     repeats: array[int] = field(default_factory=lambda: array("H"))
-    """Which time the variant answered the case, from 0."""
 
     def add(self, result: CaseResult, value: float | None) -> None:
         """Add an answer."""
@@ -444,16 +424,10 @@ class OutcomeGroup:
     """The answers of a tag, a stratum, or all of them."""
 
     passed: ValueColumn = field(default_factory=ValueColumn)
-    """Whether each passes."""
-
     value: ValueColumn = field(default_factory=ValueColumn)
-    """The value of each that is no error."""
-
+    # A 1 for each that is an error
     errors: ValueColumn = field(default_factory=ValueColumn)
-    """A 1 for each that is an error."""
-
     criteria: dict[str, ValueColumn] = field(default_factory=dict)
-    """The value of each criterion."""
 
     def take(self, concluded: Outcome) -> None:
         """Count an answer."""

@@ -1,7 +1,4 @@
-"""Pairs the outputs of two or more sides by case, counts what is left out.
-
-Has pairs judged in order with bounded concurrency. Shared by comparisons and rankings.
-"""
+"""Pairs the outputs of sides by case, and asks about pairs in order with bounded concurrency."""
 
 from __future__ import annotations
 
@@ -40,13 +37,8 @@ class SideOutput(NamedTuple):
     """One output of a side."""
 
     case: Case
-    """What was to be answered."""
-
     output: Output
-    """What was produced."""
-
     repeat: int = 0
-    """Which time the side answered the case, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +46,20 @@ class Side:
     """One of the two that are compared."""
 
     label: str
-    """What it is called in results; no judge sees it."""
-
+    # Reads its outputs from the beginning, one in memory at a time
     read: Callable[[], Iterator[SideOutput]]
-    """Reads its outputs from the beginning, one in memory at a time."""
-
+    # What would give it away in an output: its models and files
     names: tuple[str, ...] = ()
-    """What would give it away in an output: its models and files."""
-
     about: ComparedSide | None = None
-    """Where its outputs come from and which version they are of, as far as known."""
 
 
 class OutputPair(NamedTuple):
     """Two outputs for one case."""
 
     case: Case
-    """The case."""
-
     a: Output
-    """The first side's output."""
-
     b: Output
-    """The second side's."""
-
     repeat: int = 0
-    """Which time the sides answered the case, from 0."""
 
 
 @dataclass(slots=True)
@@ -87,36 +67,21 @@ class LeftOut:
     """What could not be paired."""
 
     n_only_a: int = 0
-    """Outputs of the first side that the second has no counterpart for."""
-
     n_only_b: int = 0
-    """Outputs of the second side without a counterpart."""
-
+    # Pairs of one case id whose inputs differ: they answer different questions
     n_other_input: int = 0
-    """Pairs of one case id whose inputs differ: they answer different questions."""
-
     only_a: tuple[str, ...] = ()
-    """The first few cases of `n_only_a`."""
-
     only_b: tuple[str, ...] = ()
-    """The first few cases of `n_only_b`."""
-
     other_input: tuple[str, ...] = ()
-    """The first few cases of `n_other_input`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairingSurvey:
+class PairingSurvey(NamedTuple):
     """What is known of two sides once both were read."""
 
     n_pairs: int
-    """How many pairs there are to compare."""
-
     left_out: LeftOut
-    """What could not be paired."""
-
+    # Fingerprints of what each side answers, cases included
     digests: tuple[str, str]
-    """Fingerprints of what each side answers, cases included."""
 
 
 class Pairing:
@@ -144,11 +109,6 @@ class Pairing:
     def names(self) -> tuple[str, ...]:
         """What would give either side away in an output."""
         return tuple(dict.fromkeys((*self.a.names, *self.b.names)))
-
-    def count(self) -> tuple[int, LeftOut]:
-        """Read both sides once, so that an invalid row is found before any call is made."""
-        found = self.survey()
-        return found.n_pairs, found.left_out
 
     @property
     def chosen(self) -> JsonObject:
@@ -194,17 +154,18 @@ class Pairing:
                 if answered is not None:
                     own.add(answered)
             yield from _met(waiting, abreast, left_out)
-        left_out.n_only_a, left_out.only_a = waiting[0].rest()
-        left_out.n_only_b, left_out.only_b = waiting[1].rest()
+        left_out.n_only_a, left_out.n_only_b = map(len, waiting)
+        left_out.only_a, left_out.only_b = (
+            tuple(case for case, _ in islice(own, _MOST_NAMED)) for own in waiting
+        )
 
 
-class _Waiting:
+class _Waiting(dict[tuple[str, int], SideOutput]):
     """Outputs of one side whose counterparts have not come yet."""
 
     def __init__(self, label: str) -> None:
         self._label = label
         self._seen: set[tuple[str, int]] = set()
-        self._waiting: dict[tuple[str, int], SideOutput] = {}
 
     def add(self, answered: SideOutput) -> None:
         key = answered.case.id, answered.repeat
@@ -216,16 +177,7 @@ class _Waiting:
                 hint="of a file with several variants name the one that is meant: FILE::VARIANT",
             )
         self._seen.add(key)
-        self._waiting[key] = answered
-
-    def __contains__(self, key: tuple[str, int]) -> bool:
-        return key in self._waiting
-
-    def take(self, key: tuple[str, int]) -> SideOutput:
-        return self._waiting.pop(key)
-
-    def rest(self) -> tuple[int, tuple[str, ...]]:
-        return len(self._waiting), tuple(case for case, _ in islice(self._waiting, _MOST_NAMED))
+        self[key] = answered
 
 
 def _met(
@@ -236,7 +188,7 @@ def _met(
     # Sorted, because both sides may complete a pair at once and their order must not decide which
     # comes first.
     for key in sorted(key for key in keys if all(key in own for own in waiting)):
-        a, b = (own.take(key) for own in waiting)
+        a, b = (own.pop(key) for own in waiting)
         # The same id with another input is another question; comparing the answers would mean
         # nothing.
         if a.case.input == b.case.input:
@@ -267,14 +219,10 @@ _FEWEST = 2
 class Match(NamedTuple):
     """Two sides that are to be compared on a case."""
 
+    # A side; in the order of the alphabet the first of both
     a: str
-    """A side; in the order of the alphabet the first of both."""
-
     b: str
-    """The other."""
-
     pair: OutputPair
-    """The case and both outputs."""
 
 
 class Contest:
@@ -360,7 +308,7 @@ class Contest:
 
     def _matches(self, a: Side, b: Side) -> list[Match]:
         pairing = Pairing(a, b)
-        _, left_out = pairing.count()
+        left_out = pairing.survey().left_out
         # Pairs leave out different cases; the largest loss is the one worth a message.
         if _n_left(left_out) > _n_left(self.left_out):
             self.left_out = left_out
@@ -379,30 +327,11 @@ class JudgedPair(NamedTuple):
     """A pair and what the judge made of it."""
 
     pair: OutputPair
-    """The two outputs."""
-
     comparison: Comparison
-    """The outcome of both orders together."""
 
 
-async def compare_pairs(
-    judge: Judge | Panel,
-    pairs: Iterable[OutputPair],
-    rubric: Rubric,
-    *,
-    names: Iterable[str] = (),
-    in_flight: int = 64,
-    stop: asyncio.Event | None = None,
-) -> AsyncGenerator[JudgedPair, None]:
-    """Have a judge compare pairs, several at a time, and yield them in their own order."""
-    ask = pair_question(judge, rubric, names)
-    async with aclosing(compare_in_order(pairs, ask, in_flight=in_flight, stop=stop)) as judged:
-        async for one in judged:
-            yield one
-
-
+# Compares one pair, given its place among all of them.
 PairQuestion: TypeAlias = "Callable[[int, OutputPair], Coroutine[object, object, Comparison]]"
-"""Compares one pair, given its place among all of them."""
 
 
 def pair_question(judge: Judge | Panel, rubric: Rubric, names: Iterable[str] = ()) -> PairQuestion:
@@ -448,8 +377,8 @@ async def compare_in_order(
         await asyncio.gather(*(task for _, task in begun), return_exceptions=True)
 
 
+# Why no more pairs were asked about, the most important reason first.
 LoopEnd = Literal["cost", "interrupted", "decided"]
-"""Why no more pairs were asked about, the most important reason first."""
 
 
 class ComparisonLoop:

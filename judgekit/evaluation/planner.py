@@ -1,12 +1,11 @@
-"""Estimates the calls, cost and time of a run of a suite, without making any call.
-
-The result types are in `suite_plan`, the counting of requests in `cost_plan`.
-"""
+"""Estimates the calls, cost and time of a run of a suite, without making any call."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.datasets import sample_places
@@ -14,12 +13,12 @@ from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
 from judgekit.evaluation.cost_plan import RequestCounter, TextLength, estimate_judge_reply_tokens
 from judgekit.evaluation.judges import HUMAN_JUDGE
-from judgekit.evaluation.runner import DEFAULT_IN_FLIGHT
+from judgekit.evaluation.runner import n_answers_in_work
 from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, read_chosen_cases
 from judgekit.evaluation.session import price_table
 from judgekit.evaluation.suite_plan import (
     AnswersPlan,
-    EarlierRun,
+    EarlierRunStatistics,
     ModelPlan,
     SuitePlan,
     detectable_effects,
@@ -32,30 +31,25 @@ from judgekit.models import connect
 from judgekit.records import Output, TraceEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from judgekit.datasets import SelectionCount, VariantSettings
     from judgekit.evaluation.session import OpenSuite
-    from judgekit.evaluation.suite_plan import EarlierRunStatistics, PaceLimit, TextSource
-    from judgekit.judge import Judge
+    from judgekit.evaluation.suite_plan import PaceLimit, TextSource
     from judgekit.models import Connection
     from judgekit.records import Case, Rubric, RunInfo
     from judgekit.store import RunStore
     from judgekit.targets import PromptTarget
 
+# So many cases are worked through; of more a sample of this size, scaled up.
 _MOST_CASES = 2_000
-"""So many cases are worked through; of more a sample of this size, scaled up."""
-
+# How long answers are, in tokens, where nothing is known of them.
 _ASSUMED_ANSWER = TextLength(250, 1_000)
-"""How long answers are, in tokens, where nothing is known of them."""
-
+# Answers of which only the usual length is known may be so many times as long.
 _MANY_TIMES = 4
-"""Answers of which only the usual length is known may be so many times as long."""
-
 _FROM_KNOWN_ANSWERS: TextSource = "owned"
+# So many requests to each model have their tokens counted one by one.
 _N_EXACT = 400
-"""So many requests to each model have their tokens counted one by one."""
-
 _SEED = 0
 _PLACEHOLDER = Output(text="")
 _PLACEHOLDER_TRACE = Output(text="", trace=(TraceEvent(type="message", content=""),))
@@ -84,7 +78,7 @@ async def plan_suite(
     places = sample_places(tally.n_chosen, most_cases, _SEED)
     checks = opened.case_checks()
     for place, case in enumerate(opened.cases):
-        as_run = opened.case_as_run(case)
+        as_run = opened.plans.as_run(case)
         # Every case is checked, although only some are counted: a plan that passes must not fail at
         # the start of the run.
         checks.take(as_run)
@@ -92,7 +86,8 @@ async def plan_suite(
             await walk.take(place, as_run)
     checks.close()
     learned = None if store is None else earlier_run_statistics(store, opened.suite.name)
-    return _PlanBuilder(opened, walk, tally, learned, _n_workers(opened, in_flight)).plan(
+    learned = learned or EarlierRunStatistics()
+    return _PlanBuilder(opened, walk, tally, learned, n_answers_in_work(opened, in_flight)).plan(
         len(places)
     )
 
@@ -118,7 +113,7 @@ class _Walk:
         self.targets = _target_countings(opened)
         models = opened.judges.models
         self.judges = (
-            [(judge, _counting(opened, judge)) for judge in models.judges] if models else []
+            [(one, _counter(opened, one.connection)) for one in models.judges] if models else []
         )
         self.vectors = _VectorCounter(opened)
         self.n_done = self.n_retries = self.n_newly_judged = 0
@@ -131,20 +126,15 @@ class _Walk:
     async def take(self, place: int, case: Case) -> None:
         """Count the answers to one case, as it is run."""
         self.opened.refuse_retries_of_repeats(case)
-        rubric = self.opened.rubric_of(case)
+        rubric = self.opened.plans.rubric_of(case)
         n_again = self.opened.retries_of(case)
-        for item in self._items(place, case):
+        for item in chain.from_iterable(self._work.chains([case])):
             if self._ledger.is_done(item.key.variant, item.key.repeat, place):
                 # What a resumed run has already costs nothing any more.
                 self.n_done += 1
                 continue
             self.n_retries += n_again
-            await self._answer(item, rubric, n_again)
-
-    def _items(self, place: int, case: Case) -> Iterator[WorkItem]:
-        for chain in self._work.chains([case]):
-            for item in chain:
-                yield WorkItem(item.key, place, case)
+            await self._answer(replace(item, place=place), rubric, n_again)
 
     async def _answer(self, item: WorkItem, rubric: Rubric | None, n_again: int) -> None:
         answers = self.answers[item.key.variant]
@@ -188,7 +178,8 @@ class _Walk:
     def _judge(self, item: WorkItem, output: Output | None, rubric: Rubric, n_again: int) -> None:
         n_before = sum(counting.n_calls for _, counting in self.judges)
         for place, (judge, counting) in enumerate(self.judges):
-            shown = output or _placeholder(judge)
+            needs_trace = judge.template.header.needs_trace
+            shown = output or (_PLACEHOLDER_TRACE if needs_trace else _PLACEHOLDER)
             for request in judge.requests(item.case, shown, rubric):
                 counting.take(
                     request,
@@ -213,7 +204,7 @@ class _PlanBuilder:
     opened: OpenSuite
     walk: _Walk
     tally: SelectionCount
-    learned: EarlierRunStatistics | None
+    learned: EarlierRunStatistics
     in_flight: int
 
     def plan(self, n_counted: int) -> SuitePlan:
@@ -246,19 +237,15 @@ class _PlanBuilder:
                 in_flight=self.in_flight,
             ),
             detectable=detectable_effects(
-                self.tally.n_chosen,
-                discordant=None if learned is None else learned.discordant,
-                sd=None if learned is None else learned.sd,
+                self.tally.n_chosen, discordant=learned.discordant, sd=learned.sd
             ),
-            earlier=None
-            if learned is None
-            else EarlierRun(id=learned.run_id, n_answers=learned.n_answers),
+            earlier=learned.run,
         )
 
     def _answers(self, name: str, scale: float) -> AnswersPlan:
         found, learned = self.walk.answers[name], self.learned
         text, source = (None, None) if not found.n_asked else self._text(name)
-        cost = None if learned is None else learned.cost_usd.get(name)
+        cost = learned.cost_usd.get(name)
         is_own = found.settings.kind in {"command", "python", "http"}
         return AnswersPlan(
             variant=name,
@@ -268,17 +255,16 @@ class _PlanBuilder:
             n_errors=round(found.n_errors * scale),
             text=text,
             text_source=source,
-            latency_s=learned.latency_s.get(name) if is_own and learned is not None else None,
+            latency_s=learned.latency_s.get(name) if is_own else None,
             cost_usd=cost * found.n_asked * scale if is_own and cost is not None else None,
         )
 
     def _text(self, name: str) -> tuple[TextLength, TextSource]:
         """How long an answer is assumed to be, and whence that is."""
         others = mean_length([n for found in self.walk.answers.values() for n in found.lengths])
-        earlier = {} if self.learned is None else self.learned.texts
         known: dict[TextSource, TextLength | None] = {
             _FROM_KNOWN_ANSWERS: mean_length(self.walk.answers[name].lengths),
-            "run": earlier.get(name),
+            "run": self.learned.texts.get(name),
             "others": None
             if others is None
             else TextLength(others.likely, max(others.most, _ASSUMED_ANSWER.most)),
@@ -293,27 +279,18 @@ class _PlanBuilder:
 
     def _models(self, answers: tuple[AnswersPlan, ...], scale: float) -> tuple[ModelPlan, ...]:
         lengths = {one.variant: one.text for one in answers if one.text is not None}
+        plan = partial(model_plan, lengths=lengths, scale=scale)
         asked = [s for s in self.opened.suite.judge if s.kind == "llm"]
+        judges = zip(self.walk.judges, asked, strict=True)
         return (
+            *(plan(one, role="answers", name=name) for name, one in self.walk.targets.items()),
             *(
-                model_plan(counting, role="answers", name=name, lengths=lengths, scale=scale)
-                for name, counting in self.walk.targets.items()
+                plan(one, role="judge", name=judge.id, rpm=settings.rpm, tpm=settings.tpm)
+                for (judge, one), settings in judges
             ),
             *(
-                model_plan(
-                    counting,
-                    role="judge",
-                    name=judge.id,
-                    lengths=lengths,
-                    scale=scale,
-                    rpm=settings.rpm,
-                    tpm=settings.tpm,
-                )
-                for (judge, counting), settings in zip(self.walk.judges, asked, strict=True)
-            ),
-            *(
-                model_plan(counting, role="checks", name=name, lengths=lengths, scale=scale)
-                for name, counting in self.walk.vectors.countings.items()
+                plan(one, role="checks", name=name)
+                for name, one in self.walk.vectors.countings.items()
             ),
         )
 
@@ -336,27 +313,20 @@ def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
         if variant.kind == "prompt":
             model = resolve_suite_model(suite, cast("str", variant.model))
             way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
-            found[variant.id] = RequestCounter(
-                way,
-                refresh=opened.execution.refresh is True,
-                asks_once=opened.cache is not None,
-                n_exact=_N_EXACT,
-                known_keys=keys_of_model[way.name],
-            )
+            found[variant.id] = _counter(opened, way, keys_of_model[way.name])
     return found
 
 
-def _counting(opened: OpenSuite, judge: Judge) -> RequestCounter:
+def _counter(
+    opened: OpenSuite, connection: Connection, known_keys: set[str] | None = None
+) -> RequestCounter:
     return RequestCounter(
-        judge.connection,
+        connection,
         refresh=opened.execution.refresh is True,
         asks_once=opened.cache is not None,
         n_exact=_N_EXACT,
+        known_keys=set() if known_keys is None else known_keys,
     )
-
-
-def _placeholder(judge: Judge) -> Output:
-    return _PLACEHOLDER_TRACE if judge.template.header.needs_trace else _PLACEHOLDER
 
 
 def _limited(length: TextLength, settings: VariantSettings) -> TextLength:
@@ -370,12 +340,10 @@ def _limited(length: TextLength, settings: VariantSettings) -> TextLength:
     )
 
 
+# The assumed duration of a call where no cached reply has one, in seconds.
 _ASSUMED_LATENCY_S = 3.0
-"""The assumed duration of a call where no cached reply has one, in seconds."""
-
+# The same for a model on this machine.
 ASSUMED_LOCAL_LATENCY_S = 20.0
-"""The same for a model on this machine."""
-
 _MINUTE_S = 60
 
 
@@ -393,9 +361,12 @@ def model_plan(
     reply = lengths.get(name) if role == "answers" else None
     likely = counting.likely(lengths, reply=reply, scale=scale)
     way = counting.connection
-    latency_s = counting.latency_s or _assumed_latency_s(way.name)
-    paces: dict[PaceLimit, float] = {"concurrency": _rounds(likely.calls, way.max_concurrency)}
-    paces["concurrency"] *= latency_s
+    is_local = way.name.startswith("local/")
+    assumed_s = ASSUMED_LOCAL_LATENCY_S if is_local else _ASSUMED_LATENCY_S
+    latency_s = counting.latency_s or assumed_s
+    # A last round of calls that is not full takes as long as a full one.
+    n_rounds = max(likely.calls / way.max_concurrency, float(likely.calls > 0))
+    paces: dict[PaceLimit, float] = {"concurrency": n_rounds * latency_s}
     if rpm is not None:
         paces["rpm"] = likely.calls / rpm * _MINUTE_S
     if tpm is not None:
@@ -419,21 +390,8 @@ def model_plan(
     )
 
 
-def _n_workers(opened: OpenSuite, in_flight: int | None) -> int:
-    """How many answers a run has in work at a time."""
-    settings = opened.suite.settings
-    if settings.in_sequence:
-        return 1
-    wanted = in_flight or settings.max_concurrency
-    return wanted or max(DEFAULT_IN_FLIGHT, opened.judges.max_concurrency)
-
-
 def _total_seconds(
-    answers: Sequence[AnswersPlan],
-    models: Sequence[ModelPlan],
-    *,
-    n_judged: int,
-    in_flight: int,
+    answers: Sequence[AnswersPlan], models: Sequence[ModelPlan], *, n_judged: int, in_flight: int
 ) -> float:
     """How long all of it takes: as the slowest model, or as the answers in work allow."""
     targets = [(m.likely.calls, m.latency_s) for m in models if m.role == "answers"]
@@ -445,21 +403,8 @@ def _total_seconds(
     return max(in_turn, longest, *(m.seconds for m in models), 0.0)
 
 
-def _rounds(calls: int, at_once: int) -> float:
-    """How often a call is waited for; a last round that is not full counts whole."""
-    return max(calls / at_once, float(calls > 0))
-
-
-def _assumed_latency_s(model: str) -> float:
-    return ASSUMED_LOCAL_LATENCY_S if model.startswith("local/") else _ASSUMED_LATENCY_S
-
-
-_N_EXACT_VECTORS = 400
-"""So many requests to each model have their tokens counted one by one."""
-
+# A vector is no tokens.
 _NOTHING_BACK = (0, 0)
-"""A vector is no tokens."""
-
 _PENDING_OUTPUT = Output(text="(not there yet)")
 
 
@@ -474,26 +419,19 @@ class _VectorCounter:
         """Count what the checks of one answer compare."""
         compared_texts: set[tuple[str, str]] = set()
         for one in vector_comparisons(self._opened.plans, item.case, output or _PENDING_OUTPUT):
-            counting = self._counting(one.embed.name, one.embed.connection)
+            name = one.embed.name
+            if name not in self.countings:
+                self.countings[name] = _counter(self._opened, one.embed.connection)
+            counting = self.countings[name]
             if one.reference is None or (output is not None and one.text is None):
                 continue
             counting.take(one.embed.request(one.reference), _NOTHING_BACK)
-            if (one.embed.name, str(one.text)) in compared_texts:
+            if (name, str(one.text)) in compared_texts:
                 continue  # several compare the same text of an answer
-            compared_texts.add((one.embed.name, str(one.text)))
+            compared_texts.add((name, str(one.text)))
             if output is None:
                 request = one.embed.request("")
                 unread = item.key.variant
                 counting.take(request, _NOTHING_BACK, n_again=n_again, unread=unread)
             else:
                 counting.take(one.embed.request(str(one.text)), _NOTHING_BACK, n_again=n_again)
-
-    def _counting(self, name: str, connection: Connection) -> RequestCounter:
-        if name not in self.countings:
-            self.countings[name] = RequestCounter(
-                connection,
-                refresh=self._opened.execution.refresh is True,
-                asks_once=self._opened.cache is not None,
-                n_exact=_N_EXACT_VECTORS,
-            )
-        return self.countings[name]

@@ -1,21 +1,19 @@
-"""Ranks several sides: selects the next matches, has a judge compare them, and concludes.
-
-The entry points are `rank`, `rank_sync` and `rank_comparisons`.
-"""
+"""Ranks several sides: selects the next matches, has a judge compare them, and concludes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from functools import partial
+from itertools import starmap
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from judgekit.errors import BudgetExceededError
-from judgekit.evaluation.comparison_tally import PanelTally
+from judgekit.evaluation.comparison_summary import PanelTally
 from judgekit.evaluation.pairing import (
     ComparisonLoop,
     Contest,
@@ -24,11 +22,7 @@ from judgekit.evaluation.pairing import (
     is_out_of_budget,
     pair_question,
 )
-from judgekit.evaluation.ranking_result import (
-    RankingProvenance,
-    RankRules,
-    sort_matches,
-)
+from judgekit.evaluation.ranking_result import RankingProvenance, RankRules, sort_matches
 from judgekit.evaluation.ranking_summary import MatchCollection, rank_matches, read_comparisons
 from judgekit.evaluation.strengths import fit_strengths, significant_order
 from judgekit.judge import SyncRunner
@@ -61,7 +55,7 @@ async def rank(
     """Rank several sides: every two are compared blind, in both orders, on the cases both answer.
 
     Args:
-        judge: Who compares, alone or as a panel; with a budget it stops when the money is used up.
+        judge: Who compares, alone or as a panel; with a budget it stops when that is spent.
         sides: What each side produced, with the cases that it answers, by the side's name.
         rubric: How outputs are compared.
         pairs: `round-robin` compares all; `adaptive` asks where the order is most uncertain, and
@@ -87,15 +81,15 @@ async def rank(
         ...     return found.sides[0].name, found.decision.is_decided
     """
     rules = RankRules(ties=ties, top=top, alpha=alpha)
-    read = {name: partial(_read, answers) for name, answers in sides.items()}
-    contest = Contest([Side(name, each, (name,)) for name, each in read.items()], seed=seed)
-    rules.check(len(contest.labels))
-    selector = make_match_selector(contest, rules, pairs, max_comparisons)
-    ranker = Ranker(judge, contest, rubric, selector=selector)
+    competitors = [
+        Side(name, partial(starmap, SideOutput, answers), (name,))
+        for name, answers in sides.items()
+    ]
+    contest = Contest(competitors, seed=seed)
+    ranker = Ranker(judge, contest, rubric, rules, pairs=pairs, max_comparisons=max_comparisons)
     async for _ in ranker.ask():
         pass
-    asked = ranker.provenance(is_adaptive=pairs == "adaptive")
-    return rank_matches(ranker.matches, contest.labels, rules=rules, questioned=asked)
+    return ranker.summary()
 
 
 def rank_sync(
@@ -132,16 +126,13 @@ def rank_sync(
         TemplateError: When the template does not fit the rubric.
         StoreError: When the cache cannot keep what was paid for.
     """
-    sync_runner = SyncRunner()
-    try:
+    with closing(SyncRunner()) as sync_runner:
         return sync_runner.run(
             rank(
                 judge, sides, rubric, pairs=pairs, max_comparisons=max_comparisons, top=top,
                 ties=ties, alpha=alpha, seed=seed,
             )
         )  # fmt: skip
-    finally:
-        sync_runner.close()
 
 
 def rank_comparisons(
@@ -178,42 +169,35 @@ def rank_comparisons(
     return rank_matches(collection.matches, rules=rules, questioned=collection.provenance())
 
 
-def make_match_selector(
-    contest: Contest, rules: RankRules, pairs: PairChoice, max_comparisons: int | None
-) -> MatchSelector:
-    """What chooses who meets next."""
-    if pairs == "adaptive":
-        return AdaptiveSelector(contest, rules, max_comparisons)
-    return RoundRobinSelector(contest, max_comparisons)
-
-
-def _read(answers: Sequence[tuple[Case, Output]]) -> Iterator[SideOutput]:
-    for case, output in answers:
-        yield SideOutput(case, output)
-
-
 class Ranker:
-    """Has a judge compare the matches that a selector wants, and collects the results."""
+    """A ranking while it is made: has a judge compare the matches that a selector wants."""
 
     def __init__(
         self,
         judge: Judge | Panel,
         contest: Contest,
         rubric: Rubric,
+        rules: RankRules,
         *,
-        selector: MatchSelector,
+        pairs: PairChoice = "round-robin",
+        max_comparisons: int | None = None,
         in_flight: int = 32,
     ) -> None:
-        self._contest, self._rubric, self._selector = contest, rubric, selector
+        rules.check(len(contest.labels))
+        self._contest, self._rubric, self._rules = contest, rubric, rules
+        self._is_adaptive = pairs == "adaptive"
+        self._selector = (
+            AdaptiveSelector(contest, rules, max_comparisons)
+            if self._is_adaptive
+            else RoundRobinSelector(contest, max_comparisons)
+        )
+        n = contest.n_matches
+        # How many comparisons are made at most
+        self.total = n if max_comparisons is None else min(n, max_comparisons)
         self._collection, self._panel = MatchCollection(), PanelTally()
         self._case_numbers: dict[str, int] = {}
         ask = pair_question(judge, rubric, contest.names)
         self._loop = ComparisonLoop(ask, in_flight=in_flight)
-
-    @property
-    def matches(self) -> list[MatchResult]:
-        """The results so far."""
-        return self._collection.matches
 
     def interrupt(self) -> None:
         """Begin no further match."""
@@ -225,7 +209,7 @@ class Ranker:
 
         def next_round() -> list[OutputPair] | None:
             nonlocal chosen
-            matches = self._selector.next_round(self.matches)
+            matches = self._selector.next_round(self._collection.matches)
             # Comparisons come back in the order of their pairs, so that this walks along with
             # them.
             chosen = iter(matches)
@@ -235,7 +219,9 @@ class Ranker:
             async for pair, found in judged:
                 match = next(chosen)
                 comparison = found.model_copy(update={"variant_a": match.a, "variant_b": match.b})
-                self._add_votes(pair, comparison)
+                if comparison.error is None and not comparison.is_identical:
+                    number = self._case_numbers.setdefault(pair.case.id, len(self._case_numbers))
+                    self._panel.add(number, comparison)
                 # A match that the money did not suffice for is as if it had not been asked: kept
                 # as undecided it would widen the bounds of its sides.
                 if is_out_of_budget(comparison):
@@ -244,55 +230,36 @@ class Ranker:
                 self._collection.add(comparison)
                 yield comparison
 
-    def provenance(self, *, is_adaptive: bool) -> RankingProvenance:
-        """Who was asked, what that took and why it ended."""
+    def summary(self) -> RankingSummary:
+        """The ranking by the comparisons so far."""
         judges = self._collection.judges
         by_money = BudgetExceededError.kind
         ended = self._loop.ended
-        return RankingProvenance(
+        asked = RankingProvenance(
             rubric=self._rubric.name,
             judges=tuple(judges.judges),
             models=tuple(judges.models),
-            is_adaptive=is_adaptive,
+            is_adaptive=self._is_adaptive,
             ended=self._selector.ended if ended is None or ended == "decided" else ended,
             n_planned=self._contest.n_matches,
             n_errors=judges.n_errors,
             failures={kind: n for kind, n in judges.failures.most_common() if kind != by_money},
             failure_messages={k: m for k, m in judges.messages.items() if k != by_money},
             left_out=self._contest.left_out,
-            spent=judges.usage(),
+            spent=judges.spent,
             rule=judges.rule or "consistent",
             panel=self._panel.figures(),
         )
-
-    def _add_votes(self, pair: OutputPair, comparison: Comparison) -> None:
-        if comparison.error is None and not comparison.is_identical:
-            number = self._case_numbers.setdefault(pair.case.id, len(self._case_numbers))
-            self._panel.add(number, comparison)
+        matches, sides = self._collection.matches, self._contest.labels
+        return rank_matches(matches, sides, rules=self._rules, questioned=asked)
 
 
 PairChoice = Literal["round-robin", "adaptive"]
-"""How pairs are chosen."""
-
+# Matches an adaptive round has at least; the pairs are chosen after each round.
 _ROUND = 8
-"""Matches an adaptive round has at least; the pairs are chosen after each round."""
-
 # Without it the information about sides that have not met is singular.
+# What is known of each strength beforehand, in units of one even match.
 _FLOOR = 0.25
-"""What is known of each strength beforehand, in units of one even match."""
-
-
-class MatchSelector(Protocol):
-    """Chooses who meets next."""
-
-    @property
-    def ended(self) -> EndReason:
-        """Why there is no further round."""
-        ...
-
-    def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
-        """The matches to ask next; none at the end."""
-        ...
 
 
 class RoundRobinSelector:
@@ -301,12 +268,7 @@ class RoundRobinSelector:
     def __init__(self, contest: Contest, most: int | None = None) -> None:
         every = contest.in_rounds()
         self._left = every[:most]
-        self._is_cut = len(self._left) < len(every)
-
-    @property
-    def ended(self) -> EndReason:
-        """Why there is no further round."""
-        return "comparisons" if self._is_cut else "all"
+        self.ended: EndReason = "comparisons" if len(self._left) < len(every) else "all"
 
     def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
         """All at once."""
@@ -331,7 +293,6 @@ class AdaptiveSelector:
         self._asked: Counter[tuple[str, str]] = Counter()
         self._n_asked = 0
         self.ended: EndReason = "all"
-        """Why there is no further round."""
 
     def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
         """The next matches, given all that came out."""
@@ -340,7 +301,7 @@ class AdaptiveSelector:
         size = min(max(_ROUND, len(self._contest.matches)), self._most - self._n_asked)
         # Without a match there are no strengths to choose by.
         if not self._n_asked:
-            pairs = list(self._open())[:size]
+            pairs = [pair for pair, matches in self._contest.matches.items() if matches][:size]
         else:
             pairs = self._informative(sort_matches(met), size)
         found = []
@@ -349,14 +310,6 @@ class AdaptiveSelector:
             self._asked[pair] += 1
         self._n_asked += len(found)
         return found
-
-    def _open(self) -> list[tuple[str, str]]:
-        """Pairs that have matches left."""
-        return [
-            pair
-            for pair, matches in self._contest.matches.items()
-            if self._asked[pair] < len(matches)
-        ]
 
     def _informative(self, met: Sequence[MatchResult], size: int) -> list[tuple[str, str]]:
         labels = self._contest.labels
@@ -413,11 +366,10 @@ def _greedy(
     chosen: list[tuple[str, str]] = []
     room = dict(left)
     while len(chosen) < size and any(room.values()):
-        gains = {
-            pair: _weight(ratings, *pair) * _variance(covariance, _contrast(place, *pair))
-            for pair in sorted(room)
-            if room[pair]
-        }
+        gains: dict[tuple[str, str], float] = {}
+        for pair in sorted(pair for pair, n in room.items() if n):
+            x = _contrast(place, *pair)
+            gains[pair] = _weight(ratings, *pair) * float(x @ covariance @ x)
         # Rounded, so that two gains that differ by rounding choose alike on every machine.
         best = max(gains, key=lambda pair: round(gains[pair], 9))
         x = covariance @ _contrast(place, *best)
@@ -432,10 +384,6 @@ def _contrast(place: dict[str, int], a: str, b: str) -> np.ndarray:
     x = np.zeros(len(place))
     x[place[a]], x[place[b]] = 1.0, -1.0
     return x
-
-
-def _variance(covariance: np.ndarray, x: np.ndarray) -> float:
-    return float(x @ covariance @ x)
 
 
 def _weight(ratings: dict[str, float], a: str, b: str) -> float:

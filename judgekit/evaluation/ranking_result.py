@@ -1,13 +1,10 @@
-"""The result types of a ranking, and what one comparison says about the strengths of two sides.
-
-Strengths are estimated in `strengths`.
-"""
+"""The results of a ranking, and what one comparison says about the strengths of two sides."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import fsum, nan
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from judgekit.errors import SettingsError
 from judgekit.evaluation.pairing import LeftOut
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
     from judgekit.evaluation.judges import JudgeUsage
     from judgekit.records import (
         Comparison,
-        Preference,
         PreferenceSlot,
         PresentationOrder,
         ReconciliationRule,
@@ -28,16 +24,14 @@ if TYPE_CHECKING:
     )
     from judgekit.stats.estimate import Estimate
 
+# What a tie is: half a win for each, or an outcome of its own with a modelled chance.
 Ties = Literal["half", "davidson", "rao-kupper"]
-"""What a tie is: half a win for each, or an outcome of its own with a modelled chance."""
-
+# What shows that one side is stronger: the strengths and their errors, the exact sign test of the
+# cases both met on, or the always-valid evidence of these.
 EvidenceKind = Literal["wald", "sign", "e-value"]
-"""What shows that one side is stronger: the strengths and their errors, the exact sign test of
-the cases both met on, or the always-valid evidence of these."""
-
+# Why no more was asked: all there is was; the places are decided; so many comparisons were allowed;
+# so much money; the cases of the pairs that matter are used up; the user broke it off.
 EndReason = Literal["all", "decided", "comparisons", "cost", "cases", "interrupted"]
-"""Why no more was asked: all there is was; the places are decided; so many comparisons were
-allowed; so much money; the cases of the pairs that matter are used up; the user broke it off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +39,10 @@ class RankRules:
     """How a ranking is concluded."""
 
     ties: Ties = "half"
-    """How ties are taken: half a win for each, or an outcome of its own."""
-
+    # How many of the first places are to be decided, 1 or more
     top: int = 1
-    """How many of the first places are to be decided, 1 or more."""
-
+    # The error a decision may have, over all pairs together, in (0, 1)
     alpha: float = 0.05
-    """The error a decision may have, over all pairs together, in (0, 1)."""
 
     def check(self, n_sides: int) -> None:
         """Refuse rules that so many sides cannot be ranked by."""
@@ -71,95 +62,67 @@ class RankRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedSide:
-    """One side and its place."""
+    """One side and its place.
+
+    Attributes:
+        group: Which group of sides that met, if by way of others; from 0. No place holds across
+            groups.
+        place: Its place in the group, from 1; equal strengths share one.
+        best: The best place it may have, given which sides are shown to be stronger.
+        strength: Log-strength, mean 0 in its group: of two sides the stronger wins with the odds
+            exp(difference). The interval is open (nan) where the side won or lost everything.
+        elo: The strength on Elo's scale: 1000 + 400 / ln 10 of it.
+        win_share: Its share of wins over all it met, no winner being half a win.
+        bounds: The same if it had lost all comparisons a failure leaves open, and if it had won
+            them.
+        win_rate: How far it is preferred on average: by probabilities where they are known, else
+            its share of wins. Cases are independent; `se` is the standard error.
+        is_unbeaten: Whether it won every comparison, so that its strength has no upper bound.
+    """
 
     name: str
-    """What it is called."""
-
     group: int
-    """Which group of sides that met, if by way of others; from 0. No place holds across groups."""
-
     place: int
-    """Its place in the group, from 1; equal strengths share one."""
-
     best: int
-    """The best place it may have, given which sides are shown to be stronger."""
-
     worst: int
-    """The worst."""
-
     strength: Estimate
-    """Log-strength, mean 0 in its group: of two sides the stronger wins with the odds
-    exp(difference). The interval is open (nan) where the side won or lost everything."""
-
     elo: float
-    """The strength on Elo's scale: 1000 + 400 / ln 10 of it."""
-
     win_share: float
-    """Its share of wins over all it met, no winner being half a win."""
-
     bounds: tuple[float, float]
-    """The same if it had lost all comparisons a failure leaves open, and if it had won them."""
-
     win_rate: Estimate
-    """How far it is preferred on average: by probabilities where they are known, else its share of
-    wins. Cases are independent; `se` is the standard error."""
-
     n_comparisons: int
-    """Comparisons it took part in that are decided."""
-
     is_unbeaten: bool
-    """Whether it won every comparison, so that its strength has no upper bound."""
-
     is_winless: bool
-    """Whether it lost every one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairFigures:
-    """Two sides against each other."""
+    """Two sides against each other.
+
+    Attributes:
+        inconsistent: Comparisons whose orders contradict each other: no winner, and no true tie.
+        share: a's share of wins, no winner being half a win; nan where they never met.
+        expected: The share that the strengths stand for; nan in different groups.
+        p: Two-sided p of equal strengths; None where nothing is known.
+        p_adjusted: The same after Holm, over all pairs.
+        stronger: The side that is shown to be stronger, by p or by way of sides between; None for
+            neither.
+    """
 
     a: str
-    """A side."""
-
     b: str
-    """The other."""
-
     n_cases: int
-    """Cases both were compared on."""
-
     wins: int
-    """Comparisons a won."""
-
     ties: int
-    """Comparisons both orders call a tie."""
-
     inconsistent: int
-    """Comparisons whose orders contradict each other: no winner, and no true tie."""
-
     losses: int
-    """Comparisons b won."""
-
     n_undecided: int
-    """Comparisons that a failure leaves open."""
-
     share: float
-    """a's share of wins, no winner being half a win; nan where they never met."""
-
     expected: float
-    """The share that the strengths stand for; nan in different groups."""
-
     p: float | None
-    """Two-sided p of equal strengths; None where nothing is known."""
-
     p_adjusted: float | None
-    """The same after Holm, over all pairs."""
-
     evidence: EvidenceKind
-    """What the p is from."""
-
     stronger: str | None
-    """The side that is shown to be stronger, by p or by way of sides between; None for neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,120 +130,74 @@ class RankDecision:
     """Whether the first places are decided."""
 
     is_decided: bool
-    """Whether each of the first places is shown to be better than all below it."""
-
+    # The sides in the first places, best first; what is decided, or what only seems so
     order: tuple[str, ...]
-    """The sides in the first places, best first; what is decided, or what only seems so."""
-
     reason: str
-    """Why."""
-
     alpha: float
-    """The error that was allowed, over all pairs together."""
-
+    # Without a decision: about how many cases would tell the two closest of the places apart four
+    # times in five, if they differ as much as they seem to; None where none is in sight
     n_to_decide: int | None = None
-    """Without a decision: about how many cases would tell the two closest of the places apart
-    four times in five, if they differ as much as they seem to; None where none is in sight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingProvenance:
-    """Who was asked, what that took and why it ended; empty for comparisons that were given."""
+    """Who was asked, what that took and why it ended; empty for comparisons that were given.
+
+    Attributes:
+        n_planned: Comparisons there would have been; None where nobody asked.
+        n_errors: Comparisons of which an output is an error; not judged.
+        rule: Who wins where the orders differ; None where that is not known, or not the same for
+            all.
+        panel: The judges of a panel by themselves, over all they compared, `a` being the side that
+            comes first in the alphabet; None for one judge.
+    """
 
     rubric: str | None = None
-    """Name of the rubric."""
-
     judges: tuple[str, ...] = ()
-    """Who judged: model and template."""
-
     models: tuple[str, ...] = ()
-    """The models that answered, in the providers' words."""
-
     is_adaptive: bool = False
-    """Whether the pairs were chosen by what had come out."""
-
     ended: EndReason = "all"
-    """Why no more was asked."""
-
     n_planned: int | None = None
-    """Comparisons there would have been; None where nobody asked."""
-
     n_errors: int = 0
-    """Comparisons of which an output is an error; not judged."""
-
     failures: dict[str, int] = field(default_factory=dict)
-    """Failures of the judge by kind."""
-
     failure_messages: dict[str, str] = field(default_factory=dict)
-    """For each kind, what the first of them says."""
-
     left_out: LeftOut = field(default_factory=LeftOut)
-    """What could not be paired, of the sides that miss most."""
-
     spent: JudgeUsage | None = None
-    """Calls and money."""
-
     rule: ReconciliationRule | None = None
-    """Who wins where the orders differ; None where that is not known, or not the same for all."""
-
     panel: PanelFigures | None = None
-    """The judges of a panel by themselves, over all they compared, `a` being the side that comes
-    first in the alphabet; None for one judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingSummary:
-    """Sides in the order of their strengths."""
+    """Sides in the order of their strengths.
+
+    Attributes:
+        groups: Sides that met, if by way of others; with several of them nothing ranks all.
+        levels: Sides that beat each other, if by way of others, where a group has several such
+            levels: between levels one side has won every time, so that no strength can be
+            estimated.
+        tie_share: The share of choices that are ties.
+        tie_parameter: Davidson's nu or Rao and Kupper's theta; None for half wins, or without ties.
+        position: Log-odds by which the output shown first is favoured between equals; None where it
+            is not known.
+    """
 
     sides: tuple[RankedSide, ...]
-    """The sides, group by group, the strongest first."""
-
     pairs: tuple[PairFigures, ...]
-    """Every two of them, in the order of the sides."""
-
     decision: RankDecision
-    """Whether the first places are decided."""
-
     groups: tuple[tuple[str, ...], ...]
-    """Sides that met, if by way of others; with several of them nothing ranks all."""
-
     levels: tuple[tuple[str, ...], ...]
-    """Sides that beat each other, if by way of others, where a group has several such levels:
-    between levels one side has won every time, so that no strength can be estimated."""
-
     ties: Ties
-    """How ties were taken."""
-
     tie_share: float
-    """The share of choices that are ties."""
-
     tie_parameter: float | None
-    """Davidson's nu or Rao and Kupper's theta; None for half wins, or without ties."""
-
     position: Estimate | None
-    """Log-odds by which the output shown first is favoured between equals; None where it is not
-    known."""
-
     position_reason: str | None
-    """Why there is no `position`."""
-
     flip_rate: Estimate
-    """Share of comparisons whose winner hangs on the order they were shown in."""
-
     n_cases: int
-    """Cases."""
-
     n_comparisons: int
-    """Comparisons of two outputs, both orders."""
-
     n_undecided: int
-    """Of them, those a failure leaves open."""
-
     n_identical: int
-    """Of them, those of the same text: ties, nobody was asked."""
-
     questioned: RankingProvenance
-    """Who was asked and what that took."""
 
 
 _MIRRORED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
@@ -294,32 +211,25 @@ _OUTCOMES: dict[PreferenceSlot, tuple[float, float, float]] = {
 
 
 class MatchResult(NamedTuple):
-    """Two sides that answered the same case, and which of them the judge preferred."""
+    """Two sides that answered the same case, and which of them the judge preferred.
+
+    Attributes:
+        case_id: The case; comparisons without one are cases of their own.
+        a: A side; in the order of the alphabet the first of both.
+        choices: The overall choice in each order, or where probabilities are averaged how far the
+            first was preferred; empty where only the winner is known.
+        is_identical: Whether both sides were the same text, so that nobody was asked.
+        share: How far a is preferred, in [0, 1], where that is known better than by the winner.
+    """
 
     case_id: str
-    """The case; comparisons without one are cases of their own."""
-
     a: str
-    """A side; in the order of the alphabet the first of both."""
-
     b: str
-    """The other."""
-
     winner: Winner | None
-    """Who is better, both orders reconciled; None where that is open."""
-
     is_inconsistent: bool
-    """Whether the judge's two orders contradict each other."""
-
     choices: tuple[tuple[PresentationOrder, PreferenceSlot | float], ...] = ()
-    """The overall choice in each order, or where probabilities are averaged how far the
-    first was preferred; empty where only the winner is known."""
-
     is_identical: bool = False
-    """Whether both sides were the same text, so that nobody was asked."""
-
     share: float | None = None
-    """How far a is preferred, in [0, 1], where that is known better than by the winner."""
 
     @property
     def preferred(self) -> float:
@@ -357,7 +267,12 @@ def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
         return None
     # Only overall choices: criteria would count one judgment several times.
     whole = [each for each in found.preferences if each.criterion is None]
-    choices = [(each.order, _choice(each, found.rule)) for each in whole]
+    # Under `consistent` only the choice decides; a probability would decide where the choice does
+    # not.
+    choices: list[tuple[PresentationOrder, PreferenceSlot | float]] = []
+    for one in whole:
+        p = one.logprob_first if found.rule == "average" else None
+        choices.append((one.order, one.choice if p is None else p))
     return canonical_match(
         MatchResult(
             case_id=found.case_id or "",
@@ -389,14 +304,6 @@ def sort_matches(meetings: Iterable[MatchResult]) -> list[MatchResult]:
     """Meetings in an order of their own, so that no figure hangs on the order they came in."""
     # Floats are summed in this order: any other would change the last digits of strengths.
     return sorted(meetings, key=lambda m: (m[:3], m.winner or "", str(m[4:])))
-
-
-def _choice(preference: Preference, rule: ReconciliationRule) -> PreferenceSlot | float:
-    """What a preference counts as: a choice, or where they are averaged its probability."""
-    # Under `consistent` only the choice decides; a probability would decide where the choice does
-    # not.
-    is_known = rule == "average" and preference.logprob_first is not None
-    return cast("float", preference.logprob_first) if is_known else preference.choice
 
 
 def _outcome(choice: PreferenceSlot | float) -> tuple[float, float, float]:

@@ -1,11 +1,9 @@
-"""Turns match results, judged now or read from files, into a ranking: strengths.
-
-Places with intervals, and a decision about the first places.
-"""
+"""Turns match results into a ranking: strengths, places with intervals, and a decision."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from math import ceil, comb, fsum, isnan, nan, sqrt
 from typing import TYPE_CHECKING
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from judgekit.errors import DatasetError
-from judgekit.evaluation.comparison_tally import JudgeTally, PairTally, flip_rate, tally_pairs
+from judgekit.evaluation.comparison_summary import JudgeTally, PairTally, flip_rate, tally_pairs
 from judgekit.evaluation.ranking_result import (
     MatchResult,
     PairFigures,
@@ -26,12 +24,7 @@ from judgekit.evaluation.ranking_result import (
     match_result_of,
     sort_matches,
 )
-from judgekit.evaluation.strengths import (
-    fit_of_side,
-    fit_strengths,
-    keeps_lead,
-    significant_order,
-)
+from judgekit.evaluation.strengths import fit_of_side, fit_strengths, keeps_lead, significant_order
 from judgekit.formats import iter_rows, rename_fields, validation_faults
 from judgekit.records import Comparison, Fraction, Name, Record, Winner
 from judgekit.stats.estimate import Estimate, undefined_estimate
@@ -42,13 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from judgekit.evaluation.ranking_result import Ties
     from judgekit.evaluation.strengths import SignificantOrder, Strengths
     from judgekit.formats import FileRow
 
+# Strengths nearer than this are the same: what is left of Newton's steps is no difference.
 _SAME = 1e-9
-"""Strengths nearer than this are the same: what is left of Newton's steps is no difference."""
-
 _SEVERAL = "there are groups of sides that never met"
 
 
@@ -80,6 +71,10 @@ def rank_matches(
         for side in _places(number, group, fits, all_matches, shown)
     ]
     whole = fits[0] if len(groups) == 1 else None
+    parameter = nan
+    if whole is not None:
+        of_ties = {"davidson": whole.fitted.nu, "rao-kupper": whole.fitted.theta}
+        parameter = of_ties.get(rules.ties, nan)
     return RankingSummary(
         sides=tuple(ranked),
         pairs=_pairs([side.name for side in ranked], all_matches, fits, shown),
@@ -88,7 +83,7 @@ def rank_matches(
         levels=tuple(one for fit in fits if fit.is_separated for one in fit.levels),
         ties=rules.ties,
         tie_share=_tie_share(known),
-        tie_parameter=None if whole is None else _tie_parameter(whole, rules.ties),
+        tie_parameter=None if whole is None or isnan(parameter) else parameter,
         position=None if whole is None else whole.position,
         position_reason=_SEVERAL if whole is None else whole.position_reason,
         flip_rate=_flip_rate(known, level),
@@ -222,11 +217,6 @@ def _tie_share(known: Sequence[MatchResult]) -> float:
     return fsum(shares) / len(shares) if shares else nan
 
 
-def _tie_parameter(fit: Strengths, ties: Ties) -> float | None:
-    value = {"davidson": fit.fitted.nu, "rao-kupper": fit.fitted.theta}.get(ties, nan)
-    return None if isnan(value) else value
-
-
 def _flip_rate(known: Sequence[MatchResult], level: float) -> Estimate:
     asked = [m for m in known if not m.is_identical and m.has_both_orders]
     cases = [m.case_id or place for place, m in enumerate(asked)]
@@ -246,35 +236,31 @@ def decide_ranking(
 ) -> RankDecision:
     """Whether each of the first places is shown to be better than all below it."""
     order = tuple(side.name for side in ranked[: rules.top])
+    decision = partial(RankDecision, order=order, alpha=rules.alpha)
     if fit is None:
         met = any(side.n_comparisons for side in ranked)
         reason = "some sides are linked by no decided comparison, not even by way of others"
         reason = reason if met else "no comparison is decided"
-        return RankDecision(is_decided=False, order=order, reason=reason, alpha=rules.alpha)
+        return decision(is_decided=False, reason=reason)
     for place, side in enumerate(ranked[: rules.top]):
         # Only the first open place is reported: those after it depend on it.
         rivals = [o.name for o in ranked[place + 1 :] if not shown.better(side.name, o.name)]
         if rivals:
             more = f" and {len(rivals) - 1} more" if rivals[1:] else ""
-            return RankDecision(
-                is_decided=False,
-                order=order,
-                reason=f"place {place + 1} is open between {side.name} and {rivals[0]}{more}",
-                alpha=rules.alpha,
-                n_to_decide=_n_to_decide(
-                    fit, side.name, rivals[0], rules.alpha / comb(len(ranked), 2)
-                ),
-            )
+            reason = f"place {place + 1} is open between {side.name} and {rivals[0]}{more}"
+            share = rules.alpha / comb(len(ranked), 2)
+            n_to_decide = _n_to_decide(fit, side.name, rivals[0], share)
+            return decision(is_decided=False, reason=reason, n_to_decide=n_to_decide)
     # A ranking that undecided matches could reverse is not called decided, however small its
     # p-values.
     if turned := _turned(order, ranked, rules, all_matches):
         up, down = turned
         reason = f"the undecided comparisons could turn it between {up} and {down}"
-        return RankDecision(is_decided=False, order=order, reason=reason, alpha=rules.alpha)
+        return decision(is_decided=False, reason=reason)
     each = "" if rules.top == 1 else "each "
     below = "all others" if rules.top == 1 else "all below"
     reason = f"{each}shown to be better than {below}"
-    return RankDecision(is_decided=True, order=order, reason=reason, alpha=rules.alpha)
+    return decision(is_decided=True, reason=reason)
 
 
 def _turned(
@@ -321,19 +307,10 @@ class PairWinnerRow(Record):
     """Who won a comparison of two sides, and nothing else."""
 
     variant_a: Name
-    """A side."""
-
     variant_b: Name
-    """The other."""
-
     winner: Winner | None
-    """Which is better; None where that is open."""
-
     probability: Fraction | None = None
-    """How far a is preferred, where that is known better than by the winner."""
-
     case_id: Name | None = None
-    """The case both answered."""
 
 
 class MatchCollection:

@@ -1,12 +1,9 @@
-"""Evaluates a suite from Python and hands back a `Run`: its results, outcomes, summary.
-
-Gate. The engine is in `runner`; figures are computed in `summary`.
-"""
+"""Evaluates a suite from Python (by `runner`), and hands back a `Run` to be read and summed up."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
@@ -155,8 +152,7 @@ def evaluate_sync(
         InputError: When a file, a name or a setting is invalid.
         StoreError: When the store cannot be used.
     """
-    sync_runner = SyncRunner()
-    try:
+    with closing(SyncRunner()) as sync_runner:
         return sync_runner.run(
             evaluate(
                 suite,
@@ -173,8 +169,6 @@ def evaluate_sync(
                 notes=notes,
             )
         )
-    finally:
-        sync_runner.close()
 
 
 async def _evaluate(
@@ -262,23 +256,17 @@ class Run:
         Returns:
             Figures per variant, criterion, tag and stratum, and the variants' differences.
         """
-        tally = RunTally(self.info)
         own = without_calibration(self.info)
         # Both are summed up in one pass: a run may be larger than memory.
-        raw = None if own is self.info else RunTally(own)
+        tally = RunTally(self.info, None if own is self.info else own)
         for result in self.results() if results is None else results:
             concluded = conclude_result(result, self.info)
             tally.take(concluded)
-            if raw is not None:
-                raw.take(conclude_result(result, own))
             if watch is not None:
                 watch(concluded)
         n_waiting = sum(1 for _ in self.store.queue(self.id))
         replaced = self.store.spent_usd(self.id, is_owned=tally.is_free, only_replaced=True)
-        found = tally.summary(n_waiting=n_waiting, replaced_usd=replaced, level=level)
-        if raw is None:
-            return found
-        return replace(found, uncalibrated=raw.summary(level=level).variants)
+        return tally.summary(n_waiting=n_waiting, replaced_usd=replaced, level=level)
 
     def gate(self, summary: RunSummary | None = None) -> GateResult | None:
         """What the suite's gate says of the run: of each variant's value, and of its pass rate.
@@ -367,16 +355,13 @@ def summarize_verdicts(
             judges=tuple(dict.fromkeys(one.judge for one in judge_answers if one.judge))
         ),
     )
-    tally = RunTally(run)
     # Calibrated verdicts carry the judge's own values, so that both can be reported without the
     # maps.
-    raw = None if all(verdict.uncalibrated is None for verdict in known) else RunTally(run)
+    are_plain = all(verdict.uncalibrated is None for verdict in known)
+    tally = RunTally(run, None if are_plain else run)
     for outcome in verdict_outcomes(known):
         tally.take(outcome)
-        if raw is not None:
-            raw.take(conclude_result(outcome.result, run))
-    found = tally.summary(level=level)
-    return found if raw is None else replace(found, uncalibrated=raw.summary(level=level).variants)
+    return tally.summary(level=level)
 
 
 def verdict_outcomes(verdicts: Sequence[Verdict]) -> Iterator[Outcome]:

@@ -1,7 +1,4 @@
-"""Runs a suite: every chosen case by every variant, stored as results arrive, resumable.
-
-Stopped cleanly. One answer is handled in `worker`, the order of work in `schedule`.
-"""
+"""Runs a suite: every chosen case by every variant, stored as results arrive, resumable."""
 
 from __future__ import annotations
 
@@ -14,20 +11,21 @@ from datetime import datetime  # noqa: TC003
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from judgekit.errors import JudgekitError, SettingsError
+from judgekit.errors import JudgekitError, ModelError, SettingsError
 from judgekit.evaluation.case_plans import (
     DEFAULT_RUBRICS_KEY,
     SIMILARITY_KEY,
     UNASKED_RUBRICS_KEY,
     default_rubric_records,
 )
-from judgekit.evaluation.judges import CALIBRATION_KEY, JUDGING_KEY, judging_of_suite
-from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.judges import CALIBRATION_KEY, HUMAN_JUDGE, JUDGING_KEY, judging_of_suite
+from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.schedule import (
     PARTS_KEY,
     VERSIONS_KEY,
     ProgressLedger,
     Schedule,
+    WorkItem,
     read_chosen_cases,
     require_same_run,
     run_identity,
@@ -37,37 +35,28 @@ from judgekit.evaluation.schedule import (
 from judgekit.evaluation.session import Choice, Session, calibration_of_suite, variant_versions
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.fingerprint import fingerprint
-from judgekit.records import RunInfo
+from judgekit.judge import gather_in_order
+from judgekit.records import RunInfo, Variant
+from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from judgekit.datasets import Suite
-    from judgekit.evaluation.schedule import WorkChain, WorkItem
+    from judgekit.evaluation.schedule import WorkChain
     from judgekit.evaluation.session import OpenSuite
-    from judgekit.records import (
-        CaseResult,
-        ItemKey,
-        JsonObject,
-        JudgeFailure,
-        Judgment,
-        RunPanel,
-        RunStatus,
-    )
-    from judgekit.store import AnswerProgress, RunStore, StoredRuns
+    from judgekit.records import CaseResult, ItemKey, JsonObject, RunPanel, RunStatus
+    from judgekit.store import RunStore, StoredRuns
 
-DEFAULT_IN_FLIGHT = 32
-"""Cases in work at a time, where nothing else says."""
-
+# Answers in work at a time, where nothing else says.
+_IN_FLIGHT = 32
+# Answers for which the cache is read with one query.
 _READ_AHEAD = 16
-"""Answers for which the cache is read with one query."""
-
+# Kinds of a model's errors after which every further call would fail in the same way.
 _FATAL = frozenset({"auth", "not_found", "quota"})
-"""Kinds of a model's errors after which every further call would fail in the same way."""
-
+# Answers that are reset in one transaction, so that other readers and writers wait little.
 _MOST_FORGOTTEN = 500
-"""Answers that are reset in one transaction, so that other readers and writers wait little."""
 
 
 def new_run(
@@ -75,43 +64,68 @@ def new_run(
 ) -> RunInfo:
     """What a run of an opened suite sets out to do."""
     suite = opened.suite
-    cases = read_chosen_cases(opened)
-    parts = run_identity(opened, cases)
-    config: JsonObject = {
-        **suite.to_json(),
-        "chosen": opened.choice.as_json(),
-        PARTS_KEY: {**parts},
-        VERSIONS_KEY: variant_versions(opened),
-        **_judging_config(opened),
-        **_default_rubric_config(opened),
-        **_similarity_config(opened),
-    }
-    # The time makes ids sort by start, the name makes them readable, the token keeps two runs of
-    # the same second apart.
-    slug = "".join(c if c.isalnum() else "-" for c in suite.name.lower()).strip("-")[:40]
+    n_cases, content = read_chosen_cases(opened)
+    parts = run_identity(opened, content)
     return RunInfo(
-        id=f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-{token or secrets.token_hex(2)}",
+        id=new_run_id(suite.name, now, token or secrets.token_hex(2)),
         suite=suite.name,
         suite_version=str(suite.version),
         started_at=now,
-        config=config,
+        config=_run_config(opened, parts),
         config_fingerprint=fingerprint({**parts}),
         folder=str(suite.folder.resolve()),
         dataset=opened.cases.name,
         dataset_version=opened.cases.version,
-        n_cases=cases.n_cases,
+        n_cases=n_cases,
         rubric=opened.rubric,
-        variants=opened.variant_records(),
+        variants=tuple(
+            Variant.model_validate(one, from_attributes=True) for one in opened.variants
+        ),
         panel=opened.judges.panel,
         notes=notes,
         tags=suite.tags,
     )
 
 
+def new_run_id(suite: str, now: datetime, ending: str) -> str:
+    """An id that sorts by start and is readable."""
+    slug = "".join(c if c.isalnum() else "-" for c in suite.lower()).strip("-")[:40]
+    return f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-{ending}"
+
+
+def _run_config(opened: OpenSuite, parts: dict[str, str]) -> JsonObject:
+    """The suite, what is chosen of it, and what decides the figures beside it."""
+    suite, plans, asked = opened.suite, opened.plans, judging_of_suite(opened.judges)
+    config: JsonObject = {
+        **suite.to_json(),
+        "chosen": opened.choice.as_json(),
+        PARTS_KEY: {**parts},
+        VERSIONS_KEY: variant_versions(opened),
+    }
+    if asked is not None:
+        config[JUDGING_KEY] = asked.to_json()
+    if suite.calibration is not None:
+        config[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
+    if plans.by_default:
+        config[DEFAULT_RUBRICS_KEY] = [*default_rubric_records(plans.by_default)]
+    if plans.n_unasked:
+        config[UNASKED_RUBRICS_KEY] = plans.n_unasked
+    # How similarity is measured may depend on what is installed.
+    if plans.measures_similarity:
+        config[SIMILARITY_KEY] = plans.similarity_measure
+    return config
+
+
 async def run_suite(
-    opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, *, resumed: bool = False
+    opened: OpenSuite,
+    store: RunStore,
+    run: RunInfo,
+    session: Session,
+    *,
+    resumed: bool = False,
+    answers: Iterator[CaseResult] | None = None,
 ) -> RunInfo:
-    """Run a suite, or resume a run of it."""
+    """Run a suite, or resume a run of it; `answers` of another run are judged as they are."""
     if session.reason is not None:
         raise SettingsError("the session has ended already", hint="make a new one for each run")
     for variant, ids in opened.unmatched.items():
@@ -125,7 +139,8 @@ async def run_suite(
         status: RunStatus = "interrupted"
         broken: str | None = None
         try:
-            is_whole = await _RunLoop(opened, store, run, session).go(resumed=resumed)
+            loop = _RunLoop(opened, store, run, session)
+            is_whole = await loop.go(resumed=resumed, answers=answers)
             # The status follows from what is stored, so that a resumed run ends like one that was
             # never stopped.
             status = _final_status(store, run, session, is_whole=is_whole)
@@ -154,7 +169,7 @@ class _RunLoop:
         self._is_whole = False
         self._waiting: deque[WorkChain] = deque()
 
-    async def go(self, *, resumed: bool) -> bool:
+    async def go(self, *, resumed: bool, answers: Iterator[CaseResult] | None) -> bool:
         """Produce and judge every answer; whether all of them were taken up."""
         if resumed:
             self._look_back()
@@ -162,13 +177,13 @@ class _RunLoop:
         timer = (
             None
             if limit is None
-            else asyncio.get_running_loop().call_later(limit, self._session.end, "time")
+            else asyncio.get_running_loop().call_later(limit, self._end_in_time)
         )
         try:
             async with ObservationWriter(self._store, self._run.id) as keeper:
                 answering = AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)
                 try:
-                    await self._work(self._chains(), answering)
+                    await self._work(self._chains(answers), answering)
                 finally:
                     answering.close()
         finally:
@@ -176,29 +191,34 @@ class _RunLoop:
                 timer.cancel()
         return self._is_whole
 
+    def _end_in_time(self) -> None:
+        self._session.end("time")
+        # Questions that wait for a slot are not asked either: with few slots they would take long.
+        models = self._opened.judges.models
+        for judge in () if models is None else models.judges:
+            if (limited := judge.connection.limited) is not None:
+                limited.refuse_calls(ModelError("the time is over", kind="cancelled"))
+
     def _look_back(self) -> None:
         """Which answers earlier sessions began, and which of them are whole."""
         failed: list[ItemKey] = []
         for progress in self._store.progress(self._run.id):
+            key = progress.key
             again = self._session.retry_errors and (progress.has_error or progress.n_failures > 0)
-            if again:
-                failed.append(progress.key)
+            failed += [key] if again else []
             is_done = progress.is_done and not again
-            self._ledger.note(
-                progress.key.variant, progress.key.repeat, progress.place, is_done=is_done
-            )
-        self._forget(failed)
-        if self._opened.has_own_retries:
+            self._ledger.note(key.variant, key.repeat, progress.place, is_done=is_done)
+        for start in range(0, len(failed), _MOST_FORGOTTEN):
+            self._store.forget(self._run.id, failed[start : start + _MOST_FORGOTTEN])
+        if self._opened.suite.settings.retry_failed:
             for result in self._store.results(self._run.id):
                 is_last = result.repeat >= self._opened.retries_of(result.case)
                 if result.is_done and (is_last or not self._has_failed(result)):
                     self._ledger.settle(result.variant, result.place)
 
-    def _forget(self, failed: Sequence[ItemKey]) -> None:
-        for start in range(0, len(failed), _MOST_FORGOTTEN):
-            self._store.forget(self._run.id, failed[start : start + _MOST_FORGOTTEN])
-
-    def _chains(self) -> Iterator[WorkChain]:
+    def _chains(self, answers: Iterator[CaseResult] | None) -> Iterator[WorkChain]:
+        if answers is not None:
+            return ((WorkItem(one.key, one.place, one.case, one),) for one in answers)
         work = Schedule(
             [variant.id for variant in self._opened.variants],
             self._opened.suite.settings.repeats,
@@ -207,7 +227,7 @@ class _RunLoop:
             self._opened.retries_of,
             self._opened.has_answer,
         )
-        return work.chains(self._opened.case_as_run(case) for case in self._opened.cases)
+        return work.chains(self._opened.plans.as_run(case) for case in self._opened.cases)
 
     async def _work(self, chains: Iterator[WorkChain], answering: AnswerWorker) -> None:
         async def worker() -> None:
@@ -220,12 +240,8 @@ class _RunLoop:
                     if not self._session.stop.is_set():
                         await self._settle(item, answering)
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self._n_workers()):
-                    group.create_task(worker())
-        except BaseExceptionGroup as problems:
-            raise _first_error(problems) from None
+        n = n_answers_in_work(self._opened, self._session.in_flight)
+        await gather_in_order([worker() for _ in range(n)])
 
     async def _next_chain(
         self, chains: Iterator[WorkChain], answering: AnswerWorker
@@ -241,7 +257,9 @@ class _RunLoop:
     async def _settle(self, item: WorkItem, answering: AnswerWorker) -> None:
         """Have an answer; where it does not pass and may be tried again, have another."""
         result = await self._answer(item, answering)
-        for _ in range(self._opened.retries_of(item.case)):
+        # A stored answer is judged as it is: what it retried is another stored answer.
+        n_retries = 0 if item.stored is not None else self._opened.retries_of(item.case)
+        for _ in range(n_retries):
             if self._session.stop.is_set() or not self._has_failed(result):
                 break
             item = item.again()
@@ -256,7 +274,7 @@ class _RunLoop:
             return known
         result = await answering.answer(item, known)
         self._session.watch(result)
-        self._stop_if_needed(result)
+        self._stop_if_needed(item, result)
         return result
 
     def _has_failed(self, result: CaseResult) -> bool:
@@ -267,7 +285,7 @@ class _RunLoop:
             return True
         return conclude_result(result, self._run).passed is False
 
-    def _stop_if_needed(self, result: CaseResult) -> None:
+    def _stop_if_needed(self, item: WorkItem, result: CaseResult) -> None:
         self._session.n_open += not result.is_done
         for failure in result.failures:
             if failure.kind == "budget":
@@ -277,39 +295,19 @@ class _RunLoop:
             elif failure.kind in _FATAL:
                 self._session.end("model", failure.message)
         self._session.n_missed += any(f.kind == "frozen_miss" for f in result.failures)
-        if result.output.metadata.get("model_error") in _FATAL:
+        if item.stored is None and result.output.metadata.get("model_error") in _FATAL:
             self._session.end("model", result.output.error)
         if self._opened.count_own_spending(result.variant, result.output):
             self._session.end("budget", f"{result.variant} has spent it")
 
-    def _n_workers(self) -> int:
-        settings = self._opened.suite.settings
-        if settings.in_sequence:
-            return 1
-        wanted = self._session.in_flight or settings.max_concurrency
-        return wanted or max(DEFAULT_IN_FLIGHT, self._opened.judges.max_concurrency)
 
-
-def _judging_config(opened: OpenSuite) -> JsonObject:
-    """How the judges are asked, and the maps their values are calibrated by."""
-    asked = judging_of_suite(opened.judges)
-    config: JsonObject = {} if asked is None else {JUDGING_KEY: asked.to_json()}
-    if opened.suite.calibration is not None:
-        config[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
-    return config
-
-
-def _similarity_config(opened: OpenSuite) -> JsonObject:
-    """How similarity is measured, which may hang on what is installed."""
-    plans = opened.plans
-    return {SIMILARITY_KEY: plans.similarity_measure} if plans.measures_similarity else {}
-
-
-def _default_rubric_config(opened: OpenSuite) -> JsonObject:
-    """The rubrics taken by default, and how many rubrics no judge is asked; empty without any."""
-    found, n_unasked = opened.plans.by_default, opened.plans.n_unasked
-    config: JsonObject = {DEFAULT_RUBRICS_KEY: [*default_rubric_records(found)]} if found else {}
-    return {**config, UNASKED_RUBRICS_KEY: n_unasked} if n_unasked else config
+def n_answers_in_work(opened: OpenSuite, in_flight: int | None) -> int:
+    """How many answers a run has in work at a time."""
+    settings = opened.suite.settings
+    if settings.in_sequence:
+        return 1
+    wanted = in_flight or settings.max_concurrency
+    return wanted or max(_IN_FLIGHT, opened.judges.max_concurrency)
 
 
 def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: bool) -> RunStatus:
@@ -322,20 +320,11 @@ def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: 
     return "incomplete" if session.n_open else run_status(store, run.id)
 
 
-def _first_error(problems: BaseExceptionGroup[BaseException]) -> BaseException:
-    error = problems.exceptions[0]
-    return _first_error(error) if isinstance(error, BaseExceptionGroup) else error
-
-
-_LATEST = "latest"
-"""Stands for the run of a suite that was begun last."""
-
-
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
     """The run of a suite that is to be resumed."""
     if name is None:
         return None
-    return store.run(f"{_LATEST}:{suite.name}" if name == _LATEST else name)
+    return store.run(f"{name}:{suite.name}" if name == LATEST_RUN else name)
 
 
 def choice_of_run(run: RunInfo | None) -> Choice:
@@ -368,15 +357,14 @@ def prepare_run(
     return run
 
 
-_HUMAN = "human"
+# How a run ends when everything was begun; one that was stopped has more to do than this.
 _SETTLED = frozenset({"waiting", "complete", "incomplete"})
-"""How a run ends when everything was begun; one that was stopped has more to do than this."""
 
 
 def run_status(store: RunStore, run_id: str) -> RunStatus:
     """How a run stands by what is kept of it."""
     run = store.run(run_id)
-    for progress in _last_tries(store.progress(run_id), run):
+    for progress in last_tries(store.progress(run_id), run):
         if not progress.is_done or progress.error_kind == "model":
             return "incomplete"
         if progress.n_failures and not _is_recovered(store.result(run_id, progress.key), run.panel):
@@ -396,35 +384,20 @@ def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
     return store.run(run_id)
 
 
-def _last_tries(found: Iterable[AnswerProgress], run: RunInfo) -> Iterator[AnswerProgress]:
-    """The answers that decide how a run stands: of several tries the last."""
-    last: AnswerProgress | None = None
-    for progress in found:
-        is_other = last is None or (progress.place, progress.key.variant) != (
-            last.place,
-            last.key.variant,
-        )
-        if last is not None and (is_other or run.repeats != 1):
-            yield last
-        last = progress
-    if last is not None:
-        yield last
-
-
 def _is_recovered(result: CaseResult | None, panel: RunPanel) -> bool:
     """Whether for each failure a later judge of a cascade has answered."""
     if result is None or panel.combine != "cascade":
         return False
-    return all(_has_later(failure, result.judgments, panel) for failure in result.failures)
-
-
-def _has_later(failure: JudgeFailure, judgments: Sequence[Judgment], panel: RunPanel) -> bool:
     seats = {judge: place for place, judge in enumerate(panel.judges)}
-    place = seats.get(failure.judge, -1)
-    return any(
-        one.criterion == failure.criterion
-        and seats.get(_HUMAN if one.source == _HUMAN else one.judge, len(seats)) > place
-        for one in judgments
+    latest: dict[str, int] = {}
+    for one in result.judgments:
+        # Every reviewer has the place of the human judge.
+        judge = HUMAN_JUDGE if one.source == "human" else one.judge
+        place = seats.get(judge, len(seats))
+        latest[one.criterion] = max(place, latest.get(one.criterion, -1))
+    return all(
+        latest.get(failure.criterion, -1) > seats.get(failure.judge, -1)
+        for failure in result.failures
     )
 
 
@@ -446,7 +419,13 @@ async def suite_hooks(
         )
     try:
         if setup:
-            await _run_setup(suite, setup)
+            try:
+                await _run_hook(suite, setup)
+            except ProcessFailedError as error:
+                raise SettingsError(
+                    f"the setup of suite {suite.name!r} failed, so no call was made: "
+                    f"{_failure_message(error)}"
+                ) from error
         yield
     finally:
         # The run is over: a failed teardown is reported and changes no result.
@@ -455,16 +434,6 @@ async def suite_hooks(
                 await _run_hook(suite, teardown)
             except ProcessFailedError as error:
                 note(f"the teardown of suite {suite.name!r} failed: {_failure_message(error)}")
-
-
-async def _run_setup(suite: Suite, command: tuple[str, ...]) -> None:
-    try:
-        await _run_hook(suite, command)
-    except ProcessFailedError as error:
-        raise SettingsError(
-            f"the setup of suite {suite.name!r} failed, so no call was made: "
-            f"{_failure_message(error)}"
-        ) from error
 
 
 async def _run_hook(suite: Suite, command: tuple[str, ...]) -> None:

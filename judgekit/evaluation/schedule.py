@@ -1,7 +1,4 @@
-"""Says what a run consists of: the chosen cases, the items in order, what is done already.
-
-The identity a resumed run must have. `runner` works it off.
-"""
+"""What a run consists of: cases, items in order, and the identity a resumed run must have."""
 
 from __future__ import annotations
 
@@ -17,17 +14,16 @@ from judgekit.records import ItemKey, VariantVersion, name_text, record_text
 from judgekit.targets import RecordedTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from judgekit.datasets import SuiteGroup
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import JudgePanel
-    from judgekit.records import Case, JsonObject, RunInfo
-    from judgekit.targets import Target
+    from judgekit.records import Case, CaseResult, JsonObject, RunInfo
 
 _BEGUN, _DONE = 1, 2
+# The repeat number that marks a case as settled: no further try will be made.
 _SETTLED = -1
-"""The repeat number that marks a case as settled: no further try will be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +31,18 @@ class WorkItem:
     """One answer to be had and judged."""
 
     key: ItemKey
-    """Case, variant and repeat."""
-
     place: int
-    """Place of the case among those chosen, from 0."""
-
     case: Case
-    """The case."""
+    # The answer of another run that is judged here: its output and checks are taken as they are
+    stored: CaseResult | None = None
 
     def again(self) -> WorkItem:
         """The same case and variant, once more."""
         return WorkItem(self.key._replace(repeat=self.key.repeat + 1), self.place, self.case)
 
 
+# Items that are done one after the other; most chains have one.
 WorkChain = tuple[WorkItem, ...]
-"""Items that are done one after the other; most chains have one."""
 
 
 class ProgressLedger:
@@ -95,22 +88,13 @@ class Schedule:
     """Which answers a run is made of."""
 
     variants: Sequence[str]
-    """The versions under test."""
-
     repeats: int = 1
-    """How often each answers each case."""
-
+    # Cases that belong together; those `in_sequence` are one chain for each variant
     groups: Sequence[SuiteGroup] = ()
-    """Cases that belong together; those `in_sequence` are one chain for each variant."""
-
+    # What need not be done again
     done: ProgressLedger = field(default_factory=ProgressLedger)
-    """What need not be done again."""
-
     retries: Callable[[Case], int] = lambda _: 0
-    """How often an answer to a case is tried again when it fails."""
-
     has_answer: Callable[[str, Case], bool] = lambda _, __: True
-    """Whether a variant is to answer a case."""
 
     def chains(self, cases: Iterable[Case]) -> Iterator[WorkChain]:
         """Everything to be done, read as slowly as it is done."""
@@ -174,12 +158,11 @@ def check_case_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> 
                 )
 
 
+# The key of a run's `config` under which the fingerprints of its parts are.
 PARTS_KEY = "parts"
-"""The key of a run's `config` under which the fingerprints of its parts are."""
-
+# The key under which each variant's version is, as it was when the run was begun.
 VERSIONS_KEY = "versions"
-"""The key under which each variant's version is, as it was when the run was begun."""
-
+# The name of each part in messages, in the order of the message.
 _WORDS = {
     "cases": "the cases, their order or what is chosen of them",
     "rubric": "the rubric",
@@ -190,52 +173,55 @@ _WORDS = {
     "groups": "the groups of cases",
     "settings": "the settings",
 }
-"""The name of each part in messages, in the order of the message."""
-
 _PACE_OF_SETTINGS = {"max_concurrency", "in_sequence", "fail_fast", "timeout_s"}
 _PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "transport"}
 _SHORT = 16
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenCases:
-    """What is known of the chosen cases once all of them were read."""
+def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
+    """Read every chosen case once, so that an invalid one is found before any call is made.
 
-    n_cases: int
-    """How many."""
-
-    fingerprint: str
-    """Of their content, with the rubrics they name, in their order."""
-
-
-def read_chosen_cases(opened: OpenSuite) -> ChosenCases:
-    """Read every chosen case once, so that an invalid one is found before any call is made."""
-    # Recorded outputs that belong to no case are put into `opened.unmatched`.
+    Returns their number and a fingerprint of their content, with the rubrics they name, in their
+    order. Recorded outputs that belong to no case are put into `opened.unmatched`.
+    """
     # One pass does everything that needs all cases: datasets are read from disk and may be large.
     n_cases, digest, checks = 0, sha256(), opened.case_checks()
-    unmatched = UnmatchedOutputs(opened.targets)
+    unmatched = {
+        name: dict.fromkeys(target.case_ids)
+        for name, target in opened.targets.items()
+        if isinstance(target, RecordedTarget)
+    }
     for case in opened.cases:
         n_cases += 1
-        unmatched.discard(case.id)
+        for ids in unmatched.values():
+            ids.pop(case.id, None)
         opened.refuse_retries_of_repeats(case)
         name_text("case id", case.id)
-        as_run = opened.case_as_run(case)
+        as_run = opened.plans.as_run(case)
         checks.take(as_run)
-        digest.update(_text(as_run))
+        digest.update(record_text(as_run).encode() + b"\n")
     # An empty run would pass every gate.
     if n_cases == 0:
-        raise _nothing_chosen(opened)
+        tally = opened.cases.tally()
+        raise SettingsError(
+            f"no case of {opened.cases.name!r} is left to run "
+            f"({tally.n_filtered} filtered, {tally.n_draft} draft, "
+            f"{tally.n_deprecated} deprecated)",
+            hint="look at the filters, and at `status` and `tags` of the cases",
+        )
     checks.close()
     if opened.suite.suites:
         check_case_groups(opened.suite.suites, (case.id for case in opened.cases.source))
-    if unmatched.has_any:  # filters and limits leave out cases that are there
+    if any(unmatched.values()):  # filters and limits leave out cases that are there
         for case in opened.cases.source:
-            unmatched.discard(case.id)
-    opened.unmatched = unmatched.left()
-    return ChosenCases(n_cases, digest.hexdigest())
+            for ids in unmatched.values():
+                ids.pop(case.id, None)
+    given = {} if opened.recorded is None else opened.recorded.unmatched
+    opened.unmatched = {**{name: tuple(ids) for name, ids in unmatched.items() if ids}, **given}
+    return n_cases, digest.hexdigest()
 
 
-def run_identity(opened: OpenSuite, cases: ChosenCases) -> dict[str, str]:
+def run_identity(opened: OpenSuite, cases: str) -> dict[str, str]:
     """The fingerprints of the parts that must be unchanged for a run to be resumed."""
     # How fast it goes, where replies are kept, what models charge and which names the suite's files
     # have are no part of it; nor is what a command, a function, an endpoint or a file of recorded
@@ -254,7 +240,7 @@ def run_identity(opened: OpenSuite, cases: ChosenCases) -> dict[str, str]:
     judges = [judge.model_dump(mode="json", exclude=_PACE_OF_JUDGES) for judge in suite.judge]
     panel = opened.judges.panel.model_dump(mode="json")
     parts: dict[str, object] = {
-        "cases": cases.fingerprint,
+        "cases": cases,
         "rubric": rubric,
         "judges": [judges, panel],
         "variants": variants,
@@ -295,45 +281,7 @@ def _parts(run: RunInfo) -> JsonObject:
     return parts if isinstance(parts, dict) else {}
 
 
-def _text(case: Case) -> bytes:
-    return record_text(case).encode() + b"\n"
-
-
-def _nothing_chosen(opened: OpenSuite) -> SettingsError:
-    tally = opened.cases.tally()
-    return SettingsError(
-        f"no case of {opened.cases.name!r} is left to run "
-        f"({tally.n_filtered} filtered, {tally.n_draft} draft, {tally.n_deprecated} deprecated)",
-        hint="look at the filters, and at `status` and `tags` of the cases",
-    )
-
-
 _MOST_IDS_SHOWN = 3
-
-
-class UnmatchedOutputs:
-    """The ids in recorded outputs that no case was seen with yet."""
-
-    def __init__(self, targets: Mapping[str, Target]) -> None:
-        self._left = {
-            name: dict.fromkeys(target.case_ids)
-            for name, target in targets.items()
-            if isinstance(target, RecordedTarget)
-        }
-
-    @property
-    def has_any(self) -> bool:
-        """Whether any is left."""
-        return any(self._left.values())
-
-    def discard(self, case_id: str) -> None:
-        """Strike out an id."""
-        for ids in self._left.values():
-            ids.pop(case_id, None)
-
-    def left(self) -> dict[str, tuple[str, ...]]:
-        """What is left."""
-        return {name: tuple(ids) for name, ids in self._left.items() if ids}
 
 
 def unmatched_message(variant: str, ids: tuple[str, ...]) -> str:

@@ -1,7 +1,4 @@
-"""Compares two runs by the scores of their outputs, paired by case; no judge is asked.
-
-Blind comparisons by a judge are in `comparison_summary`.
-"""
+"""Compares two runs by the scores of their outputs, paired by case; no judge is asked."""
 
 from __future__ import annotations
 
@@ -39,46 +36,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDifference:
-    """How far B is above A on one measure, over the cases both have it for."""
+    """How far B is above A on one measure, over the cases both have it for.
+
+    Attributes:
+        estimate: B less A with its interval; repeats of a case count as one.
+        p: Two-sided p of no difference, by `test`; None where no case differs.
+        test: What the p is of: `mcnemar` (mid-p) for pass or fail, else `t`, or `sign-flip` with
+            fewer than 15 cases or where all differ alike; `none` where no case differs.
+        p_adjusted: The same after Holm, over all criteria; None for the measures of the whole.
+        ranks: Wilcoxon's signed ranks: whether the cases lean to B whatever the shape of their
+            differences; a second opinion, which decides nothing.
+        higher: The share of cases on which B is higher, a case that does not differ being half; its
+            `net` is Cliff's delta of paired cases.
+        changed: Cases that only A passes, and that only B passes; None where it is not pass or
+            fail.
+        effect_size: The difference in standard deviations of the cases' differences; None where
+            undefined.
+        detectable: The smallest difference this many cases can show with 80 % power.
+    """
 
     a: float
-    """Mean over A's cases."""
-
     b: float
-    """Mean over B's cases."""
-
     estimate: PairedDifference | PairedProportions
-    """B less A with its interval; repeats of a case count as one."""
-
     p: float | None
-    """Two-sided p of no difference, by `test`; None where no case differs."""
-
     test: str
-    """What the p is of: `mcnemar` (mid-p) for pass or fail, else `t`, or `sign-flip` with fewer
-    than 15 cases or where all differ alike; `none` where no case differs."""
-
     p_adjusted: float | None
-    """The same after Holm, over all criteria; None for the measures of the whole."""
-
     resampled: BootstrapEstimate
-    """The difference with a percentile interval from resampling cases."""
-
     ranks: SignedRanks
-    """Wilcoxon's signed ranks: whether the cases lean to B whatever the shape of their
-    differences; a second opinion, which decides nothing."""
-
     higher: WinRate
-    """The share of cases on which B is higher, a case that does not differ being half; its `net`
-    is Cliff's delta of paired cases."""
-
     changed: tuple[int, int] | None
-    """Cases that only A passes, and that only B passes; None where it is not pass or fail."""
-
     effect_size: float | None
-    """The difference in standard deviations of the cases' differences; None where undefined."""
-
     detectable: float | None
-    """The smallest difference this many cases can show with 80 % power."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,55 +74,30 @@ class ScoreComparison:
     """The comparison of the scores of two runs."""
 
     a: str
-    """What the first side is called."""
-
     b: str
-    """What the second is called."""
-
     value: ScoreDifference | None
-    """Of the values; None where no case has one on both sides."""
-
     pass_rate: ScoreDifference | None
-    """Of passing."""
-
     criteria: dict[str, ScoreDifference]
-    """Of the values of each criterion that both have."""
-
     n_only_a: int
-    """Cases that only the first side answered."""
-
     n_only_b: int
-    """Cases that only the second side answered."""
-
+    # Cases that both answered, but a side has no value for: its output is an error, or nobody could
+    # judge it
     n_unscored: int
-    """Cases that both answered, but a side has no value for: its output is an error, or nobody
-    could judge it."""
-
+    # Which side has the higher values; without values, which passes more often
     decision: ComparisonDecision
-    """Which side has the higher values; without values, which passes more often."""
-
     n_unscored_a: int = 0
-    """Of them, those the first side has no value for."""
-
     n_unscored_b: int = 0
-    """Of them, those the second side has none for."""
-
+    # B less A of the values if every missing value were as good as can be for A, and for B; None
+    # where none is missing
     bounds: tuple[float, float] | None = None
-    """B less A of the values if every missing value were as good as can be for A, and for B;
-    None where none is missing."""
-
     strata: dict[str, ScoreDifference] = field(default_factory=dict)
-    """Of the values in each complexity stratum, simple ones first; only looked at."""
-
     tags: dict[str, ScoreDifference] = field(default_factory=dict)
-    """Of the values of the cases of each tag; only looked at."""
 
 
+# Of the resampling: the same numbers give the same interval.
 _SEED = 0
-"""Of the resampling: the same numbers give the same interval."""
-
+# Known numbers by case.
 _CasePoints = dict[str, list[float]]
-"""Known numbers by case."""
 
 
 class SideScores:
@@ -154,21 +117,18 @@ class SideScores:
         for result in results:
             if wanted and not wanted & set(result.case.tags):
                 continue
-            self._group(result)
+            case = result.case
+            self.cases.add(case.id)
+            for tag in case.tags:
+                self.tags.setdefault(tag, set()).add(case.id)
+            if case.stratum is not None:
+                self.strata.setdefault(case.stratum, set()).add(case.id)
             found = conclude_result(result, run)
-            _add(self.values, result.case.id, found.value)
-            _add(self.passed, result.case.id, found.passed)
+            _add(self.values, case.id, found.value)
+            _add(self.passed, case.id, found.passed)
             for criterion in () if found.verdict is None else found.verdict.criteria:
                 points = self.criteria.setdefault(criterion.name, {})
-                _add(points, result.case.id, criterion.value)
-
-    def _group(self, result: CaseResult) -> None:
-        case = result.case
-        self.cases.add(case.id)
-        for tag in case.tags:
-            self.tags.setdefault(tag, set()).add(case.id)
-        if case.stratum is not None:
-            self.strata.setdefault(case.stratum, set()).add(case.id)
+                _add(points, case.id, criterion.value)
 
 
 def compare_side_scores(
@@ -311,33 +271,27 @@ def _adjusted(criteria: dict[str, ScoreDifference]) -> dict[str, ScoreDifference
 def _decision(
     found: ScoreDifference | None, alpha: float, bounds: tuple[float, float] | None
 ) -> ComparisonDecision:
-    if found is None:
-        return ComparisonDecision(
-            winner=None, reason="no case has a score on both sides", p=None, alpha=alpha
-        )
     # Where no case differs there is no test, and p = 1 would look like one.
-    if found.p is None:
-        return ComparisonDecision(winner=None, reason="no case differs", p=None, alpha=alpha)
+    if found is None or found.p is None:
+        reason = "no case differs" if found else "no case has a score on both sides"
+        return ComparisonDecision(winner=None, reason=reason, p=None, alpha=alpha)
     difference, n = found.estimate.value, found.estimate.n
     reason = f"a difference of {difference:+.3f} over {n} case{'s' if n != 1 else ''}"
     # A significant difference that missing values could reverse is no decision.
     is_open = bounds is not None and bounds[0] <= 0 <= bounds[1]
-    if found.p <= alpha and difference and is_open:
-        reason = f"{reason}, but the cases without a value could turn it"
-        return ComparisonDecision(winner=None, reason=reason, p=found.p, alpha=alpha)
     if found.p <= alpha and difference:
-        winner: BetterSide = "b" if difference > 0 else "a"
+        winner: BetterSide | None = "b" if difference > 0 else "a"
+        if is_open:
+            winner, reason = None, f"{reason}, but the cases without a value could turn it"
         return ComparisonDecision(winner=winner, reason=reason, p=found.p, alpha=alpha)
+    n_to_decide = None
+    if found.effect_size:
+        needed = sample_size_paired(found.effect_size, 1.0, alpha=alpha).value
+        n_to_decide = max(n + 1, needed)
     return ComparisonDecision(
         winner=None,
         reason=f"{reason} may be chance (alpha {alpha:g})",
         p=found.p,
         alpha=alpha,
-        n_to_decide=_n_to_decide(found, alpha),
+        n_to_decide=n_to_decide,
     )
-
-
-def _n_to_decide(found: ScoreDifference, alpha: float) -> int | None:
-    if not found.effect_size:
-        return None
-    return max(found.estimate.n + 1, sample_size_paired(found.effect_size, 1.0, alpha=alpha).value)

@@ -1,7 +1,4 @@
-"""Opens a suite with everything it names and checks it before any model is called.
-
-Holds the options and limits of a session. The run itself is in `runner`.
-"""
+"""Opens a suite with everything it names, and checks it before any model is called."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ from judgekit.fingerprint import fingerprint
 from judgekit.judge import JudgePanel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, connect, open_embeddings
 from judgekit.models.cache import DiskCache
-from judgekit.records import CalibrationInUse, CaseSource, RunPanel, Variant, VariantVersion
+from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
 from judgekit.targets import GivenTarget, TargetPrompt, open_target
 
 if TYPE_CHECKING:
@@ -52,28 +49,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which part of a suite is run; belongs to what a run is."""
+    """Which part of a suite is run; belongs to what a run is.
+
+    Attributes:
+        variants: Only these variants; empty for all.
+        tags: Only cases with one of these tags.
+        case_ids: Only these cases.
+        name_pattern: Only cases whose name or id matches this regular expression.
+        sample: So many cases, drawn at random.
+        seed: Seed of the drawing.
+        limit: Only the first so many cases.
+    """
 
     variants: tuple[str, ...] = ()
-    """Only these variants; empty for all."""
-
     tags: tuple[str, ...] = ()
-    """Only cases with one of these tags."""
-
     case_ids: tuple[str, ...] = ()
-    """Only these cases."""
-
     name_pattern: str | None = None
-    """Only cases whose name or id matches this regular expression."""
-
     sample: int | None = None
-    """So many cases, drawn at random."""
-
     seed: int = 0
-    """Seed of the drawing."""
-
     limit: int | None = None
-    """Only the first so many cases."""
 
     def as_json(self) -> JsonObject:
         """What is chosen, without what is left at its default.
@@ -105,87 +99,53 @@ class RecordedAnswers:
     """Outputs that were read already and are graded as they are, with the cases they answer."""
 
     cases: CaseSource
-    """The cases, in the order they are graded."""
-
     outputs: Mapping[str, Mapping[str, Output]]
-    """The output of each case, by variant and case."""
-
+    # Whether a case without an output of a variant is left out; else it is an error of it
     has_gaps: bool
-    """Whether a case without an output of a variant is left out; else it is an error of it."""
-
+    # Variants that are named after their file, for its rows name none
     unnamed: frozenset[str] = frozenset()
-    """Variants that are named after their file, for its rows name none."""
-
-    def has_answer(self, variant: str, case_id: str) -> bool:
-        """Whether a case is to be graded for a variant."""
-        return not self.has_gaps or case_id in self.outputs[variant]
+    # Ids of outputs that no case has, by the name of their file
+    unmatched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+# How long an answer may take where neither the variant nor the suite says.
 DEFAULT_TARGET_TIMEOUT_S = 60.0
-"""How long an answer may take where neither the variant nor the suite says."""
-
+# Kinds of variants that may spend money of which the budget only hears afterwards.
 _ON_THEIR_OWN: frozenset[TargetKind] = frozenset({"command", "python", "http"})
-"""Kinds of variants that may spend money of which the budget only hears afterwards."""
 
 
 @dataclass
 class OpenSuite:
-    """A suite with everything it names opened; close it after use."""
+    """A suite with everything it names opened; close it after use.
+
+    Attributes:
+        owns_cache: Whether the cache was opened here.
+        prompts: The fingerprint of each prompt under test, by variant.
+        recorded: The outputs, where they were read before the suite was opened.
+        unmatched: Ids in recorded outputs that no case of the dataset has, by variant; known once
+            the cases were read.
+    """
 
     suite: Suite
-    """The suite."""
-
     choice: Choice
-    """Which part of it is run."""
-
     execution: ExecutionOptions
-    """How it asks."""
-
     cases: CaseSelection
-    """The chosen cases."""
-
     variants: tuple[VariantSettings, ...]
-    """The chosen variants."""
-
     targets: dict[str, Target]
-    """What answers, by variant."""
-
     judges: SuiteJudges
-    """Who judges."""
-
     rubric: Rubric | None
-    """The suite's rubric."""
-
     plans: CasePlans
-    """How each case is evaluated."""
-
     budget: Budget | None
-    """The money that may be spent."""
-
     cache: ReplyCache | None
-    """The reply cache of judges and prompts."""
-
     owns_cache: bool
-    """Whether the cache was opened here."""
-
     prompts: dict[str, str]
-    """The fingerprint of each prompt under test, by variant."""
-
     recorded: RecordedAnswers | None = None
-    """The outputs, where they were read before the suite was opened."""
-
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Ids in recorded outputs that no case of the dataset has, by variant; known once the cases
-    were read."""
-
-    @property
-    def has_own_retries(self) -> bool:
-        """Whether the suite has answers that do not pass tried again, whatever their case."""
-        return self.suite.settings.retry_failed > 0
 
     def has_answer(self, variant: str, case: Case) -> bool:
         """Whether a variant is to answer a case."""
-        return self.recorded is None or self.recorded.has_answer(variant, case.id)
+        whole = self.recorded
+        return whole is None or not whole.has_gaps or case.id in whole.outputs[variant]
 
     def count_answers(self, n_cases: int) -> int:
         """How many answers a run has; tries of what failed are not counted."""
@@ -207,14 +167,6 @@ class OpenSuite:
                 hint="leave out `repeats`, or the case's `retries`",
             )
 
-    def case_as_run(self, case: Case) -> Case:
-        """A case with the rubric it names in full, so that the run stands by itself."""
-        return self.plans.as_run(case)
-
-    def rubric_of(self, case: Case) -> Rubric | None:
-        """The rubric a case is judged by."""
-        return self.plans.rubric_of(case)
-
     def case_checks(self) -> CaseChecks:
         """What looks at the cases before anything is asked."""
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
@@ -233,19 +185,6 @@ class OpenSuite:
             return False
         self.budget.spend(cost)
         return self.budget.spent_usd >= self.budget.limit_usd
-
-    def variant_records(self) -> tuple[Variant, ...]:
-        """The chosen variants as they stand in the run's records."""
-        return tuple(
-            Variant(
-                id=variant.id,
-                model_by_node=variant.model_by_node,
-                provider_by_node=variant.provider_by_node,
-                tags=variant.tags,
-                prompt_version=variant.prompt_version,
-            )
-            for variant in self.variants
-        )
 
     async def aclose(self) -> None:
         """Close targets and judges in the running event loop, and the cache."""
@@ -289,7 +228,7 @@ def open_suite(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget
         )
         means = _Means(loaded, execution, cache, prices, budget)
-        whole = rubric if rubric is not None else judges.implied_rubric(loaded.assertions)
+        whole = rubric if rubric is not None else judges.implied_rubric
         plans = CasePlans(
             loaded,
             rubric=whole,
@@ -321,23 +260,24 @@ def open_suite(
 
 
 def open_recorded(
-    judge: Judge, rubric: Rubric, recorded: RecordedAnswers, variants: Sequence[VariantSettings]
+    judge: Judge,
+    rubric: Rubric,
+    recorded: RecordedAnswers,
+    variants: Sequence[VariantSettings] = (),
+    *,
+    suite: Suite | None = None,
 ) -> OpenSuite:
-    """Outputs for one judge and one rubric, opened as a suite that no file describes."""
+    """Outputs for one judge and one rubric, opened as a suite, by default one without a file."""
     # What cases bring along (rubrics, assertions, plans) is left out: labels and earlier verdicts
     # are about this rubric alone.
     plain = {"rubric": None, "assertions": (), "evaluation": None}
     whole = recorded.cases
     source = CaseSource(
-        whole.name,
-        whole.version,
-        lambda: (case.model_copy(update=plain) for case in whole.read()),
+        whole.name, whole.version, lambda: (case.model_copy(update=plain) for case in whole.read())
     )
-    suite = Suite(name="outputs", dataset="outputs.jsonl")
+    suite = suite or Suite(name="outputs", dataset="outputs.jsonl")
     panel = RunPanel(judges=(judge.id,))
-    judges = SuiteJudges(
-        panel, JudgePanel([judge], panel), ((judge.id, judge.grader.repeats),), assertions=()
-    )
+    judges = SuiteJudges(panel, JudgePanel([judge], panel), assertions=())
     return OpenSuite(
         suite=suite,
         choice=Choice(),
@@ -516,12 +456,11 @@ def file_mark(path: Path, *, name: str | None = None) -> VariantVersion:
     return VariantVersion(fingerprint=digest, outputs=name or str(path))
 
 
+# Why a run ended before everything was asked.
 RunStopReason = Literal["interrupted", "budget", "time", "fail_fast", "model"]
-"""Why a run ended before everything was asked."""
-
 _STOP_MESSAGES: dict[RunStopReason, str] = {
     "interrupted": "interrupted by the user",
-    "budget": "the money that may be spent is used up",
+    "budget": "the budget is spent",
     "time": "the time it may take is used up",
     "fail_fast": "an answer did not pass",
     "model": "a model cannot be asked",
@@ -532,43 +471,35 @@ _FROZEN_MESSAGE = "the frozen cache lacks replies"
 
 @dataclass(slots=True)
 class Session:
-    """One session of a run: its limits, its callbacks and how it ended. Each run needs its own."""
+    """One session of a run: its limits, its callbacks and how it ended. Each run needs its own.
+
+    Attributes:
+        max_seconds: How long it may take; what is in flight then is finished.
+        fail_fast: Whether the first answer that does not pass ends it.
+        in_flight: Cases in work at a time; None takes the suite's own.
+        retry_errors: Whether failures of an earlier session are retried.
+        watch: Called with each answer when it is complete.
+        note: Called with each message for the user.
+        stop: Once set, nothing new is begun; what was begun is finished.
+        now: The clock.
+        reason: Why it ended early, once it did.
+        detail: What happened then, in words.
+        n_missed: Answers of which a frozen cache lacked a reply.
+        n_open: Answers that were begun and are not whole, for something was not asked.
+    """
 
     max_seconds: float | None = None
-    """How long it may take; what is in flight then is finished."""
-
     fail_fast: bool = False
-    """Whether the first answer that does not pass ends it."""
-
     in_flight: int | None = None
-    """Cases in work at a time; None takes the suite's own."""
-
     retry_errors: bool = False
-    """Whether failures of an earlier session are retried."""
-
     watch: Callable[[CaseResult], None] = field(default=lambda _: None)
-    """Called with each answer when it is complete."""
-
     note: Callable[[str], None] = field(default=lambda _: None)
-    """Called with each message for the user."""
-
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    """Once set, nothing new is begun; what was begun is finished."""
-
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    """The clock."""
-
     reason: RunStopReason | None = None
-    """Why it ended early, once it did."""
-
     detail: str | None = None
-    """What happened then, in words."""
-
     n_missed: int = 0
-    """Answers of which a frozen cache lacked a reply."""
-
     n_open: int = 0
-    """Answers that were begun and are not whole, for something was not asked."""
 
     def end(self, reason: RunStopReason, detail: str | None = None) -> None:
         """Begin nothing new.

@@ -1,7 +1,4 @@
-"""Records a comparison in the store while it is made, summarizes stored comparisons again.
-
-Analyses why outputs lost.
-"""
+"""Records comparisons in the store, summarizes them again, and analyses why outputs lost."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from judgekit.evaluation.comparison_result import StoppingRule
 from judgekit.evaluation.comparison_summary import ComparisonTally
 from judgekit.evaluation.pairing import ComparisonLoop, JudgedPair, LeftOut, OutputPair
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import Analyst, Panel, check_pair_rule, prepare_pair
+from judgekit.judge import Analyst, Panel, check_pair_rule, gather_in_order, prepare_pair
 from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
 from judgekit.records import (
     AnalysisFailure,
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.evaluation.comparison_result import ComparisonSummary
-    from judgekit.evaluation.pairing import Pairing, PairingSurvey, Side
+    from judgekit.evaluation.pairing import Pairing, PairingSurvey
     from judgekit.judge import Judge
     from judgekit.records import (
         Comparison,
@@ -152,8 +149,7 @@ if TYPE_CHECKING:
     PairOutcome = Preference | PreferenceFailure
 
 COMPARISON_ID_PREFIX = "cmp-"
-"""What the id of every comparison begins with."""
-
+# What each part is called that has to stay what it is.
 _WORDS = {
     "a": "the first side's outputs or cases",
     "b": "the second side's outputs or cases",
@@ -162,8 +158,6 @@ _WORDS = {
     "chosen": "what is chosen of the pairs",
     "stopping": "when it stops",
 }
-"""What each part is called that has to stay what it is."""
-
 _SHORT = 16
 
 
@@ -172,16 +166,9 @@ class ComparisonTerms:
     """What was agreed on before the first look."""
 
     alpha: float = 0.05
-    """The error a decision may have."""
-
     until_decided: bool = False
-    """Whether it stops as soon as a difference is shown."""
-
     max_cases: int | None = None
-    """How many cases may be looked at then."""
-
     suite: str | None = None
-    """Name of the suite, where the sides are of one."""
 
 
 def new_comparison(
@@ -213,8 +200,8 @@ def new_comparison(
         **judge_settings,
         **stopping,
         "id": f"{COMPARISON_ID_PREFIX}{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}",
-        "a": _compared_side(pairing.a),
-        "b": _compared_side(pairing.b),
+        "a": pairing.a.about or ComparedSide(label=pairing.a.label),
+        "b": pairing.b.about or ComparedSide(label=pairing.b.label),
         "suite": terms.suite,
         "rubric": rubric,
         "names": pairing.names,
@@ -283,7 +270,16 @@ class ComparisonRecorder:
                     choices += found
             is_done = True
         finally:
-            self._waiting.append(_compared_pair(place, pair, choices[n_known:], is_done=is_done))
+            new = choices[n_known:]
+            self._waiting.append(
+                ComparedPair(
+                    place=place,
+                    **pair._asdict(),
+                    preferences=tuple(each for each in new if isinstance(each, Preference)),
+                    failures=tuple(each for each in new if isinstance(each, PreferenceFailure)),
+                    is_done=is_done,
+                )
+            )
         # Pairs that finish in the same turn of the loop share one transaction.
         await asyncio.sleep(0)
         self.flush()
@@ -362,26 +358,6 @@ def _summary_of(
     )
 
 
-def _compared_pair(
-    place: int, pair: OutputPair, choices: Iterable[PairOutcome], *, is_done: bool
-) -> ComparedPair:
-    answers = list(choices)
-    return ComparedPair(
-        place=place,
-        case=pair.case,
-        repeat=pair.repeat,
-        a=pair.a,
-        b=pair.b,
-        preferences=tuple(each for each in answers if isinstance(each, Preference)),
-        failures=tuple(each for each in answers if isinstance(each, PreferenceFailure)),
-        is_done=is_done,
-    )
-
-
-def _compared_side(side: Side) -> ComparedSide:
-    return side.about or ComparedSide(label=side.label)
-
-
 def _in_question_order(choices: Iterable[PairOutcome], info: ComparisonInfo) -> list[PairOutcome]:
     """Answers in the order of their questions, whenever they came."""
     places = {criterion.name: place for place, criterion in enumerate(info.rubric.criteria)}
@@ -455,10 +431,5 @@ async def analyse_pairs(
         if choices is not None:
             on_analysis(choices)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for pair, found in pairs:
-                group.create_task(one(pair, found))
-    except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None  # one comparison, one error: the first there was
+    await gather_in_order([one(pair, found) for pair, found in pairs])
     return failures

@@ -1,12 +1,8 @@
-"""Estimates the strengths of the sides from their matches.
-
-Tests which sides are stronger than which, with one error rate over all pairs.
-"""
+"""Estimates the strengths of sides from their matches, and tests which side is the stronger."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.evaluation.comparison_tally import tally_pairs
+from judgekit.evaluation.comparison_summary import tally_pairs
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.logistic import expit
 from judgekit.stats.multiplicity import adjust
@@ -26,34 +22,29 @@ from judgekit.stats.sequential import win_e_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from judgekit.evaluation.comparison_tally import PairTally
+    from judgekit.evaluation.comparison_summary import PairTally
     from judgekit.evaluation.ranking_result import EvidenceKind, MatchResult, RankRules, Ties
     from judgekit.records import Winner
     from judgekit.stats.paired_comparisons import PairResult, Ranking
 
 _FITS = {"half": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
+# Beta prior of the always-valid evidence: flat, as sides may differ by any amount.
 _PRIOR = 1.0
-"""Beta prior of the always-valid evidence: flat, as sides may differ by any amount."""
-
+# Log-odds of a place that only a likelihood without a maximum reaches: one in three million.
 _NO_END = 15.0
-"""Log-odds of a place that only a likelihood without a maximum reaches: one in three million."""
-
 _ONE_PLACE = "the judge's choice goes with the place so much that its pull has no end"
 _UNKNOWN = "the order the outputs were shown in is not known"
 
 
+# Two sides, the first in the alphabet before the other.
 SidePair = tuple[str, str]
-"""Two sides, the first in the alphabet before the other."""
 
 
 class PairEvidence(NamedTuple):
     """How sure it is that two sides differ."""
 
     p: float
-    """Two-sided p of equal strengths; nan without a decided match."""
-
     evidence: EvidenceKind
-    """What it is from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +52,12 @@ class Strengths:
     """The strengths of sides that met, if by way of others."""
 
     names: tuple[str, ...]
-    """The sides, in the order of the alphabet."""
-
+    # Their strengths in that order; pulled in where they are separated
     fitted: Ranking
-    """Their strengths in that order; pulled in where they are separated."""
-
+    # Sides that beat each other, if by way of others; one level where all strengths are finite
     levels: tuple[tuple[str, ...], ...]
-    """Sides that beat each other, if by way of others; one level where all strengths are finite."""
-
     position: Estimate | None
-    """Log-odds by which the first place is favoured."""
-
     position_reason: str | None
-    """Why there is none."""
 
     @property
     def is_separated(self) -> bool:
@@ -124,7 +108,10 @@ def fit_strengths(
     # Errors are sandwich ones, clustered by case.
     known = all(meeting.has_both_orders for meeting in meetings)
     rows, clusters = _rows(meetings, names, known=known)
-    fit = partial(_fitted, rows, len(names), clusters, level=level)
+
+    def fit(ties: Ties, *, position: bool) -> Ranking:
+        return _FITS[ties](rows, len(names), clusters=clusters, position=position, level=level)
+
     reason = None if known else _UNKNOWN
     # Davidson and Rao-Kupper estimate a tie parameter, which has no finite value where every match
     # is a tie.
@@ -202,18 +189,6 @@ def _with_position(fit: Callable[..., Ranking], ties: Ties) -> Ranking:
     return fit(ties, position=False)
 
 
-def _fitted(
-    rows: list[PairResult],
-    n_items: int,
-    clusters: list[object],
-    ties: Ties,
-    *,
-    position: bool,
-    level: float,
-) -> Ranking:
-    return _FITS[ties](rows, n_items, clusters=clusters, position=position, level=level)
-
-
 def _position(found: Ranking) -> Estimate | None:
     """The pull of the place; without an interval where no choice hung on it."""
     if found.position is None or found.position.se > SLACK:
@@ -230,23 +205,16 @@ def _rows(
     index = {name: place for place, name in enumerate(names)}
     rows: list[PairResult] = []
     clusters: list[object] = []
-    for meeting, case in zip(meetings, _cases(meetings), strict=True):
-        for first, second, (won, lost, tied) in meeting.shown() if known else [_result(meeting)]:
+    for place, meeting in enumerate(meetings):
+        w = meeting.winner
+        result = meeting.a, meeting.b, (float(w == "a"), float(w == "b"), float(w == "tie"))
+        for first, second, (won, lost, tied) in meeting.shown() if known else [result]:
             rows.append(
                 {"i": index[first], "j": index[second], "wins_i": won, "wins_j": lost, "ties": tied}
             )
-            clusters.append(case)
+            # A meeting that names no case is a case of its own.
+            clusters.append(meeting.case_id or place)
     return rows, clusters
-
-
-def _result(meeting: MatchResult) -> tuple[str, str, tuple[float, float, float]]:
-    w = meeting.winner
-    return meeting.a, meeting.b, (float(w == "a"), float(w == "b"), float(w == "tie"))
-
-
-def _cases(meetings: Sequence[MatchResult]) -> list[object]:
-    """The case of each meeting; one that names none is a case of its own."""
-    return [meeting.case_id or place for place, meeting in enumerate(meetings)]
 
 
 def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:
@@ -260,21 +228,17 @@ def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:
     return found
 
 
+# Where no interval is looked at.
 _ANY_LEVEL = 0.95
-"""Where no interval is looked at."""
 
 
 class SignificantOrder(NamedTuple):
     """What is shown of every two sides."""
 
     pairs: Mapping[SidePair, PairEvidence]
-    """How sure it is that they differ."""
-
     adjusted: Mapping[SidePair, float]
-    """The p after Holm."""
-
+    # The sides that each is shown to be stronger than, if by way of sides between
     below: Mapping[str, set[str]]
-    """The sides that each is shown to be stronger than, if by way of sides between."""
 
     def better(self, a: str, b: str) -> bool:
         """Whether a is shown to be stronger than b; what goes round in a circle shows nothing."""

@@ -1,7 +1,4 @@
-"""Holds the plan of a suite run: answers, models, detectable differences.
-
-The statistics of an earlier run it is based on. It is computed in `planner`.
-"""
+"""The plan of a suite run, and the statistics of an earlier run that it is based on."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from math import fsum, sqrt
-from statistics import median
+from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.evaluation.cost_plan import TextLength
@@ -18,100 +15,71 @@ from judgekit.prompts import judged_text
 from judgekit.stats.power import mde_paired, sample_size_mcnemar, sample_size_paired
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from judgekit.datasets import SelectionCount, TargetKind
     from judgekit.evaluation.cost_plan import CallLoad
     from judgekit.evaluation.outcome import Outcome
     from judgekit.records import Output, PanelCombination
     from judgekit.store import RunStore
 
+# What decides how fast a model can be asked.
 PaceLimit = Literal["concurrency", "rpm", "tpm"]
-"""What decides how fast a model can be asked."""
-
+# Where a length of answers is from: answers of the variant that are known, the latest run, known
+# answers of other variants, or nowhere.
 TextSource = Literal["owned", "run", "others", "assumed"]
-"""Where a length of answers is from: answers of the variant that are known, the latest run, known
-answers of other variants, or nowhere."""
-
+# Whether money suffices: whatever may come, likely, or likely not.
 Sufficiency = Literal["at_most", "likely", "short"]
-"""Whether money suffices: whatever may come, likely, or likely not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswersPlan:
-    """The answers of one variant."""
+    """The answers of one variant.
+
+    Attributes:
+        n_known: Answers that are recorded or cached, so that judges' questions are exact.
+        text: How long an answer is assumed to be where it is not known; None where all are known.
+        latency_s: How long an answer typically takes that is not asked of a model here; None if
+            unknown.
+        cost_usd: What its answers cost by the latest run, where no model here is asked for them.
+    """
 
     variant: str
-    """Name of the variant."""
-
     kind: TargetKind
-    """Where its answers come from."""
-
     n_answers: int
-    """Answers that are to be had, repeats included."""
-
     n_known: int
-    """Of them, those that are recorded or cached, so that judges' questions are exact."""
-
     n_errors: int
-    """Of those known, errors, which are not judged."""
-
     text: TextLength | None
-    """How long an answer is assumed to be where it is not known; None where all are known."""
-
     text_source: TextSource | None
-    """Where that length is from."""
-
     latency_s: float | None
-    """How long an answer typically takes that is not asked of a model here; None if unknown."""
-
     cost_usd: float | None
-    """What its answers cost by the latest run, where no model here is asked for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPlan:
-    """What one model would be asked in one role."""
+    """What one model would be asked in one role.
+
+    Attributes:
+        name: The variant, the judge's identity, or the model of embeddings.
+        most: What may be asked at most: long replies, every escalation, every answer tried again.
+        n_latencies: How many cached replies this rests on; 0 where it is assumed.
+        seconds: How long the likely calls take at least, in seconds.
+    """
 
     role: Literal["answers", "judge", "checks"]
-    """Whether it is under test, judges, or gives the vectors that checks and scorers compare."""
-
     name: str
-    """The variant, the judge's identity, or the model of embeddings."""
-
     model: str
-    """The model."""
-
     n_questions: int
-    """Questions, repeats included; equal ones count once."""
-
     n_owned: int
-    """Of them, replies in the cache."""
-
     likely: CallLoad
-    """What is likely asked."""
-
     most: CallLoad
-    """What may be asked at most: long replies, every escalation, every answer tried again."""
-
     saved_usd: float
-    """What the cached replies cost when they were fetched, as far as known."""
-
     counted_by: str
-    """How the tokens were counted."""
-
     latency_s: float
-    """How long a call typically takes, in seconds."""
-
     n_latencies: int
-    """How many cached replies this rests on; 0 where it is assumed."""
-
     max_concurrency: int
-    """Calls in flight at most."""
-
     seconds: float
-    """How long the likely calls take at least, in seconds."""
-
     bound: PaceLimit
-    """What decides that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,14 +87,10 @@ class EarlierRun:
     """The run that assumptions are taken from."""
 
     id: str
-    """The run."""
-
     n_answers: int
-    """Answers that were looked at."""
 
 
 TARGET_POWER = 0.8
-"""The chance to see it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,85 +98,47 @@ class DetectableEffect:
     """The smallest difference between two variants that the cases can show."""
 
     measure: Literal["pass_rate", "value"]
-    """Of what."""
-
     smallest: float | None
-    """The difference; None where no difference could be shown."""
-
     n_cases: int
-    """By so many cases."""
-
+    # Cases that are needed to show a difference of 0.05
     n_for_sought: int
-    """Cases that are needed to show a difference of 0.05."""
-
+    # What it rests on: for the pass rate the share of cases that just one of two variants passes,
+    # for the value the standard deviation of the cases' differences
     spread: float
-    """What it rests on: for the pass rate the share of cases that just one of two variants
-    passes, for the value the standard deviation of the cases' differences."""
-
+    # Whether that was observed in an earlier run; else it is assumed
     is_observed: bool
-    """Whether that was observed in an earlier run; else it is assumed."""
-
     power: float = TARGET_POWER
-    """The chance to see such a difference, at a two-sided error of 5 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePlan:
-    """What a run of a suite would ask and cost, worked out before anything is paid."""
+    """What a run of a suite would ask and cost, worked out before anything is paid.
+
+    Attributes:
+        n_counted: Cases that were worked through; where these are fewer, all counts are scaled up.
+        n_retries: Answers that may come on top where those that do not pass are tried again.
+        seconds: How long it all takes, likely, in seconds, without what is not known.
+    """
 
     suite: str
-    """Name of the suite."""
-
     cases: SelectionCount
-    """Cases chosen, and left out by reason."""
-
     n_counted: int
-    """Cases that were worked through; where these are fewer, all counts are scaled up."""
-
     repeats: int
-    """How often each variant answers each case."""
-
     n_answers: int
-    """Answers in all: cases by variants by repeats."""
-
     n_done: int
-    """Of them, those that the resumed run has already."""
-
     n_retries: int
-    """Answers that may come on top where those that do not pass are tried again."""
-
     answers: tuple[AnswersPlan, ...]
-    """Per variant, in the suite's order."""
-
     models: tuple[ModelPlan, ...]
-    """Per model under test and judge that is a model."""
-
     combine: PanelCombination | None
-    """How the values of several judges are combined; None for one judge or none."""
-
+    # Questions for a reviewer: at least, and at most
     people: tuple[int, int]
-    """Questions for a reviewer: at least, and at most."""
-
     judges_by_rule: bool
-    """Whether assertions judge."""
-
     is_frozen: bool
-    """Whether nothing may be asked."""
-
     max_cost_usd: float | None
-    """The money that may be spent."""
-
     in_flight: int
-    """Answers in work at a time."""
-
     seconds: float
-    """How long it all takes, likely, in seconds, without what is not known."""
-
     detectable: tuple[DetectableEffect, ...]
-    """What differences between two variants this size can show."""
-
     earlier: EarlierRun | None
-    """The run that assumptions are taken from; None where there is none."""
 
     @property
     def is_scaled(self) -> bool:
@@ -255,14 +181,12 @@ class SuitePlan:
         return "at_most" if is_sure else "likely"
 
 
+# The share of cases that just one of two variants passes, where no earlier run says.
 ASSUMED_DISCORDANT = 0.3
-"""The share of cases that just one of two variants passes, where no earlier run says."""
-
+# The standard deviation of the cases' differences in value, where no earlier run says.
 ASSUMED_SD = 0.25
-"""The standard deviation of the cases' differences in value, where no earlier run says."""
-
+# A difference that most would want to see.
 TARGET_DIFFERENCE = 0.05
-"""A difference that most would want to see."""
 
 
 def detectable_effects(
@@ -303,39 +227,32 @@ def _smallest_change(n_cases: int, share: float) -> float | None:
     return change if change <= 1 else None
 
 
+# So many answers of a run are looked at.
 _MOST_ANSWERS = 5_000
-"""So many answers of a run are looked at."""
-
 _CHARACTERS_PER_TOKEN = 4
 _MOST_RUNS = 5
+# Of fewer cases a spread says nothing.
 _FEWEST_CASES = 5
-"""Of fewer cases a spread says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierRunStatistics:
-    """What an earlier run says of its variants."""
+    """What an earlier run says of its variants.
 
-    run_id: str
-    """The run."""
+    Attributes:
+        texts: How long the answers of each variant are, in tokens (a quarter of their characters).
+        cost_usd: What an answer of each variant cost on average, where that is known.
+        discordant: The share of cases on which two variants differ in passing, of the two that
+            differ most.
+        sd: The standard deviation of the cases' differences in value, of the two that differ most.
+    """
 
-    n_answers: int
-    """Answers that were looked at."""
-
-    texts: dict[str, TextLength]
-    """How long the answers of each variant are, in tokens (a quarter of their characters)."""
-
-    latency_s: dict[str, float]
-    """How long an answer of each variant typically took, in seconds."""
-
-    cost_usd: dict[str, float]
-    """What an answer of each variant cost on average, where that is known."""
-
-    discordant: float | None
-    """The share of cases on which two variants differ in passing, of the two that differ most."""
-
-    sd: float | None
-    """The standard deviation of the cases' differences in value, of the two that differ most."""
+    run: EarlierRun | None = None
+    texts: Mapping[str, TextLength] = field(default_factory=dict)
+    latency_s: Mapping[str, float] = field(default_factory=dict)
+    cost_usd: Mapping[str, float] = field(default_factory=dict)
+    discordant: float | None = None
+    sd: float | None = None
 
 
 @dataclass(slots=True)
@@ -397,8 +314,7 @@ def _statistics_of(
 ) -> EarlierRunStatistics:
     known = {name: mean_length(one.lengths) for name, one in by_variant.items()}
     return EarlierRunStatistics(
-        run_id=run_id,
-        n_answers=n_answers,
+        run=EarlierRun(id=run_id, n_answers=n_answers),
         texts={name: length for name, length in known.items() if length is not None},
         latency_s={n: median(one.durations_s) for n, one in by_variant.items() if one.durations_s},
         cost_usd={
@@ -422,14 +338,11 @@ def _discordant(a: _VariantObservations, b: _VariantObservations) -> float | Non
 
 def _sd(a: _VariantObservations, b: _VariantObservations) -> float | None:
     differences = _differences(a.value, b.value)
-    if not differences:
-        return None
-    centre = fsum(differences) / len(differences)
-    return sqrt(fsum((d - centre) ** 2 for d in differences) / (len(differences) - 1))
+    return stdev(differences) if differences else None
 
 
 def _differences(a: dict[int, list[float]], b: dict[int, list[float]]) -> list[float]:
     """Case by case; nothing where there are too few to tell."""
-    means = [{p: fsum(values) / len(values) for p, values in side.items()} for side in (a, b)]
+    means = [{p: fmean(values) for p, values in side.items()} for side in (a, b)]
     both = means[0].keys() & means[1].keys()
     return [means[1][p] - means[0][p] for p in both] if len(both) >= _FEWEST_CASES else []

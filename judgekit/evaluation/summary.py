@@ -1,7 +1,4 @@
-"""Summarizes a run while it is read from the store: pass rates, values, costs.
-
-Differences between variants, each with its interval. Single answers are concluded in `outcome`.
-"""
+"""Summarizes a run while it is read from the store (single answers: `outcome`)."""
 
 from __future__ import annotations
 
@@ -40,32 +37,18 @@ class GroupFigures:
     """The figures of a group of answers of one variant: all, a tag's or a stratum's."""
 
     n_cases: int
-    """Cases."""
-
+    # Answers, repeats included; of several tries only the last
     n_answers: int
-    """Answers, repeats included; of several tries only the last."""
-
     n_passed: int
-    """Answers that pass."""
-
     n_failed: int
-    """Answers that do not pass."""
-
+    # Answers whose missing judgments or erring assertions could decide either way
     n_undecided: int
-    """Answers whose missing judgments or erring assertions could decide either way."""
-
     n_errors: int
-    """Errors of the system under test; they are not judged."""
-
+    # Share of passed among decided answers, clustered by case; `worst` and `best` count what is
+    # undecided, and errors, as failed and as passed
     pass_rate: Rate
-    """Share of passed among decided answers, clustered by case; `worst` and `best` count what is
-    undecided, and errors, as failed and as passed."""
-
     value: Estimate
-    """Mean value of answers that have one, clustered by case."""
-
     criteria: dict[str, Estimate]
-    """Mean value per criterion, clustered by case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,25 +56,14 @@ class RunCost:
     """What was paid, as far as known, in US dollars."""
 
     targets_usd: float
-    """For the answers, where they were produced in this run."""
-
     judges_usd: float
-    """For the judges."""
-
     checks_usd: float = 0.0
-    """For the vectors that checks and scorers compared."""
-
     saved_usd: float
-    """What cached replies cost when they were fetched."""
-
+    # What recorded answers cost when they were made, as far as their file says
     recorded_usd: float = 0.0
-    """What recorded answers cost when they were made, as far as their file says."""
-
     is_complete: bool
-    """Whether every price is known."""
-
+    # Answers of a program, a function or an endpoint that did not say what they cost
     n_unreported: int = 0
-    """Answers of a program, a function or an endpoint that did not say what they cost."""
 
     @property
     def total_usd(self) -> float:
@@ -101,54 +73,34 @@ class RunCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantFigures(GroupFigures):
-    """The figures of one variant."""
+    """The figures of one variant.
+
+    Attributes:
+        scores: Mean of each scorer's score, clustered by case; `overall` is that of their weighted
+            mean, where there are several.
+        latency_ms: How long answers took: `p50`, `p90`, `p99` and `max`, in ms; empty where
+            unknown.
+        n_unfinished: Answers of which something was not asked, since the run was stopped or
+            interrupted.
+        n_flaky: Cases answered several times that neither always pass nor never; where a run tries
+            again what failed, those that passed only then.
+    """
 
     variant: str
-    """Name of the variant."""
-
     tags: dict[str, GroupFigures] = field(default_factory=dict)
-    """The same for the cases of each tag."""
-
     strata: dict[str, GroupFigures] = field(default_factory=dict)
-    """The same for the cases of each complexity stratum, simple ones first."""
-
     assertions: dict[str, Rate] = field(default_factory=dict)
-    """Share of answers for which each type of assertion holds."""
-
     scores: dict[str, Estimate] = field(default_factory=dict)
-    """Mean of each scorer's score, clustered by case; `overall` is that of their weighted mean,
-    where there are several."""
-
     errors: dict[str, int] = field(default_factory=dict)
-    """Errors of the system under test, by kind."""
-
     failures: dict[str, int] = field(default_factory=dict)
-    """Failures of judges, by kind."""
-
     money: RunCost
-    """What it cost."""
-
     input_tokens: int
-    """Tokens the system under test was sent, as far as known."""
-
     output_tokens: int
-    """Tokens it gave back, as far as known."""
-
     judge_input_tokens: int
-    """Tokens judges were sent."""
-
     judge_output_tokens: int
-    """Tokens judges gave back."""
-
     latency_ms: dict[str, float]
-    """How long answers took: `p50`, `p90`, `p99` and `max`, in ms; empty where unknown."""
-
     n_unfinished: int = 0
-    """Answers of which something was not asked, since the run was stopped or interrupted."""
-
     n_flaky: int
-    """Cases answered several times that neither always pass nor never; where a run tries again
-    what failed, those that passed only then."""
 
     @property
     def n(self) -> int:
@@ -166,67 +118,40 @@ class VariantDifference:
     """How two variants differ on the cases both answered: second less first."""
 
     first: str
-    """The one variant."""
-
     second: str
-    """The other."""
-
     measure: str
-    """`value`, `pass_rate`, or the name of a criterion."""
-
     estimate: Estimate
-    """The mean difference over cases, with its interval."""
-
     p: float | None
-    """Two-sided p of no difference; None where no case differs."""
-
+    # The same after Holm, over all pairs of variants for this measure
     p_adjusted: float | None
-    """The same after Holm, over all pairs of variants for this measure."""
-
+    # The smallest difference this many cases can show with 80 % power at 5 %
     detectable: float | None
-    """The smallest difference this many cases can show with 80 % power at 5 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """The figures of a run."""
+    """The figures of a run.
+
+    Attributes:
+        replaced_usd: What was paid for answers and judgments that others took the place of since,
+            beside what the variants cost.
+        uncalibrated: The variants by the judges' own values, where calibration maps decide.
+        models: The models that answered, in the providers' words.
+        n_evidence_found: Of the passages that judges quoted, those that the outputs hold.
+    """
 
     run: RunInfo
-    """The run."""
-
     variants: tuple[VariantFigures, ...]
-    """Per variant, in the suite's order."""
-
     differences: tuple[VariantDifference, ...]
-    """Every pair of variants, for value and pass rate."""
-
     n_waiting: int = 0
-    """Questions that wait for a reviewer."""
-
     replaced_usd: float = 0.0
-    """What was paid for answers and judgments that others took the place of since, beside what
-    the variants cost."""
-
     uncalibrated: tuple[VariantFigures, ...] = ()
-    """The variants by the judges' own values, where calibration maps decide."""
-
     spent: JudgeUsage = field(default_factory=JudgeUsage)
-    """Replies and money."""
-
     models: tuple[str, ...] = ()
-    """The models that answered, in the providers' words."""
-
     n_evidence: int = 0
-    """Passages that judges quoted."""
-
     n_evidence_found: int = 0
-    """Of them, those that the outputs hold."""
-
     flags: dict[str, int] = field(default_factory=dict)
-    """Advisory marks of judgments, by name."""
-
     failure_messages: dict[str, str] = field(default_factory=dict)
-    """For each kind of failure, what the first of them says."""
 
     @property
     def rubric(self) -> str:
@@ -279,8 +204,8 @@ class RunSummary:
 
 
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
+# Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale).
 _FINEST_STEP = 0.05
-"""Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale)."""
 
 
 def summarize_run(
@@ -302,8 +227,10 @@ class RunTally:
     repeats as one.
     """
 
-    def __init__(self, run: RunInfo) -> None:
-        self._run = run
+    def __init__(self, run: RunInfo, uncalibrated: RunInfo | None = None) -> None:
+        self.run = run
+        # The same by the judges' own values, where calibration maps decide
+        self._uncalibrated = None if uncalibrated is None else RunTally(uncalibrated)
         self._has_tries = _setting(run, "retry_failed") > 0
         self._replies = _ReplyTally()
         self._recorded = _of_kinds(run, "outputs")
@@ -323,6 +250,8 @@ class RunTally:
         self._has_tries = self._has_tries or (own is not None and own.retries > 0)
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
         self._replies.take(result)
+        if (own_values := self._uncalibrated) is not None:
+            own_values.take(conclude_result(result, own_values.run))
 
     def is_free(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in the run: it was recorded, or its reply was cached."""
@@ -338,11 +267,14 @@ class RunTally:
             # those of the last try.
             tallies = {name: tally.of_last_tries() for name, tally in tallies.items()}
         return RunSummary(
-            run=self._run,
+            run=self.run,
             variants=tuple(tally.figures(name, level) for name, tally in tallies.items()),
             differences=_differences(tallies, level),
             n_waiting=n_waiting,
             replaced_usd=replaced_usd,
+            uncalibrated=()
+            if self._uncalibrated is None
+            else self._uncalibrated.summary(level=level).variants,
             spent=self._replies.spent,
             models=tuple(self._replies.models),
             n_evidence=self._replies.n_evidence,
@@ -366,7 +298,7 @@ class _ReplyTally:
     def take(self, result: CaseResult) -> None:
         """Count the judgments of one answer."""
         # Criteria that share a reply share its cost; a reply never belongs to two answers.
-        self.spent += judge_usage(result.judgments, result.failures)
+        self.spent += judge_usage([*result.judgments, *result.failures])
         for judgment in result.judgments:
             if judgment.model:
                 self.models[judgment.model] = None
@@ -545,7 +477,10 @@ def _differences(tallies: dict[str, _VariantTally], level: float) -> tuple[Varia
         ]
         known = [pair for pair in pairs if pair is not None]
         adjusted = adjust([pair.p for pair in known], "holm").value if known else ()
-        found += [_with_adjusted(pair, p) for pair, p in zip(known, adjusted, strict=True)]
+        found += [
+            replace(pair, p_adjusted=None if math.isnan(p) else p)
+            for pair, p in zip(known, adjusted, strict=True)
+        ]
     return tuple(found)
 
 
@@ -590,7 +525,3 @@ def _detectable(differences: Sequence[float]) -> float | None:
     if n == 1 or spread == 0:
         return None
     return mde_paired(n, math.sqrt(spread / (n - 1))).value
-
-
-def _with_adjusted(difference: VariantDifference, p: float) -> VariantDifference:
-    return replace(difference, p_adjusted=None if math.isnan(p) else p)

@@ -1,7 +1,4 @@
-"""Takes one answer of a run from the case to stored observations: output, checks, judgments.
-
-`runner` drives the workers; `check_runner` carries out the checks.
-"""
+"""Takes one answer of a run from the case to stored observations: output, checks, judgments."""
 
 from __future__ import annotations
 
@@ -29,21 +26,13 @@ if TYPE_CHECKING:
     from judgekit.evaluation.schedule import WorkItem
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import PendingGrading
-    from judgekit.records import (
-        AssertionResult,
-        FailureKind,
-        HumanItem,
-        ItemKey,
-        Rubric,
-        Score,
-    )
+    from judgekit.records import AssertionResult, FailureKind, HumanItem, ItemKey, Rubric, Score
     from judgekit.store import RunStore
 
+# Failures that say that nothing was asked; they are not kept, so that a resumed run asks.
 UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
-"""Failures that say that nothing was asked; they are not kept, so that a resumed run asks."""
-
+# Why a model of embeddings was not asked; the answer is taken up again when the run is.
 _CANNOT_ASK_ERRORS = (BudgetExceededError, FrozenCacheError, ModelError)
-"""Why a model of embeddings was not asked; the answer is taken up again when the run is."""
 
 
 @dataclass(slots=True)
@@ -51,31 +40,16 @@ class PartialAnswer:
     """What is known of one answer so far."""
 
     item: WorkItem
-    """Which answer."""
-
     output: Output | None = None
-    """What the variant produced."""
-
     ran_at: datetime | None = None
-    """When."""
-
     judge_answers: list[Judgment | JudgeFailure] = field(default_factory=list)
-    """The answers of the judges."""
-
     checks: tuple[AssertionResult, ...] = ()
-    """What assertions found."""
-
     scores: tuple[Score, ...] = ()
-    """What scorers measured."""
-
+    # Questions that were not asked, so that the answer is not whole
     withheld: list[JudgeFailure] = field(default_factory=list)
-    """Questions that were not asked, so that the answer is not whole."""
-
+    # The models' questions, where they were rendered to look into the cache
     begun: Sequence[PendingGrading] = ()
-    """The models' questions, where they were rendered to look into the cache."""
-
     is_done: bool = False
-    """Whether everything was asked."""
 
     @classmethod
     def of(cls, item: WorkItem, known: CaseResult | None) -> PartialAnswer:
@@ -106,14 +80,6 @@ class PartialAnswer:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadAhead:
-    """An output that was read before its turn came."""
-
-    output: Output
-    begun: tuple[PendingGrading, ...] | None = None
-
-
 def _named(output: Output, key: ItemKey) -> Output:
     if (output.case_id, output.variant) == (key.case_id, key.variant):
         return output
@@ -136,27 +102,26 @@ class AnswerWorker:
         self._run_id = run_id
         self._now = now
         self._measuring = CheckRunner(opened.plans)
-        self._ahead: dict[ItemKey, _ReadAhead] = {}
+        # Outputs that were read before their turn came, with their questions to the models
+        self._ahead: dict[ItemKey, tuple[Output, tuple[PendingGrading, ...]]] = {}
 
     async def read_ahead(self, items: Sequence[WorkItem]) -> None:
         """Read the recorded outputs of items, and what the cache holds of their judgments."""
         read: list[tuple[WorkItem, Output, Rubric]] = []
         for item in items:
-            target = self._opened.targets[item.key.variant]
-            # Only what costs nothing is read ahead: a stopped run must not have called a model.
-            if not isinstance(target, GivenTarget | RecordedTarget):
+            output = await self._recorded_output(item)
+            if output is None:
                 continue
-            output = await target.answer(item.case, repeat=item.key.repeat)
             named = _named(output, item.key)
-            rubric = None if named.error is not None else self._opened.rubric_of(item.case)
-            self._ahead[item.key] = _ReadAhead(named)
+            rubric = self._rubric_of(item, named)
+            self._ahead[item.key] = named, ()
             if rubric is not None:
                 read.append((item, named, rubric))
         gradings = self._opened.judges.begin(
             [(item.case, named, rubric) for item, named, rubric in read]
         )
         for (item, named, _), begun in zip(read, gradings, strict=True):
-            self._ahead[item.key] = _ReadAhead(named, begun)
+            self._ahead[item.key] = named, begun
 
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
         """Have one answer, and everything that is to be known of it."""
@@ -168,23 +133,43 @@ class AnswerWorker:
             if progressed.output is None:
                 ahead = self._ahead.pop(item.key, None)
                 if ahead is None:
-                    output = _named(await self._output(item, deadline), item.key)
-                    ahead = _ReadAhead(output)
-                await self._take_in(progressed, ahead)
+                    ahead = _named(await self._output(item, deadline), item.key), ()
+                await self._take_in(progressed, *ahead)
             else:
                 await self._check_again(progressed, progressed.output)
             if not progressed.is_done:
                 await self._judge(progressed, deadline)
         except _CANNOT_ASK_ERRORS as error:
-            progressed.withheld.append(_unasked_failure(item, error))
+            progressed.withheld.append(
+                JudgeFailure(
+                    criterion="(answer)",
+                    kind=cast("FailureKind", error.kind),
+                    message=str(error),
+                    case_id=item.key.case_id,
+                    variant=item.key.variant,
+                )
+            )
         if not (progressed.withheld or progressed.is_done):
             progressed.is_done = True
-            await self._keep(item, is_done=True)
+            await self._put(item, is_done=True)
         return progressed.result(self._run_id)
 
     def close(self) -> None:
         """Let go of the threads that assertions ran in."""
         self._measuring.close()
+
+    def _rubric_of(self, item: WorkItem, output: Output) -> Rubric | None:
+        """The rubric an output is judged by; an error is not judged."""
+        return None if output.error is not None else self._opened.plans.rubric_of(item.case)
+
+    async def _recorded_output(self, item: WorkItem) -> Output | None:
+        # Only what costs nothing is read ahead: a stopped run must not have called a model.
+        if item.stored is not None:
+            return item.stored.output
+        target = self._opened.targets[item.key.variant]
+        if isinstance(target, GivenTarget | RecordedTarget):
+            return await target.answer(item.case, repeat=item.key.repeat)
+        return None
 
     async def _output(self, item: WorkItem, deadline: float | None) -> Output:
         target = self._opened.targets[item.key.variant]
@@ -194,28 +179,30 @@ class AnswerWorker:
         except TimeoutError:
             return Output(error=self._too_long(item), error_kind="timeout")
 
-    async def _take_in(self, progressed: PartialAnswer, ahead: _ReadAhead) -> None:
+    async def _take_in(
+        self, progressed: PartialAnswer, named: Output, begun: Sequence[PendingGrading]
+    ) -> None:
         """Store the output with the results of its checks and its cached judgments, all at once."""
-        item, named = progressed.item, ahead.output
+        item = progressed.item
         progressed.output, progressed.ran_at = named, self._now()
         fetched: FetchedVectors = {}
         try:
-            found = await self._measuring.find(item.case, named, fetched)
-        except (
-            _CANNOT_ASK_ERRORS
-        ) as error:  # the output stays, and is measured when the run is resumed
+            if item.stored is None:
+                found = await self._measuring.find(item.case, named, fetched)
+            else:
+                found = CheckResults(item.stored.checks, item.stored.scores)
+        # The output stays, and is measured when the run is resumed.
+        except _CANNOT_ASK_ERRORS as error:
             progressed.scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             await self._keep_all(progressed)
             raise
         self._take_findings(progressed, named, found)
-        rubric = None if named.error is not None else self._opened.rubric_of(item.case)
+        rubric = self._rubric_of(item, named)
         if rubric is not None:
-            if ahead.begun is None:
-                (begun,) = self._opened.judges.begin([(item.case, named, rubric)])
-            else:
-                begun = ahead.begun
-            progressed.begun = begun
-            for pending in begun:
+            progressed.begun = begun or next(
+                self._opened.judges.begin([(item.case, named, rubric)])
+            )
+            for pending in progressed.begun:
                 for answers in pending.answers:
                     progressed.judge_answers += answers or ()
         progressed.is_done = rubric is None or self._opened.judges.is_content(
@@ -229,7 +216,7 @@ class AnswerWorker:
         """Take what was found, and what the assertions say of it where they are a judge."""
         item = progressed.item
         progressed.checks, progressed.scores = found.checks, found.scores
-        rubric = None if output.error is not None else self._opened.rubric_of(item.case)
+        rubric = self._rubric_of(item, output)
         if rubric is None:
             return ()
         judge_answers = self._opened.judges.by_rule(
@@ -242,7 +229,7 @@ class AnswerWorker:
         item = progressed.item
         # An answer that is complete cost nothing to get, so the next one need not wait until it is
         # on disk; one that is still to be judged must be there before a judge is paid for it.
-        keep = self._keeper.keep_soon if progressed.is_done else self._keeper.keep
+        keep = self._keeper.keep_soon if progressed.is_done else self._keeper.put
         await keep(
             Observation(
                 key=item.key,
@@ -265,22 +252,13 @@ class AnswerWorker:
         found = CheckResults(checks, progressed.scores)
         lacks = (len(checks), len(progressed.scores)) != self._measuring.n_wanted(item.case)
         lacks = lacks or any(map(is_pending_score, progressed.scores))
-        if not lacks and self._opened.rubric_of(item.case) is None:
+        if not lacks and self._rubric_of(item, output) is None:
             return
         if lacks or any(check.passed is None for check in checks):
             found = await self._found_again(progressed, output)
         judge_answers = self._take_findings(progressed, output, found)
         if judge_answers or lacks:
-            await self._keeper.keep(
-                Observation(
-                    key=item.key,
-                    place=item.place,
-                    at=self._now(),
-                    said=judge_answers,
-                    checks=found.checks,
-                    scores=found.scores,
-                )
-            )
+            await self._put(item, judge_answers, checks=found.checks, scores=found.scores)
 
     async def _found_again(self, progressed: PartialAnswer, output: Output) -> CheckResults:
         item, fetched = progressed.item, FetchedVectors()
@@ -289,16 +267,14 @@ class AnswerWorker:
         except _CANNOT_ASK_ERRORS as error:
             scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             if scores:  # something was paid all the same
-                await self._keeper.keep(
-                    Observation(key=item.key, place=item.place, at=self._now(), scores=scores)
-                )
+                await self._put(item, scores=scores)
             raise
 
     async def _judge(self, progressed: PartialAnswer, deadline: float | None) -> None:
         """Ask who was not asked yet; whoever is still out at the deadline has failed."""
         item, output = progressed.item, cast("Output", progressed.output)
-        rubric = self._opened.rubric_of(item.case)
-        if output.error is not None or rubric is None:
+        rubric = self._rubric_of(item, output)
+        if rubric is None:
             return
         try:
             async with asyncio.timeout_at(deadline):
@@ -356,7 +332,7 @@ class AnswerWorker:
             for judge, criterion, repeat in self._opened.judges.unanswered(rubric, answered)
         ]
         progressed.judge_answers += failures
-        await self._keep(progressed.item, judge_answers=failures)
+        await self._put(progressed.item, failures)
 
     def _limit_s(self, item: WorkItem) -> float | None:
         """How long a case may take; one that allows the answer more than the suite does has it."""
@@ -372,50 +348,37 @@ class AnswerWorker:
             where = "evaluation.timeout_s of the case"
         return f"the case took longer than {limit:g} s ({where})"
 
-    async def _keep(
+    def _put(
         self,
         item: WorkItem,
-        *,
         judge_answers: Sequence[Judgment | JudgeFailure] = (),
+        *,
+        checks: Sequence[AssertionResult] = (),
+        scores: Sequence[Score] = (),
         is_done: bool = False,
-    ) -> None:
-        await self._put(item, judge_answers, is_done=is_done)
-
-    def _put(
-        self, item: WorkItem, judge_answers: Sequence[Judgment | JudgeFailure], *, is_done: bool
     ) -> asyncio.Future[None]:
-        return self._keeper.put(
-            Observation(
-                key=item.key, place=item.place, at=self._now(), said=judge_answers, is_done=is_done
-            )
+        observed = Observation(
+            key=item.key,
+            place=item.place,
+            at=self._now(),
+            said=judge_answers,
+            checks=checks,
+            scores=scores,
+            is_done=is_done,
         )
-
-
-def _unasked_failure(
-    item: WorkItem, error: BudgetExceededError | FrozenCacheError | ModelError
-) -> JudgeFailure:
-    return JudgeFailure(
-        criterion="(answer)",
-        kind=cast("FailureKind", error.kind),
-        message=str(error),
-        case_id=item.key.case_id,
-        variant=item.key.variant,
-    )
+        return self._keeper.put(observed)
 
 
 def _is_unasked(one: Judgment | JudgeFailure) -> bool:
     return isinstance(one, JudgeFailure) and one.kind in UNASKED_FAILURE_KINDS
 
 
+# Observations that may wait to be written, so that memory stays bounded.
 _MOST_UNWRITTEN = 256
-"""Observations that may wait to be written, so that memory stays bounded."""
-
+# After so many the event loop gets a turn: progress is drawn, and an interrupt is noticed.
 _YIELD_EVERY = 16
-"""After so many the event loop gets a turn: progress is drawn, and an interrupt is noticed."""
-
+# After so many it is not the observations that are at fault, and trying on takes long.
 _MOST_FAILURES = 2
-"""After so many it is not the observations that are at fault, and trying on takes long."""
-
 _Waiting = tuple["Observation", "asyncio.Future[None]"]
 
 
@@ -430,10 +393,6 @@ class ObservationWriter:
         self._untold: BaseException | None = None
         self._n_soon = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgekit-store")
-
-    async def keep(self, observed: Observation) -> None:
-        """Keep one observation; on disk when this returns."""
-        await self.put(observed)
 
     async def keep_soon(self, observed: Observation) -> None:
         """Have one observation kept, and wait only where too many are waiting already."""
@@ -454,7 +413,7 @@ class ObservationWriter:
             self._untold = self._untold or done.exception()
 
     def put(self, observed: Observation) -> asyncio.Future[None]:
-        """Have one observation kept without waiting for it, so that the next one can come."""
+        """Have one observation kept; it is on disk when the future is done."""
         # The future belongs to one observation, although they are committed together: a caller
         # waits for its own only.
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -1,7 +1,4 @@
-"""Converts a file to another format or to a suite, and reports what would be lost.
-
-Also lists the formats that cases and runs can be written in.
-"""
+"""Converts a file to another format or a suite, and reports losses; lists the formats."""
 
 from __future__ import annotations
 
@@ -9,18 +6,16 @@ import json
 import os
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from judgekit.assertions import PROFILES
-from judgekit.atomic_write import check_output_path, write_text_atomically
+from judgekit.atomic_write import check_output_path
 from judgekit.datasets import open_cases, suite_from_path
 from judgekit.errors import InputError, SettingsError, StoreError
 from judgekit.exports import junit, quality_memory, skill_results, tabular, validation_report
-from judgekit.exports.tabular import encodable_json, write_cases, write_json_list
+from judgekit.exports.tabular import OWN_CASES, write_cases, write_json_list, write_object
 from judgekit.fingerprint import canonical_json
 from judgekit.formats import (
     FORMATS,
@@ -28,7 +23,6 @@ from judgekit.formats import (
     ConversionSource,
     SkillTests,
     document_kind,
-    dump_yaml,
     foreign_shape,
     is_graders,
     is_quality_record,
@@ -63,7 +57,7 @@ def convert_cases(
     beside = path.with_name(f".part-{os.getpid()}-{path.name}")
     try:
         # Written beside and read again before it replaces anything: losses show only then.
-        lost = target.write(beside, source)
+        lost = _write(beside, source, target)
         if target.keeps_ids:
             again = case_losses(source.cases, lambda: open_cases(beside))
             lost = (*lost, *(one.replace(beside.name, path.name) for one in again))
@@ -75,6 +69,19 @@ def convert_cases(
     finally:
         with suppress(OSError):  # it is in its place, or cannot be removed either
             beside.unlink()
+    return lost
+
+
+def _write(path: Path, source: ConversionSource, form: Format) -> tuple[str, ...]:
+    """Write the cases, and return what is known to be lost."""
+    if form is OWN_CASES:
+        write_cases(path, source.cases)
+        return ()
+    content, lost = form.write(source)
+    if isinstance(content, dict):
+        write_object(path, content)
+    else:
+        write_json_list(path, content)
     return lost
 
 
@@ -226,11 +233,7 @@ def convert_to_rubric(path: Path) -> tuple[Rubric, tuple[str, ...]]:
 def write_rubric(path: Path, rubric: Rubric) -> None:
     """Write a rubric; `load_rubric` reads the same again."""
     check_output_path(path, RUBRIC_SUFFIXES, what="a rubric", may_be_folder=False)
-    fields = rubric.to_json()
-    is_json = path.suffix.lower() == ".json"
-    write_text_atomically(
-        path, encodable_json(fields, indent=2) + "\n" if is_json else dump_yaml(fields)
-    )
+    write_object(path, rubric.to_json())
 
 
 SUITE_NAME, CASES_NAME, RUBRIC_NAME = "judgekit.yaml", "cases.jsonl", "rubric.yaml"
@@ -269,7 +272,7 @@ def write_own_suite(folder: Path, source: ConversionSource) -> None:
         write_rubric(folder / RUBRIC_NAME, rubric)
     own = CaseSource(source.cases.name, source.cases.version, lambda: iter(cases))
     write_cases(folder / CASES_NAME, own)
-    write_text_atomically(folder / SUITE_NAME, dump_yaml(fields))
+    write_object(folder / SUITE_NAME, fields)
 
 
 def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:
@@ -291,51 +294,10 @@ def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:
     return tuple(lost)
 
 
-@dataclass(frozen=True, slots=True)
-class CaseFormat:
-    """A format that cases can be converted to."""
-
-    summary: str
-    suffixes: tuple[str, ...]
-    write: Callable[[Path, ConversionSource], tuple[str, ...]]
-    """Writes the file, and returns what is known to be lost."""
-
-    keeps_ids: bool = True
-    """Whether its cases keep their ids, so that they can be compared when read again."""
-
-
-def _write_own(path: Path, source: ConversionSource) -> tuple[str, ...]:
-    tabular.write_cases(path, source.cases)
-    return ()
-
-
-def _write_foreign(path: Path, source: ConversionSource, *, form: Format) -> tuple[str, ...]:
-    written = form.write(source)
-    if isinstance(written.content, dict):
-        write_text_atomically(path, encodable_json(written.content, indent=2) + "\n")
-    else:
-        write_json_list(path, written.content)
-    return written.lost
-
-
-_OWN_CASES = CaseFormat(
-    "judgekit's own cases (.jsonl, .json, .yaml, .csv, .parquet)", tabular.CASE_SUFFIXES, _write_own
+# The formats by their names; `suite` is written by `write_own_suite`.
+CASE_FORMATS: Mapping[str, Format] = MappingProxyType(
+    {form.name: form for form in (OWN_CASES, *FORMATS) if form.name is not None}
 )
-
-CASE_FORMATS: Mapping[str, CaseFormat] = MappingProxyType(
-    {
-        "cases": _OWN_CASES,
-        **{
-            form.name: CaseFormat(
-                form.summary, form.suffixes, partial(_write_foreign, form=form), form.keeps_ids
-            )
-            for form in FORMATS
-            if form.name is not None
-        },
-    }
-)
-"""The formats by their names; `suite` is written by `write_own_suite`."""
-
 RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType(
     {
         form.name: form

@@ -116,7 +116,7 @@ def _test(answer: Outcome, classname: str, found: _Finding | None) -> Iterator[s
     yield f"    <testcase{_attributes(shown)}>\n"
     facts = {"value": None if answer.value is None else f"{answer.value:.6g}"}
     facts |= {"tags": ", ".join(result.case.tags) or None, "stratum": result.case.stratum}
-    yield from _properties({k: v for k, v in facts.items() if v is not None}, "      ")
+    yield from _properties(facts, "      ")
     if found is not None:
         marks = {"message": found.message} | ({"type": found.type} if found.type else {})
         tag = f"      <{found.kind}{_attributes(marks)}"
@@ -132,7 +132,16 @@ def _write(file: IO[bytes], run: RunInfo, suites: Mapping[str, _Suite]) -> None:
         shown = {"name": f"{run.suite}.{name}", **_counts([suite])}
         shown["timestamp"] = run.started_at.strftime("%Y-%m-%dT%H:%M:%S")
         file.write(f"  <testsuite{_attributes(shown)}>\n".encode())
-        file.write("".join(_properties(_facts(run, name), "    ")).encode())
+        facts = {
+            "run": run.id,
+            "status": run.status,
+            "variant": name,
+            "dataset": run.dataset,
+            "rubric": None if run.rubric is None else run.rubric.name,
+            "judges": ", ".join(run.panel.judges) or None,
+            "config_fingerprint": run.config_fingerprint or None,
+        }
+        file.write("".join(_properties(facts, "    ")).encode())
         suite.lines.seek(0)
         shutil.copyfileobj(suite.lines, file)
         file.write(b"  </testsuite>\n")
@@ -150,24 +159,12 @@ def _counts(suites: list[_Suite]) -> dict[str, str]:
     }
 
 
-def _facts(run: RunInfo, variant: str) -> dict[str, str]:
-    found = {
-        "run": run.id,
-        "status": run.status,
-        "variant": variant,
-        "dataset": run.dataset,
-        "rubric": None if run.rubric is None else run.rubric.name,
-        "judges": ", ".join(run.panel.judges) or None,
-        "config_fingerprint": run.config_fingerprint or None,
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _properties(facts: Mapping[str, str], indent: str) -> Iterator[str]:
-    if not facts:
+def _properties(facts: Mapping[str, str | None], indent: str) -> Iterator[str]:
+    known = {name: value for name, value in facts.items() if value is not None}
+    if not known:
         return
     yield f"{indent}<properties>\n"
-    for name, value in facts.items():
+    for name, value in known.items():
         yield f"{indent}  <property{_attributes({'name': name, 'value': value})}/>\n"
     yield f"{indent}</properties>\n"
 

@@ -1,8 +1,4 @@
-"""Writes runs as the objects of a quality memory (S0).
-
-Cases and rubrics are written, and all objects read, in `judgekit.formats.quality_memory`. A run is
-written here because its figures come from `evaluation`, which lies above `formats`.
-"""
+"""Writes runs as objects of a quality memory (S0); `judgekit.formats` writes cases and rubrics."""
 
 from __future__ import annotations
 
@@ -15,7 +11,6 @@ from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.exports.tabular import RunFormat, failure_reasons, rubric_of_result, write_json_list
 from judgekit.formats import (
     RubricIds,
-    benchmarks_of,
     case_object,
     criterion_ids,
     quality_object,
@@ -33,15 +28,17 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.evaluation import Outcome
-    from judgekit.records import CaseResult, JsonObject, Judgment, RunInfo
+    from judgekit.records import Case, CaseResult, JsonObject, RunInfo
 
 
-def run_object(answer: Outcome, run: RunInfo) -> JsonObject:
-    """An answer as a `test-run`."""
+def _run_object(answer: Outcome, run: RunInfo) -> JsonObject:
     # `totalScore` is on the scale of the rubric's `passingThreshold`: the overall value on [0, 1],
     # or, where that threshold is on the sum of weighted scores, that sum. Unknown values are null.
     result, output = answer.result, answer.result.output
     total, best = _total(answer, rubric_of_result(answer, run))
+    # The kind of judge is human where there is one, else a model, else rules.
+    sources = {judgment.source for judgment in result.judgments}
+    judged_by = next((source for source in ("human", "llm") if source in sources), None)
     fields: JsonObject = {
         "testCaseId": result.case.id,
         "promptVersionRef": prompt_version(result.variant, run),
@@ -56,31 +53,39 @@ def run_object(answer: Outcome, run: RunInfo) -> JsonObject:
         "agentRunId": output.run_id,
         "ranAt": None if result.ran_at is None else time_text(result.ran_at),
         "durationMs": output.duration_ms,
-        "judgeType": _judge_type(result),
+        "judgeType": judged_by or ("heuristic" if sources or result.checks else None),
         "data": output.data if output.text is not None else None,
         "error": output.error,
         "failures": [failure.to_json() for failure in result.failures] or None,
         "checks": [check.to_json() for check in result.checks] or None,
     }
-    fields |= {name: value for name, value in optional.items() if value is not None}
-    return quality_object("test-run", run_object_id(result), fields)
+    return quality_object("test-run", _run_object_id(result), fields, optional)
 
 
-def judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
-    """The judgments of an answer as `eval-judgment`s."""
-    known = {criterion.name: criterion for criterion in rubric.criteria}
-    ids = criterion_ids(rubric, rubric_id)
+def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
+    scales = {criterion.name: criterion.scale for criterion in rubric.criteria}
+    ids, run_id = criterion_ids(rubric, rubric_id), _run_object_id(answer.result)
     for place, judgment in enumerate(answer.result.judgments):
-        if judgment.criterion in known:
-            scale = known[judgment.criterion].scale
-            fields = _judgment(judgment, scale.max)
-            fields["testRunId"] = run_object_id(answer.result)
-            fields["criterionId"] = ids[judgment.criterion]
-            yield quality_object("eval-judgment", f"{run_object_id(answer.result)}/{place}", fields)
+        if judgment.criterion not in scales:
+            continue
+        fields: JsonObject = {
+            "score": judgment.raw,
+            "maxScore": scales[judgment.criterion].max,
+            "rationale": judgment.rationale,
+            "judgedBy": judgment.judge,
+            "judgedByType": judgment.source,
+        }
+        optional: JsonObject = {
+            "confidence": judgment.confidence,
+            "evidence": [piece.quote for piece in judgment.evidence] or None,
+            "repeat": judgment.repeat or None,
+            "testRunId": run_id,
+            "criterionId": ids[judgment.criterion],
+        }
+        yield quality_object("eval-judgment", f"{run_id}/{place}", fields, optional)
 
 
-def run_object_id(result: CaseResult) -> str:
-    """The id of an answer."""
+def _run_object_id(result: CaseResult) -> str:
     return f"{result.run_id}/{result.case.id}/{result.variant}/{result.repeat}"
 
 
@@ -109,30 +114,6 @@ def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float 
     return total, best
 
 
-def _judge_type(result: CaseResult) -> str | None:
-    """The kind of judge: human where there is one, else a model, else rules."""
-    sources = {judgment.source for judgment in result.judgments}
-    found = next((source for source in ("human", "llm", "heuristic") if source in sources), None)
-    return found or ("heuristic" if result.checks else None)
-
-
-def _judgment(judgment: Judgment, best: float) -> JsonObject:
-    fields: JsonObject = {
-        "score": judgment.raw,
-        "maxScore": best,
-        "rationale": judgment.rationale,
-        "judgedBy": judgment.judge,
-        "judgedByType": judgment.source,
-    }
-    quotes: list[JsonValue] = [piece.quote for piece in judgment.evidence]
-    optional: JsonObject = {
-        "confidence": judgment.confidence,
-        "evidence": quotes or None,
-        "repeat": judgment.repeat or None,
-    }
-    return fields | {name: value for name, value in optional.items() if value is not None}
-
-
 # The memory's names for errors of a system under test; it has none for the others.
 _OF_ERRORS: Mapping[str, str] = MappingProxyType(
     {
@@ -146,21 +127,20 @@ _OF_ERRORS: Mapping[str, str] = MappingProxyType(
 _FORMS = frozenset({"html", "json", "sql", "xml"})
 
 
-def failure_object(
+def _failure_objects(
     answer: Outcome, rubric: Rubric | None, rubric_id: str | None
-) -> JsonObject | None:
-    """An answer that fails as an `eval-failure`."""
+) -> Iterator[JsonObject]:
     # Its type is what can be observed: an error of the system under test, a refusal at the start of
     # the text, a failed check of its form, else `wrong-output`; never `hallucination`, which takes
     # an expert. It is `critical` where a required criterion fails, else `major`. Root cause
     # and resolution need a reviewer and are left out.
     output = answer.result.output
     if output.error is None and answer.passed is not False:
-        return None
+        return
     kind = _OF_ERRORS.get(output.error_kind or "") if output.error else _kind(answer)
     if kind is None:
-        return None
-    run_id = run_object_id(answer.result)
+        return
+    run_id = _run_object_id(answer.result)
     value = "it does not pass" if answer.value is None else f"the value is {answer.value:.3f}"
     criteria = () if answer.verdict is None else answer.verdict.criteria
     is_critical = any(one.required and one.passed is False for one in criteria)
@@ -171,7 +151,7 @@ def failure_object(
         "affectedCriterionIds": [*_affected(answer, rubric, rubric_id)],
         "severity": "critical" if is_critical else "major",
     }
-    return quality_object("eval-failure", f"{run_id}/failure", fields)
+    yield quality_object("eval-failure", f"{run_id}/failure", fields)
 
 
 def _kind(answer: Outcome) -> str:
@@ -196,19 +176,10 @@ def _affected(answer: Outcome, rubric: Rubric | None, rubric_id: str | None) -> 
     return [ids[name] for name in failed or below]
 
 
-def quality_objects(run: RunInfo, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
-    """A run as objects of a quality memory."""
-    # Test cases, rubrics and criteria come before the first answer that needs them; then each
-    # `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
-    # `benchmark`, with the id of the one that all cases belong to, and for each variant a
-    # `benchmark-run`. Only ids and numbers of the answers stay in memory.
-    return _Export(run).objects(answers)
-
-
 def write_quality_records(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write a run as objects of a quality memory; replaced as a whole or not at all."""
     QUALITY.check(path)
-    export = _Export(run)
+    export = QualityExport(run)
     write_json_list(path, export.objects(answers))
     return export.n
 
@@ -222,6 +193,17 @@ QUALITY = RunFormat(
 )
 
 
+def _benchmarks_of(case: Case) -> dict[str, JsonObject]:
+    listed = case.metadata.get("benchmarks")
+    items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    found = ((item.get("id"), item) for item in items)
+    return {
+        name: {key: value for key, value in item.items() if key != "id"}
+        for name, item in found
+        if isinstance(name, str) and name and isinstance(item.get("name"), str)
+    }
+
+
 @dataclass(slots=True)
 class _Variant:
     """The ids and numbers of one variant for its benchmark run."""
@@ -232,7 +214,7 @@ class _Variant:
 
     def take(self, answer: Outcome) -> None:
         place = answer.result.place
-        self.run_ids.append(run_object_id(answer.result))
+        self.run_ids.append(_run_object_id(answer.result))
         if answer.value is not None:
             self.values.append((place, answer.value))
         if answer.passed is not None:
@@ -255,7 +237,7 @@ class _Variant:
 
 
 @dataclass(slots=True)
-class _Export:
+class QualityExport:
     """The objects of a run, one after the other, and what has been written already."""
 
     run: RunInfo
@@ -266,12 +248,42 @@ class _Export:
     shared: dict[str, JsonObject] | None = None
 
     def objects(self, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
+        """The objects of a quality memory."""
+        # Test cases, rubrics and criteria come before the first answer that needs them; then each
+        # `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
+        # `benchmark`, with the id of the one that all cases belong to, and for each variant a
+        # `benchmark-run`. Only ids and numbers of the answers stay in memory.
         for answer in answers:
             self.n += 1
             yield from self._answer(answer)
-        yield self._benchmark()
+        run, last = self.run, list(self.variants.values())[-1:]
+        optional: JsonObject = {
+            "passingThreshold": None if run.rubric is None else run.rubric.pass_threshold,
+            "dimension": None if run.rubric is None else run.rubric.name,
+            "lastRunAt": time_text(run.started_at),
+            "lastScore": last[0].overall if last else None,
+            "status": "active",
+        }
+        own: JsonObject = {"name": run.suite, "testCaseIds": [*self.case_ids]}
+        # The id of the benchmark that all cases belong to, else the suite's name.
+        benchmark_id = next(iter(self.shared or {}), run.suite)
+        theirs = (self.shared or {}).get(benchmark_id, {})
+        known = {name: item for name, item in optional.items() if item is not None}
+        yield quality_object("benchmark", benchmark_id, {**own, **known, **theirs})
         for name, variant in self.variants.items():
-            yield self._benchmark_run(name, variant)
+            fields: JsonObject = {
+                "benchmarkId": benchmark_id,
+                "testRunIds": variant.run_ids,
+                "overallScore": variant.overall,
+                "passRate": variant.pass_rate,
+                "ranAt": time_text(run.started_at),
+                "triggeredBy": run.triggered_by or "",
+                "notes": run.notes or "",
+                "promptVersionRef": prompt_version(name, run),
+                "variant": name,
+                "status": run.status,
+            }
+            yield quality_object("benchmark-run", f"{run.id}/{name}", fields)
 
     def _answer(self, answer: Outcome) -> Iterator[JsonObject]:
         result = answer.result
@@ -281,51 +293,13 @@ class _Export:
             yield from rubric_objects(rubric, rubric_id) if is_new else ()
         if result.case.id not in self.case_ids:
             self.case_ids[result.case.id] = None
-            own = benchmarks_of(result.case)
+            own = _benchmarks_of(result.case)
             # Only a benchmark that all cases belong to can be the benchmark of the run.
             before = own if self.shared is None else self.shared
             self.shared = {name: fields for name, fields in before.items() if name in own}
             yield case_object(result.case, rubric_id)
         self.variants.setdefault(result.variant, _Variant()).take(answer)
-        yield run_object(answer, self.run)
+        yield _run_object(answer, self.run)
         if rubric is not None and rubric_id is not None:
-            yield from judgment_objects(answer, rubric, rubric_id)
-        failure = failure_object(answer, rubric, rubric_id)
-        if failure is not None:
-            yield failure
-
-    def _benchmark(self) -> JsonObject:
-        run, last = self.run, list(self.variants.values())[-1:]
-        fields: JsonObject = {
-            "name": run.suite,
-            "testCaseIds": [*self.case_ids],
-            "passingThreshold": None if run.rubric is None else run.rubric.pass_threshold,
-            "dimension": None if run.rubric is None else run.rubric.name,
-            "lastRunAt": time_text(run.started_at),
-            "lastScore": last[0].overall if last else None,
-            "status": "active",
-        }
-        known: JsonObject = {name: item for name, item in fields.items() if item is not None}
-        theirs = (self.shared or {}).get(self.benchmark_id, {})
-        return quality_object("benchmark", self.benchmark_id, {**known, **theirs})
-
-    @property
-    def benchmark_id(self) -> str:
-        """The id of the benchmark that all cases belong to, else the suite's name."""
-        return next(iter(self.shared or {}), self.run.suite)
-
-    def _benchmark_run(self, name: str, variant: _Variant) -> JsonObject:
-        run = self.run
-        fields: JsonObject = {
-            "benchmarkId": self.benchmark_id,
-            "testRunIds": variant.run_ids,
-            "overallScore": variant.overall,
-            "passRate": variant.pass_rate,
-            "ranAt": time_text(run.started_at),
-            "triggeredBy": run.triggered_by or "",
-            "notes": run.notes or "",
-            "promptVersionRef": prompt_version(name, run),
-            "variant": name,
-            "status": run.status,
-        }
-        return quality_object("benchmark-run", f"{run.id}/{name}", fields)
+            yield from _judgment_objects(answer, rubric, rubric_id)
+        yield from _failure_objects(answer, rubric, rubric_id)

@@ -1,7 +1,4 @@
-"""Writes a skill's results (S3): `grading.json` and `history.json` of a run.
-
-Of a comparison it writes `comparison.json` and `analysis.json`.
-"""
+"""Writes a skill's results (S3): gradings, histories, comparisons and analyses."""
 
 from __future__ import annotations
 
@@ -12,15 +9,15 @@ from functools import partial
 from math import floor, isnan
 from typing import TYPE_CHECKING
 
-from judgekit.atomic_write import check_output_path, write_text_atomically
+from judgekit.atomic_write import check_output_path
 from judgekit.errors import StoreError
 from judgekit.evaluation import summarize_run
 from judgekit.exports.tabular import (
     RunFormat,
     checks_without_judgment,
-    encodable_json,
     rubric_of_result,
     write_json_list,
+    write_object,
 )
 from judgekit.formats import (
     HIGHEST_SCORE,
@@ -68,9 +65,7 @@ class _Line:
     """One criterion or assertion of a grading."""
 
     criterion: str
-    exact: float | None
-    """The score from 1 to 5, not rounded; None where it is unknown."""
-
+    exact: float | None  # the score from 1 to 5, not rounded; None where it is unknown
     required: bool
     reasoning: str
 
@@ -140,28 +135,31 @@ def write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     gradings = (grading(answer, run) for answer in answers)
     if path.suffix.lower() in GRADING.suffixes and not path.is_dir():
         return write_json_list(path, gradings, one_alone=True)
-    _make_folder(path)
-    written: set[str] = set()
-    for one in gradings:
-        # The id without the characters that some file system refuses.
-        stem = re.sub(r"[^\w.-]", "-", str(one["case_id"]), flags=re.ASCII).lstrip(".")[:150]
-        name = f"{stem or 'case'}_v{one['version']}_run{one['run']}.json"
-        # Two names that differ only in case are one file on macOS and Windows.
-        if name.lower() in written:
-            raise StoreError(
-                f"two answers would both be written to {name}",
-                hint="give the cases ids that differ in letters and digits, or write .jsonl",
-            )
-        written.add(name.lower())
-        write_text_atomically(path / name, encodable_json(one, indent=2) + "\n")
-    return len(written)
+    hint = "give the cases ids that differ in letters and digits, or write .jsonl"
+    return _write_folder(path, ((_grading_name(one), one) for one in gradings), "answers", hint)
 
 
-def _make_folder(folder: Path) -> None:
+def _grading_name(one: JsonObject) -> str:
+    # The id without the characters that some file system refuses.
+    stem = re.sub(r"[^\w.-]", "-", str(one["case_id"]), flags=re.ASCII).lstrip(".")[:150]
+    return f"{stem or 'case'}_v{one['version']}_run{one['run']}.json"
+
+
+def _write_folder(
+    folder: Path, named: Iterable[tuple[str, JsonObject]], what: str, hint: str
+) -> int:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
+    written: set[str] = set()
+    for name, item in named:
+        # Two names that differ only in case are one file on macOS and Windows.
+        if name.lower() in written:
+            raise StoreError(f"two {what} would both be written to {name}", hint=hint)
+        written.add(name.lower())
+        write_object(folder / name, item)
+    return len(written)
 
 
 GRADING = RunFormat(
@@ -220,7 +218,6 @@ def _mean(lines: Sequence[_Line]) -> float | None:
 
 
 def _exact_score(value: float) -> float:
-    """A value on [0, 1] on the scale of gradings and histories."""
     return LOWEST_SCORE + (HIGHEST_SCORE - LOWEST_SCORE) * value
 
 
@@ -305,16 +302,15 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
         if figures.n_answers == 0:  # it was left out of what is written
             continue
         entry = _version(summary.run, figures.variant, figures.value.value)
-        place = _place(versions, entry)
-        if place is not None:
-            old = versions[place]
-            fields = old if isinstance(old, dict) else {}
-            versions[place] = {**fields, "average_score": entry["average_score"]}
+        objects = [version for version in versions if isinstance(version, dict)]
+        same = [old for old in objects if all(old.get(key) == entry[key] for key in _MINE)]
+        if same:
+            place = versions.index(same[0])
+            versions[place] = {**same[0], "average_score": entry["average_score"]}
             continue
         number = version_of(figures.variant, summary.run)
         # The gradings have the same number; one in use is never given to a second version.
-        numbers = [v.get("version") for v in versions if isinstance(v, dict)]
-        used = {one for one in numbers if isinstance(one, int)}
+        used = {one for old in objects if isinstance(one := old.get("version"), int)}
         number = number if number not in used else 1 + max(used)
         versions.append({"version": number, **entry})
         history["current_version"] = number
@@ -340,7 +336,7 @@ def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
 
     # Counted here: the summary counts several tries of an answer as one.
     summary = summarize_run(results(), run)
-    write_text_atomically(path, encodable_json(extended_history(summary, known), indent=2) + "\n")
+    write_object(path, extended_history(summary, known))
     return n
 
 
@@ -367,14 +363,6 @@ def _version(run: RunInfo, variant: str, value: float) -> JsonObject:
         "run_id": run.id,
         "variant": variant,
     }
-
-
-def _place(versions: list[JsonValue], entry: JsonObject) -> int | None:
-    """The position of the same run's version of the same variant."""
-    for place, version in enumerate(versions):
-        if isinstance(version, dict) and all(version.get(k) == entry[k] for k in _MINE):
-            return place
-    return None
 
 
 COMPARISON_NAME = "comparison.json"
@@ -431,37 +419,20 @@ def write_comparisons(
     path: Path, info: ComparisonInfo, pairs: Iterable[tuple[ComparedPair, Comparison]]
 ) -> int:
     """Write compared pairs as comparisons; every file is replaced as a whole or not at all."""
-    found = [
-        (pair_file_name(pair), skill_comparison(pair, comparison, info))
-        for pair, comparison in pairs
-    ]
-    return write_pair_files(path, found)
+    return _write_pairs(
+        path, [(pair, skill_comparison(pair, found, info)) for pair, found in pairs]
+    )
 
 
-def write_pair_files(path: Path, named_items: list[tuple[str, JsonObject]]) -> int:
-    """Write objects to a folder, a line each, or as one JSON document."""
+def _write_pairs(path: Path, items: list[tuple[ComparedPair, JsonObject]]) -> int:
     check_comparison_place(path)
-    items = [item for _, item in named_items]
-    suffix = path.suffix.lower()
-    if suffix == ".jsonl":
-        write_text_atomically(path, "".join(f"{encodable_json(item)}\n" for item in items))
-    elif suffix == ".json" and not path.is_dir():
-        texts = [encodable_json(item, indent=2) for item in items]
-        only = texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]"
-        write_text_atomically(path, f"{only}\n")
-    else:
-        names = [name for name, _ in named_items]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            hint = "write a .json file"
-            raise StoreError(f"two comparisons would be written to {twice}", hint=hint)
-        _make_folder(path)
-        for name, item in named_items:
-            write_text_atomically(path / name, encodable_json(item, indent=2) + "\n")
-    return len(items)
+    if path.suffix.lower() in {".json", ".jsonl"} and not path.is_dir():
+        return write_json_list(path, (item for _, item in items), one_alone=True)
+    named = [(_pair_file_name(pair), item) for pair, item in items]
+    return _write_folder(path, named, "comparisons", "write a .json file")
 
 
-def pair_file_name(pair: ComparedPair) -> str:
-    """The name of a pair's own file in a folder."""
+def _pair_file_name(pair: ComparedPair) -> str:
     stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in pair.case.id)[:_MOST_NAME]
     return f"{stem}_run{pair.repeat + 1}.json" if pair.repeat else f"{stem}.json"
 
@@ -482,10 +453,9 @@ def _reasoning(found: Comparison, named: dict[str, str]) -> str:
     return "\n".join(parts)
 
 
-def skill_analysis(
+def _skill_analysis(
     pair: ComparedPair, analysis: ComparisonAnalysis, info: ComparisonInfo
 ) -> JsonObject:
-    """An analysis as an `analysis.json`."""
     a, b = _name(info.a, pair.a.variant), _name(info.b, pair.b.variant)
     winner, loser = (a, b) if analysis.winner == "a" else (b, a)
     suggestions: list[JsonValue] = [
@@ -523,12 +493,8 @@ def write_analyses(
     analyses: Mapping[int, ComparisonAnalysis],
 ) -> int:
     """Write analyses; every file is replaced as a whole or not at all."""
-    found = [
-        (pair_file_name(pair), skill_analysis(pair, analyses[pair.place], info))
-        for pair in pairs
-        if pair.place in analyses
-    ]
-    return write_pair_files(path, found)
+    known = [pair for pair in pairs if pair.place in analyses]
+    return _write_pairs(path, [(p, _skill_analysis(p, analyses[p.place], info)) for p in known])
 
 
 def _name(side: ComparedSide, variant: str | None) -> str:

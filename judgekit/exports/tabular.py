@@ -1,7 +1,4 @@
-"""Writes cases (JSONL, CSV, Parquet, documents) and result rows by strategy (S4.5).
-
-It also has what the other formats of a run share: lists of objects, and the reasons of a failure.
-"""
+"""Writes cases and result rows by strategy (S4.5), and what all formats of a run share."""
 
 from __future__ import annotations
 
@@ -17,6 +14,7 @@ from judgekit.evaluation import judge_feedback
 from judgekit.formats import (
     TYPED_SUFFIX,
     VALUE_COLUMNS,
+    Format,
     dump_yaml,
     require_pyarrow,
     write_csv,
@@ -40,28 +38,27 @@ class RunFormat:
     """A format in which a run can be written; the module that writes it defines it."""
 
     name: str
-    summary: str
-    """Its content, for the help."""
-
+    summary: str  # its content, for the help
     suffixes: tuple[str, ...]
-    what: str
-    """Its name in messages."""
-
+    what: str  # its name in messages
+    # Writes the answers, as a whole or not at all, and returns their number.
     write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
-    """Writes the answers, as a whole or not at all, and returns their number."""
-
+    # Whether it can be written to a folder, with a file for each answer.
     may_be_folder: bool = False
-    """Whether it can be written to a folder, with a file for each answer."""
-
-    file_names: tuple[str, ...] = ()
-    """Names of files that imply this format."""
-
-    own_suffixes: tuple[str, ...] = ()
-    """Suffixes that imply this format."""
+    file_names: tuple[str, ...] = ()  # names of files that imply this format
+    own_suffixes: tuple[str, ...] = ()  # suffixes that imply this format
 
     def check(self, path: Path) -> None:
         """Refuse a path it cannot be written to, before anything is read."""
         check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
+
+
+def write_object(path: Path, item: JsonObject) -> None:
+    """Write one object, as JSON or YAML by the suffix; replaced as a whole or not at all."""
+    is_json = path.suffix.lower() == ".json"
+    write_text_atomically(
+        path, f"{encodable_json(item, indent=2)}\n" if is_json else dump_yaml(item)
+    )
 
 
 def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool = False) -> int:
@@ -71,7 +68,7 @@ def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool 
     # Two are enough to know whether there is one alone.
     first = list(islice(coming, 2))
     if one_alone and len(first) == 1 and not is_lines:
-        write_text_atomically(path, f"{encodable_json(first[0], indent=2)}\n")
+        write_object(path, first[0])
         return 1
     n = 0
     with atomic_writer(path) as file:
@@ -98,7 +95,13 @@ def encodable_json(item: JsonObject, *, indent: int | None = None) -> str:
     return text
 
 
-CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml", ".csv", ".parquet")
+OWN_CASES = Format(
+    "judgekit's own cases",
+    lambda _: False,
+    name="cases",
+    summary="judgekit's own cases (.jsonl, .json, .yaml, .csv, .parquet)",
+    suffixes=(".jsonl", ".json", ".yaml", ".yml", ".csv", ".parquet"),
+)
 _TABLES = (".csv", ".parquet")
 
 _FIELDS = (
@@ -126,8 +129,7 @@ def write_cases(path: Path, cases: CaseSource) -> None:
     else:
         listed: list[JsonValue] = [case.to_json() for case in cases]
         whole: JsonObject = {"name": cases.name, "version": cases.version, "cases": listed}
-        text = encodable_json(whole, indent=2) + "\n" if suffix == ".json" else dump_yaml(whole)
-        write_text_atomically(path, text)
+        write_object(path, whole)
 
 
 def case_columns(cases: Iterable[Case]) -> list[str]:

@@ -8,10 +8,8 @@ from heapq import nsmallest
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.atomic_write import write_text_atomically
 from judgekit.evaluation import summarize_run
-from judgekit.exports.tabular import RunFormat
-from judgekit.formats import dump_yaml
+from judgekit.exports.tabular import RunFormat, write_object
 from judgekit.records import Rubric, meets_threshold, words_text
 from judgekit.report import FAILURE_WORDS, TARGET_ERROR_WORDS, format_count
 from judgekit.scoring import TIERS
@@ -20,13 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.evaluation import Outcome, RunSummary, VariantFigures
+    from judgekit.evaluation import Outcome, VariantFigures
     from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo
     from judgekit.stats.estimate import Estimate
 
 # Three pieces of evidence are enough for a reader to see what a dimension is about.
 _SHOWN = 3
 _LONGEST = 300
+_HALF = 0.5
 
 # Used where neither the gate names a tier nor the rubric has a threshold above 0.
 _DEFAULT_TIER = "development"
@@ -34,14 +33,26 @@ _DEFAULT_TIER = "development"
 
 def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write a run as a validation report; the file is replaced as a whole or not at all."""
+    # Figures are on [0, 1], each with its interval; what is not known is null.
     VALIDATION.check(path)
-    watch = _EvidenceCollector()
-    summary = summarize_run(watch.results(answers), run)
-    reports = validation_reports(summary, watch.evidence)
+    evidence: defaultdict[tuple[str, str], _Evidence] = defaultdict(_Evidence)
+    n = 0
+
+    def results() -> Iterator[CaseResult]:
+        nonlocal n
+        for answer in answers:
+            n += 1
+            result = answer.result
+            for judgment in result.judgments:
+                evidence[result.variant, judgment.criterion].take(judgment, result.case)
+            yield result
+
+    summary = summarize_run(results(), run)
+    reports = [_report(run, each, evidence) for each in summary.variants if each.n_answers]
     # One variant is the usual case, and its report then needs no list around it.
     whole: JsonObject = reports[0] if len(reports) == 1 else {"reports": [*reports]}
-    write_text_atomically(path, dump_yaml(whole))
-    return watch.n
+    write_object(path, whole)
+    return n
 
 
 VALIDATION = RunFormat(
@@ -54,33 +65,17 @@ VALIDATION = RunFormat(
 )
 
 
-def validation_reports(
-    summary: RunSummary, evidence: Mapping[tuple[str, str], CriterionEvidence]
-) -> list[JsonObject]:
-    """A report for each variant of a run."""
-    # The threshold is that of the tier the suite's gate names, else the rubric's where it is above
-    # 0, else that of `development`. Figures are on [0, 1], each with its interval; what is not
-    # known is null.
-    shown = [each for each in summary.variants if each.n_answers]
-    return [_report(summary.run, figures, evidence) for figures in shown]
-
-
 @dataclass(slots=True)
-class CriterionEvidence:
+class _Evidence:
     """The judgments of one criterion of one variant; memory does not grow with their number."""
 
     n: int = 0
-    n_asked: int = 0
-    """Judgments of models, which are asked for a passage of the output."""
-
-    n_with_quote: int = 0
-    """Those of them with a passage that was found in the output."""
-
+    n_asked: int = 0  # judgments of models, which are asked for a passage of the output
+    n_with_quote: int = 0  # those of them with a passage that was found in the output
+    # The lowest values, with their order and a line about each.
     lowest: list[tuple[float, int, str]] = field(default_factory=list)
-    """The lowest values, with their order and a line about each."""
-
+    # Weights and pass values of the criterion in the cases' own rubrics.
     settings: set[tuple[float, float | None]] = field(default_factory=set)
-    """Weights and pass values of the criterion in the cases' own rubrics."""
 
     def take(self, judgment: Judgment, case: Case) -> None:
         """Add a judgment."""
@@ -108,35 +103,24 @@ class CriterionEvidence:
         return f"{head}; lowest: " + "; ".join(line for _, _, line in self.lowest)
 
 
-@dataclass(slots=True)
-class _EvidenceCollector:
-    """Collects evidence from answers on their way to the summary."""
-
-    evidence: defaultdict[tuple[str, str], CriterionEvidence] = field(
-        default_factory=lambda: defaultdict(CriterionEvidence)
-    )
-    n: int = 0
-
-    def results(self, answers: Iterable[Outcome]) -> Iterator[CaseResult]:
-        for answer in answers:
-            result = answer.result
-            self.n += 1
-            for judgment in result.judgments:
-                self.evidence[result.variant, judgment.criterion].take(judgment, result.case)
-            yield result
-
-
 def _report(
-    run: RunInfo, figures: VariantFigures, evidence: Mapping[tuple[str, str], CriterionEvidence]
+    run: RunInfo, figures: VariantFigures, evidence: Mapping[tuple[str, str], _Evidence]
 ) -> JsonObject:
     threshold, basis = _threshold(run)
     value = figures.value.value
     overall = _number(value)
     dimensions = [
-        _dimension(name, estimate, run, threshold, evidence.get((figures.variant, name)))
+        _dimension(name, estimate, run, threshold, evidence[figures.variant, name])
         for name, estimate in figures.criteria.items()
     ]
-    rate = figures.pass_rate
+    shown: JsonObject = {
+        one.name: _dimension_object(one.estimate, one.weight, words_text(one.evidence.sentence()))
+        for one in dimensions
+    }
+    # A run without a judge has assertions as dimensions.
+    for kind, rate in {} if shown else figures.assertions.items():
+        holds = f"holds for {rate.value:.0%} of the answers it was decided for"
+        shown[kind] = _dimension_object(rate, None, holds if rate.n else "decided for no answer")
     return {
         "component": words_text(figures.variant),
         "suite": words_text(run.suite),
@@ -149,66 +133,36 @@ def _report(
         "threshold_of": basis,
         "passed": None if overall is None else meets_threshold(value, threshold),
         "tier": next((t for t, least in TIERS.items() if meets_threshold(value, least)), None),
-        "pass_rate": _number(rate.value),
+        "pass_rate": _number(figures.pass_rate.value),
         "answers": {
             "passed": figures.n_passed,
             "failed": figures.n_failed,
             "undecided": figures.n_undecided,
             "errors": figures.n_errors,
         },
-        "dimensions": {
-            words_text(name): fields
-            for name, fields in (_criteria(dimensions) or _assertions(figures)).items()
-        },
-        "recommendations": [words_text(r) for r in recommendations(figures, dimensions, threshold)],
+        "dimensions": {words_text(name): fields for name, fields in shown.items()},
+        "recommendations": [words_text(r) for r in _advice(figures, dimensions, threshold)],
     }
 
 
 def _dimension(
-    name: str, estimate: Estimate, run: RunInfo, threshold: float, found: CriterionEvidence | None
-) -> ReportDimension:
-    found = found or CriterionEvidence()
+    name: str, estimate: Estimate, run: RunInfo, threshold: float, evidence: _Evidence
+) -> _Dimension:
     # Cases may have rubrics of their own; only a setting that all of them share is reported.
-    settings = found.settings
+    settings = evidence.settings
     if run.rubric is not None:
         settings = {(c.weight, c.pass_value) for c in run.rubric.criteria if c.name == name}
     weight, pass_value = next(iter(settings)) if len(settings) == 1 else (None, None)
-    return ReportDimension(
-        name=name,
-        estimate=estimate,
-        weight=weight,
-        wanted=threshold if pass_value is None else pass_value,
-        n_asked=found.n_asked,
-        n_with_quote=found.n_with_quote,
-        evidence=words_text(found.sentence()),
-        lowest=tuple(line for _, _, line in found.lowest),
-    )
+    wanted = threshold if pass_value is None else pass_value
+    return _Dimension(name, estimate, weight, wanted, evidence)
 
 
-def _criteria(dimensions: Sequence[ReportDimension]) -> JsonObject:
+def _dimension_object(estimate: Estimate, weight: float | None, evidence: str) -> JsonObject:
     return {
-        dimension.name: {
-            "score": _number(dimension.estimate.value),
-            "interval": _interval(dimension.estimate),
-            "weight": dimension.weight,
-            "evidence": dimension.evidence,
-        }
-        for dimension in dimensions
-    }
-
-
-def _assertions(figures: VariantFigures) -> JsonObject:
-    """Assertions as dimensions, for runs without a judge."""
-    return {
-        kind: {
-            "score": _number(rate.value),
-            "interval": _interval(rate),
-            "weight": None,
-            "evidence": f"holds for {rate.value:.0%} of the answers it was decided for"
-            if rate.n
-            else "decided for no answer",
-        }
-        for kind, rate in figures.assertions.items()
+        "score": _number(estimate.value),
+        "interval": _interval(estimate),
+        "weight": weight,
+        "evidence": evidence,
     }
 
 
@@ -238,58 +192,52 @@ def _short(text: str) -> str:
     return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
 
 
-_HALF = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportDimension:
+@dataclass(frozen=True, slots=True)
+class _Dimension:
     """One criterion of one variant, with the basis of its figures."""
 
     name: str
     estimate: Estimate
-    weight: float | None
-    """None where only cases' own rubrics have it."""
-
-    wanted: float
-    """The value from which it is good enough."""
-
-    n_asked: int
-    n_with_quote: int
-    evidence: str
-    lowest: tuple[str, ...]
-    """The lowest judgments, each with its case, value and reason."""
+    weight: float | None  # None where only cases' own rubrics have it
+    wanted: float  # the value from which it is good enough
+    evidence: _Evidence
 
 
-def recommendations(
-    figures: VariantFigures, dimensions: Sequence[ReportDimension], threshold: float
-) -> list[str]:
-    """What to do next about a variant."""
-    found = [*_weak(dimensions), *_failing(figures, dimensions)]
+def _advice(
+    figures: VariantFigures, dimensions: Sequence[_Dimension], threshold: float
+) -> Iterator[str]:
+    yield from _weak(dimensions)
+    names = [dimension.name for dimension in dimensions]
+    for kind, rate in figures.assertions.items():
+        # The judge `heuristic` made criteria of some.
+        is_criterion = any(name.startswith(kind) for name in names)
+        if not is_criterion and not isnan(rate.value) and rate.value < 1:
+            yield f"Look at the assertion {kind}: it holds for {rate.value:.0%} of the answers"
     for kind, n in figures.errors.items():
         words, what = TARGET_ERROR_WORDS.get(kind, kind), format_count(n, "answer")
-        found.append(f"Fix the system under test: {what} could not be had ({words})")
+        yield f"Fix the system under test: {what} could not be had ({words})"
     for kind, n in figures.failures.items():
         words = FAILURE_WORDS.get(kind, kind)
         what = format_count(n, "judgment is missing", "judgments are missing")
-        found.append(f"Have it judged in full: {what} ({words}); missing ones count neither way")
+        yield f"Have it judged in full: {what} ({words}); missing ones count neither way"
     for one in dimensions:
-        bare = one.n_asked - one.n_with_quote
-        if bare > one.n_asked * _HALF:
-            found.append(
-                f"Check {one.name} by hand: {bare} of {one.n_asked} judgments "
+        n_asked = one.evidence.n_asked
+        bare = n_asked - one.evidence.n_with_quote
+        if bare > n_asked * _HALF:
+            yield (
+                f"Check {one.name} by hand: {bare} of {n_asked} judgments "
                 "quote nothing that is found in the output"
             )
     value = figures.value
     # A comparison with nan is False, so an unknown interval gives no advice.
     if value.low < threshold <= value.high:
-        found.append(
+        yield (
             f"Add cases: with {format_count(value.n, 'case')} the overall score may be from "
             f"{value.low:.2f} to {value.high:.2f}, on either side of {threshold:.2f}"
         )
-    return found
 
 
-def _weak(dimensions: Sequence[ReportDimension]) -> Iterator[str]:
+def _weak(dimensions: Sequence[_Dimension]) -> Iterator[str]:
     known = sorted(
         (d for d in dimensions if not isnan(d.estimate.value)), key=lambda d: d.estimate.value
     )
@@ -303,13 +251,6 @@ def _weak(dimensions: Sequence[ReportDimension]) -> Iterator[str]:
         yield f"Nothing is below its mark; lowest is {first.name} with {value:.2f}{_why(first)}"
 
 
-def _why(dimension: ReportDimension) -> str:
-    return f". Lowest: {dimension.lowest[0]}" if dimension.lowest else ""
-
-
-def _failing(figures: VariantFigures, dimensions: Sequence[ReportDimension]) -> Iterator[str]:
-    for kind, rate in figures.assertions.items():
-        if any(dimension.name.startswith(kind) for dimension in dimensions):
-            continue  # the judge `heuristic` made a criterion of it
-        if not isnan(rate.value) and rate.value < 1:
-            yield f"Look at the assertion {kind}: it holds for {rate.value:.0%} of the answers"
+def _why(dimension: _Dimension) -> str:
+    lowest = dimension.evidence.lowest
+    return f". Lowest: {lowest[0][2]}" if lowest else ""

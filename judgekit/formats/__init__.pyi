@@ -34,20 +34,6 @@ from .foreign_file import (
 from .openai_evals import (
     read_graders as read_graders,
 )
-from .otel import (
-    MODEL_OPERATIONS as MODEL_OPERATIONS,
-    RawEvent as RawEvent,
-    Span as Span,
-    SpanEvent as SpanEvent,
-    decode_value as decode_value,
-    final_text as final_text,
-    find_spans as find_spans,
-    is_message as is_message,
-    named_results as named_results,
-    read_messages as read_messages,
-    read_spans as read_spans,
-    span_ancestors as span_ancestors,
-)
 from .problems import (
     DUPLICATE_ID as DUPLICATE_ID,
     DUPLICATE_REMEDY as DUPLICATE_REMEDY,
@@ -62,6 +48,7 @@ from .problems import (
     suggest_name as suggest_name,
     threshold_fault as threshold_fault,
     vague_word as vague_word,
+    valid_scales as valid_scales,
     validation_faults as validation_faults,
 )
 from .promptfoo import (
@@ -80,10 +67,6 @@ from .quality_memory import (
     quality_run_rows as quality_run_rows,
     rubric_marks as rubric_marks,
     rubric_objects as rubric_objects,
-)
-from .quality_memory_schema import (
-    benchmarks_of as benchmarks_of,
-    split_metadata as split_metadata,
 )
 from .rows import (
     DOCUMENT_SUFFIXES as DOCUMENT_SUFFIXES,

@@ -1,7 +1,4 @@
-"""Reads the files that cases name, from a folder or a zip and never from outside of it.
-
-It also finds the test file of a skill.
-"""
+"""Reads the files that cases name, from a folder or a zip only; finds a skill's test file."""
 
 from __future__ import annotations
 
@@ -14,19 +11,15 @@ import zipfile
 import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import DatasetError
-from judgekit.formats.documents import ParsedDocument, read_document
+from judgekit.formats.documents import ParsedDocument, parse_document, read_document
 from judgekit.formats.text import (
-    TEXT_REPAIRED,
     decode_utf8,
     file_exists,
     is_archive,
-    json_lines,
-    parse_strict_json,
 )
 
 if TYPE_CHECKING:
@@ -112,25 +105,24 @@ class AttachmentReader:
     def take(self, name: str) -> JsonObject:
         """A file as a case shows it."""
         path = safe_file_name(name)
-        if path not in self._files:
-            self._files[path] = self._read(path)
-        return {"file": name, **self._files[path]}
-
-    def _read(self, path: str) -> JsonObject:
+        if path in self._files:
+            return {"file": name, **self._files[path]}
         if self._n_bytes > MAX_ATTACHMENT_BYTES:
             limit = f"{MAX_ATTACHMENT_BYTES >> 20} MiB"
             raise AttachmentError(f"the files the cases name are larger than {limit} in total")
         content = self.place.read(path)
         self._n_bytes += len(content)
         # A judge reads text; of any other file it gets type, size and checksum.
-        if len(content) <= MAX_SHOWN_BYTES and b"\0" not in content:
-            with suppress(UnicodeDecodeError):
-                return {"text": content.decode("utf-8-sig")}
-        return {
+        shown: JsonObject = {
             "media_type": _TYPES.guess_type(path)[0] or "application/octet-stream",
             "n_bytes": len(content),
             "sha256": hashlib.sha256(content).hexdigest(),
         }
+        if len(content) <= MAX_SHOWN_BYTES and b"\0" not in content:
+            with suppress(UnicodeDecodeError):
+                shown = {"text": content.decode("utf-8-sig")}
+        self._files[path] = shown
+        return {"file": name, **shown}
 
 
 MAX_ZIP_BYTES = 256 * 2**20
@@ -144,7 +136,6 @@ MAX_RATIO = 1_000
 
 # Small files may pack at any ratio: they cannot do harm.
 _RATIO_FREE_BYTES = 2**20
-_CHUNK = 2**16
 
 # The marks and sizes are those of the ZIP specification (APPNOTE 4.3.14 to 4.3.16).
 _END = b"PK\x05\x06"
@@ -166,8 +157,7 @@ class ZipAttachments:
     """Files in a zip, below one of its folders."""
 
     path: Path
-    prefix: str = ""
-    """The folder in it, with a final `/`; empty for the root."""
+    prefix: str = ""  # the folder in it, with a final `/`; empty for the root
 
     def read(self, name: str) -> bytes:
         """The content of a file."""
@@ -201,20 +191,14 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     """The content of one file of a zip; the size it declares is not trusted."""
     if name not in archive.NameToInfo:
         raise MissingAttachmentError(f"there is no file {name!r} in {archive.filename}")
-    parts: list[bytes] = []
-    n_bytes = 0
     try:
         with archive.open(name) as stream:
-            while part := stream.read(_CHUNK):
-                n_bytes += len(part)
-                if n_bytes > MAX_FILE_BYTES:
-                    raise AttachmentError(
-                        f"the file {name!r} unpacks to more than {MAX_FILE_BYTES >> 20} MiB"
-                    )
-                parts.append(part)
+            content = stream.read(MAX_FILE_BYTES + 1)
     except _DAMAGE as error:
         raise AttachmentError(f"the file {name!r} is damaged: {error}") from error
-    return b"".join(parts)
+    if len(content) > MAX_FILE_BYTES:
+        raise AttachmentError(f"the file {name!r} unpacks to more than {MAX_FILE_BYTES >> 20} MiB")
+    return content
 
 
 def _declared_entries(path: Path) -> int:
@@ -324,13 +308,7 @@ def _zipped(path: Path) -> ParsedDocument:
             raw = read_member(archive, name)
         except AttachmentError as error:
             raise DatasetError(str(error), path=path, hint=error.remedy) from error
-    place = path / name
-    text = decode_utf8(raw, path=place)
-    if not text.strip():
-        raise DatasetError("the file is empty", path=place, line=1)
-    value, is_repaired = parse_strict_json(text, path=place)
-    notes = (TEXT_REPAIRED,) if is_repaired else ()
-    return ParsedDocument(place, value, notes, partial(json_lines, text))
+    return parse_document(decode_utf8(raw, path=path / name), path / name)
 
 
 def _no_tests(path: Path) -> DatasetError:

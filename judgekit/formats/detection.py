@@ -1,7 +1,4 @@
-"""The formats of other tools: one entry of `FORMATS` says how each is recognised, read, written.
-
-The content of a file also decides what it is, and whether it is read whole or row by row.
-"""
+"""The formats of other tools: how each file is recognised, read whole or by rows, and written."""
 
 from __future__ import annotations
 
@@ -63,8 +60,7 @@ def is_object(value: JsonValue) -> bool:
     )
 
 
-def is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object is a configuration of promptfoo, or one of a list of tests."""
+def _is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
     names = fields.keys()
     # One of these names alone is too common to say that a file is a configuration.
     is_whole = "providers" in names and "prompts" in names
@@ -80,8 +76,7 @@ def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
     return isinstance(first, dict) and {"vars", "success"} <= first.keys()
 
 
-def is_message_sample(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object is a sample of OpenAI's evals: it has `input` and `ideal`."""
+def _is_message_sample(fields: dict[str, JsonValue]) -> bool:
     # judgekit's own cases may have a field `ideal` in a table; only those have a `reference`.
     return "input" in fields and "ideal" in fields and "reference" not in fields
 
@@ -112,34 +107,19 @@ _PACKAGE = "judgekit.formats"
 class ConversionSource:
     """A file whose cases are converted."""
 
-    path: Path
-    """The file, or a skill's folder or zip."""
-
-    cases: CaseSource
-    """Can be iterated several times."""
-
+    path: Path  # the file, or a skill's folder or zip
+    cases: CaseSource  # can be iterated several times
+    # The whole file where it is an `eval/tests.json`, converted to version 2.
     skill_tests: JsonObject | None = None
-    """The whole file where it is an `eval/tests.json`, converted to version 2."""
-
-    is_upgraded: bool = False
-    """Whether that was of version 1, which has nothing but tests."""
-
+    is_upgraded: bool = False  # whether that was of version 1, which has nothing but tests
+    # All objects of the file, where it is of a quality memory.
     quality_records: tuple[JsonObject, ...] = ()
-    """All objects of the file, where it is of a quality memory."""
-
-    is_suite: bool = False
-    """Whether it is one of judgekit's suites already."""
+    is_suite: bool = False  # whether it is one of judgekit's suites already
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenCases:
-    """The cases as a format's writer returns them."""
-
-    content: JsonObject | Iterable[JsonObject]
-    """One document, or the objects of a list."""
-
-    lost: tuple[str, ...] = ()
-    """What is known to be lost; other losses show when the file is read again."""
+# One document or the objects of a list, and what is known to be lost; other losses show when the
+# file is read again.
+WrittenCases = tuple["JsonObject | Iterable[JsonObject]", tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,28 +131,19 @@ class Format:
     """
 
     title: str
+    # Whether an object has this shape; of a list the first item is tested.
     matches: Callable[[dict[str, JsonValue]], bool]
-    """Whether an object has this shape; of a list the first item is tested."""
-
     has_cases: bool = True
-    reader: str | None = None
-    """None where the format is only recognised."""
-
+    reader: str | None = None  # None where the format is only recognised
+    # Whether it also says how its cases are run, so that it can be opened as a suite.
     is_suite: bool = False
-    """Whether it also says how its cases are run, so that it can be opened as a suite."""
-
-    in_rows: bool = False
-    """Whether it also occurs with one object per line."""
-
-    name: str | None = None
-    """Its name for `convert --to`; None where cases are not written in it."""
-
+    in_rows: bool = False  # whether it also occurs with one object per line
+    name: str | None = None  # its name for `convert --to`; None where cases are not written in it
     summary: str = ""
     suffixes: tuple[str, ...] = (".json",)
     writer: str | None = None
+    # Whether written cases keep their ids, so that they can be compared when read again.
     keeps_ids: bool = True
-    """Whether written cases keep their ids, so that they can be compared when read again."""
-
     remedy: str = "it holds results, not cases"
 
     def read(self, document: ParsedDocument) -> ForeignFile:
@@ -262,10 +233,10 @@ FORMATS: tuple[Format, ...] = (
         has_cases=False,
         reader="promptfoo:check_promptfoo_results",
     ),
-    Format("a configuration of promptfoo", is_promptfoo_config, reader="promptfoo:read_promptfoo"),
+    Format("a configuration of promptfoo", _is_promptfoo_config, reader="promptfoo:read_promptfoo"),
     Format(
         "samples with messages (input, ideal)",
-        is_message_sample,
+        _is_message_sample,
         reader="openai_evals:read_message_samples",
         in_rows=True,
     ),

@@ -1,7 +1,4 @@
-"""Reads and writes one JSON or YAML document and remembers the line of every value in it.
-
-Files of rows are in `rows`.
-"""
+"""Reads and writes one JSON or YAML document; remembers the line of every value."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from judgekit.formats.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pydantic import JsonValue
@@ -55,16 +52,11 @@ class ParsedDocument:
     """One document, with the line of every value in it."""
 
     path: Path
-    value: JsonValue
-    """None for an empty YAML file."""
-
-    notes: tuple[str, ...] = ()
-    """What was repaired while reading: `text_repaired`."""
-
+    value: JsonValue  # None for an empty YAML file
+    notes: tuple[str, ...] = ()  # what was repaired while reading: `text_repaired`
     find_lines: Callable[[], Mapping[KeyPath, int]] = field(
         default=dict[KeyPath, int], repr=False, compare=False
-    )
-    """Computes the lines; called once, when the first line is needed."""
+    )  # computes the lines; called once, when the first line is needed
 
     @cached_property
     def lines(self) -> Mapping[KeyPath, int]:
@@ -86,7 +78,11 @@ def read_document(path: Path | str) -> ParsedDocument:
     # repeat more than 1,000 values are errors in either format. Comments in JSON are skipped, as in
     # annotated examples.
     path = as_path(path)
-    text = read_text(path)
+    return parse_document(read_text(path), path)
+
+
+def parse_document(text: str, path: Path) -> ParsedDocument:
+    """The document in a text, by the rules of `read_document` for a file with this suffix."""
     if path.suffix.lower() in YAML_SUFFIXES:
         return _read_yaml(text, path)
     if not text.strip():
@@ -101,11 +97,6 @@ def read_document(path: Path | str) -> ParsedDocument:
         text, (value, is_repaired) = bare, parse_strict_json(bare, path=path)
     notes = (TEXT_REPAIRED,) if is_repaired else ()
     return ParsedDocument(path, value, notes, partial(json_lines, text))
-
-
-def read_yaml_text(text: str, path: Path) -> JsonValue:
-    """The value of a YAML text, by the rules of `read_document`."""
-    return _read_yaml(text, path).value
 
 
 def dump_yaml(value: object) -> str:
@@ -128,8 +119,12 @@ _Dumper.add_implicit_resolver(f"{_TAG}float", re.compile(rf"(?:{_FLOAT.pattern})
 def _read_yaml(text: str, path: Path) -> ParsedDocument:
     builder = _Builder(path)
     try:
-        for event in _events(text):
-            builder.take(event)
+        # Events, not nodes: the library composes nodes by recursion in C, which deep nesting
+        # crashes.
+        loader = yaml.CSafeLoader(text)
+        while loader.check_event():
+            if (event := loader.get_event()) is not None:
+                builder.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
@@ -142,17 +137,6 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DatasetError(f"not YAML: {reason}", path=path) from None
     return ParsedDocument(path, builder.root, (), lambda: builder.lines)
-
-
-def _events(text: str) -> Iterator[yaml.Event]:
-    # Events, not nodes: the library composes nodes by recursion in C, which deep nesting crashes.
-    loader = yaml.CSafeLoader(text)
-    try:
-        while loader.check_event():
-            if (event := loader.get_event()) is not None:
-                yield event
-    finally:
-        loader.dispose()
 
 
 def _mark_of(event: yaml.Event) -> Mark:
@@ -271,7 +255,6 @@ class _Builder:
             top.key = None
 
     def _value(self, event: yaml.ScalarEvent) -> JsonValue:
-        """The value of a scalar; a quoted one is a text."""
         tag, text = event.tag, event.value
         # Quotes mean text in every schema of YAML, so "12" stays a text.
         if tag in {"!", f"{_TAG}str"} or (tag is None and not event.implicit[0]):

@@ -22,7 +22,7 @@ from judgekit.formats.problems import (
     suggest_name,
     validation_faults,
 )
-from judgekit.formats.rows import TYPED_SUFFIX, as_texts, read_cells, rename_fields, typed_columns
+from judgekit.formats.rows import as_texts, read_cells, rename_fields
 from judgekit.formats.text import TEXT_REPAIRED
 from judgekit.records import Case, Dataset, JsonObject, Record
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.problems import Problem
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Judgment, Output
 
 
 class SnakeRecord(Record):
@@ -43,8 +42,8 @@ class SnakeRecord(Record):
     # `defer_build`: a format's records take long to build, and most runs read no foreign file.
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
+    # Names beyond the format that judgekit itself writes.
     additions: ClassVar[frozenset[str]] = frozenset()
-    """Names beyond the format that judgekit itself writes."""
 
     @property
     def extra(self) -> JsonObject:
@@ -91,25 +90,16 @@ class ForeignFile:
     """A file of another tool while it is read, and after."""
 
     document: ParsedDocument
-    problems: list[Problem] = field(default_factory=list)
-    """Errors and warnings, in the order found."""
-
-    cases: list[Case] = field(default_factory=list)
-    """The valid cases, each id once."""
-
+    problems: list[Problem] = field(default_factory=list)  # errors and warnings, in the order found
+    cases: list[Case] = field(default_factory=list)  # the valid cases, each id once
+    # Valid cases with a duplicate id, each with its position among `cases`.
     doubles: list[tuple[int, Case]] = field(default_factory=list)
-    """Valid cases with a duplicate id, each with its position among `cases`."""
-
     places: dict[str, KeyPath] = field(default_factory=dict)
+    # Where each id stands, of invalid cases too, so that a duplicate is found at once.
     claimed: dict[str, KeyPath] = field(default_factory=dict)
-    """Where each id stands, of invalid cases too, so that a duplicate is found at once."""
-
+    # Where each assertion of a case stands, where the file lists them one by one.
     spec_places: dict[str, list[KeyPath]] = field(default_factory=dict)
-    """Where each assertion of a case stands, where the file lists them one by one."""
-
-    header: JsonObject = field(default_factory=dict)
-    """The dataset's name, version and description."""
-
+    header: JsonObject = field(default_factory=dict)  # the dataset's name, version and description
     _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
 
     def add(
@@ -262,23 +252,6 @@ def _id_of(value: object) -> str | None:
     return case_id[:80] if isinstance(case_id, str) and case_id.strip() else None
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignResults:
-    """Results of another tool."""
-
-    dataset: Dataset
-    """The cases; empty where the file does not describe them."""
-
-    outputs: tuple[Output, ...]
-    """In the file's order; `metadata` keeps what the tool concluded."""
-
-    judgments: tuple[Judgment, ...]
-    """`repeat` counts the outputs of one case and variant."""
-
-    n_unread: Mapping[str, int]
-    """How many objects there are of each other type, such as trends."""
-
-
 CASE_ALIASES: Mapping[str, str] = MappingProxyType(
     {
         "case_id": "id",
@@ -289,17 +262,11 @@ CASE_ALIASES: Mapping[str, str] = MappingProxyType(
         "reference_answer": "reference",
         "answer": "reference",
     }
-)
-"""Names other tools give to the fields of a case, with judgekit's own."""
+)  # names other tools give to the fields of a case, with judgekit's own
 
 VALUE_COLUMNS = ("input", "reference", "context")
 """Fields that may be any JSON value; in a table also as a column `input.json`."""
 
-# Read before the other cells, whose rules they do not follow.
-_TYPED_COLUMNS = frozenset(f"{name}{TYPED_SUFFIX}" for name in VALUE_COLUMNS)
-_JSON_COLUMNS = ("assertions", "evaluation", "metadata")
-_MIXED_COLUMNS = ("rubric",)
-_LIST_COLUMNS = ("tags",)
 _TEXTS = ("id", "name", "prompt_version")
 
 
@@ -311,15 +278,14 @@ def read_case(
     # number as an id is taken as text.
     found, faults = rename_fields(fields, CASE_ALIASES)
     if is_table:
-        typed, typed_faults = typed_columns(found, VALUE_COLUMNS)
         found, cell_faults = read_cells(
-            {name: cell for name, cell in found.items() if name not in _TYPED_COLUMNS},
-            json_names=_JSON_COLUMNS,
-            list_names=_LIST_COLUMNS,
-            mixed_names=_MIXED_COLUMNS,
+            found,
+            json_names=("assertions", "evaluation", "metadata"),
+            list_names=("tags",),
+            mixed_names=("rubric",),
+            typed_names=VALUE_COLUMNS,
         )
-        found |= typed
-        faults += typed_faults + cell_faults
+        faults += cell_faults
     found = as_texts(found, _TEXTS)
     if faults:
         return faults

@@ -1,7 +1,4 @@
-"""Reads grader specs and samples with messages, as OpenAI's evals write them (S5).
-
-Graders become criteria and assertions, samples become cases.
-"""
+"""Reads OpenAI's graders (S5) as criteria and assertions, and samples with messages as cases."""
 
 from __future__ import annotations
 
@@ -24,18 +21,14 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
 
 
-class StringCheckGrader(SnakeRecord):
-    """Compares two texts."""
-
+class _StringCheckGrader(SnakeRecord):
     name: Name
     input: str
     reference: str
     operation: Literal["eq", "ne", "like", "ilike"]
 
 
-class TextSimilarityGrader(SnakeRecord):
-    """Measures how alike two texts are."""
-
+class _TextSimilarityGrader(SnakeRecord):
     name: Name
     input: str
     reference: str
@@ -43,55 +36,42 @@ class TextSimilarityGrader(SnakeRecord):
     pass_threshold: Finite | None = None
 
 
-class ChatMessage(SnakeRecord):
-    """One message of a conversation, or of the prompt to a model that grades."""
-
+# One message of a conversation, or of the prompt to a model that grades.
+class _ChatMessage(SnakeRecord):
     role: Name
     content: JsonValue
 
 
-class ModelGrader(SnakeRecord):
-    """A grader that asks a model; `model` is ignored, since the suite names the judge."""
-
+# A grader that asks a model; `model` is ignored, since the suite names the judge.
+class _ModelGrader(SnakeRecord):
     name: Name
-    input: Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
+    input: Annotated[tuple[_ChatMessage, ...], Field(min_length=1)]
     model: str | None = None
     sampling_params: JsonValue = None
 
 
-class ScoreModelGrader(ModelGrader):
-    """Asks a model for a score."""
-
+class _ScoreModelGrader(_ModelGrader):
     range: tuple[Finite, Finite] = (0.0, 1.0)
-    pass_threshold: Finite | None = None
-    """On the range."""
+    pass_threshold: Finite | None = None  # on the range
 
 
-class LabelModelGrader(ModelGrader):
-    """Asks a model for a label."""
-
+class _LabelModelGrader(_ModelGrader):
     labels: Annotated[tuple[Name, ...], Field(min_length=2)]
     passing_labels: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
-class MultiGrader(SnakeRecord):
-    """Combines graders."""
-
-    name: Name | None = None
-    """Ignored: the graders in it have names of their own."""
-
-    graders: dict[str, JsonValue]
-    """The graders by their name in `calculate_output`."""
-
+class _MultiGrader(SnakeRecord):
+    name: Name | None = None  # ignored: the graders in it have names of their own
+    graders: dict[str, JsonValue]  # the graders by their name in `calculate_output`
     calculate_output: str
 
 
 _MODELS: Mapping[str, type[SnakeRecord]] = {
-    "string_check": StringCheckGrader,
-    "text_similarity": TextSimilarityGrader,
-    "score_model": ScoreModelGrader,
-    "label_model": LabelModelGrader,
-    "multi": MultiGrader,
+    "string_check": _StringCheckGrader,
+    "text_similarity": _TextSimilarityGrader,
+    "score_model": _ScoreModelGrader,
+    "label_model": _LabelModelGrader,
+    "multi": _MultiGrader,
 }
 
 _CODE = "python"
@@ -126,11 +106,9 @@ _MAX_DEPTH = 5
 class GraderCriteria:
     """The criteria and assertions of a file of graders."""
 
+    # Those that need no model; a value may hold `{{item.name}}`, a field of the item graded.
     assertions: tuple[JsonObject, ...]
-    """Those that need no model; a value may hold `{{item.name}}`, a field of the item graded."""
-
-    rubric: Rubric | None
-    """Those that ask a model, a criterion each; None where there are none."""
+    rubric: Rubric | None  # those that ask a model, a criterion each; None where there are none
 
 
 @dataclass(slots=True)
@@ -187,16 +165,16 @@ def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, dept
     body = {name: value for name, value in item.items() if name != "type"}
     grader = found.reading.record(_MODELS[kind], body, at)
     match grader:
-        case StringCheckGrader() | TextSimilarityGrader():
+        case _StringCheckGrader() | _TextSimilarityGrader():
             _add_assertion(grader, at, found, weight)
-        case ScoreModelGrader() | LabelModelGrader():
+        case _ScoreModelGrader() | _LabelModelGrader():
             _add_criterion(grader, at, found, weight)
-        case MultiGrader():
+        case _MultiGrader():
             _take_all(grader, at, found, weight=weight, depth=depth)
 
 
 def _add_assertion(
-    grader: StringCheckGrader | TextSimilarityGrader, at: KeyPath, found: _Graders, weight: float
+    grader: _StringCheckGrader | _TextSimilarityGrader, at: KeyPath, found: _Graders, weight: float
 ) -> None:
     if not _OUTPUT.fullmatch(grader.input):
         message = "`input` must be {{sample.output_text}}; what is checked here is the output"
@@ -205,7 +183,7 @@ def _add_assertion(
     spec: JsonObject = {"value": grader.reference, "description": grader.name}
     if weight != 1:
         spec["weight"] = weight
-    if isinstance(grader, StringCheckGrader):
+    if isinstance(grader, _StringCheckGrader):
         found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
         return
     name = grader.evaluation_metric[:40]
@@ -224,7 +202,7 @@ def _add_assertion(
 
 
 def _add_criterion(
-    grader: ScoreModelGrader | LabelModelGrader, at: KeyPath, found: _Graders, weight: float
+    grader: _ScoreModelGrader | _LabelModelGrader, at: KeyPath, found: _Graders, weight: float
 ) -> None:
     # Judgments are stored by the name of their criterion, so it must be unique.
     if any(criterion.name == grader.name for criterion in found.criteria):
@@ -235,31 +213,25 @@ def _add_criterion(
     whole = "\n\n".join(text for text in texts if text.strip())
     fields: JsonObject = {"name": grader.name, "weight": weight, "required": weight == 1}
     fields["question"] = _PLACEHOLDER.sub(_named, whole) or "?"
-    fields |= _scored(grader) if isinstance(grader, ScoreModelGrader) else _labelled(grader)
+    if isinstance(grader, _ScoreModelGrader):
+        low, high = grader.range
+        fields["scale"] = {"min": low, "max": high}
+        if grader.pass_threshold is not None and low < high:
+            fields["pass_value"] = (grader.pass_threshold - low) / (high - low)
+    else:
+        # Several labels become two levels, because only passing or not is known of a label.
+        passing = [label for label in grader.labels if label in grader.passing_labels]
+        failing = [label for label in grader.labels if label not in grader.passing_labels]
+        levels: list[JsonValue] = [
+            {"value": value, "name": name, "description": f"Its label is {' or '.join(labels)}."}
+            for value, name, labels in ((1, "passing", passing), (0, "failing", failing))
+        ]
+        fields |= {"scale": {"levels": levels}, "pass_value": 1.0}
     try:
         found.criteria.append(Criterion.model_validate(fields))
     except ValidationError as error:
         reason = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
         found.reading.add(at, f"the grader {grader.name!r} makes no criterion: {reason}")
-
-
-def _scored(grader: ScoreModelGrader) -> JsonObject:
-    low, high = grader.range
-    fields: JsonObject = {"scale": {"min": low, "max": high}}
-    if grader.pass_threshold is not None and low < high:
-        fields["pass_value"] = (grader.pass_threshold - low) / (high - low)
-    return fields
-
-
-def _labelled(grader: LabelModelGrader) -> JsonObject:
-    passing = [label for label in grader.labels if label in grader.passing_labels]
-    failing = [label for label in grader.labels if label not in grader.passing_labels]
-    # Several labels become two levels, because only passing or not is known of a label.
-    levels: list[JsonValue] = [
-        {"value": 1, "name": "passing", "description": f"Its label is {' or '.join(passing)}."},
-        {"value": 0, "name": "failing", "description": f"Its label is {' or '.join(failing)}."},
-    ]
-    return {"scale": {"levels": levels}, "pass_value": 1.0}
 
 
 def _text(content: JsonValue) -> str:
@@ -276,7 +248,7 @@ def _named(placeholder: re.Match[str]) -> str:
 
 
 def _take_all(
-    grader: MultiGrader, at: KeyPath, found: _Graders, *, weight: float, depth: int
+    grader: _MultiGrader, at: KeyPath, found: _Graders, *, weight: float, depth: int
 ) -> None:
     weights = _weights(grader.calculate_output)
     if weights is None or depth >= _MAX_DEPTH:
@@ -309,13 +281,10 @@ def _weights(formula: str) -> dict[str, float] | None:
     return weights
 
 
-class MessageSample(SnakeRecord):
-    """One sample."""
-
+class _MessageSample(SnakeRecord):
     id: str | int | None = None
-    input: str | Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
-    ideal: str | tuple[str, ...] | None = None
-    """A good answer, or several."""
+    input: str | Annotated[tuple[_ChatMessage, ...], Field(min_length=1)]
+    ideal: str | tuple[str, ...] | None = None  # a good answer, or several
 
 
 def read_message_samples(document: ParsedDocument) -> ForeignFile:
@@ -325,14 +294,14 @@ def read_message_samples(document: ParsedDocument) -> ForeignFile:
     value = document.value
     listed: JsonValue = value if isinstance(value, list) else [value]
     for at, item in reading.objects(listed, ()):
-        sample = reading.record(MessageSample, item, at)
+        sample = reading.record(_MessageSample, item, at)
         if sample is not None:
             fallback = f"sample-{int(at[-1]) + 1}"
             reading.add_case(_fields(sample, item, fallback), at)
     return reading
 
 
-def _fields(sample: MessageSample, item: JsonObject, fallback: str) -> JsonObject:
+def _fields(sample: _MessageSample, item: JsonObject, fallback: str) -> JsonObject:
     prompt = item["input"]
     # A conversation of one message from the user is shown to a judge as plain text.
     if isinstance(sample.input, tuple) and len(sample.input) == 1:

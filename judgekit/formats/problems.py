@@ -1,31 +1,28 @@
-"""What can be wrong with a file: faults of fields, and problems with file, line and remedy.
-
-Also finds thresholds off the scale and vague wording.
-"""
+"""Faults of fields; problems with file, line and remedy; thresholds off the scale; vague words."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from judgekit.errors import DatasetError, known_names
-from judgekit.records import Name, Record
+from judgekit.records import Name, Record, Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from pydantic import JsonValue, ValidationError
+    from pydantic import JsonValue
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
     from judgekit.errors import JudgekitError
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Scale
 
 
 class Problem(Record):
@@ -125,12 +122,8 @@ _MOST = 500
 class FieldFault:
     """One thing wrong with a value."""
 
-    where: KeyPath
-    """The path of the field from the root of the value."""
-
-    message: str
-    """A sentence that begins with the field, where there is one."""
-
+    where: KeyPath  # the path of the field from the root of the value
+    message: str  # a sentence that begins with the field, where there is one
     remedy: str | None = None
 
     def __str__(self) -> str:
@@ -268,7 +261,6 @@ def _fault(
 
 
 def _demand(detail: ErrorDetails) -> str:
-    """The requirement that the value fails, and the value."""
     value, kind = detail["input"], detail["type"]
     if kind in _LIMITS:
         return _LIMITS[kind].format(value=_shown(value), **detail.get("ctx", {}))
@@ -298,7 +290,6 @@ def _fold(name: str) -> str:
 
 
 def _by_name(model: type[Record]) -> dict[str, FieldInfo]:
-    """The fields of a record by the names they have in files."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
@@ -329,6 +320,13 @@ def threshold_fault(where: KeyPath, value: JsonValue, scales: Iterable[Scale]) -
         ways = [f"{value:g} % is {value / 100:.4g}"]
     remedy = f"(score - min) / (max - min): {', '.join(ways)}" if ways else "write 0.7, not 70"
     return FieldFault(where, message, remedy)
+
+
+def valid_scales(values: Iterable[object]) -> Iterator[Scale]:
+    """The scales among values; others are skipped."""
+    for value in values:
+        with suppress(ValidationError):
+            yield Scale.model_validate(value)
 
 
 VAGUE_WORDS = ("appropriate", "reasonable", "adequate", "suitable", "proper", "sensible")

@@ -1,14 +1,10 @@
-"""Reads promptfoo's configurations as cases, and its results as outputs and judgments.
-
-Assertions are read by `promptfoo_assertions`.
-"""
+"""Reads promptfoo's configurations as cases (see `promptfoo_assertions`), results as outputs."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +19,12 @@ from judgekit.formats.attachments import (
     safe_file_name,
 )
 from judgekit.formats.documents import read_document
-from judgekit.formats.foreign_file import CamelRecord, ForeignFile, ForeignResults
-from judgekit.formats.problems import json_kind, threshold_fault
-from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test, unused_name
-from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS, require_mean_score
+from judgekit.formats.foreign_file import CamelRecord, ForeignFile
+from judgekit.formats.problems import json_kind
+from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
+from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS, is_threshold, require_mean_score
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
-from judgekit.records import Count, Dataset, Finite, JsonObject, Judgment, Output, Usage
+from judgekit.records import Count, Finite, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,22 +41,15 @@ _CODE_SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".ts", ".py", ".rb"})
 _METADATA_FIELDS = ("options", "providers", "provider", "prompts", "threshold")
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
-    """A test, with the place in the configuration it comes from."""
-
-    number: str
-    at: KeyPath
-    fields: JsonObject
+# A test: its number, its place in the configuration, and its fields.
+_Test = tuple[str, "KeyPath", "JsonObject"]
 
 
 def read_promptfoo(document: ParsedDocument) -> ForeignFile:
     """The tests of a configuration as cases: `test-1`, …, expanded ones `test-1.1`, …."""
     # A case's input is its variables. Assertions keep their names; those that ask a model become
     # criteria of a rubric of the case.
-    reader = _Config(document)
-    reader.read()
-    return reader.reading
+    return _Config(document).read()
 
 
 class _Config:
@@ -72,7 +61,6 @@ class _Config:
         # A file may be the bare list of its tests.
         self._fields: JsonObject = value if isinstance(value, dict) else {"tests": value}
         self._is_list = not isinstance(value, dict)
-        self._is_full = False
         self._folder = document.path.parent
         self._files = AttachmentReader(FolderAttachments(self._folder))
         templates = self._fields.get("assertionTemplates")
@@ -80,7 +68,7 @@ class _Config:
             self.reading, self._files, templates if isinstance(templates, dict) else {}
         )
 
-    def read(self) -> None:
+    def read(self) -> ForeignFile:
         description = self._fields.get("description")
         if isinstance(description, str):
             self.reading.header = {"description": description}
@@ -88,16 +76,13 @@ class _Config:
         if isinstance(default, str):
             message = "`defaultTest` in a file of its own is not read"
             self.reading.add(("defaultTest",), message, "write it here")
-        for test in itertools.chain(self._tests(), self._scenarios()):
-            self._take(test, default if isinstance(default, dict) else {})
+        listed = self._listed(self._fields.get("tests"), () if self._is_list else ("tests",))
+        tests = ((f"test-{number}", *test) for number, test in enumerate(listed, 1))
+        for test in itertools.chain(tests, self._scenarios()):
             # Reported once; more cases would repeat the same error for every test.
-            if self._is_full:
-                return
-
-    def _tests(self) -> Iterator[_Test]:
-        at: KeyPath = () if self._is_list else ("tests",)
-        for number, (place, fields) in enumerate(self._listed(self._fields.get("tests"), at), 1):
-            yield _Test(f"test-{number}", place, fields)
+            if not self._take(test, default if isinstance(default, dict) else {}):
+                break
+        return self.reading
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
         """The tests written here, and those in files that are named here."""
@@ -138,7 +123,6 @@ class _Config:
             return []
 
     def _path(self, name: str, at: KeyPath) -> Path | None:
-        """A file that is named here, in the configuration's folder."""
         file_name = name.removeprefix(_FILE)
         if "://" in file_name or "*" in file_name:
             message = f"{name[:80]!r} is not a file here"
@@ -169,15 +153,22 @@ class _Config:
             tests = list(self._listed(scenario.get("tests", [{}]), (*at, "tests")))
             pairs = itertools.product(configs, tests)
             for place, ((_, config), (where, test)) in enumerate(pairs, 1):
-                yield _Test(f"scenario-{number}.{place}", where, _merged(config, test))
+                yield f"scenario-{number}.{place}", where, _merged(config, test)
 
-    def _take(self, test: _Test, default: JsonObject) -> None:
-        whole = _merged(default, test.fields)
-        asserted = self._asserted(test.fields, test.at)
-        options = test.fields.get("options")
+    def _take(self, test: _Test, default: JsonObject) -> bool:
+        """Add the cases of a test; False where there would be too many."""
+        number, at, own = test
+        whole = _merged(default, own)
+        asserted = self._asserted(own, at)
+        options = own.get("options")
         if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
-        variables = self._variables(whole.get("vars"), (*test.at, "vars"))
+        listed, variables = whole.get("vars"), JsonObject()
+        if isinstance(listed, dict):
+            variables = {n: self._variable(v, (*at, "vars", n)) for n, v in listed.items()}
+        elif listed is not None:
+            message = f"`vars` must be a mapping here, not {json_kind(listed)}"
+            self.reading.add((*at, "vars"), message, "write the variables out")
         # Each combination of the values of such variables makes a case.
         lists = {name: v for name, v in variables.items() if isinstance(v, list) and v}
         if isinstance(options, dict) and options.get("disableVarExpansion") is True:
@@ -185,13 +176,13 @@ class _Config:
         # Counted before they are made: a few lists of variables multiply to millions of cases.
         n_cases = math.prod(map(len, lists.values()))
         if n_cases + len(self.reading.cases) > MAX_CASES:
-            self.reading.add(test.at, f"the variables make more than {MAX_CASES} cases")
-            self._is_full = True
-            return
+            self.reading.add(at, f"the variables make more than {MAX_CASES} cases")
+            return False
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
-            name = test.number if n_cases == 1 else f"{test.number}.{place}"
+            name = number if n_cases == 1 else f"{number}.{place}"
             each = {**variables, **dict(zip(lists, values, strict=True))}
-            self._add(name, whole, each, asserted, test.at)
+            self._add(name, whole, each, asserted, at)
+        return True
 
     def _asserted(self, fields: JsonObject, at: KeyPath) -> list[tuple[KeyPath, JsonValue]]:
         listed = fields.get("assert")
@@ -201,15 +192,6 @@ class _Config:
             self.reading.add((*at, "assert"), f"`assert` must be a list, not {json_kind(listed)}")
             return []
         return [((*at, "assert", index), item) for index, item in enumerate(listed)]
-
-    def _variables(self, listed: JsonValue, at: KeyPath) -> JsonObject:
-        if listed is None:
-            return {}
-        if not isinstance(listed, dict):
-            message = f"`vars` must be a mapping here, not {json_kind(listed)}"
-            self.reading.add(at, message, "write the variables out")
-            return {}
-        return {name: self._variable(value, (*at, name)) for name, value in listed.items()}
 
     def _variable(self, value: JsonValue, at: KeyPath) -> JsonValue:
         if not isinstance(value, str) or not value.startswith(_FILE):
@@ -231,12 +213,7 @@ class _Config:
         at: KeyPath,
     ) -> None:
         threshold = whole.get("threshold")
-        if fault := threshold_fault(("threshold",), threshold, ()):
-            self.reading.add((*at, "threshold"), fault.message, fault.remedy, case_id=name)
-            return
-        if threshold is not None and not _is_positive(threshold):
-            message = f"`threshold` must be a number from 0 to 1, not {json_kind(threshold)}"
-            self.reading.add((*at, "threshold"), message, case_id=name)
+        if threshold is not None and not is_threshold(threshold, at, self.reading, case_id=name):
             return
         checks = self._assertions.read(asserted, variables, is_scored=threshold is not None)
         if threshold is not None:
@@ -252,11 +229,10 @@ class _Config:
             # Without a threshold every criterion is required, so that the mean decides nothing.
             pass_threshold = 0.0 if threshold is None else threshold
             rubric = {"name": name, "criteria": checks.criteria, "pass_threshold": pass_threshold}
-        evaluation: JsonObject | None = None
         # One similarity decides, with the other assertions as guards, unless a judge grades too:
         # only then does the strategy mean the same as the assertion.
-        if len(checks.similarities) == 1 and not checks.criteria:
-            evaluation = {"strategy": "semantic_sim", "threshold": checks.similarities[0]}
+        is_similar = len(checks.similarities) == 1 and not checks.criteria
+        strategy: JsonObject = {"strategy": "semantic_sim", "threshold": sum(checks.similarities)}
         tags = more.get("tags")
         fields: JsonObject = {
             "id": name,
@@ -265,16 +241,12 @@ class _Config:
             "reference": checks.reference,
             "assertions": [*checks.assertions],
             "rubric": rubric,
-            "evaluation": evaluation,
+            "evaluation": strategy if is_similar else None,
             "tags": tags if isinstance(tags, list) else None,
             "metadata": more,
         }
         if self.reading.add_case(fields, at) is not None:
             self.reading.spec_places[name] = checks.places
-
-
-def _is_positive(value: JsonValue) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
 def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
@@ -290,61 +262,29 @@ def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
     return merged
 
 
-_GRADED = ("rubric", "model-graded", "factuality", "g-eval", "relevance", "faithfulness")
-
-
-class PromptfooUsage(CamelRecord):
-    """Tokens of an answer."""
-
+class _PromptfooUsage(CamelRecord):
     prompt: Count = 0
     completion: Count = 0
     cached: Count = 0
 
 
-class PromptfooResponse(CamelRecord):
-    """An answer."""
-
+class _PromptfooResponse(CamelRecord):
     output: JsonValue = None
-    token_usage: PromptfooUsage | None = None
+    token_usage: _PromptfooUsage | None = None
     error: str | None = None
 
 
-class PromptfooComponent(CamelRecord):
-    """The result of one assertion."""
-
-    passed: bool = Field(alias="pass")
-    score: Finite
-    reason: str | None = None
-    assertion: JsonObject | None = None
-
-
-class PromptfooGrading(CamelRecord):
-    """The results of all assertions."""
-
-    component_results: tuple[PromptfooComponent, ...] | None = None
-
-
-class PromptfooResult(CamelRecord):
-    """One answer with what was found."""
-
-    provider: JsonValue = None
-    """A name, or an object with `id` and `label`."""
-
+class _PromptfooResult(CamelRecord):
+    provider: JsonValue = None  # a name, or an object with `id` and `label`
     prompt_idx: Count = 0
     test_idx: Count | None = None
     vars: JsonObject = Field(default_factory=dict)
-    response: PromptfooResponse | None = None
+    response: _PromptfooResponse | None = None
     success: bool | None = None
     score: Finite | None = None
     latency_ms: Finite | None = None
-    cost: Finite | None = None
-    """In US dollars."""
-
-    error: str | None = None
-    """Why there is no answer, or why it failed."""
-
-    description: str | None = None
-    grading_result: PromptfooGrading | None = None
+    cost: Finite | None = None  # in US dollars
+    error: str | None = None  # why there is no answer, or why it failed
 
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
@@ -355,48 +295,55 @@ def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
     return reading
 
 
-def read_promptfoo_results(document: ParsedDocument) -> ForeignResults:
-    """The outputs of a file of results, with their cases and judgments."""
+def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
+    """The outputs of a file of results, as the rows of an outputs file."""
     # A case is called `test-N` by its test, or after its variables where the file has no number. A
     # variant is a provider, with its prompt's number where there are several. `success` and `score`
     # are in the output's metadata.
     reading = ForeignFile(document)
-    outputs: list[Output] = []
-    judgments: list[Judgment] = []
-    repeats: Counter[tuple[str, str]] = Counter()
     found = list(_results(document, reading))
+    reading.refuse_errors()
     has_prompts = len({result.prompt_idx for _, result in found}) > 1
+    inputs: dict[str, JsonObject] = {}
+    repeats: Counter[tuple[str, str]] = Counter()
     for at, result in found:
         case_id = f"test-{fingerprint(result.vars)[:12]}"
         if result.test_idx is not None:
             case_id = f"test-{result.test_idx + 1}"
-        variant = _variant(result, has_prompts=has_prompts)
-        if case_id not in reading.places:
-            name = result.description
-            reading.add_case({"id": case_id, "input": {**result.vars}, "name": name}, at)
-        repeat = repeats[case_id, variant]
+        provider = result.provider
+        if isinstance(provider, dict):
+            provider = provider.get("label") or provider.get("id")
+        variant = provider if isinstance(provider, str) and provider.strip() else "unnamed"
+        variant += f" prompt-{result.prompt_idx + 1}" if has_prompts else ""
+        named: JsonObject = {"case_id": case_id, "variant": variant}
+        named["input"] = inputs.setdefault(case_id, result.vars)
+        yield document.line_of(*at), named | _row(result, repeats[case_id, variant])
         repeats[case_id, variant] += 1
-        outputs.append(_output(result, case_id, variant, repeat))
-        judgments += _judgments(result, case_id, variant, repeat)
-    reading.refuse_errors()
-    dataset = Dataset(name=document.path.stem or "results", cases=tuple(reading.cases))
-    return ForeignResults(dataset, tuple(outputs), tuple(judgments), {})
 
 
-def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
-    """The outputs of a file of results, as the rows of an outputs file."""
-    places = [at for at, _ in _results(document, ForeignFile(document))]
-    # The places are needed beside the outputs, for lines in messages.
-    found = read_promptfoo_results(document)
-    inputs = {case.id: case.input for case in found.dataset.cases}
-    for at, output in zip(places, found.outputs, strict=True):
-        fields = {"input": inputs[output.case_id or ""], **output.to_json()}
-        yield document.line_of(*at), fields
+def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
+    response = result.response or _PromptfooResponse()
+    made, tokens = response.output, response.token_usage
+    error = response.error or (result.error if made is None else None)
+    if made is None and error is None:
+        error = "there is no output"
+    usage: JsonObject = {"cost_usd": result.cost}
+    if tokens is not None:
+        usage |= {"input_tokens": tokens.prompt, "output_tokens": tokens.completion}
+    metadata: JsonObject = {"success": result.success, "score": result.score, "repeat": repeat}
+    fields: JsonObject = {
+        "text" if isinstance(made, str) else "data": made,
+        "error": error,
+        "usage": usage if tokens is not None or result.cost is not None else None,
+        "duration_ms": result.latency_ms,
+        "metadata": {name: value for name, value in metadata.items() if value is not None},
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _results(
     document: ParsedDocument, reading: ForeignFile
-) -> Iterator[tuple[KeyPath, PromptfooResult]]:
+) -> Iterator[tuple[KeyPath, _PromptfooResult]]:
     value = document.value
     inner = value.get("results") if isinstance(value, dict) else None
     at: KeyPath = ("results",)
@@ -404,70 +351,10 @@ def _results(
         inner, at = inner.get("results"), ("results", "results")
     for place, item in reading.objects(inner, at):
         n_before = len(reading.problems)
-        result = reading.record(PromptfooResult, item, place)
+        result = reading.record(_PromptfooResult, item, place)
         # Results have many fields that are not needed here; only errors are reported.
         reading.problems[n_before:] = [
             problem for problem in reading.problems[n_before:] if problem.severity == "error"
         ]
         if result is not None:
             yield place, result
-
-
-def _variant(result: PromptfooResult, *, has_prompts: bool) -> str:
-    provider = result.provider
-    if isinstance(provider, dict):
-        provider = provider.get("label") or provider.get("id")
-    name = provider if isinstance(provider, str) and provider.strip() else "unnamed"
-    return f"{name} prompt-{result.prompt_idx + 1}" if has_prompts else name
-
-
-def _output(result: PromptfooResult, case_id: str, variant: str, repeat: int) -> Output:
-    response = result.response or PromptfooResponse()
-    made, tokens = response.output, response.token_usage
-    text = made if isinstance(made, str) else None
-    error = response.error or (result.error if made is None else None)
-    if made is None and error is None:
-        error = "there is no output"
-    usage = None if result.cost is None else Usage(cost_usd=result.cost)
-    if tokens is not None:
-        usage = Usage(
-            input_tokens=tokens.prompt, output_tokens=tokens.completion, cost_usd=result.cost
-        )
-    metadata = {"success": result.success, "score": result.score, "repeat": repeat}
-    return Output(
-        text=text,
-        data=None if text is not None else made,
-        error=error,
-        case_id=case_id,
-        variant=variant,
-        usage=usage,
-        duration_ms=result.latency_ms,
-        metadata={name: value for name, value in metadata.items() if value is not None},
-    )
-
-
-def _judgments(
-    result: PromptfooResult, case_id: str, variant: str, repeat: int
-) -> Iterator[Judgment]:
-    grading = result.grading_result
-    names: set[str] = set()
-    for part in (grading.component_results or ()) if grading is not None else ():
-        # An assertion in code may score off [0, 1], and nothing says on which scale.
-        if not 0 <= part.score <= 1:
-            continue
-        assertion = part.assertion or {}
-        kind = str(assertion.get("type") or "assertion")
-        name = unused_name(str(assertion.get("metric") or kind).strip() or "assertion", names)
-        names.add(name)
-        is_graded = any(word in kind for word in _GRADED)
-        yield Judgment(
-            criterion=name,
-            raw=part.score,
-            value=part.score,
-            rationale=(part.reason or "").strip() or "promptfoo gave no reason",
-            source="llm" if is_graded else "heuristic",
-            judge="promptfoo",
-            case_id=case_id,
-            variant=variant,
-            repeat=repeat,
-        )

@@ -1,7 +1,4 @@
-"""Reads promptfoo's assertions, their values and its tables of tests.
-
-They become assertions and criteria of judgekit.
-"""
+"""Turns promptfoo's assertions, values and tables into judgekit's assertions and criteria."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import DatasetError
 from judgekit.formats.attachments import AttachmentError
-from judgekit.formats.documents import read_yaml_text
-from judgekit.formats.problems import json_kind, suggest_name, threshold_fault
+from judgekit.formats.documents import parse_document
+from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
     MODEL_FREE_ASSERTIONS,
@@ -25,6 +22,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     TRAJECTORY_ASSERTIONS,
     PromptfooChecks,
     UnsupportedAssertionError,
+    is_threshold,
     replacement_hint,
     trajectory_spec,
     warn_about_scores,
@@ -112,7 +110,14 @@ class AssertionReader:
         elif plain in MODEL_FREE_ASSERTIONS:
             self._check(item, checks)
         elif plain in TRAJECTORY_ASSERTIONS:
-            self._trace(item, checks)
+            try:
+                spec = trajectory_spec(item.name, item.value)
+            except UnsupportedAssertionError as error:
+                message = f"this `{item.name}` has no counterpart here"
+                self._reading.add(item.value_at, message, str(error))
+                return
+            self._describe(spec, item)
+            checks.add(spec, item.at)
         else:
             message = f"the assertion {item.name[:60]!r} has no counterpart here"
             remedy = replacement_hint(plain) or suggest_name(
@@ -164,20 +169,15 @@ class AssertionReader:
             return {name: self._value(v, (*at, name), variables) for name, v in value.items()}
         if not isinstance(value, str):
             return value
+        text: JsonValue = value
         if value.startswith(_FILE):
-            value = self._file(value, at)
-        return self._filled(value, at, variables)
-
-    def _file(self, value: str, at: KeyPath) -> str:
-        try:
-            text = self._files.take(value.removeprefix(_FILE)).get("text")
-        except AttachmentError as error:
-            self._reading.add(at, str(error), error.remedy)
-            return value
-        if not isinstance(text, str):
-            self._reading.add(at, f"the file {value!r} is no text")
-            return value
-        return text
+            try:
+                text = self._files.take(value.removeprefix(_FILE)).get("text")
+            except AttachmentError as error:
+                self._reading.add(at, str(error), error.remedy)
+            if not isinstance(text, str):
+                self._reading.add(at, f"the file {value!r} is no text")
+        return self._filled(text if isinstance(text, str) else value, at, variables)
 
     def _filled(self, text: str, at: KeyPath, variables: JsonObject) -> str:
         def fill(match: re.Match[str]) -> str:
@@ -237,16 +237,6 @@ class AssertionReader:
                 message = f"`{name}` is not read here"
                 self._reading.add((*at, name), message, "check for the names with `regex`")
 
-    def _trace(self, item: _Assertion, checks: PromptfooChecks) -> None:
-        try:
-            spec = trajectory_spec(item.name, item.value)
-        except UnsupportedAssertionError as error:
-            message = f"this `{item.name}` has no counterpart here"
-            self._reading.add(item.value_at, message, str(error))
-            return
-        self._describe(spec, item)
-        checks.add(spec, item.at)
-
     def _describe(self, spec: JsonObject, item: _Assertion) -> None:
         """Add weight and metric to a spec, and warn about settings that are not used."""
         if item.fields.get("weight") is not None:
@@ -260,11 +250,9 @@ class AssertionReader:
         value, at = item.value, item.at
         threshold = item.fields.get("threshold", PROMPTFOO_SIMILARITY)
         texts = value if isinstance(value, list) else [value]
-        if fault := threshold_fault(("threshold",), threshold, ()):
-            self._reading.add((*at, "threshold"), fault.message, fault.remedy)
-        elif not isinstance(threshold, int | float) or threshold < 0:
-            self._reading.add((*at, "threshold"), "`threshold` must be a number from 0 to 1")
-        elif not texts or not all(isinstance(text, str) and text for text in texts):
+        if not is_threshold(threshold, at, self._reading):
+            return
+        if not texts or not all(isinstance(text, str) and text for text in texts):
             message = f"`{item.name}` needs a `value`: a text that the output should be like"
             self._reading.add(at, message)
         else:
@@ -297,8 +285,7 @@ class AssertionReader:
         if "factuality" in name and isinstance(text, str):
             checks.reference = checks.reference or text
         threshold = item.fields.get("threshold")
-        if fault := threshold_fault(("threshold",), threshold, ()):
-            self._reading.add((*at, "threshold"), fault.message, fault.remedy)
+        if threshold is not None and not is_threshold(threshold, at, self._reading):
             return
         taken_names = {one.get("name") for one in checks.criteria if isinstance(one, dict)}
         criterion: JsonObject = {
@@ -375,18 +362,14 @@ _TEXTS = frozenset({
 _SEVERAL = "meteor"
 _SCHEMAS = frozenset({"is-json", "contains-json"})
 
+_SAME_DIALECTS = (
+    "athena", "bigquery", "hive", "mysql", "redshift", "snowflake", "sqlite", "trino",
+)  # fmt: skip
 SQL_DIALECTS: Mapping[str, str] = {
-    "athena": "athena",
-    "bigquery": "bigquery",
-    "hive": "hive",
     "mariadb": "mysql",
-    "mysql": "mysql",
     "postgresql": "postgres",
-    "redshift": "redshift",
-    "snowflake": "snowflake",
-    "sqlite": "sqlite",
     "transactsql": "tsql",
-    "trino": "trino",
+    **{name: name for name in _SAME_DIALECTS},
 }
 _ELEMENTS = "requiredElements"
 
@@ -417,7 +400,6 @@ def _texts(value: JsonValue) -> JsonValue:
 
 
 def _text(value: JsonValue) -> JsonValue:
-    """A plain value as the text it is compared as."""
     if isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, float) and value.is_integer():
@@ -431,7 +413,7 @@ def _schema(text: str) -> JsonValue:
         schema = json.loads(text)
     except (ValueError, RecursionError):
         try:
-            schema = read_yaml_text(text, Path())
+            schema = parse_document(text, Path("schema.yaml")).value
         except DatasetError:
             return text
     return schema if isinstance(schema, dict | bool) else text

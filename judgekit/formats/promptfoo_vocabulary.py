@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
+
+from judgekit.formats.problems import FieldFault, json_kind, threshold_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
 PROMPTFOO_SIMILAR = "similar"
 """The assertion that measures similarity; `similar:cosine` and the like are the same."""
 
-PROMPTFOO_SIMILARITY = 0.75
-"""The default threshold of similarity."""
+PROMPTFOO_SIMILARITY = 0.75  # the default threshold of similarity
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,7 @@ MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
     "answer-relevance": "Does the output answer what was asked?",
     "context-faithfulness": "Is every statement of the output supported by the context?",
     "trajectory:goal-success": "Was this goal reached: {value}",
-}
-"""Assertions that ask a model, with the question of the criterion they become."""
+}  # assertions that ask a model, with the question of the criterion they become
 
 CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""
@@ -115,8 +115,7 @@ PROMPTFOO_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "trajectory:tool-used": "use `trajectory.tool_used`",
         "webhook": "an assertion calls nobody: write one, or use a custom check",
     }
-)
-"""promptfoo's assertions without a counterpart of the same name, with what there is instead."""
+)  # promptfoo's assertions without a counterpart of the same name, with what there is instead
 
 # Plugins of the red team generate attacks with promptfoo's own service.
 _REDTEAM = ("promptfoo:redteam:", "redteam:")
@@ -137,23 +136,30 @@ _SCORED = frozenset({"bleu", "meteor", "rouge-n", "similar", "tool-call-f1"})
 class PromptfooChecks:
     """The checks of one test."""
 
-    assertions: list[JsonObject] = field(default_factory=list)
-    """Those that need no model."""
-
+    assertions: list[JsonObject] = field(default_factory=list)  # those that need no model
     places: list[KeyPath] = field(default_factory=list)
+    # The others, as the fields of a `Criterion`.
     criteria: list[JsonValue] = field(default_factory=list)
-    """The others, as the fields of a `Criterion`."""
-
-    reference: str | None = None
-    """The first good answer that one of them names."""
-
+    reference: str | None = None  # the first good answer that one of them names
+    # The thresholds of the assertions on similarity to one text.
     similarities: list[float] = field(default_factory=list)
-    """The thresholds of the assertions on similarity to one text."""
 
     def add(self, spec: JsonObject, at: KeyPath) -> None:
         """Add an assertion that needs no model."""
         self.assertions.append(spec)
         self.places.append(at)
+
+
+def is_threshold(
+    value: JsonValue, at: KeyPath, reading: ForeignFile, *, case_id: str | None = None
+) -> TypeGuard[float]:
+    """Whether a `threshold` is on [0, 1]; any other is reported."""
+    fault = threshold_fault(("threshold",), value, ())
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        fault = FieldFault((), f"`threshold` must be a number from 0 to 1, not {json_kind(value)}")
+    if fault is not None:
+        reading.add((*at, "threshold"), fault.message, fault.remedy, case_id=case_id)
+    return fault is None
 
 
 def require_mean_score(

@@ -1,34 +1,30 @@
-"""Reads and writes the objects of a quality memory (S0): test cases, rubrics, runs, judgments.
-
-Runs are written in `judgekit.exports.quality_memory`: their figures come from layers above.
-"""
+"""Reads and writes objects of a quality memory (S0); `judgekit.exports` writes whole runs."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Literal, TypeVar, cast
 
-from pydantic import ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from judgekit.fingerprint import fingerprint
 from judgekit.formats.detection import RECORD_LISTS, WrittenCases, is_object
-from judgekit.formats.foreign_file import CamelRecord, ForeignFile, ForeignResults
-from judgekit.formats.problems import suggest_name, threshold_fault
-from judgekit.formats.quality_memory_schema import (
-    BENCHMARKS_FIELD,
-    BenchmarkFields,
-    CriterionFields,
-    JudgmentFields,
-    QualityObject,
-    RubricFields,
-    TestCaseFields,
-    TestRunFields,
-    added_case_fields,
-    added_criterion_fields,
-    split_metadata,
+from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
+from judgekit.formats.problems import suggest_name, threshold_fault, valid_scales
+from judgekit.records import (
+    Case,
+    Criterion,
+    Finite,
+    Fraction,
+    JsonObject,
+    JudgmentSource,
+    Name,
+    Record,
+    Rubric,
+    Weight,
 )
-from judgekit.records import Dataset, Judgment, Output, Rubric, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,20 +32,180 @@ if TYPE_CHECKING:
     from judgekit.formats.detection import ConversionSource
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Case, Criterion, JsonObject
 
-QUALITY_MODELS: Mapping[str, type[CamelRecord]] = {
-    "test-case": TestCaseFields,
-    "rubric": RubricFields,
-    "rubric-criterion": CriterionFields,
-    "test-run": TestRunFields,
-    "eval-judgment": JudgmentFields,
-    "benchmark": BenchmarkFields,
-}
-"""The types that are read; others are counted."""
 
-UNREAD_QUALITY_TYPES = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
-"""Types that hold conclusions, which judgekit computes itself."""
+class _Object(SnakeRecord):
+    type: Name
+    id: str | int | None = None  # may stand among the fields instead
+    fields: JsonObject
+
+
+class _TestCase(CamelRecord):
+    additions: ClassVar[frozenset[str]] = frozenset(
+        {"assertions", "benchmarks", "context", "evaluation", "metadata", "stratum"}
+    )
+    name: Name
+    description: str | None = None
+    agent_id: str | None = None
+    skill_id: str | None = None
+    prompt_version_ref: str | None = None
+    inputs: JsonValue
+    expected_outputs: JsonValue = None
+    rubric_id: str | None = None
+    tags: tuple[str, ...] = ()
+    status: Literal["active", "draft", "deprecated"] = "active"
+    created_at: str | None = None
+    created_by: str | None = None
+
+
+class _RubricFields(CamelRecord):
+    name: Name
+    description: str | None = None
+    criteria_ids: tuple[str, ...] = ()
+    passing_threshold: Finite  # on [0, 1], or on the sum of weighted scores
+    version: int | str = 1
+    is_active: bool = True
+
+
+class _CriterionFields(CamelRecord):
+    additions: ClassVar[frozenset[str]] = frozenset(
+        {"betweenLevels", "examples", "integer", "levels", "note", "passValue", "required"}
+    )
+    rubric_id: str | None = None
+    name: Name
+    description: Name
+    weight: Weight = 1.0
+    scoring_guide: str | None = None
+    min_score: Finite = 0.0
+    max_score: Finite = 1.0
+
+
+class _TestRun(CamelRecord):
+    additions: ClassVar[frozenset[str]] = frozenset({"checks", "failures", "repeat"})
+    test_case_id: Name
+    agent_run_id: str | None = None
+    prompt_version_ref: str | None = None
+    variant: str | None = None  # added by judgekit, where several variants share a prompt version
+    actual_output: JsonValue
+    data: JsonValue = None  # the structured result beside a text; added by judgekit
+    error: str | None = None  # why there is no output; added by judgekit
+    duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    passed: bool | None = None
+    total_score: Finite | None = None
+    max_possible_score: Finite | None = None
+    ran_at: str | None = None
+    judge_type: JudgmentSource | None = None
+
+
+class _JudgmentFields(CamelRecord):
+    additions: ClassVar[frozenset[str]] = frozenset({"evidence", "failures", "repeat"})
+    test_run_id: Name
+    criterion_id: Name
+    score: Finite
+    max_score: Finite
+    rationale: Name
+    judged_by: str = ""
+    judged_by_type: JudgmentSource = "llm"
+    judged_at: str | None = None
+    confidence: Fraction | None = None
+
+
+class _Benchmark(CamelRecord):
+    name: Name
+    test_case_ids: tuple[str, ...] = ()
+    passing_threshold: Finite | None = None
+    description: str | None = None
+    dimension: str | None = None
+    owner_id: str | None = None
+    last_run_at: str | None = None
+    last_score: Finite | None = None
+    status: Literal["active", "retired"] = "active"
+
+
+# Fields of a case for which a `test-case` has no field; they stand among its fields.
+_ADDED_FIELDS = ("context", "stratum", "assertions", "evaluation")
+_BENCHMARKS = "benchmarks"  # the entry of a case's metadata with the benchmarks it belongs to
+
+CASE_FIELD_NAMES = frozenset(
+    {
+        "name", "description", "agentId", "skillId", "promptVersionRef", "expectedOutputs",
+        "rubricId", "inputs", "tags", "status", "metadata", *_ADDED_FIELDS,
+    }
+)  # fmt: skip
+"""Names that metadata cannot have beside the fields; such entries stand under `metadata`."""
+
+
+def _added_fields(extra: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """The further fields of a `test-case` as fields of the case, and the rest as metadata."""
+    fields = {
+        name: extra[name]
+        for name in _ADDED_FIELDS
+        if extra.get(name) is not None and _fits(name, extra[name])
+    }
+    rest = {name: item for name, item in extra.items() if name not in fields}
+    inner = rest.get("metadata")
+    if isinstance(inner, dict) and inner and inner.keys() <= CASE_FIELD_NAMES:
+        rest = {**{name: item for name, item in rest.items() if name != "metadata"}, **inner}
+    return fields, rest
+
+
+def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
+    """Metadata of a case as it stands among the fields of a `test-case`; the reverse of reading."""
+    plain = {name: item for name, item in metadata.items() if name not in CASE_FIELD_NAMES}
+    inner: JsonObject = {
+        name: item for name, item in metadata.items() if name in CASE_FIELD_NAMES - {"rubricId"}
+    }
+    return {**plain, "metadata": inner} if inner else plain
+
+
+def _criterion(criterion: _CriterionFields, weight: float) -> JsonObject:
+    """A criterion, with the further fields of a `rubric-criterion` where they are valid."""
+    extra = criterion.extra
+    scale: JsonObject = {"min": criterion.min_score, "max": criterion.max_score}
+    fields: JsonObject = {
+        "name": criterion.name,
+        "question": criterion.description,
+        "scoring_guide": criterion.scoring_guide,
+        "weight": weight,
+        "scale": scale,
+    }
+    named = {"integer": "integer", "levels": "levels", "betweenLevels": "between_levels"}
+    more = {"required": "required", "passValue": "pass_value", "examples": "examples"}
+    more["note"] = "description"
+    whole: JsonObject = {
+        **fields,
+        **{own: extra[name] for name, own in more.items() if name in extra},
+        "scale": scale | {own: extra[name] for name, own in named.items() if name in extra},
+    }
+    # Fields of the same names may mean something else in a memory that judgekit did not write.
+    return whole if _is_valid(Criterion, whole) else fields
+
+
+def _is_valid(record: type[Record], value: JsonValue) -> bool:
+    try:
+        record.model_validate(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def _fits(name: str, value: JsonValue) -> bool:
+    specs = value if name == "assertions" and isinstance(value, list) else []
+    is_typed = all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in specs)
+    return is_typed and _is_valid(Case, {"id": "x", "input": None, name: value})
+
+
+_MODELS: Mapping[str, type[CamelRecord]] = {
+    "test-case": _TestCase,
+    "rubric": _RubricFields,
+    "rubric-criterion": _CriterionFields,
+    "test-run": _TestRun,
+    "eval-judgment": _JudgmentFields,
+    "benchmark": _Benchmark,
+}  # the types that are read
+
+# Types that hold conclusions, which judgekit computes itself.
+_UNREAD = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 
 # Fields of a test case for which a case has no field, with their names in its metadata.
 _KEPT = {"rubric_id": "rubricId", "created_at": "createdAt", "created_by": "createdBy"}
@@ -59,41 +215,68 @@ _NOT_OF_CASES = frozenset({"id", "lastRunAt", "lastScore", "testCaseIds"})
 
 # Metadata of a rubric whose threshold was on the sum of weighted scores.
 _ON_SUM = ("passingThreshold", "weights")
-_ID_LENGTH = 16
 _Fields = TypeVar("_Fields", bound=CamelRecord)
 
 
 @dataclass(frozen=True, slots=True)
-class LocatedObject(Generic[_Fields]):
+class _Located(Generic[_Fields]):
     """One valid object of an export, and where it stands."""
 
-    id: str
     fields: _Fields
     at: KeyPath
 
 
-@dataclass(slots=True)
-class QualityExport:
-    """The objects of an export."""
+class _Export:
+    """The valid objects of an export, by type and id."""
 
-    reading: ForeignFile
-    found: dict[str, dict[str, LocatedObject[CamelRecord]]] = field(default_factory=dict)
-    """The valid objects by type and id."""
+    def __init__(self, document: ParsedDocument) -> None:
+        value, reading = document.value, ForeignFile(document)
+        self.reading = reading
+        self._found: dict[str, dict[str, _Located[CamelRecord]]] = {}
+        objects: Iterator[tuple[KeyPath, JsonObject]]
+        if isinstance(value, dict) and is_object(value):
+            objects = iter([((), value)])
+        elif isinstance(value, dict):
+            lists = (name for name in RECORD_LISTS if isinstance(value.get(name), list))
+            name = next(lists, "records")
+            objects = reading.objects(value.get(name), (name,))
+        else:
+            objects = reading.objects(value, ())
+        # All objects are read before they are linked: the memory exports them in any order.
+        for at, item in objects:
+            if (whole := reading.record(_Object, item, at)) is not None:
+                self._take(whole, at)
 
-    n_unread: dict[str, int] = field(default_factory=dict)
-    """How many objects there are of each type that is not read."""
+    def _take(self, whole: _Object, at: KeyPath) -> None:
+        reading, name = self.reading, whole.type
+        model = _MODELS.get(name)
+        if model is None:
+            if name not in _UNREAD:
+                near = suggest_name(name, (*_MODELS, *_UNREAD))
+                reading.warn((*at, "type"), f"the type {name!r} is not known", near)
+            return
+        fields = reading.record(model, whole.fields, (*at, "fields"))
+        if fields is None:
+            return
+        known = self._found.setdefault(name, {})
+        key = whole.id if whole.id is not None else fields.extra.get("id")
+        if not isinstance(key, str | int) or not str(key).strip():
+            # An object without an id is called by its name, or its number among its type.
+            own_name = getattr(fields, "name", None)
+            key = own_name if isinstance(own_name, str) else len(known) + 1
+        if (key := str(key)) in known:
+            first = reading.document.line_of(*known[key].at)
+            message = f"a second {name} with the id {key!r}; the first is in line {first}"
+            reading.add(at, message, "rename one")
+        else:
+            known[key] = _Located(fields, at)
 
-    def of(self, name: str, model: type[_Fields]) -> dict[str, LocatedObject[_Fields]]:
-        """The valid objects of a type."""
-        return {
-            key: LocatedObject(found.id, found.fields, found.at)
-            for key, found in self.found.get(name, {}).items()
-            if isinstance(found.fields, model)
-        }
+    def of(self, name: str, model: type[_Fields]) -> dict[str, _Located[_Fields]]:  # noqa: ARG002 - says the type of the fields
+        return cast("dict[str, _Located[_Fields]]", self._found.get(name, {}))
 
     def refer(self, name: str, key: str, at: KeyPath, *, case_id: str | None = None) -> bool:
         """Whether an object with this id exists; a missing one is reported."""
-        known = self.found.get(name, {})
+        known = self._found.get(name, {})
         if key in known:
             return True
         field_name = at[-1] if isinstance(at[-1], str) else at[-2]
@@ -109,36 +292,10 @@ class QualityExport:
 
 def read_quality_records(document: ParsedDocument) -> ForeignFile:
     """The test cases of an export, each with its rubric in full."""
-    export = read_quality_export(document)
-    add_quality_cases(export)
-    return export.reading
-
-
-def read_quality_export(document: ParsedDocument) -> QualityExport:
-    """The objects of an export."""
-    value, reading = document.value, ForeignFile(document)
-    export = QualityExport(reading)
-    objects: Iterator[tuple[KeyPath, JsonObject]]
-    if isinstance(value, dict) and is_object(value):
-        objects = iter([((), value)])
-    elif isinstance(value, dict):
-        name = next((name for name in RECORD_LISTS if isinstance(value.get(name), list)), "records")
-        objects = reading.objects(value.get(name), (name,))
-    else:
-        objects = reading.objects(value, ())
-    # All objects are read before they are linked: the memory exports them in any order.
-    for at, item in objects:
-        if (whole := reading.record(QualityObject, item, at)) is not None:
-            _take(whole, at, export)
-    return export
-
-
-def add_quality_cases(export: QualityExport) -> None:
-    """Turn the test cases of an export into cases."""
-    reading = export.reading
-    criteria = export.of("rubric-criterion", CriterionFields)
+    export = _Export(document)
+    reading, criteria = export.reading, export.of("rubric-criterion", _CriterionFields)
     rubrics: dict[str, JsonObject | None] = {}
-    for key, rubric in export.of("rubric", RubricFields).items():
+    for key, rubric in export.of("rubric", _RubricFields).items():
         for index, criterion_id in enumerate(rubric.fields.criteria_ids):
             where = (*rubric.at, "fields", "criteriaIds", index)
             export.refer("rubric-criterion", criterion_id, where)
@@ -147,102 +304,71 @@ def add_quality_cases(export: QualityExport) -> None:
             other for other, found in criteria.items() if found.fields.rubric_id == key
         )
         parts = {other: criteria[other].fields for other in own if other in criteria}
-        rubrics[key] = rubric_from_quality(
-            rubric.fields, parts, (*rubric.at, "fields"), reading, key=key
-        )
+        rubrics[key] = _rubric(key, rubric, parts, reading)
     benchmarks = _benchmarks(export)
-    for found in export.of("test-case", TestCaseFields).values():
-        _add_case(found, rubrics, benchmarks.get(found.id, []), export)
-    for benchmark in export.of("benchmark", BenchmarkFields).values():
-        for index, case_id in enumerate(benchmark.fields.test_case_ids):
-            export.refer("test-case", case_id, (*benchmark.at, "fields", "testCaseIds", index))
+    for key, case in export.of("test-case", _TestCase).items():
+        _add_case(key, case, rubrics, [*benchmarks.get(key, {}).values()], export)
+    return reading
 
 
-def _take(whole: QualityObject, at: KeyPath, export: QualityExport) -> None:
-    reading, name = export.reading, whole.type
-    model = QUALITY_MODELS.get(name)
-    if model is None:
-        export.n_unread[name] = export.n_unread.get(name, 0) + 1
-        if name not in UNREAD_QUALITY_TYPES:
-            near = suggest_name(name, (*QUALITY_MODELS, *UNREAD_QUALITY_TYPES))
-            reading.warn((*at, "type"), f"the type {name!r} is not known", near)
-        return
-    fields = reading.record(model, whole.fields, (*at, "fields"))
-    if fields is None:
-        return
-    known = export.found.setdefault(name, {})
-    key = whole.id if whole.id is not None else fields.extra.get("id")
-    if not isinstance(key, str | int) or not str(key).strip():
-        # An object without an id is called by its name, or its number among its type.
-        own_name = getattr(fields, "name", None)
-        key = own_name if isinstance(own_name, str) else len(known) + 1
-    if (key := str(key)) in known:
-        first = reading.document.line_of(*known[key].at)
-        message = f"a second {name} with the id {key!r}; the first is in line {first}"
-        reading.add(at, message, "rename one")
-    else:
-        known[key] = LocatedObject(key, fields, at)
-
-
-def _benchmarks(export: QualityExport) -> dict[str, list[JsonObject]]:
-    """The benchmarks of each case by its id, without their results."""
-    found: dict[str, list[JsonObject]] = {}
-    for key, benchmark in export.of("benchmark", BenchmarkFields).items():
+def _benchmarks(export: _Export) -> dict[str, dict[str, JsonValue]]:
+    """The benchmarks of each case by their ids, without their results."""
+    found: dict[str, dict[str, JsonValue]] = {}
+    for key, benchmark in export.of("benchmark", _Benchmark).items():
         fields = benchmark.fields.as_given()
         known = {name: item for name, item in fields.items() if name not in _NOT_OF_CASES}
-        for case_id in dict.fromkeys(benchmark.fields.test_case_ids):
-            found.setdefault(case_id, []).append({**known, "id": key})
+        for index, case_id in enumerate(benchmark.fields.test_case_ids):
+            export.refer("test-case", case_id, (*benchmark.at, "fields", "testCaseIds", index))
+            found.setdefault(case_id, {})[key] = {**known, "id": key}
     return found
 
 
 def _add_case(
-    found: LocatedObject[TestCaseFields],
+    key: str,
+    found: _Located[_TestCase],
     rubrics: Mapping[str, JsonObject | None],
-    benchmarks: Sequence[JsonObject],
-    export: QualityExport,
+    benchmarks: list[JsonValue],
+    export: _Export,
 ) -> None:
     case = found.fields
     rubric = None
     if case.rubric_id is not None:
         where = (*found.at, "fields", "rubricId")
-        if export.refer("rubric", case.rubric_id, where, case_id=found.id):
+        if export.refer("rubric", case.rubric_id, where, case_id=key):
             rubric = rubrics.get(case.rubric_id)
-    more, metadata = added_case_fields({k: v for k, v in case.extra.items() if k != "id"})
+    more, metadata = _added_fields({k: v for k, v in case.extra.items() if k != "id"})
     # Only a warning: a reviewer may still label it.
     if rubric is None and case.expected_outputs is None and not more.get("assertions"):
         message = "the case has neither a rubric nor expected outputs, so it cannot fail"
-        export.reading.warn(found.at, message, "add a `rubricId`", case_id=found.id)
+        export.reading.warn(found.at, message, "add a `rubricId`", case_id=key)
     own = {name: getattr(case, field) for field, name in _KEPT.items()}
     if benchmarks:
-        metadata = {**metadata, BENCHMARKS_FIELD: [*benchmarks]}
+        metadata = {**metadata, _BENCHMARKS: benchmarks}
     fields: JsonObject = {
-        "id": found.id,
+        "id": key,
         "name": case.name,
         "description": case.description,
         "input": case.inputs,
         "reference": case.expected_outputs,
-        "tags": list(case.tags),
+        "tags": [*case.tags],
         "status": case.status,
         "agent": case.agent_id,
         "skill": case.skill_id,
         "prompt_version": case.prompt_version_ref,
         "rubric": rubric,
         "metadata": {**{name: item for name, item in own.items() if item}, **metadata},
-        **more,
     }
-    export.reading.add_case(fields, found.at)
+    export.reading.add_case(fields | more, found.at)
 
 
-def rubric_from_quality(
-    rubric: RubricFields,
-    parts: Mapping[str, CriterionFields],
-    at: KeyPath,
-    reading: ForeignFile,
-    *,
+def _rubric(
     key: str,
+    found: _Located[_RubricFields],
+    parts: Mapping[str, _CriterionFields],
+    reading: ForeignFile,
 ) -> JsonObject | None:
     """A rubric as the fields of a `Rubric`; its faults are reported."""
-    criteria = [*parts.values()]
+    rubric, at, criteria = found.fields, (*found.at, "fields"), [*parts.values()]
     if not criteria:
         reading.warn((*at, "criteriaIds"), "the rubric has no criteria in this file", None)
         return None
@@ -253,7 +379,7 @@ def rubric_from_quality(
         return None
     metadata: JsonObject = dict(rubric.extra)
     # Ids that follow from the names are left out, so that they follow the names after a rename.
-    if [*parts] != [criterion_id(key, criterion.name) for criterion in criteria]:
+    if [*parts] != [f"{key}/{criterion.name}" for criterion in criteria]:
         metadata["criteriaIds"] = [*parts]
     if threshold < 0:
         reading.add((*at, "passingThreshold"), f"`passingThreshold` is {threshold:g}, below 0")
@@ -274,29 +400,13 @@ def rubric_from_quality(
         "version": rubric.version,
         "active": rubric.is_active,
         "pass_threshold": threshold,
-        "criteria": [_criterion(c, w) for c, w in zip(criteria, weights, strict=True)],
+        "criteria": [_criterion(*each) for each in zip(criteria, weights, strict=True)],
         "metadata": metadata,
     }
 
 
-def criterion_id(rubric_id: str, name: str) -> str:
-    """The id of a criterion without one of its own."""
-    return f"{rubric_id}/{name}"
-
-
-def _criterion(criterion: CriterionFields, weight: float) -> JsonObject:
-    plain: JsonObject = {
-        "name": criterion.name,
-        "question": criterion.description,
-        "scoring_guide": criterion.scoring_guide,
-        "weight": weight,
-        "scale": {"min": criterion.min_score, "max": criterion.max_score},
-    }
-    return added_criterion_fields(criterion, plain)
-
-
 def _on_sum(
-    threshold: float, criteria: Sequence[CriterionFields], at: KeyPath, reading: ForeignFile
+    threshold: float, criteria: Sequence[_CriterionFields], at: KeyPath, reading: ForeignFile
 ) -> float | None:
     """A threshold on the sum of weighted scores as one on [0, 1]; None where out of reach."""
     where = (*at, "passingThreshold")
@@ -307,131 +417,59 @@ def _on_sum(
         message = f"`passingThreshold` {threshold:g} is taken as a sum of weighted scores"
         reading.warn(where, message, f"that is {fraction:.4g} on [0, 1]")
         return fraction
-    fault = threshold_fault(("passingThreshold",), threshold, _scales(criteria))
+    ends = ({"min": c.min_score, "max": c.max_score} for c in criteria)
+    fault = threshold_fault(("passingThreshold",), threshold, valid_scales(ends))
     message = f"`passingThreshold` is {threshold:g}, which no output can reach"
     reading.add(where, message, "write 0.7, not 70" if fault is None else fault.remedy)
     return None
 
 
-def _scales(criteria: Sequence[CriterionFields]) -> Iterator[Scale]:
-    for criterion in criteria:
-        try:
-            yield Scale(min=criterion.min_score, max=criterion.max_score)
-        except ValidationError:
-            continue
-
-
+# Fields of a run that an output has itself; the others, such as its `passed`, are metadata.
 _READ = frozenset(
     {"id", "testCaseId", "agentRunId", "actualOutput", "durationMs", "variant", "data", "error"}
 )
 
-_Run = tuple[Output, int]
-
-
-def read_quality_results(document: ParsedDocument) -> ForeignResults:
-    """The runs and judgments of an export, with its cases."""
-    # A run without a prompt version has no variant. Its own conclusions (`passed`, `totalScore`, …)
-    # go into the output's metadata, with the run's id as `test_run_id`.
-    export = read_quality_export(document)
-    add_quality_cases(export)
-    runs = _runs(export)
-    judgments = [
-        judgment
-        for found in export.of("eval-judgment", JudgmentFields).values()
-        if (judgment := _judgment(found, runs, export)) is not None
-    ]
-    reading = export.reading
-    reading.refuse_errors()
-    dataset = reading.dataset() if reading.cases else Dataset(name=document.path.stem, cases=())
-    outputs = tuple(output for output, _ in runs.values())
-    return ForeignResults(dataset, outputs, tuple(judgments), dict(export.n_unread))
-
 
 def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
     """The runs of an export as the rows of an outputs file."""
-    export = read_quality_export(document)
-    runs = _runs(export)
+    # A run without a prompt version has no variant. The memory does not number runs; their order in
+    # the file does.
+    export = _Export(document)
+    cases = export.of("test-case", _TestCase)
+    runs = export.of("test-run", _TestRun)
+    for found in runs.values() if cases else ():
+        case_id = found.fields.test_case_id
+        export.refer("test-case", case_id, (*found.at, "fields", "testCaseId"), case_id=case_id)
     export.reading.refuse_errors()
-    places = {key: found.at for key, found in export.of("test-run", TestRunFields).items()}
-    cases = {key: found.fields for key, found in export.of("test-case", TestCaseFields).items()}
-    for key, (output, _) in runs.items():
-        case = cases.get(output.case_id or "")
-        of_case: JsonObject = {}
-        if case is not None:
-            of_case = {"input": case.inputs, "reference": case.expected_outputs}
-        yield document.line_of(*places[key]), {**of_case, **output.to_json()}
-
-
-def _runs(export: QualityExport) -> dict[str, _Run]:
-    """Outputs by the id of their run, each with its number among those of its case and variant."""
-    runs: dict[str, _Run] = {}
-    n_seen: dict[tuple[str, str | None], int] = {}
-    for key, found in export.of("test-run", TestRunFields).items():
+    n_seen: Counter[tuple[str, str | None]] = Counter()
+    for key, found in runs.items():
         run = found.fields
-        where = (*found.at, "fields", "testCaseId")
-        if export.of("test-case", TestCaseFields):
-            export.refer("test-case", run.test_case_id, where, case_id=run.test_case_id)
-        place = (run.test_case_id, _variant(run))
-        # The memory does not number runs; their order in the file does.
-        repeat = n_seen.get(place, 0)
-        n_seen[place] = repeat + 1
-        runs[key] = (_output(found, repeat), repeat)
-    return runs
-
-
-def _output(found: LocatedObject[TestRunFields], repeat: int) -> Output:
-    run = found.fields
-    text = run.actual_output if isinstance(run.actual_output, str) else None
-    is_empty = text is None and run.actual_output is None
-    # The other fields of a run go into the metadata, such as its `passed`.
-    more = {name: item for name, item in run.as_given().items() if name not in _READ}
-    if _variant(run) == run.prompt_version_ref:
-        more.pop("promptVersionRef", None)
-    return Output(
-        text=text,
-        data=run.data if text is not None else run.actual_output,
-        error=run.error or ("the run has no output" if is_empty else None),
-        case_id=run.test_case_id,
-        variant=_variant(run),
-        run_id=run.agent_run_id,
-        duration_ms=run.duration_ms,
-        metadata={**more, "test_run_id": found.id, "repeat": repeat},
-    )
-
-
-def _variant(run: TestRunFields) -> str | None:
-    return run.prompt_version_ref if run.variant is None else run.variant
-
-
-def _judgment(
-    found: LocatedObject[JudgmentFields], runs: Mapping[str, _Run], export: QualityExport
-) -> Judgment | None:
-    judgment = found.fields
-    at = (*found.at, "fields")
-    export.refer("test-run", judgment.test_run_id, (*at, "testRunId"))
-    criteria = export.of("rubric-criterion", CriterionFields)
-    criterion = criteria.get(judgment.criterion_id)
-    if criterion is None and criteria:
-        export.refer("rubric-criterion", judgment.criterion_id, (*at, "criterionId"))
-    least = 0.0 if criterion is None else criterion.fields.min_score
-    most = judgment.max_score if criterion is None else criterion.fields.max_score
-    if not least <= judgment.score <= most or not least < most:
-        message = f"`score` is {judgment.score:g}, off the scale from {least:g} to {most:g}"
-        export.reading.add((*at, "score"), message)
-        return None
-    run = runs.get(judgment.test_run_id)
-    return Judgment(
-        criterion=judgment.criterion_id if criterion is None else criterion.fields.name,
-        raw=judgment.score,
-        value=(judgment.score - least) / (most - least),
-        rationale=judgment.rationale,
-        confidence=judgment.confidence,
-        source=judgment.judged_by_type,
-        judge=judgment.judged_by,
-        case_id=None if run is None else run[0].case_id,
-        variant=None if run is None else run[0].variant,
-        repeat=0 if run is None else run[1],
-    )
+        variant = run.prompt_version_ref if run.variant is None else run.variant
+        metadata = {name: item for name, item in run.as_given().items() if name not in _READ}
+        if variant == run.prompt_version_ref:
+            metadata.pop("promptVersionRef", None)
+        place = (run.test_case_id, variant)
+        named: JsonObject = {"test_run_id": key, "repeat": n_seen[place]}
+        n_seen[place] += 1
+        row: JsonObject = {
+            "case_id": run.test_case_id,
+            "variant": variant,
+            "run_id": run.agent_run_id,
+            "duration_ms": run.duration_ms,
+            "error": run.error,
+            "metadata": {**metadata, **named},
+        }
+        if isinstance(run.actual_output, str):
+            row |= {"text": run.actual_output, "data": run.data}
+        elif run.actual_output is None:
+            row["error"] = run.error or "the run has no output"
+        else:
+            row["data"] = run.actual_output
+        if run.test_case_id in cases:
+            case = cases[run.test_case_id].fields
+            row |= {"input": case.inputs, "reference": case.expected_outputs}
+        row = {name: value for name, value in row.items() if value is not None}
+        yield document.line_of(*found.at), row
 
 
 def quality_case_objects(source: ConversionSource) -> WrittenCases:
@@ -448,7 +486,7 @@ def quality_case_objects(source: ConversionSource) -> WrittenCases:
                 yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
             yield case_object(case, rubric_id)
 
-    return WrittenCases(objects())
+    return objects(), ()
 
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:
@@ -482,13 +520,29 @@ def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
         "version": rubric.version,
         "isActive": rubric.active,
     }
-    if rubric.description is not None:
-        fields["description"] = rubric.description
     rest = {k: v for k, v in rubric.metadata.items() if k not in {*fields, *_ON_SUM, "id"}}
-    yield quality_object("rubric", rubric_id, {**rest, **fields})
+    described: JsonObject = {"description": rubric.description}
+    yield quality_object("rubric", rubric_id, {**rest, **fields}, described)
     for criterion, weight in zip(rubric.criteria, weights, strict=True):
-        fields = _criterion_object(criterion, weight, rubric_id)
-        yield quality_object("rubric-criterion", ids[criterion.name], fields)
+        fields = {
+            "rubricId": rubric_id,
+            "name": criterion.name,
+            "description": criterion.question,
+            "weight": weight,
+            "minScore": criterion.scale.min,
+            "maxScore": criterion.scale.max,
+        }
+        optional: JsonObject = {
+            "scoringGuide": criterion.scoring_guide,
+            "required": criterion.required or None,
+            "passValue": criterion.pass_value,
+            "levels": [level.to_json() for level in criterion.scale.levels] or None,
+            "integer": criterion.scale.integer or None,
+            "betweenLevels": None if criterion.scale.between_levels else False,
+            "examples": [example.to_json() for example in criterion.examples] or None,
+            "note": criterion.description,
+        }
+        yield quality_object("rubric-criterion", ids[criterion.name], fields, optional)
 
 
 class RubricIds:
@@ -505,7 +559,7 @@ class RubricIds:
         rubric_id = case.metadata.get("rubricId")
         # Two rubrics may carry one id, as when one of them was edited after reading.
         if not isinstance(rubric_id, str) or not rubric_id or rubric_id in self._ids.values():
-            rubric_id = own_rubric_id(rubric)
+            rubric_id = _own_rubric_id(rubric)
         self._ids[print_] = rubric_id
         return rubric_id, True
 
@@ -515,19 +569,21 @@ def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
     names = [criterion.name for criterion in rubric.criteria]
     ids = rubric.metadata.get("criteriaIds")
     # A rubric with an id of its own has changed since it was read, so its old ids do not fit.
-    if isinstance(ids, list) and len(ids) == len(names) and rubric_id != own_rubric_id(rubric):
+    if isinstance(ids, list) and len(ids) == len(names) and rubric_id != _own_rubric_id(rubric):
         return dict(zip(names, map(str, ids), strict=True))
-    return {name: criterion_id(rubric_id, name) for name in names}
+    return {name: f"{rubric_id}/{name}" for name in names}
 
 
-def own_rubric_id(rubric: Rubric) -> str:
-    """The id of a rubric without one, or whose content has changed."""
-    return f"{rubric.name}@{fingerprint(rubric.to_json())[:_ID_LENGTH]}"
+def _own_rubric_id(rubric: Rubric) -> str:
+    return f"{rubric.name}@{fingerprint(rubric.to_json())[:16]}"
 
 
-def quality_object(kind: str, name: str, fields: JsonObject) -> JsonObject:
-    """One object of a quality memory."""
-    return {"type": kind, "id": name, "fields": fields}
+def quality_object(
+    kind: str, name: str, fields: JsonObject, optional: JsonObject | None = None
+) -> JsonObject:
+    """One object of a quality memory; of the optional fields those that are not null."""
+    known = {key: value for key, value in (optional or {}).items() if value is not None}
+    return {"type": kind, "id": name, "fields": {**fields, **known}}
 
 
 def rubric_marks(rubric: Rubric) -> tuple[float, list[float]]:
@@ -538,25 +594,3 @@ def rubric_marks(rubric: Rubric) -> tuple[float, list[float]]:
         if len(numbers) == len(rubric.criteria):
             return float(sum_), numbers
     return rubric.pass_threshold, [criterion.weight for criterion in rubric.criteria]
-
-
-def _criterion_object(criterion: Criterion, weight: float, rubric_id: str) -> JsonObject:
-    fields: JsonObject = {
-        "rubricId": rubric_id,
-        "name": criterion.name,
-        "description": criterion.question,
-        "weight": weight,
-        "minScore": criterion.scale.min,
-        "maxScore": criterion.scale.max,
-    }
-    optional: JsonObject = {
-        "scoringGuide": criterion.scoring_guide,
-        "required": criterion.required or None,
-        "passValue": criterion.pass_value,
-        "levels": [level.to_json() for level in criterion.scale.levels] or None,
-        "integer": criterion.scale.integer or None,
-        "betweenLevels": None if criterion.scale.between_levels else False,
-        "examples": [example.to_json() for example in criterion.examples] or None,
-        "note": criterion.description,
-    }
-    return fields | {name: value for name, value in optional.items() if value is not None}

@@ -1,7 +1,4 @@
-"""Reads files row by row (JSONL, CSV, TSV, Parquet, or a list in a document); writes tables.
-
-It also turns cells and aliases into the fields of a record.
-"""
+"""Reads files row by row (JSONL, CSV, TSV, Parquet, documents), and their cells; writes tables."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.formats.documents import YAML_SUFFIXES, ParsedDocument, read_document
-from judgekit.formats.problems import FieldFault
+from judgekit.formats.problems import FieldFault, json_kind
 from judgekit.formats.text import (
     MAX_LINE_BYTES,
     as_path,
@@ -29,20 +26,14 @@ from judgekit.formats.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from pydantic import JsonValue
 
-LINE_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
-"""One JSON object per line."""
-
-TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
-"""Named columns; a cell may hold JSON as text."""
-
-DOCUMENT_SUFFIXES = (".json", *YAML_SUFFIXES)
-"""One value, read into memory as a whole."""
-
+LINE_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")  # one JSON object per line
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")  # named columns; a cell may hold JSON as text
+DOCUMENT_SUFFIXES = (".json", *YAML_SUFFIXES)  # one value, read into memory as a whole
 _LIST_NAMES = ("cases", "outputs", "rows", "records", "data", "items", "labels", "replies")
 
 
@@ -53,17 +44,11 @@ AnyRow = TypeVar("AnyRow")
 class FileRow:
     """One row of a file."""
 
-    line: int
-    """The line it begins in, from 1; for Parquet the number of the row."""
-
-    fields: dict[str, JsonValue]
-    """Its values by name; of a table only those that are not missing."""
-
+    line: int  # the line it begins in, from 1; for Parquet the number of the row
+    fields: dict[str, JsonValue]  # its values by name; of a table only those that are not missing
+    # Whether lists and mappings may be JSON text, as in the cells of a table.
     is_table: bool = False
-    """Whether lists and mappings may be JSON text, as in the cells of a table."""
-
-    is_repaired: bool = False
-    """Whether lone surrogates in it were replaced."""
+    is_repaired: bool = False  # whether lone surrogates in it were replaced
 
 
 def suffix_of(path: Path) -> str:
@@ -93,7 +78,7 @@ def scan_rows(path: Path | str) -> Iterator[FileRow | DatasetError]:
         yield from _json_rows(path)
     elif suffix == ".parquet":
         # Parquet has no lines; messages name the row.
-        for number, fields in enumerate(iter_parquet_rows(path), start=1):
+        for number, fields in enumerate(_iter_parquet_rows(path), start=1):
             yield FileRow(number, fields, is_table=True)
     elif suffix in TABLE_SUFFIXES:
         yield from _cell_rows(path, "\t" if suffix == ".tsv" else ",")
@@ -141,28 +126,21 @@ def _json_rows(path: Path) -> Iterator[FileRow | DatasetError]:
         if isinstance(line, DatasetError):
             yield line
         elif line.text.strip():
-            text = line.text.rstrip("\r\n")
+            number, text = line.number, line.text.rstrip("\r\n")
             try:
-                value, is_repaired = parse_strict_json(text, path=path, first_line=line.number)
+                value, is_repaired = parse_strict_json(text, path=path, first_line=number)
             except DatasetError as error:
                 yield error
                 continue
             if isinstance(value, dict):
-                yield FileRow(line.number, value, is_repaired=is_repaired)
+                yield FileRow(number, value, is_repaired=is_repaired)
             else:
-                yield _not_an_object(value, path, line.number)
+                yield _not_an_object(value, path, number)
 
 
 def _not_an_object(value: JsonValue, path: Path, line: int) -> DatasetError:
-    kind = {list: "list", str: "text", bool: "truth value", type(None): "null"}.get(
-        type(value), "number"
-    )
-    return DatasetError(
-        f"a row must be an object, not a {kind}",
-        path=path,
-        line=line,
-        hint='write {"field": value, …}',
-    )
+    message = f"a row must be an object, not {json_kind(value)}"
+    return DatasetError(message, path=path, line=line, hint='write {"field": value, …}')
 
 
 def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:
@@ -181,7 +159,16 @@ def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:
             # A quoted cell may span lines, so the row number is not the line number.
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise _table_error(error, path, begins) from error
+        reason = str(error)
+        if "unexpected end of data" in reason:
+            message = "a quote is opened here and never closed"
+        elif "new-line character" in reason:
+            message = "lines end with a lone carriage return; save the file with LF line ends"
+        elif "field larger" in reason:
+            message = f"a cell larger than {MAX_LINE_BYTES >> 20} MiB; is a quote left open?"
+        else:
+            message = f"not a valid table: {reason}"
+        raise DatasetError(message, path=path, line=begins) from error
 
 
 def _header(cells: list[str], path: Path, delimiter: str) -> list[str]:
@@ -210,24 +197,10 @@ def _cell_row(cells: list[str], names: list[str], path: Path, line: int) -> File
     )
 
 
-def _table_error(error: csv.Error, path: Path, line: int) -> DatasetError:
-    reason = str(error)
-    if "unexpected end of data" in reason:
-        message = "a quote is opened here and never closed"
-    elif "new-line character" in reason:
-        message = "lines end with a lone carriage return; save the file with LF line ends"
-    elif "field larger" in reason:
-        message = f"a cell larger than {MAX_LINE_BYTES >> 20} MiB; is a quote left open?"
-    else:
-        message = f"not a valid table: {reason}"
-    return DatasetError(message, path=path, line=line)
-
-
 _BATCH_ROWS = 512
 
 
-def iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
-    """The rows of a Parquet file, in file order."""
+def _iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
     # Nulls and NaN (which data frames write for missing numbers) are left out of a row; times
     # become ISO 8601 text.
     try:
@@ -270,10 +243,10 @@ def _value(cell: object) -> JsonValue:
     match cell:
         case None | bool() | int() | str():
             return cell
-        case float():
-            return _number(cell)
-        case decimal.Decimal():
-            return _number(float(cell))
+        case float() | decimal.Decimal():
+            if math.isinf(number := float(cell)):
+                raise ValueError("an infinite number has no JSON form")
+            return None if math.isnan(number) else number
         case dt.datetime() | dt.date() | dt.time():
             return cell.isoformat()
         case dict():
@@ -282,12 +255,6 @@ def _value(cell: object) -> JsonValue:
             return [_value(item) for item in cell]
         case _:
             raise ValueError(f"a {type(cell).__name__} has no JSON form; write it as text")
-
-
-def _number(cell: float) -> float | None:
-    if math.isinf(cell):
-        raise ValueError("an infinite number has no JSON form")
-    return None if math.isnan(cell) else cell
 
 
 # Rows of Parquet in memory at a time: a group is compressed as a whole.
@@ -345,9 +312,7 @@ def require_pyarrow() -> ModuleType:
 
 
 Fields = dict[str, "JsonValue"]
-TYPED_SUFFIX = ".json"
-"""The suffix of a column whose cells are JSON, whatever the field is."""
-
+TYPED_SUFFIX = ".json"  # the suffix of a column whose cells are JSON, whatever the field is
 _METADATA_PREFIX = "metadata."
 
 
@@ -375,54 +340,42 @@ def rename_fields(
 def read_cells(
     fields: Mapping[str, JsonValue],
     *,
-    json_names: Iterable[str],
-    list_names: Iterable[str],
-    mixed_names: Iterable[str] = (),
+    json_names: Collection[str],
+    list_names: Collection[str] = (),
+    mixed_names: Collection[str] = (),
+    typed_names: Collection[str] = (),
 ) -> tuple[Fields, list[FieldFault]]:
     """The fields of a table's row, with their cells converted."""
-    # An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`; for
-    # fields that may be any value see `typed_columns`.
+    # An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`, and
+    # for fields that may be any value a column `x.json` is the field `x`: JSON distinguishes a
+    # number from its digits, and null and an empty text from no value at all.
     found: Fields = {}
     extra: Fields = {}
+    typed = {f"{name}{TYPED_SUFFIX}": name for name in typed_names}
     faults = []
     for name, cell in fields.items():
+        if name in typed and typed[name] in fields:
+            message = f"`{typed[name]}` and `{name}` both hold `{typed[name]}`"
+            faults.append(FieldFault((name,), message, "keep one of them"))
+            continue
         if cell == "":
             continue
         try:
             is_object = isinstance(cell, str) and cell.lstrip().startswith("{")
-            is_json = name in json_names or (name in mixed_names and is_object)
+            is_json = name in json_names or name in typed or (name in mixed_names and is_object)
             value = _cell(cell, is_json=is_json, is_list=name in list_names)
         except DatasetError as error:
             remedy = "write its cells as JSON, or give the column another name"
+            remedy = 'a text in it has quotes: "a text"' if name in typed else remedy
             faults.append(FieldFault((name,), f"the column `{name}` holds JSON: {error}", remedy))
             continue
         if name.startswith(_METADATA_PREFIX):
             extra[name.removeprefix(_METADATA_PREFIX)] = value
         else:
-            found[name] = value
+            found[typed.get(name, name)] = value
     if extra:
         metadata = found.get("metadata", {})
         found["metadata"] = {**metadata, **extra} if isinstance(metadata, dict) else metadata
-    return found, faults
-
-
-def typed_columns(fields: Fields, names: Iterable[str]) -> tuple[Fields, list[FieldFault]]:
-    """The values of a table's row from columns `x.json`, by their field `x`."""
-    # JSON distinguishes a number from its digits, and null and an empty text from no value at all.
-    found: Fields = {}
-    faults = []
-    for name in names:
-        column = f"{name}{TYPED_SUFFIX}"
-        cell = fields.get(column, "")
-        if column in fields and name in fields:
-            message = f"`{name}` and `{column}` both hold `{name}`"
-            faults.append(FieldFault((column,), message, "keep one of them"))
-        elif cell != "":
-            try:
-                found[name] = _cell(cell, is_json=True, is_list=False)
-            except DatasetError as error:
-                message = f"the column `{column}` holds JSON: {error}"
-                faults.append(FieldFault((column,), message, 'a text in it has quotes: "a text"'))
     return found, faults
 
 

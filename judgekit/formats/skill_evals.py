@@ -1,7 +1,4 @@
-"""Reads and writes a skill's `evals.json` (S3.1) and workflow datasets (S1.1).
-
-It also reads a skill's `history.json` (S3.2). `judgekit.exports.skill_results` writes gradings.
-"""
+"""Reads and writes `evals.json` (S3.1), workflow datasets (S1.1); reads `history.json` (S3.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from judgekit.formats.attachments import (
     FolderAttachments,
     MissingAttachmentError,
 )
-from judgekit.formats.detection import WrittenCases
 from judgekit.formats.documents import read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
 from judgekit.formats.problems import vague_word
@@ -27,43 +23,33 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from judgekit.formats.detection import ConversionSource
+    from judgekit.formats.detection import ConversionSource, WrittenCases
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Case
 
-PASS_VALUE = 0.5
-"""Score 3 of 1 to 5, from which an expectation is met, on [0, 1]."""
-
+PASS_VALUE = 0.5  # score 3 of 1 to 5, from which an expectation is met, on [0, 1]
 _KEBAB = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_IN_IDS = re.compile(r"[\W_]+")
 
 
-class Expectation(SnakeRecord):
-    """One thing that an output must or should have."""
-
+class _Expectation(SnakeRecord):
     criterion: Name
     description: Name
     required: bool = False
 
 
-class EvalCase(SnakeRecord):
-    """One case of an `evals.json`."""
-
+class _EvalCase(SnakeRecord):
     id: Name
     prompt: str
     files: tuple[str, ...] = ()
-    expectations: tuple[Expectation, ...] = Field(default=())
+    expectations: tuple[_Expectation, ...] = Field(default=())
 
 
-class SkillEvals(SnakeRecord):
-    """An `evals.json` without its cases."""
-
+class _SkillEvals(SnakeRecord):
     version: str | int | float = "1.0"
     skill: str | None = None
-    cases: JsonValue = None
-    """Unread: each case is read by itself, so that one fault hides no other."""
+    cases: JsonValue = None  # unread: each case is read by itself, so that one fault hides no other
 
 
 def read_skill_evals(document: ParsedDocument) -> ForeignFile:
@@ -72,7 +58,7 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
     # required one is met.
     reading = ForeignFile(document)
     fields = document.value if isinstance(document.value, dict) else {}
-    header = reading.record(SkillEvals, document.value)
+    header = reading.record(_SkillEvals, document.value)
     skill = None if header is None else header.skill
     if header is not None:
         # A skill may be named by its path; its last part is the name.
@@ -88,7 +74,7 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
     for at, item in reading.objects(fields.get("cases"), ("cases",)):
         reading.claim(item, at)
         _check_id(item.get("id"), at, reading)
-        case = reading.record(EvalCase, item, at)
+        case = reading.record(_EvalCase, item, at)
         if case is None:
             continue
         files = _files(case, at, reading, readers)
@@ -110,7 +96,7 @@ def _check_id(name: JsonValue, at: KeyPath, reading: ForeignFile) -> None:
     reading.warn((*at, "id"), message, named, case_id=name[:80])
 
 
-def _fields(case: EvalCase, skill: str | None, files: list[JsonValue]) -> JsonObject:
+def _fields(case: _EvalCase, skill: str | None, files: list[JsonValue]) -> JsonObject:
     criteria: list[JsonValue] = [
         {
             "name": expectation.criterion,
@@ -132,7 +118,7 @@ def _fields(case: EvalCase, skill: str | None, files: list[JsonValue]) -> JsonOb
     }
 
 
-def _can_fail(case: EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
+def _can_fail(case: _EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
     """Whether the expectations make a rubric under which an output can fail."""
     for index, expectation in enumerate(case.expectations):
         if word := vague_word(expectation.description):
@@ -155,7 +141,7 @@ def _can_fail(case: EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
 
 
 def _files(
-    case: EvalCase, at: KeyPath, reading: ForeignFile, readers: Sequence[AttachmentReader]
+    case: _EvalCase, at: KeyPath, reading: ForeignFile, readers: Sequence[AttachmentReader]
 ) -> list[JsonValue]:
     if len(case.files) > MAX_CASE_FILES:
         message = f"a case may name {MAX_CASE_FILES} files, not {len(case.files)}"
@@ -173,8 +159,7 @@ def _files(
     return found
 
 
-LOWEST_SCORE, HIGHEST_SCORE = 1, 5
-"""The ends of the scale of gradings and histories."""
+LOWEST_SCORE, HIGHEST_SCORE = 1, 5  # the ends of the scale of gradings and histories
 
 # Larger numbers would fill the message with digits.
 _HUGE = 1e9
@@ -187,11 +172,9 @@ class SkillVersion(SnakeRecord):
     timestamp: AwareDatetime
     description: str = ""
     git_hash: str | None = None
-    path: str | None = None
-    """The folder with its files, relative to the workspace."""
-
+    path: str | None = None  # the folder with its files, relative to the workspace
+    # The mean over all cases, from 1 to 5; None where nothing was graded.
     average_score: Finite | None = None
-    """The mean over all cases, from 1 to 5; None where nothing was graded."""
 
     @property
     def value(self) -> float | None:
@@ -235,8 +218,15 @@ def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
     numbers: list[JsonValue] = []
     for index, version in enumerate(versions if isinstance(versions, list) else ()):
         if isinstance(version, dict):
-            _check_version(version, numbers, ("versions", index), reading)
-            numbers.append(version.get("version"))
+            number, score = version.get("version"), version.get("average_score")
+            at = ("versions", index)
+            if isinstance(number, int) and number in numbers:
+                reading.add((*at, "version"), f"the version {number} stands twice")
+            if isinstance(score, int | float) and not LOWEST_SCORE <= score <= HIGHEST_SCORE:
+                shown = f"{score:g}" if abs(score) < _HUGE else "a huge number"
+                message = f"`average_score` is {shown}, but scores are from 1 to 5"
+                reading.add((*at, "average_score"), message)
+            numbers.append(number)
     current = fields.get("current_version")
     # Otherwise `current` has nothing to return.
     if isinstance(current, int) and current not in numbers:
@@ -246,47 +236,32 @@ def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
     return history, reading
 
 
-def _check_version(
-    version: JsonObject, before: list[JsonValue], at: KeyPath, reading: ForeignFile
-) -> None:
-    number, score = version.get("version"), version.get("average_score")
-    if isinstance(number, int) and number in before:
-        reading.add((*at, "version"), f"the version {number} stands twice")
-    if isinstance(score, int | float) and not LOWEST_SCORE <= score <= HIGHEST_SCORE:
-        shown = f"{score:g}" if abs(score) < _HUGE else "a huge number"
-        message = f"`average_score` is {shown}, but scores are from 1 to 5"
-        reading.add((*at, "average_score"), message)
-
-
-# Metadata under these names would overwrite the fields of the format.
-_EVAL_FIELDS = ("id", "prompt", "files", "expectations")
-
-
 def write_skill_evals(source: ConversionSource) -> WrittenCases:
     """Cases as an `evals.json`."""
     cases, dataset = list(source.cases), source.cases
-    skills = {case.skill for case in cases}
+    listed: list[JsonValue] = []
+    for case in cases:
+        files = case.metadata.get("files")
+        criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
+        fields: JsonObject = {
+            "id": case.id,
+            "prompt": case.input if isinstance(case.input, str) else str(case.input),
+            "files": files if isinstance(files, list) else [],
+            "expectations": [
+                {"criterion": c.name, "description": c.question, "required": c.required}
+                for c in criteria
+            ],
+        }
+        rest = {name: item for name, item in case.metadata.items() if name not in fields}
+        listed.append({**fields, **rest})
     # A file is about one skill; of cases of several it has the name of the dataset.
-    only = next(iter(skills)) if len(skills) == 1 else None
-    listed: list[JsonValue] = [_eval_case_json(case) for case in cases]
-    whole: JsonObject = {"version": dataset.version, "skill": only or dataset.name}
-    return WrittenCases({**whole, "cases": listed})
+    skill = _only({case.skill for case in cases}) or dataset.name
+    header: JsonObject = {"version": dataset.version, "skill": skill}
+    return {**header, "cases": listed}, ()
 
 
-def _eval_case_json(case: Case) -> JsonObject:
-    files = case.metadata.get("files")
-    rest = {name: item for name, item in case.metadata.items() if name not in _EVAL_FIELDS}
-    criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
-    return {
-        "id": case.id,
-        "prompt": case.input if isinstance(case.input, str) else str(case.input),
-        "files": files if isinstance(files, list) else [],
-        "expectations": [
-            {"criterion": c.name, "description": c.question, "required": c.required}
-            for c in criteria
-        ],
-        **rest,
-    }
+def _only(names: set[str | None]) -> str | None:
+    return next(iter(names)) if len(names) == 1 else None
 
 
 # The assertions of the format, with the fields each needs. Other types pass through, and are
@@ -304,9 +279,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 }
 
 
-class WorkflowCase(CamelRecord):
-    """One case of a workflow dataset."""
-
+class _WorkflowCase(CamelRecord):
     id: Name
     name: str | None = None
     input: JsonValue
@@ -314,27 +287,24 @@ class WorkflowCase(CamelRecord):
     tags: tuple[str, ...] = ()
 
 
-class WorkflowDataset(CamelRecord):
-    """A workflow dataset without its cases."""
-
+class _WorkflowDataset(CamelRecord):
     id: Name
     workflow_name: Name
     version: str
-    cases: JsonValue = None
-    """Unread, as in `SkillEvals`."""
+    cases: JsonValue = None  # unread, as in `_SkillEvals`
 
 
 def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     """The cases of a workflow dataset; the workflow's name is each case's `agent`."""
     reading = ForeignFile(document)
-    header = reading.record(WorkflowDataset, document.value)
+    header = reading.record(_WorkflowDataset, document.value)
     fields = document.value if isinstance(document.value, dict) else {}
     if header is not None:
         reading.header = {"name": header.id, "version": header.version}
     workflow = fields.get("workflowName")
     for at, item in reading.objects(fields.get("cases"), ("cases",)):
         reading.claim(item, at)
-        case = reading.record(WorkflowCase, item, at)
+        case = reading.record(_WorkflowCase, item, at)
         if case is None:
             continue
         _check_assertions(case, at, reading)
@@ -351,7 +321,7 @@ def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     return reading
 
 
-def _check_assertions(case: WorkflowCase, at: KeyPath, reading: ForeignFile) -> None:
+def _check_assertions(case: _WorkflowCase, at: KeyPath, reading: ForeignFile) -> None:
     if not case.assertions:
         message = "the case has no assertions, so it cannot fail"
         remedy = "add one, for example {type: behavior.no_errors}, or grade it with a rubric"
@@ -369,27 +339,19 @@ def _check_assertions(case: WorkflowCase, at: KeyPath, reading: ForeignFile) -> 
                 reading.add(where, message, case_id=case.id)
 
 
-_WORKFLOW_FIELDS = ("id", "name", "input", "assertions", "tags")
-
-
 def write_workflow_dataset(source: ConversionSource) -> WrittenCases:
     """Cases as a workflow dataset."""
     cases, dataset = list(source.cases), source.cases
-    agents = {case.agent for case in cases}
-    only = next(iter(agents)) if len(agents) == 1 else None
-    listed: list[JsonValue] = [_workflow_case_json(case) for case in cases]
-    header: JsonObject = {
-        "id": dataset.name,
-        "workflowName": only or dataset.name,
-        "version": dataset.version,
-    }
-    return WrittenCases({**header, "cases": listed})
-
-
-def _workflow_case_json(case: Case) -> JsonObject:
-    found: JsonObject = {"id": case.id, "input": case.input, "assertions": [*case.assertions]}
-    if case.name is not None:
-        found["name"] = case.name
-    if case.tags:
-        found["tags"] = [*case.tags]
-    return {**{k: v for k, v in case.metadata.items() if k not in _WORKFLOW_FIELDS}, **found}
+    listed: list[JsonValue] = []
+    for case in cases:
+        fields: JsonObject = {"id": case.id, "input": case.input, "assertions": [*case.assertions]}
+        if case.name is not None:
+            fields["name"] = case.name
+        if case.tags:
+            fields["tags"] = [*case.tags]
+        # Metadata under these names would overwrite the fields of the format.
+        own = {*fields, "name", "tags"}
+        listed.append({**{k: v for k, v in case.metadata.items() if k not in own}, **fields})
+    workflow = _only({case.agent for case in cases}) or dataset.name
+    header: JsonObject = {"id": dataset.name, "workflowName": workflow, "version": dataset.version}
+    return {**header, "cases": listed}, ()

@@ -1,14 +1,11 @@
-"""Reads an `eval/tests.json` (S4) as cases, and writes cases as one.
-
-Its records are in `skill_tests_schema`.
-"""
+"""Reads an `eval/tests.json` (S4, `skill_tests_schema`) as cases, and writes cases as one."""
 
 from __future__ import annotations
 
 import itertools
 import re
 import warnings
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from pydantic.alias_generators import to_camel
 
@@ -23,7 +20,6 @@ from judgekit.formats.attachments import (
     safe_file_name,
     skill_name,
 )
-from judgekit.formats.detection import WrittenCases
 from judgekit.formats.foreign_file import ForeignFile
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.skill_tests_schema import (
@@ -37,18 +33,18 @@ from judgekit.formats.skill_tests_schema import (
     upgrade_skill_tests,
 )
 from judgekit.formats.text import folder_exists
-from judgekit.records import EvaluationStrategy, Rubric
+from judgekit.records import Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pydantic import JsonValue
 
-    from judgekit.formats.detection import ConversionSource
+    from judgekit.formats.detection import ConversionSource, WrittenCases
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.skill_tests_schema import SkillExpected
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Case, Criterion, JsonObject
+    from judgekit.records import Case, JsonObject
 
 STRATA = {"easy": "simple", "medium": "medium", "hard": "complex"}
 _SYNONYMS = {
@@ -85,7 +81,7 @@ def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, Skill
     version = "2.0" if head is None else head.version
     reading.header = {"name": skill_name(document.path), "version": version}
     fields = value if isinstance(value, dict) else {}
-    fixtures = Fixtures(reading)
+    fixtures = _Fixtures(reading)
     for place, item in reading.objects(fields.get("testCases"), where):
         reading.claim(item, place)
         softened = soften_thresholds(item, place, reading)
@@ -100,7 +96,7 @@ def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, Skill
     return reading, head
 
 
-def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile, fixtures: Fixtures) -> JsonObject:
+def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile, fixtures: _Fixtures) -> JsonObject:
     metadata = case.metadata
     # Tags may stand beside the test or in its metadata; those beside it count.
     tags = case.tags if case.tags is not None else None if metadata is None else metadata.tags
@@ -175,25 +171,16 @@ def _check_groups(groups: JsonValue, reading: ForeignFile) -> None:
                 reading.add(place, message, suggest_name(test_id, reading.claimed))
 
 
-# The field of `expected` that a strategy compares with.
-_NEEDS = {
-    "exact_match": "output",
-    "regex_match": "patterns",
-    "json_schema": "json_schema",
-    "semantic_sim": "output",
-    "custom": "custom_script",
+# What each strategy compares with: the field of `expected` it cannot do without, then others. It
+# ignores all other expectations, which the author of a test should know.
+_USES = {
+    "exact_match": ("output",),
+    "regex_match": ("patterns",),
+    "json_schema": ("json_schema",),
+    "semantic_sim": ("output", "semantic_threshold"),
+    "llm_judge": ("rubric", "output"),
+    "custom": ("custom_script", "output"),
 }
-
-# A strategy ignores all other expectations, which the author of a test should know.
-_USES: dict[str, frozenset[str]] = {
-    "exact_match": frozenset({"output"}),
-    "regex_match": frozenset({"patterns"}),
-    "json_schema": frozenset({"json_schema"}),
-    "semantic_sim": frozenset({"output", "semantic_threshold"}),
-    "llm_judge": frozenset({"output", "rubric"}),
-    "custom": frozenset({"output", "custom_script"}),
-}
-
 _FIELDS = ("patterns", "json_schema", "semantic_threshold", "rubric", "custom_script")
 
 # A path and nothing else: a test names a script and never holds a command.
@@ -223,11 +210,11 @@ def expected_strategies(case: SkillCase) -> frozenset[str]:
         return frozenset({evaluation.strategy})
     if evaluation.weights:
         return frozenset(name for name, weight in evaluation.weights.items() if weight > 0)
-    found = {name for name in _NEEDS if _has(case.expected, name)}
+    found = {name for name in _USES if _has(case.expected, name)}
     # An expected output alone is compared exactly; similarity has to be asked for.
     if case.expected.semantic_threshold is None:
         found.discard("semantic_sim")
-    return frozenset(found | ({"llm_judge"} if case.expected.rubric is not None else set()))
+    return frozenset(found)
 
 
 def check_expected(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
@@ -255,32 +242,31 @@ def check_expected(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
 
 def unused_fields(case: SkillCase) -> tuple[str, ...]:
     """The expectations that the strategy of a test ignores, by their names in the file."""
-    used = expected_strategies(case)
-    compared = frozenset[str]().union(*(_USES.get(name, frozenset()) for name in used))
+    compared = {field for name in expected_strategies(case) for field in _USES.get(name, ())}
     ignored = [field for field in _FIELDS if field not in compared]
     return tuple(to_camel(f) for f in ignored if getattr(case.expected, f) is not None)
 
 
 def _has(expected: SkillExpected, strategy: str) -> bool:
-    value = getattr(expected, _NEEDS[strategy])
+    value = getattr(expected, _USES[strategy][0])
     return value is not None and value != ()
 
 
 def _check_strategy(name: str, case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
-    known = [known for known in get_args(EvaluationStrategy) if known != "hybrid"]
-    if name not in known:
+    if name not in _USES:
         place = (*at, "evaluation", "weights", name)
         message = f"no strategy to combine is called {name!r}"
-        reading.add(place, message, suggest_name(name, known), case_id=case.id)
+        reading.add(place, message, suggest_name(name, _USES), case_id=case.id)
+    elif _has(case.expected, name):
+        return
     elif name == "llm_judge":
-        if case.expected.rubric is None:
-            message = "the case has no rubric; a judge takes that of the suite or the profile"
-            if case.expected.output is not None:
-                message += ", else it asks for the expected output"
-            remedy = "add `expected.rubric`, or run it with a rubric"
-            reading.warn((*at, "expected"), message, remedy, case_id=case.id)
-    elif not _has(case.expected, name):
-        wanted = to_camel(_NEEDS[name])
+        message = "the case has no rubric; a judge takes that of the suite or the profile"
+        if case.expected.output is not None:
+            message += ", else it asks for the expected output"
+        remedy = "add `expected.rubric`, or run it with a rubric"
+        reading.warn((*at, "expected"), message, remedy, case_id=case.id)
+    else:
+        wanted = to_camel(_USES[name][0])
         message = f"the strategy {name} has no `expected.{wanted}`, so the case cannot fail"
         remedy = f"add `{wanted}` to `expected`, or name another strategy"
         reading.add((*at, "expected"), message, remedy, case_id=case.id)
@@ -309,9 +295,7 @@ _FOLDER = "fixtures"
 _LEADS = ("fixtures/", "eval/fixtures/")
 
 
-class Fixtures:
-    """Looks up the files that the tests of one test file name."""
-
+class _Fixtures:
     def __init__(self, reading: ForeignFile) -> None:
         place, self._inside = attachments_of(reading.document.path)
         # Where there is no folder with fixtures at all, the test file was copied without them.
@@ -388,7 +372,7 @@ def write_skill_tests(source: ConversionSource) -> WrittenCases:
     """Cases as an `eval/tests.json` of version 2; a file that is one passes unchanged."""
     whole = source.skill_tests
     # Losses show when the file is read again, so the list made here is not needed.
-    return WrittenCases(skill_tests_of(source.cases)[0] if whole is None else whole)
+    return skill_tests_of(source.cases)[0] if whole is None else whole, ()
 
 
 def write_first_version(source: ConversionSource) -> WrittenCases:
@@ -398,20 +382,16 @@ def write_first_version(source: ConversionSource) -> WrittenCases:
         whole, lost = skill_tests_of(source.cases)
     tests, lost_here = downgrade_skill_tests(whole)
     listed = [test for test in tests if isinstance(test, dict)]
-    return WrittenCases(listed, (*lost, *lost_here))
+    return listed, (*lost, *lost_here)
 
 
-def skill_tests_of(
-    cases: Iterable[Case], head: JsonObject | None = None
-) -> tuple[JsonObject, tuple[str, ...]]:
+def skill_tests_of(cases: Iterable[Case]) -> tuple[JsonObject, tuple[str, ...]]:
     """Cases as an `eval/tests.json`, and what is lost."""
-    # For cases that were read from one, with the rest of that file as `head`, the result is the
-    # same file, and nothing is lost.
+    # Cases that were read from one make the same tests, and nothing is lost.
     listed = list(cases)
-    tests: list[JsonValue] = [_test(case) for case in listed]
-    start: JsonObject = {"version": "2.0", "profile": "enterprise", "settings": {}}
-    lost = tuple(f"{case.id}: {what}" for case in listed for what in _lost(case))
-    return {**(start if head is None else head), "testCases": tests}, lost
+    whole: JsonObject = {"version": "2.0", "profile": "enterprise", "settings": {}}
+    whole["testCases"] = [_test(case) for case in listed]
+    return whole, tuple(f"{case.id}: {what}" for case in listed for what in _lost(case))
 
 
 def _test(case: Case) -> JsonObject:
@@ -424,27 +404,19 @@ def _test(case: Case) -> JsonObject:
         found["description"] = case.description
     if case.tags and metadata.get("tags") != [*case.tags]:
         found["tags"] = [*case.tags]
-    found |= {
-        "input": {**_input(case), **_mapping(other.get("input"))},
-        "expected": {**_expected(case), **_mapping(other.get("expected"))},
-        "evaluation": {**_evaluation_json(case), **_mapping(other.get("evaluation"))},
-    }
+    asked: JsonObject = {"prompt": case.input if isinstance(case.input, str) else str(case.input)}
+    if isinstance(case.input, dict) and case.input.keys() == _WITH_VARIABLES:
+        asked = dict(case.input)
+    if isinstance(case.context, dict):
+        asked["context"] = _named(case.context)
+    parts = {"input": asked, "expected": _expected(case), "evaluation": _evaluation_json(case)}
+    found |= {name: {**part, **_mapping(other.get(name))} for name, part in parts.items()}
     if metadata:
         found["metadata"] = metadata
     return {**found, **_mapping(other.get("case"))}
 
 
-def _input(case: Case) -> JsonObject:
-    fields: JsonObject = {"prompt": case.input if isinstance(case.input, str) else str(case.input)}
-    if isinstance(case.input, dict) and case.input.keys() == _WITH_VARIABLES:
-        fields = dict(case.input)
-    if isinstance(case.context, dict):
-        fields["context"] = _named(case.context)
-    return fields
-
-
 def _named(value: JsonValue) -> JsonValue:
-    """A context with the names of its files instead of their content."""
     if isinstance(value, list):
         return [_named(item) for item in value]
     if not isinstance(value, dict):
@@ -490,27 +462,23 @@ def _evaluation_json(case: Case) -> JsonObject:
 def _rubric(rubric: Rubric) -> JsonObject:
     metadata = dict(rubric.metadata)
     other = _mapping(metadata.pop(OTHER_FIELDS, None))
-    criteria: list[JsonValue] = [
-        {**_criterion(criterion), **_mapping(other.get(criterion.name))}
-        for criterion in rubric.criteria
-    ]
+    criteria: list[JsonValue] = []
+    for criterion in rubric.criteria:
+        scale: JsonObject = {"min": _whole(criterion.scale.min), "max": _whole(criterion.scale.max)}
+        texts: JsonObject = {
+            f"{level.value:g}": level.description or level.name or ""
+            for level in reversed(criterion.scale.levels)
+        }
+        if texts:
+            scale["descriptions"] = texts
+        fields: JsonObject = {
+            "name": criterion.name,
+            "description": criterion.question,
+            "weight": criterion.weight,
+            "scale": scale,
+        }
+        criteria.append({**fields, **_mapping(other.get(criterion.name))})
     return {"criteria": criteria, "passingThreshold": rubric.pass_threshold, **metadata}
-
-
-def _criterion(criterion: Criterion) -> JsonObject:
-    scale: JsonObject = {"min": _whole(criterion.scale.min), "max": _whole(criterion.scale.max)}
-    texts: JsonObject = {
-        f"{level.value:g}": level.description or level.name or ""
-        for level in reversed(criterion.scale.levels)
-    }
-    if texts:
-        scale["descriptions"] = texts
-    return {
-        "name": criterion.name,
-        "description": criterion.question,
-        "weight": criterion.weight,
-        "scale": scale,
-    }
 
 
 def _lost(case: Case) -> Iterator[str]:

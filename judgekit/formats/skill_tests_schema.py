@@ -1,17 +1,14 @@
-"""The records of an `eval/tests.json` (S4), its rubrics, and its versions 1 and 2.
-
-`skill_tests` reads and writes the file.
-"""
+"""The records of an `eval/tests.json` (S4, `skill_tests`), its rubrics, its versions 1 and 2."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue
 
 from judgekit.errors import DatasetError
 from judgekit.formats.foreign_file import CamelRecord
-from judgekit.formats.problems import json_kind, threshold_fault, vague_word
+from judgekit.formats.problems import json_kind, threshold_fault, vague_word, valid_scales
 from judgekit.records import (
     Count,
     EvaluationProfileName,
@@ -20,7 +17,6 @@ from judgekit.records import (
     Fraction,
     JsonObject,
     Name,
-    Scale,
     Weight,
 )
 
@@ -33,40 +29,27 @@ if TYPE_CHECKING:
 Milliseconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class SkillInput(CamelRecord):
-    """What a test gives to the skill."""
-
+class _SkillInput(CamelRecord):
     prompt: str
-    context: JsonObject | None = None
-    """A text `fixtures/…` in it names a file."""
-
+    context: JsonObject | None = None  # a text `fixtures/…` in it names a file
     variables: dict[str, str] | None = None
 
 
-class SkillScale(CamelRecord):
-    """The scores of a criterion."""
-
+class _SkillScale(CamelRecord):
     min: Finite
     max: Finite
-    descriptions: dict[str, str] | None = None
-    """By score."""
+    descriptions: dict[str, str] | None = None  # by score
 
 
-class SkillCriterion(CamelRecord):
-    """One criterion of a test's rubric."""
-
+class _SkillCriterion(CamelRecord):
     name: Name
     description: Name
-    weight: Weight
-    """All weights add up to 1."""
-
-    scale: SkillScale
+    weight: Weight  # all weights add up to 1
+    scale: _SkillScale
 
 
-class SkillRubric(CamelRecord):
-    """How a judge grades a test."""
-
-    criteria: Annotated[tuple[SkillCriterion, ...], Field(min_length=1)]
+class _SkillRubric(CamelRecord):
+    criteria: Annotated[tuple[_SkillCriterion, ...], Field(min_length=1)]
     passing_threshold: Fraction
     overall_feedback: bool | None = None
 
@@ -75,28 +58,22 @@ class SkillExpected(CamelRecord):
     """What a test expects; its strategy determines which field counts."""
 
     output: str | None = None
-    patterns: tuple[str, ...] | None = None
-    """Regular expressions that must all match."""
-
+    patterns: tuple[str, ...] | None = None  # regular expressions that must all match
     json_schema: JsonObject | None = None
     semantic_threshold: Fraction | None = None
-    rubric: SkillRubric | None = None
+    rubric: _SkillRubric | None = None
     custom_script: str | None = None
 
 
-class SkillEvaluation(CamelRecord):
-    """How a test is evaluated."""
-
+class _SkillEvaluation(CamelRecord):
     strategy: EvaluationStrategy
     timeout: Milliseconds | None = None
     retry_count: Count | None = None
-    weights: dict[str, Weight] | None = None
-    """The weight of each strategy of `hybrid`."""
+    weights: dict[str, Weight] | None = None  # the weight of each strategy of `hybrid`
 
 
-class SkillMetadata(CamelRecord):
-    """Known facts about a test; further fields are kept."""
-
+# Known facts about a test; further fields are kept.
+class _SkillMetadata(CamelRecord):
     difficulty: Literal["easy", "medium", "hard"] | None = None
     priority: Literal["critical", "high", "medium", "low"] | None = None
     author: str | None = None
@@ -112,15 +89,13 @@ class SkillCase(CamelRecord):
     name: str
     description: str | None = None
     tags: tuple[str, ...] | None = None
-    input: SkillInput
+    input: _SkillInput
     expected: SkillExpected = Field(default_factory=SkillExpected)
-    evaluation: SkillEvaluation
-    metadata: SkillMetadata | None = None
+    evaluation: _SkillEvaluation
+    metadata: _SkillMetadata | None = None
 
 
-class SkillSettings(CamelRecord):
-    """How the tests are run."""
-
+class _SkillSettings(CamelRecord):
     default_timeout: Milliseconds | None = None
     parallel_execution: bool | None = None
     max_concurrent_tests: Annotated[int, Field(ge=1)] | None = None
@@ -128,23 +103,17 @@ class SkillSettings(CamelRecord):
     retry_failed: bool | None = None
 
 
-class SkillSetup(CamelRecord):
-    """What happens before the tests."""
-
+class _SkillSetup(CamelRecord):
     script: str | None = None
     environment: dict[str, str] | None = None
     dependencies: tuple[str, ...] | None = None
 
 
-class SkillTeardown(CamelRecord):
-    """What happens after the tests."""
-
+class _SkillTeardown(CamelRecord):
     script: str | None = None
 
 
-class SkillGroup(CamelRecord):
-    """Tests that belong together."""
-
+class _SkillGroup(CamelRecord):
     name: Name
     test_ids: tuple[Name, ...]
     run_in_sequence: bool | None = None
@@ -155,13 +124,11 @@ class SkillTests(CamelRecord):
 
     version: str = "2.0"
     profile: EvaluationProfileName = "deterministic"
-    settings: SkillSettings = Field(default_factory=SkillSettings)
-    setup: SkillSetup | None = None
-    teardown: SkillTeardown | None = None
-    test_cases: JsonValue
-    """Unread: each test is read by itself, so that one fault hides no other."""
-
-    suites: tuple[SkillGroup, ...] = ()
+    settings: _SkillSettings = Field(default_factory=_SkillSettings)
+    setup: _SkillSetup | None = None
+    teardown: _SkillTeardown | None = None
+    test_cases: JsonValue  # unread: each test is read by itself, so that one fault hides no other
+    suites: tuple[_SkillGroup, ...] = ()
 
 
 DEFAULT_TIMEOUT_MS = 30_000
@@ -191,7 +158,10 @@ def upgrade_skill_tests(value: JsonValue) -> JsonObject:
         "profile": "deterministic",
         "settings": {"defaultTimeout": DEFAULT_TIMEOUT_MS},
         **rest,
-        "testCases": [_upgraded(test, place) for place, test in enumerate(tests, start=1)],
+        "testCases": [
+            _upgraded(test, place) if isinstance(test, dict) else test
+            for place, test in enumerate(tests, start=1)
+        ],
     }
 
 
@@ -217,15 +187,16 @@ def downgrade_skill_tests(value: JsonObject) -> tuple[list[JsonValue], tuple[str
     return tests, tuple(lost)
 
 
-def _upgraded(test: JsonValue, place: int) -> JsonValue:
-    if not isinstance(test, dict):
-        return test
+def _upgraded(test: JsonObject, place: int) -> JsonObject:
     expected = {
         new: test[old]
         for new, old in (("output", "expectedOutput"), ("patterns", "expectedPatterns"))
         if test.get(old) is not None
     }
-    evaluation: JsonObject = {**_strategy(expected)}
+    strategy = "regex_match" if "patterns" in expected else "exact_match"
+    evaluation: JsonObject = {"strategy": "hybrid" if len(expected) > 1 else strategy}
+    if len(expected) > 1:
+        evaluation["weights"] = {"exact_match": 0.5, "regex_match": 0.5}
     if "timeout" in test:
         evaluation["timeout"] = test["timeout"]
     known: JsonObject = {name: test[name] for name in ("name", "description") if name in test}
@@ -239,12 +210,6 @@ def _upgraded(test: JsonValue, place: int) -> JsonValue:
         "evaluation": evaluation,
         **rest,
     }
-
-
-def _strategy(expected: JsonObject) -> JsonObject:
-    if len(expected) > 1:
-        return {"strategy": "hybrid", "weights": {"exact_match": 0.5, "regex_match": 0.5}}
-    return {"strategy": "regex_match" if "patterns" in expected else "exact_match"}
 
 
 def _downgraded(test: JsonObject) -> JsonObject:
@@ -264,18 +229,13 @@ def _downgraded(test: JsonObject) -> JsonObject:
 
 
 def _losses(test: JsonObject, place: int) -> Iterator[str]:
-    if test.get("id") != f"tc-{place:03d}":
-        yield "id"
-    for name in ("tags", "metadata"):
-        if test.get(name):
+    again = _upgraded(_downgraded(test), place)
+    for name, item in test.items():
+        if isinstance(item, dict) and name in {"input", "expected", "evaluation"}:
+            upgraded = _part(again, name)
+            yield from (f"{name}.{part}" for part in item if item[part] != upgraded.get(part))
+        elif item and item != again.get(name):
             yield name
-    yield from (f"input.{name}" for name in _part(test, "input") if name != "prompt")
-    expected = _part(test, "expected")
-    yield from (f"expected.{name}" for name in expected if name not in {"output", "patterns"})
-    usual = _strategy({name: expected[name] for name in ("output", "patterns") if name in expected})
-    for name, item in _part(test, "evaluation").items():
-        if name != "timeout" and item != usual.get(name):
-            yield f"evaluation.{name}"
 
 
 def _part(test: JsonObject, name: str) -> JsonObject:
@@ -335,9 +295,10 @@ def rubric_from_skill_test(case: SkillCase, at: KeyPath, reading: ForeignFile) -
 def soften_thresholds(item: JsonObject, at: KeyPath, reading: ForeignFile) -> JsonObject:
     """A test in which each threshold on another scale is reported and replaced by a valid one."""
     # So the other faults of the test are found at the same time.
-    expected = item.get("expected")
-    if not isinstance(expected, dict):
-        return item
+    expected, rubric = _part(item, "expected"), _part(_part(item, "expected"), "rubric")
+    criteria = rubric.get("criteria")
+    listed = [c for c in criteria if isinstance(c, dict)] if isinstance(criteria, list) else []
+    ends = [{name: _part(c, "scale").get(name) for name in ("min", "max")} for c in listed]
     case_id = item.get("id")
     named = case_id if isinstance(case_id, str) else None
     changed: JsonObject = {}
@@ -345,29 +306,15 @@ def soften_thresholds(item: JsonObject, at: KeyPath, reading: ForeignFile) -> Js
         changed["semanticThreshold"] = 1.0
         place = (*at, "expected", "semanticThreshold")
         reading.add(place, fault.message, fault.remedy, case_id=named)
-    rubric = expected.get("rubric")
-    threshold = rubric.get("passingThreshold") if isinstance(rubric, dict) else None
-    if isinstance(rubric, dict) and (
-        fault := threshold_fault(("passingThreshold",), threshold, _scales(rubric))
-    ):
+    threshold = rubric.get("passingThreshold")
+    if fault := threshold_fault(("passingThreshold",), threshold, valid_scales(ends)):
         changed["rubric"] = {**rubric, "passingThreshold": 1.0}
         place = (*at, "expected", "rubric", "passingThreshold")
         reading.add(place, fault.message, fault.remedy, case_id=named)
     return item if not changed else {**item, "expected": {**expected, **changed}}
 
 
-def _scales(rubric: JsonObject) -> Iterator[Scale]:
-    criteria = rubric.get("criteria")
-    for criterion in criteria if isinstance(criteria, list) else ():
-        scale = criterion.get("scale") if isinstance(criterion, dict) else None
-        if isinstance(scale, dict):
-            try:
-                yield Scale.model_validate({name: scale.get(name) for name in ("min", "max")})
-            except ValidationError:
-                continue
-
-
-def _scale(scale: SkillScale, at: KeyPath, reading: ForeignFile, case_id: str) -> JsonObject:
+def _scale(scale: _SkillScale, at: KeyPath, reading: ForeignFile, case_id: str) -> JsonObject:
     """The scale with its described scores as levels, best first."""
     levels: list[tuple[float, str]] = []
     for score, text in (scale.descriptions or {}).items():

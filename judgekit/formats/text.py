@@ -1,7 +1,4 @@
-"""Turns the bytes of a file into text, and text into strict JSON, with the line of every fault.
-
-It also escapes texts that a spreadsheet would run as formulas.
-"""
+"""Bytes to text, and text to strict JSON, with the line of every fault; escapes formulas."""
 
 from __future__ import annotations
 
@@ -13,9 +10,8 @@ import os
 import re
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, cast
 
 from judgekit.errors import DatasetError
 
@@ -32,13 +28,10 @@ _BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
+class TextLine(NamedTuple):
     """One line of a file, its line end included, without a byte order mark."""
 
-    number: int
-    """Counted from 1."""
-
+    number: int  # counted from 1
     text: str
 
 
@@ -132,7 +125,6 @@ def _bad_byte(
 
 
 def _near_files(path: Path) -> str | None:
-    """Names like the missing one in the same folder."""
     try:
         names = [entry.name for entry in path.parent.iterdir()]
     except (OSError, ValueError):
@@ -195,10 +187,10 @@ def parse_strict_json(text: str, *, path: Path, first_line: int = 1) -> tuple[Js
     except json.JSONDecodeError as error:
         raise _syntax_error(error, path=path, first_line=first_line) from None
     except (ValueError, RecursionError):
-        _raise_fault(text, path=path, first_line=first_line)
+        raise _fault(text, path=path, first_line=first_line) from None
     # Cheap to count, and most texts need no closer look.
     if text.count("[") + text.count("{") > MAX_JSON_DEPTH and _is_too_deep(value):
-        _raise_fault(text, path=path, first_line=first_line)
+        raise _fault(text, path=path, first_line=first_line)
     if _SURROGATE_ESCAPE.search(text) is None:
         return value, False
     try:
@@ -221,15 +213,14 @@ def _blanked(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match.group())
 
 
-def json_lines(text: str, *, max_depth: int = MAX_JSON_DEPTH) -> dict[KeyPath, int]:
+def json_lines(text: str) -> dict[KeyPath, int]:
     """The line of every value of a valid JSON text; for a field, that of its key."""
     lines: dict[KeyPath, int] = {}
     line, counted = 1, 0
     for where, offset, _ in _places(text):
-        if len(where) <= max_depth:
-            line += text.count("\n", counted, offset)
-            counted = offset
-            lines.setdefault(where, line)
+        line += text.count("\n", counted, offset)
+        counted = offset
+        lines.setdefault(where, line)
     return lines
 
 
@@ -273,26 +264,24 @@ def _syntax_error(error: json.JSONDecodeError, *, path: Path, first_line: int) -
     )
 
 
-def _raise_fault(text: str, *, path: Path, first_line: int) -> NoReturn:
-    """Raise the place of what the decoder's hooks refused."""
-    offset, message = _find_fault(text)
-    column = offset - text.rfind("\n", 0, offset)
-    line = first_line + text.count("\n", 0, offset)
-    raise DatasetError(f"{message} (column {column})", path=path, line=line)
-
-
-def _find_fault(text: str) -> tuple[int, str]:
+def _fault(text: str, *, path: Path, first_line: int) -> DatasetError:
+    """What the decoder's hooks refused, with its place."""
     keys: set[KeyPath] = set()
+    message: str | None = None
     for where, offset, token in _places(text):
         if token in {"[", "{"} and len(where) >= MAX_JSON_DEPTH:
-            return offset, f"nested deeper than {MAX_JSON_DEPTH} levels"
-        if token is None:
-            if where in keys:
-                return offset, f"the key {where[-1]!r} stands twice in the same object"
+            message = f"nested deeper than {MAX_JSON_DEPTH} levels"
+        elif token is None and where in keys:
+            message = f"the key {where[-1]!r} stands twice in the same object"
+        elif token is None:
             keys.add(where)
-        elif complaint := _number_fault(token):
-            return offset, complaint
-    return 0, "not JSON that can be read"
+        else:
+            message = _number_fault(token)
+        if message is not None:
+            column = offset - text.rfind("\n", 0, offset)
+            line = first_line + text.count("\n", 0, offset)
+            return DatasetError(f"{message} (column {column})", path=path, line=line)
+    return DatasetError("not JSON that can be read (column 1)", path=path, line=first_line)
 
 
 def _number_fault(token: str) -> str | None:

@@ -1,8 +1,4 @@
-"""Limits what a run may spend.
-
-Money is reserved before each call and settled after it, so that the limit is never crossed; prices
-come from `pricing`.
-"""
+"""Limits what a run may spend."""
 
 from __future__ import annotations
 
@@ -12,19 +8,12 @@ import re
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from judgekit.errors import BudgetExceededError, InputError, ModelError, SettingsError
 from judgekit.fingerprint import canonical_json
 from judgekit.models.pricing import ModelPrice, PriceTable
 from judgekit.models.rate_limit import complete_in_time
-from judgekit.models.request import close_model
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from judgekit.models.request import Model, ModelReply, ModelRequest
-    from judgekit.records import Usage
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 # Money is counted in whole trillionths of a dollar: a sum of floats could end above its limit.
 _PER_USD = 10**12
@@ -51,8 +40,8 @@ class Budget:
         self._limit = units if units / _PER_USD <= limit_usd else units - 1
         self._spent = 0
         self._reserved = 0
-        self._n_refused = 0
-        self._assumed: dict[str, ModelPrice] = {}
+        self.is_exhausted = False
+        """Whether a call was refused, so that the run cannot be whole."""
         self._waiting: deque[_Turn] = deque()
         self._lock = threading.Lock()
 
@@ -60,21 +49,6 @@ class Budget:
     def spent_usd(self) -> float:
         """What calls that ended have cost, or may be billed for, in US dollars."""
         return self._spent / _PER_USD
-
-    @property
-    def reserved_usd(self) -> float:
-        """What is set aside for the calls in flight, in US dollars."""
-        return self._reserved / _PER_USD
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether a call was refused, so that the run cannot be whole."""
-        return self._n_refused > 0
-
-    @property
-    def assumed(self) -> Mapping[str, ModelPrice]:
-        """Models at an endpoint of one's own whose listed price was taken, though it may differ."""
-        return dict(self._assumed)
 
     def price(
         self,
@@ -88,9 +62,8 @@ class Budget:
         table = prices or self.prices
         price = table.price(model, input_tokens=input_tokens, api_base=api_base)
         if price is None and api_base is not None:
+            # At an endpoint of one's own the listed price may differ, but limits what is spent.
             price = table.price(model, input_tokens=input_tokens)
-            if price is not None:
-                self._assumed.setdefault(model, price)
         if price is None:
             raise SettingsError(
                 f"what {model} charges is not known, so its cost cannot be limited",
@@ -110,20 +83,10 @@ class Budget:
             if amount <= self._limit - self._spent:
                 self._waiting.append(turn)
             else:
-                self._n_refused += 1
+                self.is_exhausted = True
                 raise self._refusal(amount, what)
-        if not await self._come(turn):
-            raise self._refusal(amount, what)
-        return Reservation(self, amount)
-
-    def spend(self, amount_usd: float) -> None:
-        """Count money that was spent without a reservation: earlier, or by a target of its own."""
-        self._settle(0, _units(amount_usd))
-
-    async def _come(self, turn: _Turn) -> bool:
-        """Wait for a turn; whether it was granted."""
         try:
-            return await turn.granted
+            is_granted = await turn.granted
         except (asyncio.CancelledError, GeneratorExit):
             with self._lock:
                 if turn in self._waiting:
@@ -132,6 +95,13 @@ class Budget:
                     self._reserved -= turn.amount
                 self._hand_out()
             raise
+        if not is_granted:
+            raise self._refusal(amount, what)
+        return Reservation(self, amount)
+
+    def spend(self, amount_usd: float) -> None:
+        """Count money that was spent without a reservation: earlier, or by a target of its own."""
+        self._settle(0, _units(amount_usd))
 
     def _settle(self, reserved: int, spent: int) -> None:
         with self._lock:
@@ -150,7 +120,7 @@ class Budget:
             if turn.tell(granted=not never):
                 turn.is_reserved = not never
                 self._reserved += 0 if never else turn.amount
-                self._n_refused += never
+                self.is_exhausted = self.is_exhausted or never
 
     def _refusal(self, amount: int, what: str) -> BudgetExceededError:
         left = (self._limit - self._spent) / _PER_USD
@@ -169,21 +139,12 @@ class Reservation:
         self._amount = amount
         self._is_open = True
 
-    @property
-    def amount_usd(self) -> float:
-        """How much was set aside, in US dollars."""
-        return self._amount / _PER_USD
-
     def settle(self, cost_usd: float | None) -> None:
         """Count what the call cost and free the rest; later calls of it do nothing."""
         if self._is_open:
             self._is_open = False
             spent = self._amount if cost_usd is None else _units(cost_usd)
             self._budget._settle(self._amount, spent)  # noqa: SLF001 - the other half of `reserve`
-
-    def release(self) -> None:
-        """Free all of it: nothing was sent, or nothing is billed."""
-        self.settle(0.0)
 
 
 @dataclass(slots=True, eq=False)
@@ -199,15 +160,14 @@ class _Turn:
     def tell(self, *, granted: bool) -> bool:
         """Wake it in its own loop; False where that loop is gone."""
         try:
-            self.granted.get_loop().call_soon_threadsafe(_resolve, self.granted, granted)
+            self.granted.get_loop().call_soon_threadsafe(self._resolve, granted)
         except RuntimeError:
             return False
         return True
 
-
-def _resolve(future: asyncio.Future[bool], value: bool) -> None:  # noqa: FBT001 - a future's result
-    if not future.done():
-        future.set_result(value)
+    def _resolve(self, granted: bool) -> None:  # noqa: FBT001 - a future's result
+        if not self.granted.done():
+            self.granted.set_result(granted)
 
 
 def _units(amount_usd: float) -> int:
@@ -235,7 +195,7 @@ _MAYBE_BILLED = frozenset({"timeout", "connection", "protocol", "empty", "overlo
 _NEVER_SENT = re.compile(r"ClientConnector|Cannot connect to host|Connection refused|ConnectError")
 
 
-class BudgetedModel:
+class BudgetedModel(ModelAround):
     """A model whose every call has its money set aside before it is sent.
 
     Stands inside the limits, so that each attempt counts, and below the cache, so that hits cost
@@ -258,8 +218,7 @@ class BudgetedModel:
         prices: PriceTable | None = None,
         timeout_s: float | None = None,
     ) -> None:
-        self.cacheable = bool(getattr(model, "cacheable", True))
-        self._model = model
+        super().__init__(model)
         self._budget = budget
         self._api_base = api_base
         self._prices = prices or budget.prices
@@ -269,13 +228,7 @@ class BudgetedModel:
         self._takes_limit = True
         self._price(0)
 
-    @property
-    def name(self) -> str:
-        """The inner model's name."""
-        return self._model.name
-
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer a request, once there is money for it."""
         # A free model needs no limit on its reply, and an unnecessary limit could cut it short.
         price = self._price(0)
         if price.input_usd == price.output_usd == 0.0:
@@ -285,21 +238,20 @@ class BudgetedModel:
         while True:
             limit = self._limit
             try:
-                return await self._paid(_with_output_limit(request, limit))
+                parameters = {**request.parameters, "max_tokens": limit}
+                return await self._paid(request.model_copy(update={"parameters": parameters}))
             except ModelError as error:
                 if error.kind != "context_window" or limit // 2 < _LEAST_OUTPUT_TOKENS:
                     raise
                 # Remembered for all later requests: each refused call costs a round trip.
                 self._limit = min(self._limit, limit // 2)
 
-    async def aclose(self) -> None:
-        """Close the inner model's connections of the running event loop."""
-        await close_model(self._model)
-
     async def _paid(self, request: ModelRequest) -> ModelReply:
         sent, received = most_input_tokens(request), self._most_output(request)
-        most = sent * _dearest_input(self._price(sent), request)
-        most += received * self._dearest_output(sent)
+        price = self._price(sent)
+        # Hidden reasoning counts as output, at its own price where there is one.
+        most = sent * _dearest_input(price, request)
+        most += received * max(price.output_usd, price.reasoning_usd or 0.0)
         reserved = await self._budget.reserve(most, f"the next call to {self.name}")
         try:
             reply = await complete_in_time(self._model, request, self._timeout_s)
@@ -308,7 +260,7 @@ class BudgetedModel:
         except BaseException as error:
             reserved.settle(None if _may_be_billed(error) else 0.0)
             raise
-        reserved.settle(self._cost(request, reply))
+        reserved.settle(0.0 if reply.cached else self._cost(request, reply))
         self._takes_limit = self._takes_limit and not set(_LIMIT_PARAMETERS) & set(
             reply.dropped_parameters
         )
@@ -316,13 +268,9 @@ class BudgetedModel:
 
     def _cost(self, request: ModelRequest, reply: ModelReply) -> float | None:
         """What a reply cost; None where it does not say."""
-        if reply.cached:
-            return 0.0
-        if reply.cost_usd is not None:
+        usage = reply.usage
+        if reply.cost_usd is not None or usage is None:
             return reply.cost_usd
-        return None if reply.usage is None else self._cost_of(request, reply.usage)
-
-    def _cost_of(self, request: ModelRequest, usage: Usage) -> float:
         price = self._price(usage.input_tokens)
         # Writing to a prompt cache can cost more than a plain token, and no usage report
         # lists which tokens were written.
@@ -342,11 +290,6 @@ class BudgetedModel:
         # `n` choices are billed as `n` replies.
         choices = request.parameters.get("n")
         return limit * (choices if isinstance(choices, int) and choices > 1 else 1)
-
-    def _dearest_output(self, input_tokens: int) -> float:
-        price = self._price(input_tokens)
-        # Hidden reasoning counts as output, at its own price where there is one.
-        return max(price.output_usd, price.reasoning_usd or 0.0)
 
     def _price(self, input_tokens: int) -> ModelPrice:
         return self._budget.price(
@@ -370,10 +313,6 @@ def _output_limit(request: ModelRequest) -> int | None:
     known = [limit for limit in limits if isinstance(limit, int)]
     # The larger of two names for one limit: which of them the provider obeys is unknown.
     return max(known) if known else None
-
-
-def _with_output_limit(request: ModelRequest, limit: int) -> ModelRequest:
-    return request.model_copy(update={"parameters": {**request.parameters, "max_tokens": limit}})
 
 
 def _dearest_input(price: ModelPrice, request: ModelRequest) -> float:

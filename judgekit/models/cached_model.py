@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
 from judgekit.errors import FrozenCacheError, JudgeError, SettingsError, StoreError
-from judgekit.models.cache import is_servable
-from judgekit.models.request import close_model
+from judgekit.models.cache import ReplyCache, is_servable
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from judgekit.models.cache import ReplyCache
-    from judgekit.models.request import Model, ModelReply, ModelRequest
 
 Refresh = bool | Literal["unreadable"]
 """Which cached replies are fetched again: all, none, or those that cannot be parsed."""
@@ -30,7 +27,7 @@ _FIRST_WAIT_S = 0.005
 _LONGEST_WAIT_S = 0.1
 
 
-class CachedModel:
+class CachedModel(ModelAround):
     """A model whose replies are cached: what was paid for once is never fetched again.
 
     Identical requests at the same moment are one call: within an event loop they wait for the
@@ -50,12 +47,10 @@ class CachedModel:
         # One forbids every call and the other needs calls.
         if frozen and refresh:
             raise SettingsError("a frozen cache cannot be refreshed: choose one of the two")
-        self._model = model
-        self._cache = cache
+        super().__init__(model)
+        self.cache = cache
         self._frozen = frozen
         self._refresh = refresh
-        # A model may keep its replies out of the cache: recorded ones are on disk already.
-        self._is_cacheable = bool(getattr(model, "cacheable", True))
         # With `refresh` a key is fetched once; later requests with that key would be paid for
         # again.
         self._refreshed: set[str] = set()
@@ -63,53 +58,33 @@ class CachedModel:
         # Futures and tasks belong to one event loop, and so do the calls that may be joined.
         self._calls: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopCalls] = WeakKeyDictionary()
 
-    @property
-    def name(self) -> str:
-        """The name of the model inside."""
-        return self._model.name
-
-    @property
-    def model(self) -> Model:
-        """The model inside."""
-        return self._model
-
-    @property
-    def cache(self) -> ReplyCache:
-        """The cache before it."""
-        return self._cache
-
-    async def aclose(self) -> None:
-        """Close the connections of the model inside."""
-        await close_model(self._model)
-
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request, from the cache if it can."""
-        if not self._is_cacheable:
+        if not self.cacheable:
             return await self._model.complete(request)
         key = request.key
         is_stale = self._refresh is True or key in self._unreadable
-        reply = None if is_stale and key not in self._refreshed else self._cache.get(key)
+        reply = None if is_stale and key not in self._refreshed else self.cache.get(key)
         if reply is not None:
-            self._cache.count_hit(reply)
+            self.cache.count_hit(reply)
             return reply
         if self._frozen:
-            self._cache.count_miss()
+            self.cache.count_miss()
             raise FrozenCacheError(_missed(request), key=key)
         return await self._share_call(request)
 
     def cached_replies(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
         """The cached replies, None where there is none; `record_hit` counts those that are used."""
-        if self._refresh is True or not self._is_cacheable:
+        if self._refresh is True or not self.cacheable:
             return [None] * len(requests)
         # The usual case: one row is read without building lists.
         if len(requests) == 1:
-            return [self._cache.get(requests[0].key)]
+            return [self.cache.get(requests[0].key)]
         keys = list(map(_KEY, requests))
-        return list(map(self._cache.get_many(keys).get, keys))
+        return list(map(self.cache.get_many(keys).get, keys))
 
     def record_hit(self, reply: ModelReply) -> None:
         """Count a reply of `cached_replies` as a hit."""
-        self._cache.count_hit(reply)
+        self.cache.count_hit(reply)
 
     def mark_unreadable(self, key: str) -> bool:
         """Note that the cached reply of a key cannot be parsed; whether it is fetched again."""
@@ -137,7 +112,10 @@ class CachedModel:
             if call.n_waiting == 1 and not call.task.done():
                 # Nobody may join a call that is being cancelled.
                 calls.by_key.pop(key, None)
-                await call.cancel()
+                call.task.cancel()
+                await asyncio.wait([call.task])
+                if not call.task.cancelled():
+                    call.task.exception()  # retrieved, or asyncio would report it as never seen
             raise
         finally:
             call.n_waiting -= 1
@@ -145,30 +123,31 @@ class CachedModel:
                 del calls.by_key[key]
         if not is_joined:
             return reply
-        self._cache.count_hit(reply)
+        self.cache.count_hit(reply)
         return reply if reply.cached else reply.model_copy(update={"cached": True})
 
     async def _ask(self, request: ModelRequest, calls: _LoopCalls) -> ModelReply:
         """Send a request, unless another process sends it first, and store the reply."""
         cached = await self._wait_for_turn(request.key)
         if cached is not None:
-            self._cache.count_hit(cached)
+            self.cache.count_hit(cached)
             return cached
         try:
             if calls.error is not None:
                 await calls.stop(calls.error)
             calls.n_unstored += 1
             try:
-                self._cache.count_miss()
+                self.cache.count_miss()
                 reply = await self._model.complete(request)
                 # On disk before anyone sees it: a reply that was paid for survives a kill.
-                store = self._cache.put if is_servable(reply) else self._cache.put_rejected
+                store = self.cache.put if is_servable(reply) else self.cache.put_rejected
                 store(request, reply)
                 self._refreshed.add(request.key)
             finally:
                 calls.n_unstored -= 1
-                if calls.all_stored is not None:
-                    calls.wake_if_stored()
+                waited_for = calls.all_stored
+                if waited_for is not None and calls.n_unstored == 0 and not waited_for.done():
+                    waited_for.set_result(None)
         except StoreError as error:
             # The caller cancels its other calls on this error; they are paid for and end first.
             await calls.wait_until_stored(error)
@@ -179,7 +158,7 @@ class CachedModel:
             raise
         finally:
             # Also after an error: another process may wait for this key.
-            self._cache.release(request.key)
+            self.cache.release(request.key)
         if calls.error is not None:
             await calls.stop(calls.error)
         return reply.model_copy(update={"key": request.key})
@@ -190,21 +169,17 @@ class CachedModel:
         # cost more.
         wait_s = _FIRST_WAIT_S
         while True:
-            is_ours = self._cache.try_lease(key)
+            is_ours, is_kept = self.cache.try_lease(key), False
             try:
                 # Also with the lock: another caller may have fetched it since the first look.
                 is_stale = self._refresh is True or key in self._unreadable
                 is_refetched = is_stale and key not in self._refreshed
-                cached = None if is_refetched else self._cache.get(key)
-            except BaseException:
-                if is_ours:
-                    self._cache.release(key)
-                raise
-            if cached is None and is_ours:
-                return None
-            if is_ours:
-                self._cache.release(key)
-            if cached is not None:
+                cached = None if is_refetched else self.cache.get(key)
+                is_kept = is_ours and cached is None
+            finally:
+                if is_ours and not is_kept:
+                    self.cache.release(key)
+            if cached is not None or is_kept:
                 return cached
             await asyncio.sleep(wait_s)
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
@@ -216,12 +191,6 @@ class _SharedCall:
 
     task: asyncio.Task[ModelReply]
     n_waiting: int = 0
-
-    async def cancel(self) -> None:
-        self.task.cancel()
-        await asyncio.wait([self.task])
-        if not self.task.cancelled():
-            self.task.exception()  # retrieved, or asyncio would report it as never seen
 
 
 @dataclass(slots=True)
@@ -237,10 +206,6 @@ class _LoopCalls:
     error: StoreError | None = None
     all_stored: asyncio.Future[None] | None = None
     _n_waiting: int = 0
-
-    def wake_if_stored(self) -> None:
-        if self.n_unstored == 0 and self.all_stored is not None and not self.all_stored.done():
-            self.all_stored.set_result(None)
 
     async def wait_until_stored(self, error: StoreError) -> None:
         self._n_waiting += 1
@@ -264,15 +229,8 @@ class _LoopCalls:
 
 def _missed(request: ModelRequest) -> str:
     about = request.subject
-    where = [
-        f"{name} {value!r}"
-        for name, value in (
-            ("case", about.case_id),
-            ("variant", about.variant),
-            ("criterion", about.criterion),
-        )
-        if value is not None
-    ]
+    named = {"case": about.case_id, "variant": about.variant, "criterion": about.criterion}
+    where = [f"{name} {value!r}" for name, value in named.items() if value is not None]
     of_what = f" for {', '.join(where)}" if where else ""
     return (
         f"the frozen cache holds no reply of {request.model}{of_what}, repeat {about.repeat} "

@@ -1,7 +1,4 @@
-"""Negotiates parameters and reply format with a model, and remembers what it refused.
-
-It also parses the body of a completion into a `ModelReply`.
-"""
+"""Negotiates parameters and reply format with a model, and reads completions as replies."""
 
 from __future__ import annotations
 
@@ -12,16 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.models.error_mapping import ProviderFault, fault_in_body
-from judgekit.models.request import ModelReply, TokenLogprob
-from judgekit.records import Usage
+from judgekit.models.request import ModelReply, ModelRequest, TokenLogprob
+from judgekit.records import JsonObject, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from pydantic import JsonValue
 
-    from judgekit.models.request import ModelRequest
-    from judgekit.records import JsonObject
 
 ReplyForm = Literal["json_schema", "tool", "plain"]
 """How a reply schema is made known: natively, as the one tool to call, or by the prompt alone."""
@@ -31,11 +26,13 @@ TOOL_NAME = "reply"
 
 _UNPROCESSABLE = frozenset({400, 422})
 
-_ABOUT_THE_SCHEMA = re.compile(
-    r"response_format|json[_ ]schema|structured output|guided|grammar", re.IGNORECASE
-)
-
-_ABOUT_TOOLS = re.compile(r"\btools?\b|tool_choice|function call", re.IGNORECASE)
+# What a provider says where it refuses the form of the reply; the plain form cannot be refused.
+_ABOUT_THE_FORM: dict[ReplyForm, re.Pattern[str]] = {
+    "json_schema": re.compile(
+        r"response_format|json[_ ]schema|structured output|guided|grammar", re.IGNORECASE
+    ),
+    "tool": re.compile(r"\btools?\b|tool_choice|function call", re.IGNORECASE),
+}
 
 _ABOUT_THE_VALUE = re.compile(
     r"\b(less|greater|at most|at least|between|out of range|minimum|maximum)\b|[<>]=?",
@@ -53,10 +50,7 @@ class RequestPlan:
     """Sampling parameters and, by the form, `response_format` or `tools` and `tool_choice`."""
 
     form: ReplyForm
-    """How the reply schema is made known."""
-
     dropped: tuple[str, ...]
-    """Requested parameters that are not sent."""
 
 
 class Negotiation:
@@ -95,19 +89,17 @@ class Negotiation:
     def learns(self, fault: ProviderFault, request: ModelRequest, plan: RequestPlan) -> bool:
         """Take in why a plan was refused."""
         if fault.kind == "bad_request" and fault.status in _UNPROCESSABLE:
-            if _blames_form(fault, plan.form):
+            about = _ABOUT_THE_FORM.get(plan.form)
+            if about is not None and about.search(f"{fault.parameter or ''} {fault.text}"):
                 # The last form is never given up: there would be nothing left to send.
                 left = tuple(form for form in self._forms if form != plan.form)
                 self._forms = left or self._forms
-            else:
-                self._refuse(_blamed(fault, plan))
+            elif (name := _blamed(fault, plan)) == "max_tokens":
+                # The newer name of it is worth a try before it goes.
+                self._renamed[name] = "max_completion_tokens"
+            elif name is not None:
+                self._refused.add(name)
         return self.plan(request) != plan
-
-    def _refuse(self, name: str | None) -> None:
-        if name == "max_tokens":  # the newer name of it is worth a try before it goes
-            self._renamed[name] = "max_completion_tokens"
-        elif name is not None:
-            self._refused.add(name)
 
 
 async def negotiate_reply(
@@ -124,21 +116,19 @@ async def negotiate_reply(
         started = time.perf_counter()
         body = await send(plan)
         duration_ms = (time.perf_counter() - started) * 1000
-        if isinstance(body, ProviderFault):
-            outcome: ModelReply | ProviderFault = body
-        else:
-            outcome = parse_completion(
+        if not isinstance(body, ProviderFault):
+            body = parse_completion(
                 body,
                 provider=provider,
                 by_tool=plan.form == "tool",
                 dropped=plan.dropped,
                 duration_ms=duration_ms,
             )
-        if not isinstance(outcome, ProviderFault):
-            return outcome
+        if isinstance(body, ModelReply):
+            return body
         # Ends when the plan stays the same: sending it again would bring the same refusal.
-        if not negotiation.learns(outcome, request, plan):
-            raise outcome.to_error()
+        if not negotiation.learns(body, request, plan):
+            raise body.to_error()
 
 
 def _form_parameters(
@@ -160,13 +150,6 @@ def _form_parameters(
             tools: JsonValue = [{"type": "function", "function": function}]
             return form, {"tools": tools, "tool_choice": choice}
     return "plain", {}
-
-
-def _blames_form(fault: ProviderFault, form: ReplyForm) -> bool:
-    words = f"{fault.parameter or ''} {fault.text}"
-    if form == "json_schema":
-        return _ABOUT_THE_SCHEMA.search(words) is not None
-    return form == "tool" and _ABOUT_TOOLS.search(words) is not None
 
 
 def _blamed(fault: ProviderFault, plan: RequestPlan) -> str | None:
@@ -225,8 +208,8 @@ def parse_completion(
     # as not given.
     if not isinstance(body, dict):
         return ProviderFault(provider, "protocol", text=f"a JSON {type(body).__name__}, no object")
-    if body.get("error") and (fault := fault_in_body(provider, body)):
-        return fault
+    if body.get("error"):
+        return fault_in_body(provider, body["error"])
     choices = body.get("choices")
     if not isinstance(choices, list):
         return ProviderFault(provider, "protocol", text=f"no list of choices among {sorted(body)}")

@@ -19,19 +19,7 @@ OWN_ENDPOINT_KEYS = {"openai": "OPENAI_API_KEY", "hosted_vllm": "HOSTED_VLLM_API
 
 
 def endpoint_label(provider: str, api_base: str | None) -> str:
-    """What messages call an endpoint.
-
-    Args:
-        provider: The provider, as litellm names it.
-        api_base: The endpoint, where it is not the provider's own.
-
-    Returns:
-        The provider, and the host of the endpoint without user, path and query.
-
-    Example:
-        >>> endpoint_label("openai", "http://user:pass@localhost:8000/v1?key=x")
-        'openai at localhost:8000'
-    """
+    """What messages call an endpoint: the provider and the host, without user, path and query."""
     if api_base is None:
         return provider
     host = urlsplit(api_base if "//" in api_base else f"//{api_base}").netloc
@@ -49,7 +37,6 @@ def own_endpoint_key(provider: str) -> str:
 
 
 REDACTED = "[redacted]"
-"""What stands where a secret stood."""
 
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _SHORTEST_SECRET = 6  # blanking shorter values would eat ordinary words and digits
@@ -72,20 +59,15 @@ def redact(
     Removed are the values of environment variables whose names end in KEY, TOKEN, SECRET or
     PASSWORD (as they are and URL-quoted), the given secrets, and what looks like a key:
     `Bearer …`, `sk-…`, a `key=` in a query, a password in a URL.
-
-    Args:
-        text: Any text.
-        secrets: Further values to remove; those under 6 characters are left alone.
-        environ: Where to look for secrets; the process's environment when None.
-
-    Returns:
-        The text with `[redacted]` in their places.
-
-    Example:
-        >>> redact("refused: Bearer abcdef123456", environ={})
-        'refused: Bearer [redacted]'
     """
-    for value in _secret_values(secrets, os.environ if environ is None else environ):
+    environ = os.environ if environ is None else environ
+    named = (value for name, value in environ.items() if _SECRET_NAME.search(name))
+    # Stripped, as they are sent and as errors repeat them.
+    stripped = {value.strip() for value in (*secrets, *named)}
+    plain = {value for value in stripped if len(value) >= _SHORTEST_SECRET}
+    quoted = {quote(value, safe="") for value in plain}
+    # Longest first, so that none is hidden by a part of it.
+    for value in sorted(plain | quoted, key=len, reverse=True):
         text = text.replace(value, REDACTED)
     for shape in _SHAPES:
         text = shape.sub(rf"\g<1>{REDACTED}", text)
@@ -96,20 +78,9 @@ class RedactingFilter(logging.Filter):
     """A logging filter that takes secrets out of a record's message and traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Redact the record in place."""
         record.msg = redact(record.getMessage())
         record.args = None
         if record.exc_info:
             record.exc_text = redact(logging.Formatter().formatException(record.exc_info))
             record.exc_info = None
         return True
-
-
-def _secret_values(secrets: Iterable[str], environ: Mapping[str, str]) -> list[str]:
-    """The values to remove, longest first, so that none is hidden by a part of it."""
-    named = (value for name, value in environ.items() if _SECRET_NAME.search(name))
-    stripped = {
-        value.strip() for value in (*secrets, *named)
-    }  # as it is sent, and as errors repeat it
-    plain = {value for value in stripped if len(value) >= _SHORTEST_SECRET}
-    return sorted(plain | {quote(value, safe="") for value in plain}, key=len, reverse=True)

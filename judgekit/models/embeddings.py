@@ -1,7 +1,4 @@
-"""Fetches embedding vectors of texts.
-
-They go through the same cache, budget and limits as any other model call, see `factory`.
-"""
+"""Fetches embedding vectors of texts, through cache, budget and limits like any other call."""
 
 from __future__ import annotations
 
@@ -12,36 +9,28 @@ import sys
 from array import array
 from collections import Counter
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import ModelError
 from judgekit.models.credentials import OWN_ENDPOINT_KEYS, endpoint_label
 from judgekit.models.error_mapping import ProviderFault
-from judgekit.models.factory import connect
+from judgekit.models.factory import Connection, connect
 from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.models.transports import DirectModel, LitellmModel
-from judgekit.records import EmbeddingUsage, Usage
+from judgekit.records import EmbeddingUsage, JsonObject, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Sequence
 
     from judgekit.models.budget import Budget
     from judgekit.models.cache import ReplyCache
-    from judgekit.models.factory import Connection
     from judgekit.models.pricing import PriceTable
-    from judgekit.records import JsonObject
 
 # Marks these requests in the cache; nothing is generated, so the budget reserves no output.
 _PARAMETERS: JsonObject = {"task": "embedding", "max_tokens": 1}
 
 # Kinds of errors that the text itself causes, so that a retry would end in the same way.
 _TEXT_ERROR_KINDS = frozenset({"bad_request", "content_filter", "context_window", "empty"})
-
-
-class _Transport(Protocol):
-    async def embed(self, text: str) -> object | ProviderFault: ...
-
-    async def aclose(self) -> None: ...
 
 
 class EmbeddingModel:
@@ -52,33 +41,37 @@ class EmbeddingModel:
     """
 
     def __init__(self, model: str, *, api_base: str | None = None, timeout_s: float = 60) -> None:
-        self._name = model
+        self.name = model
         provider = model.partition("/")[0]
         self._label = endpoint_label(provider, api_base)
-        self._inner: _Transport = (
+        self._inner = (
             LitellmModel(model, api_base=api_base, timeout_s=timeout_s)
             if api_base is None or provider not in OWN_ENDPOINT_KEYS
             else DirectModel(model, api_base=api_base, timeout_s=timeout_s)
         )
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return self._name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer a request with the vector of its last message."""
         body = await self._inner.embed(request.messages[-1]["content"])
         if isinstance(body, ProviderFault):
             raise body.to_error()
-        vector = _vector_in(body)
-        if vector is None:
+        fields: dict[str, Any] = body if isinstance(body, dict) else {}
+        try:
+            vector = array("f", fields["data"][0]["embedding"])
+        except (LookupError, TypeError):
+            vector = array("f")
+        if not vector:
             text = f"no vector in {str(body)[:200]}"
             raise ProviderFault(self._label, "protocol", text=text).to_error()
-        return ModelReply(text=_encode_vector(vector), usage=_usage_in(body), model=_model_in(body))
+        usage, model = fields.get("usage"), fields.get("model")
+        sent = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+        return ModelReply(
+            text=base64.b64encode(_little_endian(vector).tobytes()).decode("ascii"),
+            usage=Usage(input_tokens=sent) if isinstance(sent, int) else None,
+            model=model if isinstance(model, str) else None,
+        )
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
         await self._inner.aclose()
 
 
@@ -90,32 +83,23 @@ class Embeddings:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
+        self.name = connection.name
         self._held: dict[str, Sequence[float] | ModelError] = {}
         self._holders: Counter[str] = Counter()
 
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return self._connection.name
-
     def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """The vectors of texts that are held."""
-        found = [self._held[text] for text in texts]
-        # An error of one text fails this comparison only, not the other texts.
-        for one in found:
-            if isinstance(one, ModelError):
-                raise one
-        return [one for one in found if not isinstance(one, ModelError)]
-
-    @property
-    def connection(self) -> Connection:
-        """The way to the model."""
-        return self._connection
+        vectors = []
+        for held in map(self._held.__getitem__, texts):
+            # An error of one text fails this comparison only, not the other texts.
+            if isinstance(held, ModelError):
+                raise held
+            vectors.append(held)
+        return vectors
 
     def request(self, text: str) -> ModelRequest:
-        """The request for the vector of a text."""
-        return embedding_request(self.name, text, api_base=self._connection.api_base)
+        return embedding_request(self.name, text, api_base=self.connection.api_base)
 
     @asynccontextmanager
     async def holding(
@@ -145,15 +129,19 @@ class Embeddings:
                     self._held.pop(text, None)
 
     async def aclose(self) -> None:
-        """Close the model's connections of the running event loop."""
-        await self._connection.aclose()
+        await self.connection.aclose()
 
     async def _fetch(self, text: str) -> EmbeddingUsage:
         found: Sequence[float] | ModelError
         usage = EmbeddingUsage(n_calls=1, cost_usd=0.0)
         try:
-            reply = await self._connection.model.complete(self.request(text))
-            usage = _usage_of(reply)
+            reply = await self.connection.model.complete(self.request(text))
+            if reply.cached:
+                saved_usd = reply.cost_usd or 0.0
+                usage = EmbeddingUsage(n_owned=1, cost_usd=0.0, saved_usd=saved_usd)
+            else:
+                sent = 0 if reply.usage is None else reply.usage.input_tokens
+                usage = EmbeddingUsage(n_calls=1, input_tokens=sent, cost_usd=reply.cost_usd)
             found = reply_vector(reply)
         except ModelError as error:
             # A refused text is a result for that text; a refused key concerns every text.
@@ -209,41 +197,8 @@ def reply_vector(reply: ModelReply) -> Sequence[float]:
     return _little_endian(found)
 
 
-def _usage_of(reply: ModelReply) -> EmbeddingUsage:
-    if reply.cached:
-        return EmbeddingUsage(n_owned=1, cost_usd=0.0, saved_usd=reply.cost_usd or 0.0)
-    sent = 0 if reply.usage is None else reply.usage.input_tokens
-    return EmbeddingUsage(n_calls=1, input_tokens=sent, cost_usd=reply.cost_usd)
-
-
-def _encode_vector(vector: Sequence[float]) -> str:
-    return base64.b64encode(_little_endian(array("f", map(float, vector))).tobytes()).decode(
-        "ascii"
-    )
-
-
 def _little_endian(numbers: array[float]) -> array[float]:
     """The numbers as they lie in a file; on nearly every machine as they are."""
     if sys.byteorder == "big":  # pragma: no cover - no test machine is
         numbers.byteswap()
     return numbers
-
-
-def _vector_in(body: object) -> list[float] | None:
-    data = body.get("data") if isinstance(body, dict) else None
-    first = data[0] if isinstance(data, list) and data else None
-    found = first.get("embedding") if isinstance(first, dict) else None
-    if not isinstance(found, list) or not found:
-        return None
-    return found if all(isinstance(x, int | float) for x in found) else None
-
-
-def _usage_in(body: object) -> Usage | None:
-    usage = cast("dict[str, object]", body).get("usage")
-    sent = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    return Usage(input_tokens=sent) if isinstance(sent, int) else None
-
-
-def _model_in(body: object) -> str | None:
-    model = cast("dict[str, object]", body).get("model")
-    return model if isinstance(model, str) else None

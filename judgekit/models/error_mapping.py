@@ -18,7 +18,7 @@ from judgekit.errors import ModelError
 from judgekit.models.credentials import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 ProviderErrorKind = Literal[
     "auth", "not_found", "bad_request", "rate_limited", "quota", "overloaded", "timeout",
@@ -87,34 +87,21 @@ _KIND_HINTS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ProviderFault:
-    """What went wrong, before anyone decided whether it is final."""
+    """What went wrong, before anyone decided whether it is final; secrets are still in its text."""
 
     provider: str
-    """The provider or endpoint, in words."""
-
     kind: ProviderErrorKind
-    """What it amounts to."""
-
     status: int | None = None
-    """HTTP status, where there was one."""
-
     text: str = ""
-    """The provider's message; secrets are still in it."""
-
     parameter: str | None = None
     """The parameter the provider blames."""
 
     retry_after_s: float | None = None
-    """Seconds the provider asks callers to wait."""
-
     request_id: str | None = None
-    """The provider's id of the request."""
-
     hint: str | None = None
     """What to do about it; the kind's own words when None."""
 
     cause: BaseException | None = None
-    """What was raised, where something was."""
 
     def to_error(self, *, retryable: bool | None = None) -> ModelError:
         """The error to raise: shortened, without secrets, its cause a redacted stand-in."""
@@ -161,20 +148,17 @@ def fault_of_response(
     )
 
 
-def fault_in_body(provider: str, body: Mapping[str, object]) -> ProviderFault | None:
+def fault_in_body(provider: str, error: object) -> ProviderFault:
     """Read an error that came with status 200, as some gateways send it."""
-    error = body.get("error")
-    if not error:
-        return None
     code = error.get("code") if isinstance(error, dict) else None
-    # Gateways put an HTTP status in `code`, or a word; only the number is taken as a status.
-    known = isinstance(code, int) and code >= _FIRST_CLIENT_ERROR
     message, name, parameter = _error_fields(json.dumps({"error": error}))
+    # Gateways put an HTTP status in `code`, or a word; only the number is taken as a status.
     kind: ProviderErrorKind = "bad_request"
-    if known:
-        kind = kind_of_status(int(str(code)), f"{name or ''} {message}".lower())
-    status = int(str(code)) if known else 422
-    return ProviderFault(provider, kind, status=status, text=message, parameter=parameter)
+    if isinstance(code, int) and code >= _FIRST_CLIENT_ERROR:
+        kind = kind_of_status(code, f"{name or ''} {message}".lower())
+    else:
+        code = 422
+    return ProviderFault(provider, kind, status=code, text=message, parameter=parameter)
 
 
 def kind_of_status(status: int, words: str) -> ProviderErrorKind:
@@ -249,40 +233,31 @@ def _seconds_until(value: str | None) -> datetime | None:
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-EXCEPTION_KINDS: dict[str, ProviderErrorKind] = {
-    "AuthenticationError": "auth",
-    "PermissionDeniedError": "auth",
-    "NotFoundError": "not_found",
-    "LiteLLMUnknownProvider": "not_found",
-    "ContextWindowExceededError": "context_window",
-    "ContentPolicyViolationError": "content_filter",
-    "GuardrailRaisedException": "content_filter",
-    "BlockedPiiEntityError": "content_filter",
-    "ModifyResponseException": "content_filter",
-    "SensitiveDataRouteException": "content_filter",
-    "RejectedRequestError": "content_filter",
-    "PaymentRequiredError": "quota",
-    "BudgetExceededError": "quota",
-    "RateLimitError": "rate_limited",
-    "Timeout": "timeout",
-    "UnsupportedParamsError": "bad_request",
-    "InvalidRequestError": "bad_request",
-    "ImageFetchError": "bad_request",
-    "VectorStoreSearchError": "bad_request",
-    "UnprocessableEntityError": "bad_request",
-    "BadRequestError": "bad_request",
-    "JSONSchemaValidationError": "protocol",
-    "APIResponseValidationError": "protocol",
-    "MidStreamFallbackError": "overloaded",
-    "ServiceUnavailableError": "overloaded",
-    "BadGatewayError": "overloaded",
-    "InternalServerError": "overloaded",
-    "APIConnectionError": "connection",
-    "MockException": "overloaded",
-    "APIError": "overloaded",
-    "ModelNotMappedError": "internal",
-    "OpenAIError": "internal",
-}
+_EXCEPTIONS: dict[ProviderErrorKind, tuple[str, ...]] = {
+    "auth": ("AuthenticationError", "PermissionDeniedError"),
+    "not_found": ("NotFoundError", "LiteLLMUnknownProvider"),
+    "context_window": ("ContextWindowExceededError",),
+    "content_filter": (
+        "ContentPolicyViolationError", "GuardrailRaisedException", "BlockedPiiEntityError",
+        "ModifyResponseException", "SensitiveDataRouteException", "RejectedRequestError",
+    ),
+    "quota": ("PaymentRequiredError", "BudgetExceededError"),
+    "rate_limited": ("RateLimitError",),
+    "timeout": ("Timeout",),
+    "bad_request": (
+        "UnsupportedParamsError", "InvalidRequestError", "ImageFetchError",
+        "VectorStoreSearchError", "UnprocessableEntityError", "BadRequestError",
+    ),
+    "protocol": ("JSONSchemaValidationError", "APIResponseValidationError"),
+    "overloaded": (
+        "MidStreamFallbackError", "ServiceUnavailableError", "BadGatewayError",
+        "InternalServerError", "MockException", "APIError",
+    ),
+    "connection": ("APIConnectionError",),
+    "internal": ("ModelNotMappedError", "OpenAIError"),
+}  # fmt: skip
+
+EXCEPTION_KINDS = {name: kind for kind, names in _EXCEPTIONS.items() for name in names}
 """What the classes of litellm's exceptions mean when nothing more exact is in their chain."""
 
 _UNREADABLE = re.compile(
@@ -296,8 +271,18 @@ def fault_of_exception(
     """Read an exception of litellm, of an HTTP client or of the socket under it."""
     # litellm renames what it catches (a refused connection becomes a 500, a 413 a 429), so the
     # chain below its exception is read first: an HTTP response there is the provider's own word.
-    chain = list(_chain(error))
-    fault = _fault_of_http_error(provider, chain, hint) or _fault_of_error_object(provider, chain)
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in chain:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    fault = _fault_of_http_error(provider, chain, hint)
+    for one in chain if fault is None else ():
+        # litellm raises a bare Exception with two attributes for an error in a 200 body.
+        if type(one) is Exception and isinstance(getattr(one, "message", None), str):
+            found = {"message": vars(one)["message"], "code": vars(one).get("status_code")}
+            fault = fault_in_body(provider, found)
+            break
     if fault is None:
         kind = _kind_of_chain(chain)
         status = _status(error) if kind not in {"timeout", "connection", "protocol"} else None
@@ -305,15 +290,6 @@ def fault_of_exception(
             provider, kind, status=status, text=str(error), hint=hint if kind == "auth" else None
         )
     return replace(fault, cause=error)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    visited: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in visited:
-        visited.add(id(current))
-        yield current
-        current = current.__cause__ or current.__context__
 
 
 def _names(error: BaseException) -> set[str]:
@@ -334,15 +310,6 @@ def _fault_of_http_error(
         return fault_of_response(
             provider, response.status_code, body, dict(response.headers), hint=hint
         )
-    return None
-
-
-def _fault_of_error_object(provider: str, chain: list[BaseException]) -> ProviderFault | None:
-    """Read what litellm raises for an error in a 200 body: a bare Exception, two attributes."""
-    for error in chain:
-        if type(error) is Exception and isinstance(getattr(error, "message", None), str):
-            found = {"message": vars(error)["message"], "code": vars(error).get("status_code")}
-            return fault_in_body(provider, {"error": found})
     return None
 
 

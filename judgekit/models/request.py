@@ -179,7 +179,6 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """How the model is called in records and messages."""
-        ...
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request.
@@ -193,7 +192,19 @@ class Model(Protocol):
         Raises:
             ModelError: The provider, or the way to it, answered with an error.
         """
-        ...
+
+
+class ModelAround:
+    """What every model that stands before another one shares with it."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name = model.name
+        # A model may keep its replies out of the cache: recorded ones are on disk already.
+        self.cacheable = bool(getattr(model, "cacheable", True))
+
+    async def aclose(self) -> None:
+        await close_model(self._model)
 
 
 async def close_model(model: Model | None) -> None:

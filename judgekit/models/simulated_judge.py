@@ -1,7 +1,4 @@
-"""A simulated judge with one setting for each bias, on which the bias audit tests itself.
-
-Other simulated judges share its schema filling, see `judgekit.testing`.
-"""
+"""A simulated judge with one setting for each bias, on which the bias audit tests itself."""
 
 from __future__ import annotations
 
@@ -133,7 +130,6 @@ class BiasedModel:
         """`complete`, for callers that are not asynchronous."""
         if request.reply_schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
-        # One object for each request: what a bias did for one criterion must hold for the others.
         mind = _BiasedVerdict(self, request, request.reply_schema)
         if mind.is_silenced():
             return ModelReply(text="banana", model=self.name, cost_usd=0.0)
@@ -150,14 +146,15 @@ class _BiasedVerdict:
         self._judge = judge
         self._request = request
         self._texts = fenced_outputs(request)
-        self._first = _first_criterion(schema)
-        self._choices: dict[str | None, str] = {}
-        self._moved: dict[tuple[str, str | None], bool] = {}
+        properties = cast("JsonObject", schema.get("properties", {}))
+        criteria = cast("JsonObject", properties.get("criteria", {}))
+        listed = cast("JsonObject", criteria.get("properties", {}))
+        self._first = next(iter(listed)) if len(listed) > 1 else None
 
     def is_silenced(self) -> bool:
-        if not self._is_moved("gullible", None):
-            return False
-        return any(self._judge.obeys(text) == "unscored" for text in self._texts)
+        return self._is_moved("gullible", None) and any(
+            self._judge.obeys(text) == "unscored" for text in self._texts
+        )
 
     def score(self, schema: JsonObject, criterion: str | None) -> float:
         value = self._seen(self._texts[0], criterion)
@@ -178,11 +175,6 @@ class _BiasedVerdict:
         return typed_score(nearest_score(allowed_scores(schema, value), value), schema)
 
     def prefer(self, criterion: str | None) -> str:
-        if criterion not in self._choices:  # a schema wants it once, and for a score of each side
-            self._choices[criterion] = self._choice(criterion)
-        return self._choices[criterion]
-
-    def _choice(self, criterion: str | None) -> str:
         first, second = self._texts[:2]
         # Two equal texts stay a tie, so that the probe for hair-splitting sees its own bias only.
         if self._is_moved("position", criterion) and first != second:
@@ -208,12 +200,8 @@ class _BiasedVerdict:
 
     def _is_moved(self, bias: str, criterion: str | None) -> bool:
         dial = cast("float", getattr(self._judge.biases, bias))
-        if dial <= 0:
-            return False
-        if (bias, criterion) not in self._moved:  # of two outputs both are seen so, or neither
-            draw = self._draw(bias, f"{self._request.key}:{criterion}").random()
-            self._moved[bias, criterion] = draw < dial
-        return self._moved[bias, criterion]
+        # The same at each call: of two outputs both are seen so, or neither.
+        return dial > 0 and self._draw(bias, f"{self._request.key}:{criterion}").random() < dial
 
     def _draw(self, what: str, on: str) -> random.Random:
         # A generator for each purpose: drawing one bias must not change what is drawn for the next.
@@ -229,16 +217,7 @@ _APPEALS: Mapping[str, Callable[[str, str], bool]] = {
 }
 
 
-def _first_criterion(schema: JsonObject) -> str | None:
-    """The criterion a schema lists first; None where it asks about one thing only."""
-    properties = cast("JsonObject", schema.get("properties", {}))
-    criteria = cast("JsonObject", properties.get("criteria", {}))
-    listed = cast("JsonObject", criteria.get("properties", {}))
-    return next(iter(listed)) if len(listed) > 1 else None
-
-
 PREFERENCE_CHOICES = frozenset({"first", "second", "tie"})
-"""What a preference is enumerated as."""
 
 _SIDES = ("score_first", "score_second")
 _BETTER, _WORSE, _EVEN = 0.8, 0.35, 0.65
@@ -261,13 +240,10 @@ class SchemaFiller:
     """Gives a score, from the part of the schema that bounds it and the criterion it is of."""
 
     prefer: Callable[[str | None], str]
-    """Gives a preference, from the criterion it is about."""
-
     criterion: str | None = None
     """The criterion, where the schema names none."""
 
     def fill(self) -> JsonValue:
-        """The reply."""
         return self._fill(self.schema, ())
 
     def _fill(self, schema: JsonObject, path: tuple[str, ...]) -> JsonValue:

@@ -1,22 +1,19 @@
-"""Counts tokens offline, with the source of each count.
-
-No other module imports tiktoken.
-"""
+"""Counts tokens offline, with the source of each count."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgekit.models.pricing import litellm_folder
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from tiktoken import Encoding
 
@@ -30,36 +27,27 @@ _PER_MESSAGE = 3
 _PER_REPLY = 3
 _FALLBACKS = ("o200k_base", "cl100k_base")
 
-_CL100K = (
-    "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-)
-
-_O200K = (
-    "fb374d419588a4632f3f557e76b4b70aebbca790",
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-)
-
-_P50K = (
-    "ec7223a39ce59f226a68acc30dc1af2788490e15",
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
-)
-
-_R50K = (
-    "0ea1e91bbb3a60f729a8dc8f777fd2fc07cd8df4",
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
-)
-
 # The file of each encoding in a cache folder of tiktoken, and the SHA-256 of its content. tiktoken
 # deletes a file with another content and downloads it again, so both are checked first.
 _FILES = {
-    "cl100k_base": _CL100K,
-    "o200k_base": _O200K,
-    "o200k_harmony": _O200K,
-    "p50k_base": _P50K,
-    "p50k_edit": _P50K,
-    "r50k_base": _R50K,
+    "cl100k_base": (
+        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    ),
+    "o200k_base": (
+        "fb374d419588a4632f3f557e76b4b70aebbca790",
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    ),
+    "p50k_base": (
+        "ec7223a39ce59f226a68acc30dc1af2788490e15",
+        "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    ),
+    "r50k_base": (
+        "0ea1e91bbb3a60f729a8dc8f777fd2fc07cd8df4",
+        "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    ),
 }
+_FILES |= {"o200k_harmony": _FILES["o200k_base"], "p50k_edit": _FILES["p50k_base"]}
 
 _loading = threading.Lock()
 
@@ -69,38 +57,14 @@ class TokenCount:
     """A number of tokens and how it was found."""
 
     n: int
-    """Tokens."""
-
     source: str
     """`tiktoken:<encoding>` for the model's own encoding, `fallback:<encoding>` where the model's
     own is not known or not at hand, `estimate:bytes/4` where no encoding is at hand."""
 
-    @property
-    def exact(self) -> bool:
-        """Whether the tokens were counted with the model's own encoding."""
-        return self.source.startswith("tiktoken:")
-
 
 def count_tokens(text: str, model: str, *, folders: Sequence[Path] | None = None) -> TokenCount:
-    """Count the tokens of a text as a model would see them; offline, always.
-
-    Special tokens written in the text count as the ordinary text they are. A text of more than
-    16,384 characters is counted in pieces, cut at spaces where there are any; each cut can move
-    the count by a token or two.
-
-    Args:
-        text: Any text.
-        model: A model's name, with or without its provider: `openrouter/openai/gpt-4o`.
-        folders: Where to look for encodings; None means `encoding_folders()`.
-
-    Returns:
-        The count and its source. The estimate, one token for four bytes of UTF-8, is for
-        budgets and not for publication.
-
-    Example:
-        >>> count_tokens("hello world", "openai/gpt-4.1-mini")
-        TokenCount(n=2, source='tiktoken:o200k_base')
-    """
+    """Count the tokens of a text as a model would see them; offline, always."""
+    # Special tokens written in the text count as the ordinary text they are.
     encoding, source = _encoding_for(model, encoding_folders() if folders is None else folders)
     return TokenCount(_count(text, encoding), source)
 
@@ -122,28 +86,19 @@ def count_messages(
 def encoding_folders() -> tuple[Path, ...]:
     """The folders where encodings may lie: the user's own, then the one inside litellm."""
     # litellm is looked up but not imported.
-    own = os.environ.get(_CACHE_VARIABLE)
-    shipped = _litellm_folder()
-    return tuple(path for path in (Path(own) if own else None, shipped) if path is not None)
-
-
-@lru_cache(maxsize=1)
-def _litellm_folder() -> Path | None:
-    spec = find_spec("litellm")
-    places = None if spec is None else spec.submodule_search_locations
-    return Path(places[0], "litellm_core_utils", "tokenizers") if places else None
+    own, litellm = os.environ.get(_CACHE_VARIABLE), litellm_folder()
+    folders = (Path(own),) if own else ()
+    shipped = () if litellm is None else (litellm / "litellm_core_utils" / "tokenizers",)
+    return (*folders, *shipped)
 
 
 def _encoding_for(model: str, folders: Sequence[Path]) -> tuple[Encoding | None, str]:
     places = tuple(folders)
     own = _encoding_name(model)
-    encoding = None if own is None else _load(own, places)
-    if encoding is not None:
-        return encoding, f"tiktoken:{own}"
-    for name in _FALLBACKS:
-        encoding = _load(name, places)
+    for name in (own, *_FALLBACKS):
+        encoding = None if name is None else _load(name, places)
         if encoding is not None:
-            return encoding, f"fallback:{name}"
+            return encoding, f"{'tiktoken' if name == own else 'fallback'}:{name}"
     return None, f"estimate:bytes/{_BYTES_PER_TOKEN}"
 
 
@@ -170,8 +125,16 @@ def _load(name: str, folders: tuple[Path, ...]) -> Encoding | None:
         return None
     from tiktoken import get_encoding  # noqa: PLC0415 - not needed to start
 
-    with _loading, _cache_variable(folder):
-        return get_encoding(name)
+    with _loading:
+        # The one variable tiktoken takes its folder from; the user's own value comes back.
+        before = os.environ.get(_CACHE_VARIABLE)
+        os.environ[_CACHE_VARIABLE] = str(folder)
+        try:
+            return get_encoding(name)
+        finally:
+            del os.environ[_CACHE_VARIABLE]
+            if before is not None:
+                os.environ[_CACHE_VARIABLE] = before
 
 
 def _holds(folder: Path, name: str) -> bool:
@@ -184,32 +147,15 @@ def _holds(folder: Path, name: str) -> bool:
         return False
 
 
-@contextmanager
-def _cache_variable(folder: Path) -> Iterator[None]:
-    """Set the one variable tiktoken takes its folder from; the user's own value comes back."""
-    before = os.environ.get(_CACHE_VARIABLE)
-    os.environ[_CACHE_VARIABLE] = str(folder)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_CACHE_VARIABLE]
-        else:
-            os.environ[_CACHE_VARIABLE] = before
-
-
 def _count(text: str, encoding: Encoding | None) -> int:
     if encoding is None:
         return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
-    return sum(len(encoding.encode(piece, disallowed_special=())) for piece in _pieces(text))
-
-
-def _pieces(text: str) -> Iterator[str]:
-    start = 0
-    while len(text) - start > _PIECE:
+    n, start = 0, 0
+    while start < len(text):
         end = start + _PIECE
-        space = text.rfind(" ", start + _PIECE // 2, end)
-        cut = space if space > 0 else end
-        yield text[start:cut]
-        start = cut
-    yield text[start:]
+        # Cut at a space where there is one; each cut can move the count by a token or two.
+        space = text.rfind(" ", start + _PIECE // 2, end) if end < len(text) else -1
+        end = space if space > 0 else end
+        n += len(encoding.encode(text[start:end], disallowed_special=()))
+        start = end
+    return n

@@ -1,7 +1,4 @@
-"""Finds the transport that carries requests to a named model.
-
-A transport is a module of `judgekit.models.transports`; nothing else has to name it.
-"""
+"""Finds the transport that carries requests to a named model."""
 
 from __future__ import annotations
 
@@ -25,31 +22,15 @@ _FALLBACK = "litellm"
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where requests go."""
-
-    model: str
-    api_base: str | None = None
-    """The endpoint, where it is not the provider's own."""
-
-    timeout_s: float = 60
-    """Deadline of one call, in seconds."""
-
-
-def _never(_: Endpoint) -> bool:
-    return False
-
-
-@dataclass(frozen=True, slots=True)
 class Transport:
     """One way to a model; a module of `judgekit.models.transports` holds one."""
 
-    open: Callable[[Endpoint], Model]
-    """Checks an endpoint and returns its model, which imports and connects at its first request.
-    It raises `SettingsError` for an endpoint that the transport cannot reach."""
+    open: Callable[..., Model]
+    """Makes a model from its name, `api_base` and `timeout_s`, which imports and connects at its
+    first request. It raises `SettingsError` for an endpoint that the transport cannot reach."""
 
-    is_preferred: Callable[[Endpoint], bool] = _never
-    """Whether `auto` chooses this transport for an endpoint; the other endpoints use litellm."""
+    is_preferred: Callable[[str, str | None], bool] = lambda _model, _api_base: False
+    """Whether `auto` chooses this transport for a model and its `api_base`; if none, litellm."""
 
 
 def transport_names() -> tuple[str, ...]:
@@ -60,16 +41,16 @@ def transport_names() -> tuple[str, ...]:
     return (AUTO_TRANSPORT, *sorted(found.name for found in pkgutil.iter_modules(folder)))
 
 
-def open_model(name: str, endpoint: Endpoint) -> Model:
+def open_model(name: str, model: str, *, api_base: str | None, timeout_s: float) -> Model:
     """The model at an endpoint, through the named transport."""
     names = transport_names()
     if name not in names:
         raise UnknownNameError("transport", name, names)
     if name == AUTO_TRANSPORT:
         # The transports decide themselves, so that adding one changes no list here.
-        preferring = (other for other in names[1:] if _load(other).is_preferred(endpoint))
+        preferring = (other for other in names[1:] if _load(other).is_preferred(model, api_base))
         name = next(preferring, _FALLBACK)
-    return _load(name).open(endpoint)
+    return _load(name).open(model, api_base=api_base, timeout_s=timeout_s)
 
 
 def _load(name: str) -> Transport:

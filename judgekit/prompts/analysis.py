@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from judgekit.errors import ReplyFormatError
-from judgekit.fingerprint import fingerprint
-from judgekit.prompts.environment import CompiledTemplate, make_environment
-from judgekit.prompts.messages import criteria_data, to_text
+from judgekit.prompts.messages import JudgeTemplate, closed_object, criteria_data, to_text
 from judgekit.prompts.parsing import is_cut_off, require_text
-from judgekit.prompts.templates import find_template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +17,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.records import Case, JsonObject, Rubric
-
-DEFAULT_ANALYSIS_TEMPLATE = "analysis/pair"
 
 _POINTS = ("quote", "text")
 _CHANGES = ("area", "before", "reasoning", "after")
@@ -33,26 +28,18 @@ _MAY_BE_BLANK = {"quote", "before"}
 
 @dataclass(frozen=True, slots=True)
 class AnalysisReply:
-    """A judge's explanation of a verdict: texts by field, as `_LISTS` names them."""
+    """A judge's explanation: strengths of the winner, weaknesses of the loser, what to change."""
 
     strengths: tuple[dict[str, str], ...]
-    """What the winner did better."""
-
     weaknesses: tuple[dict[str, str], ...]
-    """What the loser got wrong."""
-
     suggestions: tuple[dict[str, str], ...]
-    """What to change."""
 
 
-class AnalysisTemplate:
+class AnalysisTemplate(JudgeTemplate):
     """The compiled template of the question."""
 
-    def __init__(self, name: str = DEFAULT_ANALYSIS_TEMPLATE, folders: Sequence[Path] = ()) -> None:
-        file_name, places = find_template(name, folders)
-        self._compiled = CompiledTemplate(make_environment(places), file_name)
-        own = fingerprint(dict(self._compiled.sources))
-        self.id = f"{file_name.removesuffix('.j2')}@{own[:12]}"
+    def __init__(self, folders: Sequence[Path] = ()) -> None:
+        super().__init__("analysis/pair", folders)
 
     def messages(
         self, case: Case, texts: tuple[str, str], rubric: Rubric, reasons: str
@@ -75,11 +62,11 @@ class AnalysisTemplate:
 
 def analysis_schema() -> JsonObject:
     """JSON Schema of the answer: quotes before what they show, reasons before the change."""
-    properties: dict[str, JsonObject] = {}
+    properties: JsonObject = {}
     for name, fields in _LISTS.items():
-        item = _closed({field: {"type": "string"} for field in fields})
+        item = closed_object({field: {"type": "string"} for field in fields})
         properties[name] = {"type": "array", "items": item}
-    return _closed(properties)
+    return closed_object(properties)
 
 
 def parse_analysis(text: str | None, finish_reason: str | None) -> AnalysisReply:
@@ -89,43 +76,26 @@ def parse_analysis(text: str | None, finish_reason: str | None) -> AnalysisReply
         # Strict parsing is enough: an explanation decides nothing, so nobody gains by faking one.
         answer = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
     except (ValueError, RecursionError) as error:
-        cut = is_cut_off(finish_reason)
         raise ReplyFormatError(
             "Answer with one JSON object with strengths, weaknesses and suggestions.",
-            reason="truncated" if cut else "no_verdict",
+            reason="truncated" if is_cut_off(finish_reason) else "no_verdict",
             reply=reply,
         ) from error
-    found = {name: _items(answer, name, fields, reply) for name, fields in _LISTS.items()}
+    found = {}
+    for name, fields in _LISTS.items():
+        items = answer.get(name) if isinstance(answer, dict) else None
+        if not isinstance(items, list) or not all(_is_item(item, fields) for item in items):
+            raise ReplyFormatError(
+                f'"{name}" must be a list of objects with the texts {", ".join(fields)}.',
+                reason="missing_criteria",
+                reply=reply,
+            )
+        found[name] = tuple({field: item[field].strip() for field in fields} for item in items)
     return AnalysisReply(**found)
 
 
-def _items(
-    answer: object, name: str, fields: tuple[str, ...], reply: str
-) -> tuple[dict[str, str], ...]:
-    items = answer.get(name) if isinstance(answer, dict) else None
-    if not isinstance(items, list) or not all(_is_item(item, fields) for item in items):
-        raise ReplyFormatError(
-            f'"{name}" must be a list of objects with the texts {", ".join(fields)}.',
-            reason="missing_criteria",
-            reply=reply,
-        )
-    return tuple({field: item[field].strip() for field in fields} for item in items)
-
-
 def _is_item(item: object, fields: tuple[str, ...]) -> bool:
-    if not isinstance(item, dict):
-        return False
-    texts = {field: item.get(field) for field in fields}
-    return all(
-        isinstance(text, str) and (bool(text.strip()) or field in _MAY_BE_BLANK)
-        for field, text in texts.items()
+    return isinstance(item, dict) and all(
+        isinstance(text := item.get(field), str) and (text.strip() or field in _MAY_BE_BLANK)
+        for field in fields
     )
-
-
-def _closed(properties: dict[str, JsonObject]) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": cast("JsonObject", properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }

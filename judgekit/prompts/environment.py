@@ -5,13 +5,14 @@ Also the fences around untrusted text, and the syntax tree that `template_lint` 
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, cast
 
-from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, nodes
+from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, meta, nodes
 from jinja2.exceptions import SecurityError, TemplateError, TemplateNotFound
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
@@ -37,9 +38,7 @@ _FAULTS = (
     TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError,
     RecursionError,
 )  # fmt: skip
-
 _MAX_RANGE = 1_000
-_INCLUDING = (nodes.Include, nodes.Import, nodes.FromImport)
 
 # Every judge and every test of a suite opens the same few templates.
 _CACHED_TEMPLATES = 256
@@ -75,9 +74,8 @@ class CompiledTemplate:
     def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
         self.name = name
         self.sources = _sources(environment, name)
-        parts = _compiled(name, tuple(self.sources.items()))
-        self._uses = parts.uses
-        self._template = Template.from_code(environment, parts.code, environment.globals)
+        code, self._uses = _compiled(name, tuple(self.sources.items()))
+        self._template = Template.from_code(environment, code, environment.globals)
         self._blocks = self._template.blocks
         self.blocks = tuple(self._blocks)
 
@@ -119,20 +117,17 @@ class _Includes(NodeTransformer):
         return nodes.Scope(tree.body, lineno=node.lineno)
 
 
-class _Compiled(NamedTuple):
-    code: CodeType
-    uses: Mapping[str, frozenset[str]]
-
-
 @lru_cache(maxsize=_CACHED_TEMPLATES)
-def _compiled(name: str, sources: tuple[tuple[str, str], ...]) -> _Compiled:
+def _compiled(
+    name: str, sources: tuple[tuple[str, str], ...]
+) -> tuple[CodeType, Mapping[str, frozenset[str]]]:
     """The template with what it includes in place, and the variables that each block may read."""
     trees = {file: _parse(file, source) for file, source in sources}
     blocks = trees[name].find_all(nodes.Block)
     uses = {block.name: frozenset(_block_variables(block, trees)) for block in blocks}
     _Includes(trees).visit(trees[name])
     try:
-        return _Compiled(_compiler().compile(trees[name], name, name), uses)
+        return _compiler().compile(trees[name], name, name), uses
     except TemplateSyntaxError as error:
         raise _syntax_error(error, name) from error
 
@@ -156,24 +151,17 @@ def _sources(
     """The text of a template and of all it includes, by name."""
     if name in above:
         raise errors.TemplateError(f"template {above[0]} includes {name}, which includes itself")
-    source = _source(environment, name, wanted_by=above[-1] if above else name)
+    try:
+        source = cast("FileSystemLoader", environment.loader).get_source(environment, name)[0]
+    except TemplateNotFound as error:
+        by = f", included by {above[-1]}" if above else ""
+        raise errors.TemplateError(f"no template file {name}{by}") from error
+    except UnicodeDecodeError as error:
+        raise errors.TemplateError(f"template {name} is not UTF-8 text: {error}") from error
     found = {name: source}
     for target in _included_files(name, source):
         found |= _sources(environment, target, (*above, name))
     return found
-
-
-def _source(environment: ImmutableSandboxedEnvironment, name: str, *, wanted_by: str) -> str:
-    loader = environment.loader
-    if loader is None:
-        raise errors.TemplateError(f"no folder to find the template {name} in")
-    try:
-        return loader.get_source(environment, name)[0]
-    except TemplateNotFound as error:
-        by = "" if name == wanted_by else f", included by {wanted_by}"
-        raise errors.TemplateError(f"no template file {name}{by}") from error
-    except UnicodeDecodeError as error:
-        raise errors.TemplateError(f"template {name} is not UTF-8 text: {error}") from error
 
 
 def _parse(name: str, source: str) -> nodes.Template:
@@ -185,31 +173,27 @@ def _parse(name: str, source: str) -> nodes.Template:
 
 @lru_cache(maxsize=_CACHED_TEMPLATES)
 def _included_files(name: str, source: str) -> tuple[str, ...]:
-    """The names of the files that a template includes."""
     tree = _parse(name, source)
     if tree.find(nodes.Extends) is not None:
         raise errors.TemplateError(
             f"template {name} uses extends", hint="put the shared part in a file and include it"
         )
-    for node in tree.find_all(_INCLUDING):
+    targets: list[str] = []
+    for node in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport)):
         target = getattr(node, "template", None)
         if not isinstance(target, nodes.Const) or not isinstance(target.value, str):
             raise errors.TemplateError(
                 f"template {name}:{node.lineno}: the name of an included file must be a plain text"
             )
-    return tuple(_targets(tree))
-
-
-def _targets(node: nodes.Node) -> list[str]:
-    """The names of the files that a part of a template includes."""
-    found = (getattr(including, "template", None) for including in node.find_all(_INCLUDING))
-    return [target.value for target in found if isinstance(target, nodes.Const)]
+        targets.append(target.value)
+    return tuple(targets)
 
 
 def _block_variables(node: nodes.Node, trees: Mapping[str, nodes.Template]) -> set[str]:
     names = {found.name for found in node.find_all(nodes.Name) if found.ctx == "load"}
-    for target in _targets(node):
-        names |= _block_variables(trees[target], trees)
+    # Its hint names a whole template, but it reads any part of one.
+    for target in meta.find_referenced_templates(cast("nodes.Template", node)):
+        names |= _block_variables(trees[str(target)], trees)
     return names
 
 
@@ -223,12 +207,6 @@ _MARKER_BYTES = 10
 # Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most.
 _LONGEST_CACHED = 1000
 
-# Two base-32 digits (RFC 4648) for each 10 bits, three times as fast as `base64.b32encode`.
-_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
-
-_SHIFTS = range(8 * _MARKER_BYTES - 10, -1, -10)
-
 
 def fence_marker(text: str) -> str:
     """The marker that fences a text, derived from the text itself."""
@@ -239,9 +217,7 @@ def fence_marker(text: str) -> str:
     counter = 0
     while True:
         digest = hashlib.sha256(b"judgekit fence %d\n" % counter + body).digest()
-        number, marker = int.from_bytes(digest[:_MARKER_BYTES]), ""
-        for shift in _SHIFTS:
-            marker += _PAIRS[number >> shift & 1023]
+        marker = base64.b32encode(digest[:_MARKER_BYTES]).decode("ascii")
         if marker not in text:
             return marker
         counter += 1
@@ -252,21 +228,7 @@ _cached_marker = lru_cache(maxsize=4096)(fence_marker)
 
 
 def fence_text(text: str, label: str = "text") -> str:
-    """The text between an opening and a closing line that carry its marker.
-
-    Args:
-        text: Any text; the result contains it byte for byte.
-        label: What the text is, one word ("output", "input").
-
-    Returns:
-        Three parts, each on lines of their own: opening line, text, closing line.
-
-    Example:
-        >>> print(fenced("4", "output"))
-        <output RIGOBZ45VMQIH2TF>
-        4
-        </output RIGOBZ45VMQIH2TF>
-    """
+    """The text between an opening and a closing line that carry its marker."""
     marker = _cached_marker(text) if len(text) <= _LONGEST_CACHED else fence_marker(text)
     return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
 
@@ -287,14 +249,12 @@ class TemplatePiece:
 
     file: str
     line: int
+    # The text; empty for a printed value.
     text: str = ""
-    """The text; empty for a printed value."""
-
+    # The variables of a printed value.
     names: frozenset[str] = _NONE
-    """The variables of a printed value."""
-
+    # The untrusted variables whose text is printed without a fence.
     unfenced: frozenset[str] = _NONE
-    """The untrusted variables whose text is printed without a fence."""
 
 
 def block_pieces(
@@ -322,9 +282,8 @@ class _Walk:
         self._inside: tuple[str, ...] = ()
 
     def parsed(self, name: str) -> nodes.Template:
-        loader = self._environment.loader
-        source = "" if loader is None else loader.get_source(self._environment, name)[0]
-        return self._environment.parse(source, name)
+        loader = cast("FileSystemLoader", self._environment.loader)
+        return self._environment.parse(loader.get_source(self._environment, name)[0], name)
 
     def body(
         self, statements: list[nodes.Node], file: str, carried: _Carried
@@ -377,33 +336,23 @@ class _Walk:
     def _printed(self, node: nodes.Expr, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
         if isinstance(node, nodes.TemplateData):
             yield TemplatePiece(file, node.lineno, text=node.data)
-        elif (macro := self._called(node)) is not None:
-            outer, self._inside = self._inside, (*self._inside, macro.name)
-            yield from self.body(macro.body, file, _arguments(macro, node, carried))
-            self._inside = outer
-        else:
-            yield TemplatePiece(
-                file, node.lineno, names=_variables_of(node), unfenced=_untrusted_in(node, carried)
-            )
-
-    def _called(self, node: nodes.Expr) -> nodes.Macro | None:
-        """The macro that a printed expression calls."""
-        if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name):
-            return None
-        name = node.node.name
+            return
+        called = node.node if isinstance(node, nodes.Call) else None
+        macro = self._macros.get(called.name) if isinstance(called, nodes.Name) else None
         # A macro that calls itself would be followed for ever.
-        return None if name in self._inside else self._macros.get(name)
-
-
-def _arguments(macro: nodes.Macro, node: nodes.Expr, carried: _Carried) -> _Carried:
-    inner = dict(carried)
-    if isinstance(node, nodes.Call):
+        if not isinstance(node, nodes.Call) or macro is None or macro.name in self._inside:
+            untrusted = _untrusted_in(node, carried)
+            yield TemplatePiece(file, node.lineno, names=_variables_of(node), unfenced=untrusted)
+            return
+        inner = dict(carried)
         values = {keyword.key: keyword.value for keyword in node.kwargs}
         values |= {name.name: value for name, value in zip(macro.args, node.args, strict=False)}
         for argument in macro.args:
             value = values.get(argument.name)
             inner[argument.name] = _NONE if value is None else _untrusted_in(value, carried)
-    return inner
+        outer, self._inside = self._inside, (*self._inside, macro.name)
+        yield from self.body(macro.body, file, inner)
+        self._inside = outer
 
 
 def _bind(target: nodes.Node, untrusted: frozenset[str], carried: _Carried) -> None:
@@ -427,7 +376,6 @@ def _untrusted_in(node: nodes.Node, carried: _Carried) -> frozenset[str]:
 
 
 def _fences(node: nodes.Filter | None) -> bool:
-    """Whether a chain of filters includes the fence."""
     return node is not None and any(
         each.name == _FENCE for each in (node, *node.find_all(nodes.Filter))
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.errors import TemplateError
@@ -16,13 +17,13 @@ from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold
 from judgekit.prompts.templates import find_template, read_header
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pydantic import JsonValue
 
     from judgekit.prompts.parsing import PairReplyFormat
-    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, Scale, TraceEvent
+    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, Scale
 
 # The variables of a template that change with the case, and those that change with the criterion.
 _ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
@@ -32,30 +33,26 @@ _CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 class JudgePrompt(NamedTuple):
     """One question to a judge about one output or two, ready to send."""
 
+    # The criteria it asks about; none where it asks only which output is better overall.
     criteria: tuple[Criterion, ...]
-    """The criteria it asks about; none where it asks only which output is better overall."""
-
     messages: tuple[dict[str, str], ...]
+    # How many characters of the last message the other prompts about this output share.
     shared_prefix: int
-    """How many characters of the last message the other prompts about this output share."""
-
+    # None for templates with a reply format of their own.
     reply_schema: JsonObject | None
-    """None for templates with a reply format of their own."""
-
     asks_overall: bool = False
 
 
 class _Frame(NamedTuple):
     """What the prompts about the same criteria have in common, whatever is graded."""
 
+    # The text of each block; None where it depends on the output.
     texts: tuple[str | None, ...]
-    """The text of each block; None where it depends on the output."""
-
     shown: dict[str, JsonValue]
     reply_schema: JsonObject | None
 
 
-class _JudgeTemplate:
+class JudgeTemplate:
     """A compiled template with its header."""
 
     _may_have: tuple[str, ...] = ("system", "shared", "question")
@@ -92,7 +89,7 @@ def _chat_messages(
     return ({"role": "system", "content": system}, user) if system else (user,), len(prefix)
 
 
-class PromptTemplate(_JudgeTemplate):
+class PromptTemplate(JudgeTemplate):
     """A compiled template that turns a case, an output and a rubric into prompts.
 
     A template has the blocks `shared` and `question`, and may have `system`. `shared` comes
@@ -123,15 +120,14 @@ class PromptTemplate(_JudgeTemplate):
         for criteria in groups:
             frame, texts = self._frame(criteria), list[str]()
             for block, fixed in zip(self._may_have, frame.texts, strict=True):
-                if fixed is not None:
-                    texts.append(fixed)
-                elif block in self._shows_criteria:
-                    texts.append(self._compiled.render(block, {**item, **frame.shown}))
-                else:
+                text = fixed
+                if text is None and block in self._shows_criteria:
+                    text = self._compiled.render(block, {**item, **frame.shown})
+                elif text is None:
                     # It depends on the output alone, so one text serves every criterion.
-                    if block not in rendered:
-                        rendered[block] = self._compiled.render(block, item)
-                    texts.append(rendered[block])
+                    text = rendered.get(block) or self._compiled.render(block, item)
+                    rendered[block] = text
+                texts.append(text)
             messages, n_shared = _chat_messages(*texts)
             prompts.append(JudgePrompt(criteria, messages, n_shared, frame.reply_schema))
         return prompts
@@ -162,34 +158,29 @@ class PromptTemplate(_JudgeTemplate):
                 f"template {self.name} renders a trace, and the output has none",
                 hint="use pointwise/criterion for outputs without a trace",
             )
+        worth = header.reply.choices.values()
         for criterion in rubric.criteria:
+            scale = criterion.scale
             if criterion.examples and not header.shows_examples:
                 raise TemplateError(
                     f"the rubric has examples, and template {self.name} does not show them",
                     hint="grade with the template pointwise/few_shot, one of your own with `shows: "
                     "examples`, or take `examples` out of the rubric",
                 )
-        for criterion in rubric.criteria if header.binary_only else ():
-            if criterion.scale.points != (0.0, 1.0):
+            if header.binary_only and scale.points != (0.0, 1.0):
                 raise TemplateError(
                     f"template {self.name} asks yes-or-no questions, and criterion "
-                    f"{criterion.name!r} scores {scale_words(criterion.scale)}",
+                    f"{criterion.name!r} scores {scale_words(scale)}",
                     hint="give the criterion scale: binary, or use pointwise/joint",
                 )
-        if header.reply.choices:
-            _check_choices(self.name, header.reply.choices, rubric)
-
-
-def _check_choices(name: str, choices: Mapping[str, float], rubric: Rubric) -> None:
-    # Choices worth 0 and 1 would be valid scores of a scale from 0 to 5, and wrong.
-    ends = min(choices.values()), max(choices.values())
-    for criterion in rubric.criteria:
-        if ends != (criterion.scale.min, criterion.scale.max):
-            raise TemplateError(
-                f"template {name} gives the scores {', '.join(f'{n:g}' for n in choices.values())}"
-                f", and criterion {criterion.name!r} scores {scale_words(criterion.scale)}",
-                hint="give the criterion a scale with the same ends, or use pointwise/criterion",
-            )
+            # Choices worth 0 and 1 would be valid scores of a scale from 0 to 5, and wrong.
+            if worth and (min(worth), max(worth)) != (scale.min, scale.max):
+                raise TemplateError(
+                    f"template {self.name} gives the scores {', '.join(f'{n:g}' for n in worth)}"
+                    f", and criterion {criterion.name!r} scores {scale_words(scale)}",
+                    hint="give the criterion a scale with the same ends, or use "
+                    "pointwise/criterion",
+                )
 
 
 def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
@@ -198,7 +189,8 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     if case.input is None:
         item["input"] = ""
     item["output"] = judged_text(output)
-    item["trace"] = list(map(_event_data, output.trace))
+    to_json = methodcaller("model_dump", mode="json", exclude_none=True)
+    item["trace"] = list(map(to_json, output.trace))
     item["steps"] = steps_text(output) if output.trace else ""
     return item
 
@@ -209,10 +201,6 @@ def _case_data(case: Case) -> dict[str, JsonValue]:
         value = getattr(case, name)
         item[name] = value if value is None or isinstance(value, str) else to_text(value)
     return item
-
-
-def _event_data(event: TraceEvent) -> JsonValue:
-    return event.model_dump(mode="json", exclude_none=True)
 
 
 def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
@@ -280,7 +268,7 @@ SLOT_LABELS = ("first", "second")
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 
 
-class PairTemplate(_JudgeTemplate):
+class PairTemplate(JudgeTemplate):
     """A compiled template that compares two outputs.
 
     It has the blocks `shared` and `question`, and may have `system`; with `asks: criterion` it
@@ -288,7 +276,7 @@ class PairTemplate(_JudgeTemplate):
     to be fenced as `first_fence` and `second_fence`; no block may say which variant made them.
     """
 
-    _may_have = (*_JudgeTemplate._may_have, "overall")  # noqa: SLF001 - its own base class
+    _may_have = ("system", "shared", "question", "overall")
 
     def __init__(self, name: str, folders: Sequence[Path] = ()) -> None:
         super().__init__(name, folders)
@@ -402,7 +390,7 @@ def criterion_schema(criterion: Criterion) -> JsonObject:
     # `minimum` and `maximum`.
     if points is not None and len(points) <= _MOST_POINTS:
         score["enum"] = list(map(int, points)) if whole else list(points)
-    return _closed_object(
+    return closed_object(
         {
             "evidence": {"type": "array", "items": {"type": "string"}},
             "rationale": {"type": "string"},
@@ -417,7 +405,7 @@ def criterion_schema(criterion: Criterion) -> JsonObject:
 def criteria_schema(criteria: Sequence[Criterion]) -> JsonObject:
     """JSON Schema of the answers to several criteria at once, keyed by their names."""
     answers: JsonObject = {c.name: criterion_schema(c) for c in criteria}
-    return _closed_object({"criteria": _closed_object(answers)})
+    return closed_object({"criteria": closed_object(answers)})
 
 
 def scale_words(scale: Scale) -> str:
@@ -430,10 +418,11 @@ def scale_words(scale: Scale) -> str:
     return f"a {kind} from {scale.min:g} to {scale.max:g} ({best})"
 
 
-def _closed_object(properties: JsonObject) -> JsonObject:
+def closed_object(properties: Mapping[str, JsonValue]) -> JsonObject:
+    """JSON Schema of an object that has all the properties and no others."""
     return {
         "type": "object",
-        "properties": properties,
+        "properties": {**properties},
         "required": list(properties),
         "additionalProperties": False,
     }
@@ -448,7 +437,7 @@ def preference_schema() -> JsonObject:
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
     points = list(range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1))
     score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
-    return _closed_object(
+    return closed_object(
         {
             "evidence_first": quotes,
             "evidence_second": quotes,
@@ -466,9 +455,8 @@ def preference_schema() -> JsonObject:
 def preferences_schema(criteria: Sequence[Criterion]) -> JsonObject:
     """JSON Schema of the preferences on several criteria and overall, in one reply."""
     answers: JsonObject = {criterion.name: preference_schema() for criterion in criteria}
-    return _closed_object({"criteria": _closed_object(answers), OVERALL_KEY: preference_schema()})
+    return closed_object({"criteria": closed_object(answers), OVERALL_KEY: preference_schema()})
 
 
-def freeze_schema(schema: JsonObject) -> JsonObject:
-    """The schema as an object whose canonical text is computed once for all cache keys."""
-    return cast("JsonObject", Frozen(cast("dict[str, object]", schema)))
+# A schema as an object whose canonical text is computed once for all cache keys.
+freeze_schema = cast("Callable[[JsonObject], JsonObject]", Frozen)

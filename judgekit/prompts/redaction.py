@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 WITHHELD_NAME = "[name withheld]"
-
 _MODELS = (
     r"(?:Chat)?GPT(?:[- ]?[0-9][\w.]{0,5})?(?:[- ](?:turbo|mini|nano|preview))?|chatgpt|Claude"
     r"|Gemini|Bard|LLaMA|Llama|Mistral|Mixtral|Qwen|Tongyi|DeepSeek|Grok|Copilot|PaLM|Vicuna"
     r"|Alpaca|Kimi|ChatGLM|ERNIE|Ernie Bot|Gemma|OpenAssistant|Open Assistant|Koala|Dolly|Falcon"
 )
-
 _COMPANIES = (
     r"OpenAI|Open AI|Anthropic|Google(?: DeepMind| AI| Research)?|DeepMind|Meta(?: AI)?"
     r"|Facebook AI|Mistral AI|Mistral|Alibaba(?: Cloud)?|DeepSeek|xAI|Microsoft|Cohere"
@@ -32,24 +29,19 @@ _STEMS = (
     "Google", "eepMind", "Meta", "Facebook", "Alibaba", "xAI", "Microsoft", "Cohere", "Moonshot",
     "Zhipu", "Baidu", "LMSYS", "Stability", "Databricks", "Hugging",
 )  # fmt: skip
-
 _VERSION = (
-    r"(?:[- ]?v?[0-9]+(?:\.[0-9]+)*[a-z]?)?"
-    r"(?:[- ](?:Opus|Sonnet|Haiku|Pro|Flash|Ultra|Nano|Chat))?"
+    r"(?:[- ]?v?[0-9]+(?:\.[0-9]+)*[a-z]?)?(?:[- ](?:Opus|Sonnet|Haiku|Pro|Flash|Ultra|Nano|Chat))?"
 )
-
 _NAME = rf"(?P<name>(?:{_MODELS}){_VERSION})(?![\w-])"
 _MAKER = rf"(?P<name>{_COMPANIES})(?!\w)"
 _CALLED = r"(?:an? [\w -]{0,40}?(?:called|named|known as)\s+)?"
 _KIND = r"(?:,? an? [\w -]{0,40}?)?"
 _WITHIN = r"(?:[^.!?\n]|\.(?=\d)){0,60}?"
 _WHO = r"(?:\bI\b|(?i:\b(?:language|AI) model\b|\b(?:assistant|system|chatbot)\b))"
-
 _MADE = (
     r"(?:made|created|developed|trained|built|designed|provided|powered|released|maintained|run)"
     r" (?:and [a-z]+ )?(?:by|at|from) (?:the team at )?"
 )
-
 _SELF = r"(?i:\b(?:I am|I['\u2019]m|my name is|call me|I am called))\s+"
 
 # Each pattern needs words that make the sentence one about its writer.
@@ -75,7 +67,6 @@ _IN_SELF = (
     r"|(?:answer|output|response) (?:of|by|from)|variant|model|version|candidate|system))"
     r"[ :=\"'`(\[]{1,3}"
 )
-
 _IN_LABEL = r"(?i:\b(?:variant|model|version|candidate|system)[ :=\"'`(\[]{1,3})"
 
 # Words that follow `as` and `I am` in any text: as names they count only after `variant` and the
@@ -93,8 +84,7 @@ _COMMON = frozenset({
 _DISTINCT = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_:/.-]).{4,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(NamedTuple):
     """A name that was removed; `start` and `end` are its place in the original text."""
 
     text: str
@@ -110,9 +100,14 @@ def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Redaction, .
     # everywhere, as whole words, if they cannot be words of a language (they have a digit or a
     # hyphen, and four characters or more); others, such as `v2`, only where the text is about
     # itself (`I am v2`), and common words, such as `a` or `new`, only as `variant new`.
+    patterns = [*_MAKERS] if any(stem in text for stem in _STEMS) else []
+    if own := frozenset(names):
+        folded = text.casefold()
+        patterns += [pattern for name, pattern in _own_names(own) if name in folded]
+    places = {match.span("name") for pattern in patterns for match in pattern.finditer(text)}
     found: list[Redaction] = []
     last = 0
-    for start, end in sorted(set(_places(text, frozenset(names)))):
+    for start, end in sorted(places):
         if start >= last:
             found.append(Redaction(text[start:end], start, end))
             last = end
@@ -129,21 +124,8 @@ def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Redaction, .
     return "".join([*parts, text[last:]]), tuple(found)
 
 
-def _places(text: str, names: frozenset[str]) -> Iterator[tuple[int, int]]:
-    if any(stem in text for stem in _STEMS):
-        for pattern in _MAKERS:
-            for match in pattern.finditer(text):
-                yield match.span("name")
-    folded = text.casefold() if names else ""
-    for name, pattern in _own_names(names):
-        if name in folded:
-            for match in pattern.finditer(text):
-                yield match.span("name")
-
-
 @lru_cache(maxsize=64)
 def _own_names(names: frozenset[str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The caller's own names, each with its pattern."""
     # An output names `gpt-4o`, and the suite `openai/gpt-4o`.
     plain = {name.strip() for name in names}
     plain |= {name.rpartition("/")[2] for name in plain if "/" in name}

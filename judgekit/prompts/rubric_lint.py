@@ -24,23 +24,18 @@ if TYPE_CHECKING:
 class Flaw:
     """One thing to correct in a rubric or a template."""
 
+    # A short name of the rule it breaks: `vague-word`, `unfenced`.
     rule: str
-    """A short name of the rule it breaks: `vague-word`, `unfenced`."""
-
+    # An error makes verdicts wrong or unreadable; a warning makes them worse or dearer.
     severity: Literal["error", "warning"]
-    """An error makes verdicts wrong or unreadable; a warning makes them worse or dearer."""
-
     message: str
     remedy: str
+    # The criterion or block; None for the whole file.
     place: str | None = None
-    """The criterion or block; None for the whole file."""
-
+    # In a rubric: keys and list positions from the root of its file.
     where: tuple[str | int, ...] = ()
-    """In a rubric: keys and list positions from the root of its file."""
-
+    # In a template: the file, which may be one that is included.
     path: Path | None = None
-    """In a template: the file, which may be one that is included."""
-
     line: int | None = None
 
 
@@ -53,7 +48,6 @@ _ALIKE = 0.6
 _BINARY = 2
 _AWKWARD = re.compile(r"[\"'`{}\[\]\\<>]|[^\S ]|[\x00-\x1f]")
 _READ_AS_FIELDS = SCORE_KEYS | LABEL_KEYS | MAXIMUM_KEYS | UNREAD_KEYS
-
 _TURNS = {
     "leading": "the question suggests its answer",
     "negated": "the question is negated, so that its yes and no are confused",
@@ -63,10 +57,7 @@ _TURNS = {
 
 def lint_rubric(rubric: Rubric) -> list[Flaw]:
     """What in a rubric may mislead a judge, or makes its pass mark useless."""
-    return list(_rubric_flaws(rubric))
-
-
-def _rubric_flaws(rubric: Rubric) -> Iterator[Flaw]:
+    found: list[Flaw] = []
     for number, criterion in enumerate(rubric.criteria):
         flaws = itertools.chain(
             _name_flaws(criterion),
@@ -74,10 +65,8 @@ def _rubric_flaws(rubric: Rubric) -> Iterator[Flaw]:
             _scale_flaws(criterion),
             _counting_flaws(criterion, rubric),
         )
-        for flaw in flaws:
-            yield _placed(flaw, criterion.name, number)
-    yield from _threshold_flaws(rubric)
-    yield from _pair_flaws(rubric)
+        found += [_placed(flaw, criterion.name, number) for flaw in flaws]
+    return [*found, *_threshold_flaws(rubric), *_pair_flaws(rubric)]
 
 
 def _placed(flaw: Flaw, name: str, number: int) -> Flaw:
@@ -109,10 +98,10 @@ def _name_flaws(criterion: Criterion) -> Iterator[Flaw]:
 def _wording_flaws(criterion: Criterion) -> Iterator[Flaw]:
     defined = {(level.name or "").lower() for level in criterion.scale.levels}
     guided = [word for word in _vague_words(criterion.scoring_guide or "") if word not in defined]
-    for field, words in (
-        ("question", _vague_words(criterion.question)),
-        ("scoring_guide", guided),
-    ):
+    for field, words in {
+        "question": _vague_words(criterion.question),
+        "scoring_guide": guided,
+    }.items():
         if words:
             named = ", ".join(f"“{word}”" for word in words)
             message = (
@@ -120,8 +109,9 @@ def _wording_flaws(criterion: Criterion) -> Iterator[Flaw]:
             )
             remedy = "say what would be seen in the output, so that it can be false"
             yield Flaw("vague-word", "warning", message, remedy, where=(field,))
-    if joint := _joined_checks(criterion.question):
-        message = f"the question asks two things at once: “{joint}”"
+    # A guess from the words around "and": two qualities, or a second verb that is asked for.
+    if joint := next(filter(None, (each.search(criterion.question) for each in _JOINED)), None):
+        message = f"the question asks two things at once: “{' '.join(joint.group().split())}”"
         remedy = "make each a criterion of its own, or say in the scoring guide how both count"
         yield Flaw("two-questions", "warning", message, remedy, where=("question",))
     turn = _asks_negatively(criterion.question)
@@ -225,7 +215,6 @@ _VAGUE = re.compile(
     r"|user-friendly|well[- ]written|well[- ]structured|(?:high|top)[- ]quality|as needed)\b",
     re.IGNORECASE,
 )
-
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
 
 _QUALITIES = (
@@ -244,72 +233,47 @@ _CHECKS = (
     r"|refuses|refer|refers|agree|agrees|stay|stays|give|gives|keep|keeps|use|uses|is|are|does|do"
     r"|did|was|were|has|have|can|could|will|would|should"
 )
-
 _AND = r",?\s+(?:and|as well as|plus)(?:\s+(?:also|then|\w+ly))?\s+"
-
 _JOINED = (
     re.compile(rf"\b(?:{_QUALITIES})(?:ly)?{_AND}(?:{_QUALITIES})(?:ly)?\b", re.IGNORECASE),
     re.compile(rf"\w+{_AND}(?:{_CHECKS})\b", re.IGNORECASE),
     re.compile(r"\?.*\?", re.DOTALL),
 )
-
 _ASKS = r"(?:is|are|was|were|does|do|did|has|have|can|could|will|would|should)"
-
 _LEADING = re.compile(
     rf"^\W*{_ASKS}n['\u2019]t\b|\b(?:surely|obviously|of course|don['\u2019]t you|would you agree"
     r"|do you agree|isn['\u2019]t it)\b",
     re.IGNORECASE,
 )
-
 _NEGATED = re.compile(rf"^\W*{_ASKS}\b[^,;?]*?(?:\bnot\b|\bnever\b|n['\u2019]t\b)", re.IGNORECASE)
-
 _BAD_QUALITY = re.compile(
     rf"^\W*{_ASKS}\b.*\b(?:hallucinat\w+|fabricat\w+|violates?|omits?|ignores?|leaks?"
     r"|contradicts?|invents?|errors?|mistakes?|toxic\w*|offensive|biased|harmful|misleading"
     r"|irrelevant|wrong|incorrect|false)\b",
     re.IGNORECASE | re.DOTALL,
 )
-
 _TURNED = re.compile(
     r"\b(?:free|without|avoids?|no|not|never|rather|instead|nothing)\b", re.IGNORECASE
 )
-
 _WORD = re.compile(r"[^\W\d_]+")
 _ENDING = re.compile(r"(?:ing|ed|ly|es|s)$")
-
-_EMPTY = frozenset(
-    {
-        "a", "an", "the", "of", "to", "in", "on", "at", "by",
-        "for", "with", "from", "as", "or", "and", "is", "are", "was",
-        "were", "be", "been", "do", "does", "did", "has", "have", "it",
-        "its", "this", "that", "which", "what", "who", "how", "every", "each",
-        "all", "any", "there", "than", "into", "only", "own", "output", "answer",
-        "response", "reply", "text", "result",
-    }
-)  # fmt: skip
-
+_EMPTY = frozenset({
+    "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "or", "and",
+    "is", "are", "was", "were", "be", "been", "do", "does", "did", "has", "have", "it", "its",
+    "this", "that", "which", "what", "who", "how", "every", "each", "all", "any", "there", "than",
+    "into", "only", "own", "output", "answer", "response", "reply", "text", "result",
+})  # fmt: skip
 _LEAST_WORDS = 2
 _SHORTEST_STEM = 3
 
 
 def _vague_words(text: str) -> list[str]:
-    """The vague words of a text ("appropriate", "high quality")."""
     # A quoted word is named, not used.
     found = (match.group().lower() for match in _VAGUE.finditer(_QUOTED.sub("", text)))
     return list(dict.fromkeys(found))
 
 
-def _joined_checks(question: str) -> str | None:
-    """The part of a question that asks two things at once."""
-    # A guess from the words around "and": two qualities, or a second verb that is asked for.
-    for pattern in _JOINED:
-        if match := pattern.search(question):
-            return " ".join(match.group().split())
-    return None
-
-
 def _asks_negatively(question: str) -> str | None:
-    """The kind of question in which yes and no are easily confused, if it is one."""
     if _LEADING.search(question):
         return "leading"
     if _NEGATED.search(question):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from judgekit.errors import TemplateError
 from judgekit.prompts.environment import (
@@ -31,20 +31,17 @@ if TYPE_CHECKING:
 
 # Variables with text from the case or the output.
 _UNTRUSTED = frozenset({"input", "output", "reference", "context", "steps", "trace"})
-
 _CRITERIA = frozenset({"criterion", "criteria"})
 _SIDES = frozenset({"first", "second"})
 _JUDGED = frozenset({"output", "steps", "trace"})
 _BLOCKS = ("system", "shared", "question")
 _PLACE = re.compile(r":(\d+): ")
-
 _NO_INSTRUCTION = re.compile(
     r"\b(?:never|not|no|n['\u2019]t)\W+(?:[\w'\u2019]+\W+){0,6}?(?:instructions?|commands?|obey|follow)\b"
     r"|\binstructions?\W+(?:[\w'\u2019]+\W+){0,8}?(?:ignored?|never|not)\b"
     r"|\b(?:ignore|disregard)\W+(?:[\w'\u2019]+\W+){0,6}?(?:instructions?|requests?|commands?)\b",
     re.IGNORECASE,
 )
-
 _SCORE_BEFORE_REASON = re.compile(
     r"\b(?:score|rating|verdict|grade|number|choice)\b[^.\n]{0,60}?\b(?:then|followed by|before|"
     r"and after that|and explain)\b[^.\n]{0,40}?\b(?:explain|reason\w*|rationale|feedback|"
@@ -55,8 +52,6 @@ _SCORE_BEFORE_REASON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _ParsedTemplate:
-    """A template as the rules see it."""
-
     header: TemplateHeader
     file: str
     pieces: Mapping[str, Sequence[TemplatePiece]]
@@ -78,13 +73,13 @@ class _ParsedTemplate:
     def all_printed(self) -> frozenset[str]:
         return frozenset[str]().union(*map(self.printed, _BLOCKS))
 
-    def place_of(self, offset: int) -> tuple[str, int]:
+    def place_of(self, offset: int) -> TemplatePiece:
         """The file and line of a place in `text`."""
         for piece in self.whole:
             if offset < len(piece.text):
-                return piece.file, piece.line + piece.text.count("\n", 0, offset)
+                return replace(piece, line=piece.line + piece.text.count("\n", 0, offset))
             offset -= len(piece.text)
-        return self.file, 1
+        return TemplatePiece(self.file, 1)
 
 
 def lint_template(name: str, folders: Sequence[Path] = ()) -> list[Flaw]:
@@ -94,7 +89,11 @@ def lint_template(name: str, folders: Sequence[Path] = ()) -> list[Flaw]:
     try:
         template = (PairTemplate if is_pair else PromptTemplate)(name, folders)
     except TemplateError as error:
-        return [_located(_invalid_template(error), file_name, places)]
+        place = _PLACE.search(error.message)
+        line = None if place is None else int(place[1])
+        remedy = error.hint or "correct it; no request can be made with it"
+        flaw = Flaw("unsound", "error", error.message, remedy, line=line)
+        return [_located(flaw, file_name, places)]
     environment = make_environment(places)
     compiled = CompiledTemplate(environment, file_name)
     untrusted = _UNTRUSTED | _SIDES if is_pair else _UNTRUSTED
@@ -120,13 +119,6 @@ def lint_partial(path: Path) -> list[Flaw]:
     CompiledTemplate(environment, file_name)  # raises where it cannot be compiled
     pieces = block_pieces(environment, file_name, _UNTRUSTED)
     return [_located(flaw, file_name, folders) for flaw in _unfenced(pieces.get("", ()), None)]
-
-
-def _invalid_template(error: TemplateError) -> Flaw:
-    place = _PLACE.search(error.message)
-    line = None if place is None else int(place[1])
-    remedy = error.hint or "correct it; no request can be made with it"
-    return Flaw("unsound", "error", error.message, remedy, line=line)
 
 
 def _located(flaw: Flaw, file_name: str, places: Sequence[Path]) -> Flaw:
@@ -195,12 +187,10 @@ def _order_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     if first is None and (match := _SCORE_BEFORE_REASON.search(text)):
         first = match.start()
     if first is not None:
-        file, line = parsed.place_of(first)
         message = "the score is asked before the rationale, which then only defends it"
         remedy = "ask for evidence first, then the rationale, then the score"
-        yield _at(
-            TemplatePiece(file, line), Flaw("score-before-rationale", "error", message, remedy)
-        )
+        flaw = Flaw("score-before-rationale", "error", message, remedy)
+        yield _at(parsed.place_of(first), flaw)
 
 
 def _score_first(text: str) -> int | None:
@@ -217,32 +207,26 @@ def _score_first(text: str) -> int | None:
 
 
 def _form_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
-    wanted = _wanted_words(parsed.header)
+    header = parsed.header
+    if header.reply.kind in TEXT_FORMATS:
+        wanted = list(TEXT_FORMATS[header.reply.kind].wanted_words or header.reply.choices)
+    else:
+        any_criterion = Criterion(name="any", question="Any?", scale=Scale(min=0, max=1))
+        wanted = cast("list[str]", criterion_schema(any_criterion)["required"])
+        wanted = wanted if header.asks == "criterion" else ["criteria", *wanted]
     missing = [
         word for word in wanted if not any(_mentions(parsed.text, one) for one in word.split("|"))
     ]
     if missing:
         named = ", ".join(missing).replace("|", " or ")
-        vital = parsed.header.reply.kind != "json" or {"score", "rationale", "criteria"} & {
-            *missing
-        }
+        vital = not {"score", "rationale", "criteria"}.isdisjoint(missing)
         message = f"the reply needs {named}, and the text never asks for it"
         remedy = (
             "describe every field, in the order evidence, rationale, assessable, score, confidence"
-            if parsed.header.reply.kind == "json"
-            else "show the judge the exact form of the reply its header declares"
         )
+        if header.reply.kind != "json":
+            vital, remedy = True, "show the judge the exact form of the reply its header declares"
         yield Flaw("reply-form-unsaid", "error" if vital else "warning", message, remedy)
-
-
-def _wanted_words(header: TemplateHeader) -> list[str]:
-    if header.reply.kind in TEXT_FORMATS:
-        return list(TEXT_FORMATS[header.reply.kind].wanted_words or header.reply.choices)
-    fields = criterion_schema(Criterion(name="any", question="Any?", scale=Scale(min=0, max=1)))[
-        "required"
-    ]
-    names = [str(field) for field in fields] if isinstance(fields, list) else []
-    return names if header.asks == "criterion" else ["criteria", *names]
 
 
 def _mentions(text: str, word: str) -> bool:
@@ -268,13 +252,8 @@ def _sharing_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
         verb = "repeats" if twice else "holds"
         message = f"the block question {verb} {named}, which is sent again with every criterion"
         remedy = "print the material in the block shared, and only the criterion in question"
-        yield Flaw(
-            "question-repeats-material" if twice else "criterion-not-last",
-            "warning",
-            message,
-            remedy,
-            place="block question",
-        )
+        rule = "question-repeats-material" if twice else "criterion-not-last"
+        yield Flaw(rule, "warning", message, remedy, place="block question")
 
 
 def _at(piece: TemplatePiece, flaw: Flaw) -> Flaw:
@@ -285,21 +264,16 @@ _PAIR_RULES = (_fence_rule, _outside_rule, _guard_rule, _sides_rule)
 _RULES = (
     _fence_rule, _outside_rule, _shown_rule, _guard_rule, _order_rule, _form_rule, _sharing_rule,
 )  # fmt: skip
-
 _FENCED_BLOCK = re.compile(r"<([^<>\n]+) ([A-Z2-7]{16})>\n.*?</\1 \2>", re.DOTALL)
 
 # Words that no template contains, to find a case's texts in a rendered prompt.
 _SENTINELS = {
-    "input": "Wherefrom-comes-the-input",
-    "reference": "Wherefrom-comes-the-reference",
-    "context": "Wherefrom-comes-the-context",
-    "output": "Wherefrom-comes-the-output",
-    "steps": "Wherefrom-come-the-steps",
+    name: f"Wherefrom-comes-the-{name}"
+    for name in ("input", "reference", "context", "output", "steps")
 }
 
 
 def _trial_flaws(template: PromptTemplate) -> Iterator[Flaw]:
-    """What only rendering the template shows."""
     rubric = _rubric(template.header)
     loose: set[str] = set()
     for case, output in _samples(needs_trace=template.header.needs_trace):
@@ -324,12 +298,8 @@ def _samples(*, needs_trace: bool) -> Iterator[tuple[Case, Output]]:
     event = TraceEvent(type="tool_call", name="look_up", content=_SENTINELS["steps"])
     output = Output(text=_SENTINELS["output"], trace=(event,))
     bare = Case(id="bare", input=_SENTINELS["input"])
-    full = Case(
-        id="full",
-        input=_SENTINELS["input"],
-        reference=_SENTINELS["reference"],
-        context=_SENTINELS["context"],
-    )
+    beside = {name: _SENTINELS[name] for name in ("reference", "context")}
+    full = bare.model_copy(update={"id": "full", **beside})
     yield full, output
     yield bare, output
     if not needs_trace:
@@ -341,11 +311,9 @@ def _rubric(header: TemplateHeader) -> Rubric:
     raws = header.reply.choices.values() or (0, 1)
     low, high = min(raws), max(raws)
     levels = (Level(value=high, name="yes", description="It is."), Level(value=low))
-    scale = (
-        Scale(min=0, max=1, integer=True)
-        if header.binary_only
-        else Scale(min=low, max=high, levels=levels)
-    )
+    scale = Scale(min=low, max=high, levels=levels)
+    if header.binary_only:
+        scale = Scale(min=0, max=1, integer=True)
     plain = Criterion(name="plain", question="Is it plain?", scale=scale)
     guided = Criterion(name="guided", question="Is it so?", scale=scale, scoring_guide="Look.")
     return Rubric(name="trial", criteria=(plain, guided))

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
-
+_SLOT = re.compile(r"([^=]+)=(first|second|tie)")
 _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
            "shows")  # fmt: skip
-
-_SLOTS: tuple[PreferenceSlot, ...] = ("first", "second", "tie")
 
 # Folders of files that other templates include, and of the questions after a verdict.
 _NOT_JUDGES = ("partials/", "analysis/")
@@ -37,15 +35,13 @@ class TemplateHeader:
     """The fields of the comment that a template begins with."""
 
     description: str
+    # What one call asks about: one criterion, all of them, or only which output is better.
     asks: Literal["criterion", "all", "overall"]
-    """What one call asks about: one criterion, all of them, or only which output is better."""
-
     reply: ReplyFormat
     needs_trace: bool = False
     binary_only: bool = False
+    # The reply format of a comparison of two outputs; None where one output is graded.
     pair: PairReplyFormat | None = None
-    """The reply format of a comparison of two outputs; None where one output is graded."""
-
     shows_examples: bool = False
 
 
@@ -119,8 +115,9 @@ def read_header(source: str, name: str) -> TemplateHeader:
         asks=cast('Literal["criterion", "all", "overall"]', asks),
         reply=ReplyFormat(),
     )
+    choices = fields.get("choices", "")
     if is_pair:
-        slots = _slots(fields.get("choices", ""), name)
+        slots = _slots(choices, name)
         if needs_choices[kind] != bool(slots):
             verb = "needs" if needs_choices[kind] else "has no"
             raise TemplateError(
@@ -128,14 +125,15 @@ def read_header(source: str, name: str) -> TemplateHeader:
                 hint="choices: A=first B=second C=tie",
             )
         return replace(header, pair=PairReplyFormat(kind, slots, has_rationale))
-    choices = _choices(fields.get("choices", ""), name)
-    if needs_choices[kind] != bool(choices):
+    worth = _choices(choices, name, _CHOICE, "word=number")
+    if needs_choices[kind] != bool(worth):
         raise TemplateError(f"template {name}: reply: choice and choices: go together")
     if kind == "json" and not has_rationale:
         raise TemplateError(f"template {name}: reply: json always asks for a rationale")
+    scores = {word: float(number) for word, number in worth.items()}
     return replace(
         header,
-        reply=ReplyFormat(kind, choices, has_rationale),
+        reply=ReplyFormat(kind, scores, has_rationale),
         needs_trace=one_of("needs", "output", "trace") == "trace",
         binary_only=one_of("scales", "any", "binary") == "binary",
         shows_examples=one_of("shows", "item", "examples") == "examples",
@@ -152,21 +150,6 @@ def _reply_kinds(fields: Mapping[str, str], *, is_pair: bool) -> dict[str, bool]
     if is_pair:
         return {"json": False} | {name: form.has_choices for name, form in PAIR_FORMATS.items()}
     return {"json": False} | {name: name == "choice" for name in TEXT_FORMATS}
-
-
-def _slots(text: str, name: str) -> dict[str, PreferenceSlot]:
-    """`A=first B=second C=tie` as a mapping; first and second are required."""
-    choices: dict[str, PreferenceSlot] = {}
-    for part in text.split():
-        word, _, value = part.partition("=")
-        slot = next((slot for slot in _SLOTS if slot == value), None)
-        if not word or slot is None:
-            raise TemplateError(f"template {name}: choices: {part!r} is not of the form word=first")
-        choices[word] = slot
-    # A judge who cannot say "second" would prefer the first output every time.
-    if choices and not {"first", "second"} <= set(choices.values()):
-        raise TemplateError(f"template {name}: choices: needs a word for first and one for second")
-    return choices
 
 
 def _fields(text: str, name: str) -> dict[str, str]:
@@ -186,14 +169,20 @@ def _fields(text: str, name: str) -> dict[str, str]:
     return fields
 
 
-def _choices(text: str, name: str) -> dict[str, float]:
-    """`yes=1 no=0` as a mapping."""
-    choices: dict[str, float] = {}
+def _slots(text: str, name: str) -> dict[str, PreferenceSlot]:
+    slots = cast("dict[str, PreferenceSlot]", _choices(text, name, _SLOT, "word=first"))
+    # A judge who cannot say "second" would prefer the first output every time.
+    if slots and not {"first", "second"} <= set(slots.values()):
+        raise TemplateError(f"template {name}: choices: needs a word for first and one for second")
+    return slots
+
+
+def _choices(text: str, name: str, pattern: re.Pattern[str], form: str) -> dict[str, str]:
+    """`yes=1 no=0` or `A=first B=second` as a mapping."""
+    choices: dict[str, str] = {}
     for part in text.split():
-        match = _CHOICE.fullmatch(part)
+        match = pattern.fullmatch(part)
         if match is None:
-            raise TemplateError(
-                f"template {name}: choices: {part!r} is not of the form word=number"
-            )
-        choices[match[1]] = float(match[2])
+            raise TemplateError(f"template {name}: choices: {part!r} is not of the form {form}")
+        choices[match[1]] = match[2]
     return choices

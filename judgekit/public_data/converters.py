@@ -1,32 +1,97 @@
 """Joins the files of each public dataset into rows, with one converter for each dataset.
 
-The scores in the judges' replies are read in `readings`.
+Scores and choices are read from judges' replies in the way the authors of each dataset did. Where
+their code misreads replies, a comment states how, and what is done here instead.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import re
 from typing import TYPE_CHECKING, Any, cast
 
 from judgekit.errors import DatasetError
-from judgekit.public_data.readings import (
-    opens_with_yes,
-    parse_letter,
-    parse_rating,
-    parse_sentence_score,
-    parse_stars,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from judgekit.public_data.sources import SourceTree
     from judgekit.records import JsonObject
 
+_WORDS = ("one", "two", "three", "four", "five")
+_WORD = "|".join(_WORDS)
+_LABELLED = re.compile(rf"score:\s*(?:(?P<number>[1-5](?:\.\d)?)|(?P<word>{_WORD}))")
+_NEAR = re.compile(r"scor(?:e|ing)[^.]+?[1-5](?:\.\d)?")
+_NEAR_WORD = re.compile(rf"scor(?:e|ing)[^.]+\s({_WORD})[\s.,]")
+_LAST = re.compile(r"[1-5](?:\.\d\s)?(?:out of [1-5])?")
+_DIGIT = re.compile(r"[1-5](?:\.[1-5])?")
+_STAR = re.compile(r"(\S+)\sstar")
+_BARE = re.compile(r"([1-5]\.[0-9])\W*\Z")
+_RATING = re.compile(r"[0-9](?:\.[0-9]+)?")
+_LETTER = re.compile(r"summary ([abc])|\A([abc])[\s.:]", re.IGNORECASE)
+
+
+def parse_sentence_score(text: str) -> float | None:
+    """The score a sentence about a summary states, as its authors read it."""
+    # Theirs takes the last digit where no word `score` is near, so "a 4 out of 5" counts as 5. A
+    # bare closing "4.5" stays 4.5 here; theirs makes 5 of it.
+    low = text.lower()
+    for found in sorted(_LABELLED.finditer(low), key=lambda hit: hit["number"] is None)[:1]:
+        return float(found["number"] or _WORDS.index(found["word"]) + 1)
+    if near := _NEAR.search(low):
+        return _first_digit(near.group())
+    if near := _NEAR_WORD.search(low):
+        word = re.search(_WORD, near.group())
+        return None if word is None else float(_WORDS.index(word.group()) + 1)
+    if bare := _BARE.search(low):
+        return float(bare.group(1))
+    last = _LAST.findall(low)
+    return _first_digit(last[-1]) if last else None
+
+
+def parse_stars(text: str) -> float | None:
+    """The number before the first `star`."""
+    found = _STAR.search(text.lower())
+    if found is None:
+        return None
+    word = found.group(1)
+    if word in _WORDS:
+        return float(_WORDS.index(word) + 1)
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def parse_rating(text: str) -> float | None:
+    """The first number behind the last `Rating:`, or of the whole; `1-3` is a scale."""
+    # The authors cut decimals and count an unreadable reply as 0; decimals are kept here.
+    low = text.lower().replace("1-3", " ").rsplit("rating:", 1)[-1]
+    found = _RATING.search(low)
+    return None if found is None else float(found.group())
+
+
+def opens_with_yes(text: str) -> int:
+    """Whether an answer begins with Yes."""
+    # Anything else counts as No, a blocked answer too, as its authors count it.
+    return int(text.strip().lower().startswith("yes"))
+
+
+def parse_letter(text: str) -> str:
+    """The option an answer chooses: alone, behind `summary`, or opening it."""
+    bare = text.strip()
+    if len(bare) != 1 and (found := _LETTER.search(bare)):
+        bare = found.group(1) or found.group(2)
+    return bare.upper() if bare.upper() in {"A", "B"} else "C"
+
+
+def _first_digit(text: str) -> float | None:
+    found = _DIGIT.search(text)
+    return None if found is None else float(found.group())
+
+
 # Two datasets number the answers 1 and 2, one as text and one as a number.
 _SIDES = {"1": "A", "2": "B"}
-_FIVE_POINTS = [1, 5]
 
 # Means are rounded so that the same rows give the same bytes, and so the same checksum.
 _DIGITS = 10
@@ -102,7 +167,7 @@ def _summaries(tree: SourceTree, own: _Summaries, criterion: str) -> Iterator[Js
                 "doc_id": doc_id,
                 "system_id": system,
                 "criterion": criterion,
-                "scale": list(_FIVE_POINTS),
+                "scale": [1, 5],
                 "input": row["text"],
                 "output": row["decoded"],
                 "human": [*human],
@@ -122,47 +187,33 @@ def _pairs(tree: SourceTree, own: _Summaries, criterion: str) -> Iterator[JsonOb
         }
         for doc_id in sorted(orders["ab"]):
             both: dict[str, Any] = {order: rows[doc_id] for order, rows in orders.items()}
-            yield _pair(both, own[a][doc_id], own[b][doc_id], criterion)
-
-
-def _pair(both: dict[str, Any], one: Any, other: Any, criterion: str) -> JsonObject:
-    a, b, doc_id = one["model_id"], other["model_id"], one["id"]
-    scores = [both["ab"]["human_score_1"], both["ab"]["human_score_2"]]
-    texts = {order: row["resp"] for order, row in both.items()}
-    return {
-        "id": f"{doc_id}__{a}__{b}__{criterion}",
-        "doc_id": doc_id,
-        "criterion": criterion,
-        "system_a": a,
-        "system_b": b,
-        "input": one["text"],
-        "output_a": one["decoded"],
-        "output_b": other["decoded"],
-        # The authors published scores of each side; the winner follows from them.
-        "human": "tie" if scores[0] == scores[1] else "A" if scores[0] > scores[1] else "B",
-        "human_scores": [*scores],
-        "judge": {_HEAD_TO_HEAD: texts},
-        "judge_parsed": {
-            _HEAD_TO_HEAD: {
-                order: _SHOWN[order][parse_letter(text)] for order, text in texts.items()
+            scores = [both["ab"]["human_score_1"], both["ab"]["human_score_2"]]
+            texts = {order: row["resp"] for order, row in both.items()}
+            yield {
+                "id": f"{doc_id}__{a}__{b}__{criterion}",
+                "doc_id": doc_id,
+                "criterion": criterion,
+                "system_a": a,
+                "system_b": b,
+                "input": own[a][doc_id]["text"],
+                "output_a": own[a][doc_id]["decoded"],
+                "output_b": own[b][doc_id]["decoded"],
+                # The authors published scores of each side; the winner follows from them.
+                "human": "tie" if scores[0] == scores[1] else "A" if scores[0] > scores[1] else "B",
+                "human_scores": [*scores],
+                "judge": {_HEAD_TO_HEAD: texts},
+                "judge_parsed": {
+                    _HEAD_TO_HEAD: {
+                        order: _SHOWN[order][parse_letter(text)] for order, text in texts.items()
+                    }
+                },
             }
-        },
-    }
 
 
-_TOPICAL_CHAT_CRITERIA = {"engagingness": "eng", "naturalness": "nat"}
 _STYLES = ("analyze_rate", "geval", "rate_explain")
-_TOPICAL_CHAT_SCALE = [1, 3]
 
 # The file has means only; the paper names three raters.
 _N_RATERS = 3
-
-
-def _convert_topical_chat(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    return {
-        f"pointwise_{name}": _topical_chat_rows(tree, name, short)
-        for name, short in _TOPICAL_CHAT_CRITERIA.items()
-    }
 
 
 def _topical_chat_rows(tree: SourceTree, criterion: str, short: str) -> Iterator[JsonObject]:
@@ -185,7 +236,7 @@ def _topical_chat_rows(tree: SourceTree, criterion: str, short: str) -> Iterator
             "doc_id": doc_id,
             "system_id": row["system_id"],
             "criterion": criterion,
-            "scale": list(_TOPICAL_CHAT_SCALE),
+            "scale": [1, 3],
             "input": row["source"],
             "context": row["context"],
             "output": row["system_output"],
@@ -207,7 +258,6 @@ _ROOT = "Art_or_Artifice"
 
 # One file for each judge, named after it.
 _ANSWERS = f"{_ROOT}/data/annotations_"
-_TTCW_SCALE = [0, 1]
 
 
 def _convert_ttcw(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
@@ -274,7 +324,7 @@ def _judgments(
             "system_id": story["story_id"].split("_", 1)[1],
             "criterion": test["category"],
             "dimension": test["torrance_dimension"],
-            "scale": list(_TTCW_SCALE),
+            "scale": [0, 1],
             "input": story["plot"],
             "human": [*human],
             "human_annotator": [vote["expert_idx"] for vote in votes[name]],
@@ -304,7 +354,7 @@ def _prometheus_rows(tree: SourceTree) -> Iterator[JsonObject]:
             "doc_id": str(row["idx"]),
             "system_id": row["response_source"],
             "category": row["category"],
-            "scale": list(_FIVE_POINTS),
+            "scale": [1, 5],
             "prompt": row["instruction"],
             "human": [],
             "judge": {_PROMETHEUS_JUDGE: [*replies]},
@@ -330,14 +380,6 @@ _VICUNA_LABELLED = "gpt35_vicuna-13b"
 _LABELS = "review/review_gpt35_vicuna-13b_human.txt"
 _LABELLERS = "i-Eval/FairEval"
 _VICUNA_SIDES = {"CHATGPT": "A", "VICUNA13B": "B", "TIE": "tie"}
-
-
-def _convert_vicuna(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """All pairings, and the one with human labels."""
-    return {
-        "pairwise_all_models": (row for row, _ in _reviews(tree)),
-        "pairwise_gpt35_vicuna13b": _labelled(tree),
-    }
 
 
 def _labelled(tree: SourceTree) -> Iterator[JsonObject]:
@@ -484,12 +526,6 @@ def _confidence_rows(tree: SourceTree) -> Iterator[JsonObject]:
         }
 
 
-def _convert_alttest(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The rows of each data set whose labels are in the tree."""
-    names = sorted({path.split("/")[1] for path in tree.below("data/")})
-    return {name: _alttest_rows(tree, name) for name in names}
-
-
 def _alttest_rows(tree: SourceTree, name: str) -> Iterator[JsonObject]:
     humans = cast("dict[str, Any]", tree.document(f"data/{name}/human_annotations.json"))
     judges = cast("dict[str, Any]", tree.document(f"data/{name}/llm_annotations.json"))
@@ -502,23 +538,26 @@ def _alttest_rows(tree: SourceTree, name: str) -> Iterator[JsonObject]:
         }
 
 
-_Converter = Callable[["SourceTree"], dict[str, Iterator["JsonObject"]]]
-
-
-def _only(name: str, rows: Callable[[SourceTree], Iterator[JsonObject]]) -> _Converter:
-    """The converter of a dataset with one kind of rows."""
-    return lambda tree: {name: rows(tree)}
-
-
-CONVERTERS: Mapping[str, _Converter] = {
-    "alpaca": _only("preferences", _alpaca_rows),
-    "alttest": _convert_alttest,
-    "confidence": _only("pairwise", _confidence_rows),
-    "llmbar": _only("pairwise", _llmbar_rows),
-    "prometheus": _only("mt_bench_eval", _prometheus_rows),
+# The converter of each dataset, by the name the catalog uses.
+CONVERTERS: Mapping[str, Callable[[SourceTree], dict[str, Iterator[JsonObject]]]] = {
+    "alpaca": lambda tree: {"preferences": _alpaca_rows(tree)},
+    # The rows of each data set whose labels are in the tree.
+    "alttest": lambda tree: {
+        name: _alttest_rows(tree, name)
+        for name in sorted({path.split("/")[1] for path in tree.below("data/")})
+    },
+    "confidence": lambda tree: {"pairwise": _confidence_rows(tree)},
+    "llmbar": lambda tree: {"pairwise": _llmbar_rows(tree)},
+    "prometheus": lambda tree: {"mt_bench_eval": _prometheus_rows(tree)},
     "summeval": _convert_summeval,
-    "topical_chat": _convert_topical_chat,
+    "topical_chat": lambda tree: {
+        f"pointwise_{name}": _topical_chat_rows(tree, name, short)
+        for name, short in (("engagingness", "eng"), ("naturalness", "nat"))
+    },
     "ttcw": _convert_ttcw,
-    "vicuna": _convert_vicuna,
+    # All pairings, and the one with human labels.
+    "vicuna": lambda tree: {
+        "pairwise_all_models": (row for row, _ in _reviews(tree)),
+        "pairwise_gpt35_vicuna13b": _labelled(tree),
+    },
 }
-"""The converter of each dataset, by the name the catalog uses."""

@@ -19,6 +19,8 @@ from judgekit.public_data.sources import SourceTree, download_file, is_verified,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from pydantic import JsonValue
+
     from judgekit.public_data.sources import PinnedFile, PublicDataset
     from judgekit.records import JsonObject
 
@@ -35,22 +37,15 @@ _JOINED = ".jsonl.gz"
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenFile:
-    """A file of a dataset."""
-
-    path: Path
-    n_rows: int
-
-
-@dataclass(frozen=True, slots=True)
 class DownloadedSet:
     """The result of a download."""
 
     folder: Path
     n_fetched: int
     n_kept: int
-    joined: tuple[WrittenFile, ...]
-    own: tuple[WrittenFile, ...]
+    # The written files, each with its number of rows.
+    joined: dict[Path, int]
+    own: dict[Path, int]
 
 
 def data_folder(chosen: Path | None = None) -> Path:
@@ -83,13 +78,13 @@ def download_set(
         own = folder / chosen.name / _OWN
         own.mkdir(parents=True, exist_ok=True)
         wanted = [
-            (at, name, path, pinned)
-            for at, source in enumerate(chosen.sources)
+            (name, source_address(origin, source, name), path, pinned)
+            for source in chosen.sources
             for name, pinned in source.files.items()
             # A file that exists but differs from its checksum is downloaded again.
             if not is_verified(path := folders[source.repository] / name, pinned)
         ]
-        _fetch_all(chosen, wanted, origin, on_file)
+        _fetch_all(wanted, on_file)
     except OSError as error:
         raise StoreError(f"cannot write below {folder}: {error.strerror}") from error
     # Only complete sources are converted, or a set would lack rows without saying so.
@@ -100,11 +95,8 @@ def download_set(
         folder=place,
         n_fetched=len(wanted),
         n_kept=chosen.n_files - len(wanted),
-        joined=tuple(_write(place / f"{stem}{_JOINED}", found) for stem, found in joined.items()),
-        own=tuple(
-            _write(own / name, found)
-            for name, found in judgekit_files(joined, instrument=chosen.name)
-        ),
+        joined=_write(place, ((f"{stem}{_JOINED}", found) for stem, found in joined.items())),
+        own=_write(own, judgekit_files(joined, instrument=chosen.name)),
     )
 
 
@@ -115,19 +107,14 @@ def _tree(chosen: PublicDataset, folder: Path) -> SourceTree:
     )
 
 
-_Wanted = list[tuple[int, str, Path, "PinnedFile"]]
-
-
 def _fetch_all(
-    chosen: PublicDataset, wanted: _Wanted, origin: str, on_file: Callable[[str], None]
+    wanted: Sequence[tuple[str, str, Path, PinnedFile]], on_file: Callable[[str], None]
 ) -> None:
     """Download several files at once; the first failure stops those that have not begun."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         files = {
-            pool.submit(
-                download_file, source_address(origin, chosen.sources[at], name), path, pinned=pinned
-            ): name
-            for at, name, path, pinned in wanted
+            pool.submit(download_file, address, path, pinned=pinned): name
+            for name, address, path, pinned in wanted
         }
         try:
             for done in as_completed(files):
@@ -138,17 +125,20 @@ def _fetch_all(
             raise
 
 
-def _write(path: Path, rows: Iterable[JsonObject]) -> WrittenFile:
-    n_rows = 0
-    with atomic_writer(path) as file:
-        # Without a time stamp the same rows give the same bytes.
-        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else file
-        for row in rows:
-            packed.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-            n_rows += 1
-        if packed is not file:
-            packed.close()
-    return WrittenFile(path, n_rows)
+def _write(folder: Path, files: Iterable[tuple[str, list[JsonObject]]]) -> dict[Path, int]:
+    written = {}
+    for name, rows in files:
+        with atomic_writer(folder / name) as file:
+            # Without a time stamp the same rows give the same bytes.
+            packed = (
+                gzip.GzipFile("", "wb", fileobj=file, mtime=0) if name.endswith(".gz") else file
+            )
+            for row in rows:
+                packed.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            if packed is not file:
+                packed.close()
+        written[folder / name] = len(rows)
+    return written
 
 
 _Files = dict[str, list["JsonObject"]]
@@ -208,16 +198,11 @@ def _add_pairs(files: _Files, rows: Sequence[Any], name: str) -> None:
         if "input" in row:
             _add_pair(files, row)
     if files:
-        criteria = dict.fromkeys(row.get("criterion", _WHOLE) for row in rows)
-        files["rubric.json"] = [
-            {
-                "name": _slug(name),
-                "criteria": [
-                    {"name": each, "question": _QUESTION.format(each), "scale": "unit"}
-                    for each in criteria
-                ],
-            }
+        criteria: list[JsonValue] = [
+            {"name": each, "question": _QUESTION.format(each), "scale": "unit"}
+            for each in dict.fromkeys(row.get("criterion", _WHOLE) for row in rows)
         ]
+        files["rubric.json"] = [{"name": _slug(name), "criteria": criteria}]
 
 
 def _add_pair(files: _Files, row: Any) -> None:
@@ -233,11 +218,10 @@ def _add_pair(files: _Files, row: Any) -> None:
         label = {"annotator": _CONSENSUS, "winner": _WINNERS[row["human"]]}
         _add(files, "labels.jsonl", key | criterion | label)
     # Without the outputs, the replies name the two variants that they compare.
-    sides = f"{row['system_a']} vs {row['system_b']}" if "output_a" not in row else None
-    shown: JsonObject = {} if sides is None else {"variant": sides}
+    sides = {} if "output_a" in row else {"variant": f"{row['system_a']} vs {row['system_b']}"}
     for judge, orders in row.get("judge", {}).items():
         for order, text in orders.items():
-            reply = key | shown | {"order": order, "text": text}
+            reply = key | sides | {"order": order, "text": text}
             _add(files, f"replies.{_slug(judge)}.jsonl", reply)
     for judge, chances in row.get("judge_probability", {}).items():
         chosen = max(chances, key=lambda side: chances[side])
@@ -294,7 +278,6 @@ def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -
 
 
 def _add_labels_only(files: _Files, rows: Sequence[Any], name: str) -> None:
-    """Scores, or categories."""
     # Categories become levels in the order of their names, which means nothing.
     labels = [
         label for row in rows for label in (*row["human"].values(), *row["judge_parsed"].values())

@@ -1,7 +1,4 @@
-"""The catalog of public labelled datasets, and the download of their files.
-
-Every file is pinned: repository, commit and checksum stand in the catalog.
-"""
+"""The catalog of public labelled datasets, and the download of their files, pinned by checksum."""
 
 from __future__ import annotations
 
@@ -46,9 +43,7 @@ class PinnedFile(Record):
 class SourceRepository(Record):
     """Files of a repository at one commit, by path."""
 
-    repository: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
-    """`owner/name`."""
-
+    repository: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]  # `owner/name`
     # A commit and not a branch, whose files may change.
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
     files: dict[str, PinnedFile]
@@ -57,22 +52,13 @@ class SourceRepository(Record):
 class PublicDataset(Record):
     """A public labelled set."""
 
-    name: Name
-    """Its name here, and that of its folder."""
-
-    what: Name
-    """What its rows are."""
-
+    name: Name  # its name here, and that of its folder
+    what: Name  # what its rows are
     labelled_by: Name
-    licence: Name
-    """The licence its owners state, or that they state none."""
-
+    licence: Name  # the licence its owners state, or that they state none
     citation: Name
-    converter: Name
-    """Its key in `judgekit.public_data.converters.CONVERTERS`."""
-
-    sources: tuple[SourceRepository, ...]
-    """Where its files come from; the first is the main one."""
+    converter: Name  # its key in `judgekit.public_data.converters.CONVERTERS`
+    sources: tuple[SourceRepository, ...]  # where its files come from; the first is the main one
 
     @property
     def n_bytes(self) -> int:
@@ -88,9 +74,7 @@ class PublicDataset(Record):
 class PublicCatalog(Record):
     """All published sets, and the address their files are fetched from."""
 
-    address: Name
-    """An address with `{repository}`, `{commit}` and `{path}` to be filled in."""
-
+    address: Name  # an address with `{repository}`, `{commit}` and `{path}` to be filled in
     sets: tuple[PublicDataset, ...]
 
     def find(self, name: str) -> PublicDataset:

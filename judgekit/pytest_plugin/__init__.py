@@ -79,7 +79,7 @@ def judge_options() -> Mapping[str, object]:
 def rubric(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) -> Rubric:
     """The rubric that the marker, an option, the environment or the ini file names."""
     # Override it to use a rubric made in Python.
-    from judgekit.pytest_plugin.settings import settings_of  # noqa: PLC0415
+    from judgekit.pytest_plugin.bound_judge import settings_of  # noqa: PLC0415
 
     with _without_traceback():
         settings = settings_of(request.node, judge_options)
@@ -89,8 +89,7 @@ def rubric(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) -> BoundJudge:
     """A judge with the settings of this test: model, rubric, threshold, cache."""
-    from judgekit.pytest_plugin.bound_judge import BoundJudge  # noqa: PLC0415
-    from judgekit.pytest_plugin.settings import settings_of  # noqa: PLC0415
+    from judgekit.pytest_plugin.bound_judge import BoundJudge, settings_of  # noqa: PLC0415
     from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder  # noqa: PLC0415
 
     recorder = request.node.stash[_RECORDER] = VerdictRecorder(request.node)

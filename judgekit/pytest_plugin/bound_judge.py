@@ -1,20 +1,31 @@
 """The fixture `judge`: grades outputs with the settings of its test.
 
-Judges, rubrics and cases are shared by the tests of a process.
+The settings are those of marker, command line, environment, conftest and ini file. Judges, rubrics
+and cases are shared by the tests of a process.
 """
 
 from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from judgekit.datasets import load_dataset, load_rubric
+from judgekit.datasets import DEFAULT_CACHE_FOLDER, load_dataset, load_rubric
 from judgekit.errors import InputError, SettingsError, UnknownNameError
 from judgekit.judge import Judge
 from judgekit.models import Budget
+from judgekit.pytest_plugin.options import (
+    OPTIONS_BY_KEY,
+    PluginOption,
+    ini_settings,
+    parse_count,
+    read_value,
+    resolve_file,
+    run_settings,
+)
 from judgekit.pytest_plugin.verdict_recorder import (
     unanswered_message,
     verdict_details,
@@ -29,10 +40,101 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.pytest_plugin.settings import Settings
+    from judgekit.models.request import Model
     from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder
 
     _Question = tuple[Case, Output, Rubric]
+
+
+NoAnswer = Literal["error", "skip", "xfail"]
+"""The outcome of a test whose judge gave no usable answer."""
+
+
+_MARKED = {
+    key: OPTIONS_BY_KEY[key]
+    for key in (
+        "model", "api_base", "rubric", "cases", "mode", "repeats", "threshold", "no_answer",
+    )
+} | {
+    "min_pass": PluginOption("min_pass", "N", "Repeats that have to pass.", parse_count),
+    "template": PluginOption("template", "NAME", "Prompt template."),
+}  # fmt: skip
+
+_NAMED = ("rubric", "cases", "threshold", "min_pass", "no_answer")
+_OF_THE_RUN = ("report", "max_cost")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of one test's judge."""
+
+    rubric: str | Path | Rubric | None = None
+
+    cases: str | Path | None = None
+    """A file of cases; their ids may be given instead of inputs."""
+
+    threshold: float | None = None
+    """The lowest value that passes; None takes the rubric's own."""
+
+    min_pass: int | None = None
+    """How many of the repeats have to pass, each by itself; None decides by their mean."""
+
+    no_answer: NoAnswer = "error"
+    model: str | Model | None = None
+
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    """Further arguments of `Judge`."""
+
+
+def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
+    """The settings of the judge of a test."""
+    # The nearest `judge` marker goes first, then the command line, the environment, the fixture
+    # `judge_options`, and the ini file.
+    config = item.config
+    merged = {**ini_settings(config), **own, **run_settings(config), **_marked(item)}
+    named = {key: merged.pop(key) for key in _NAMED if key in merged}
+    model = merged.pop("model", None)
+    # These hold for the whole session, not for the judge of one test.
+    for key in _OF_THE_RUN:
+        merged.pop(key, None)
+    # The settings about the cache become the one argument of `Judge`.
+    folder, off = merged.pop("cache_dir", None), merged.pop("no_cache", False)
+    for name, is_set in (("no_cache", off), ("refresh", merged.get("refresh"))):
+        if is_set and merged.get("frozen"):
+            raise SettingsError(f"{name} and frozen contradict each other")
+    if off or folder is not None:
+        merged["cache"] = None if off else folder
+    merged.setdefault("cache", config.rootpath / DEFAULT_CACHE_FOLDER)
+    votes, repeats = named.get("min_pass"), merged.get("repeats", 1)
+    if isinstance(votes, int) and isinstance(repeats, int) and votes > repeats:
+        raise SettingsError(
+            f"min_pass is {votes} of {repeats} repeats",
+            hint=f"set at least repeats={votes}",
+        )
+    return Settings(model=model, arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
+
+
+def _marked(item: pytest.Item) -> dict[str, object]:
+    """The settings of the markers; for each setting the nearest marker counts."""
+    found: dict[str, object] = {}
+    # A marker stands in a test file, so its paths are relative to that first.
+    folders = [item.path.parent, item.config.rootpath]
+    for marker in item.iter_markers("judge"):
+        where = f"{item.nodeid}: @pytest.mark.judge"
+        if marker.args:
+            raise SettingsError(
+                f"{where} takes names only", hint='for example rubric="helpfulness"'
+            )
+        for key, value in marker.kwargs.items():
+            if key not in _MARKED:
+                known = ", ".join(sorted(_MARKED))
+                raise SettingsError(f"{where} takes no {key!r}", hint=f"it takes {known}")
+            option = _MARKED[key]
+            plain = (
+                value if option.read is str else read_value(option, str(value), f"{where}, {key}")
+            )
+            found.setdefault(key, resolve_file(key, plain, folders))
+    return found
 
 
 class GradedVerdict(Verdict):
@@ -172,17 +274,14 @@ class BoundJudge:
         )
         if is_unanswered:
             self._recorder.pop_details(verdict)
-            self._give_up(unanswered_message(verdict))
+            message = unanswered_message(verdict)
+            if self._settings.no_answer == "skip":
+                pytest.skip(message.partition("\n")[0])
+            if self._settings.no_answer == "xfail":
+                pytest.xfail(message.partition("\n")[0])
+            self._recorder.unanswered = True
+            pytest.fail(message, pytrace=False)
         return verdict
-
-    def _give_up(self, message: str) -> NoReturn:
-        __tracebackhide__ = True
-        if self._settings.no_answer == "skip":
-            pytest.skip(message.partition("\n")[0])
-        if self._settings.no_answer == "xfail":
-            pytest.xfail(message.partition("\n")[0])
-        self._recorder.unanswered = True
-        pytest.fail(message, pytrace=False)
 
 
 def _output(output: Output | JsonValue) -> Output:
@@ -240,7 +339,12 @@ class JudgePool:
                 "judgekit_rubric in the ini file, JUDGEKIT_RUBRIC, @pytest.mark.judge(rubric=…), "
                 "or rubric=… in the call",
             )
-        rubric = source if isinstance(source, Rubric) else self._read_rubric(source)
+        if isinstance(source, Rubric):
+            rubric = source
+        elif (read := self._rubrics.get(str(source))) is not None:
+            rubric = read
+        else:
+            rubric = self._rubrics[str(source)] = load_rubric(source)
         if threshold is None or threshold == rubric.pass_threshold:
             return rubric
         # A new rubric, not a copy: the fingerprint of the other one must not be taken along.
@@ -256,12 +360,6 @@ class JudgePool:
         if case_id not in known:
             raise UnknownNameError(f"case in {file}", case_id, known)
         return known[case_id]
-
-    def _read_rubric(self, source: str | Path) -> Rubric:
-        key = str(source)
-        if key not in self._rubrics:
-            self._rubrics[key] = load_rubric(source)
-        return self._rubrics[key]
 
     @property
     def threads(self) -> ThreadPoolExecutor:

@@ -20,17 +20,21 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 def parse_fraction(text: str) -> float:
     """A number from 0 to 1."""
-    value = _number(text)
-    if not 0 <= value <= 1:
-        raise ValueError(f"{text} is not a number from 0 to 1")
-    return value
+    return _number(text, "a number from 0 to 1", lambda value: 0 <= value <= 1)
 
 
 def parse_amount(text: str) -> float:
     """An amount of money above 0."""
-    value = _number(text)
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{text} is not an amount above 0")
+    return _number(text, "an amount above 0", lambda value: 0 < value < float("inf"))
+
+
+def _number(text: str, what: str, is_valid: Callable[[float], bool]) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
+    if not is_valid(value):
+        raise ValueError(f"{text} is not {what}")
     return value
 
 
@@ -59,13 +63,6 @@ def parse_flag(text: str) -> bool:
     return text.lower() in _TRUE
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a number") from None
-
-
 RECORDED = "recorded:"
 """The prefix of a judge that answers from a file."""
 
@@ -77,13 +74,15 @@ class PluginOption:
     name: str
     """Its name: `cache_dir` is `--judgekit-cache-dir`, `judgekit_cache_dir`, JUDGEKIT_CACHE_DIR."""
 
-    key: str
-    """Its name in a marker and in the settings."""
-
     metavar: str
     help: str
     read: Callable[[str], object] = str
     """Converts text to the value; raises ValueError."""
+
+    @property
+    def key(self) -> str:
+        """Its name in a marker and in the settings."""
+        return "model" if self.name == "judge" else self.name
 
     @property
     def ini(self) -> str:
@@ -112,24 +111,24 @@ class PluginOption:
 # here may import pydantic. The judge settings among these are therefore written out; a test
 # compares their names, choices and help with the fields of JudgeSettings.
 PLUGIN_OPTIONS = (
-    PluginOption("judge", "model", "MODEL", "Judge: PROVIDER/MODEL, recorded:FILE, or local."),
-    PluginOption("api_base", "api_base", "URL", "Endpoint of the model, if it is not the provider's own."),  # noqa: E501
-    PluginOption("rubric", "rubric", "FILE|NAME", "Rubric file, or the name of a shipped rubric."),
-    PluginOption("cases", "cases", "FILE", "Cases; `judge.grade` then accepts their ids."),
-    PluginOption("mode", "mode", "MODE", "One call per criterion, or one joint call for all criteria.", choice_parser("per_criterion", "joint")),  # noqa: E501
-    PluginOption("repeats", "repeats", "N", "Number of times each question is asked.", parse_count),
-    PluginOption("threshold", "threshold", "VALUE", "Lowest value that passes, 0 to 1.", parse_fraction),  # noqa: E501
-    PluginOption("cache_dir", "cache_dir", "DIR", "Folder of the reply cache."),
-    PluginOption("no_cache", "no_cache", "", "Do not read or write the cache.", parse_flag),
-    PluginOption("frozen", "frozen", "", "Use cached replies only; a reply that is not cached is an error.", parse_flag),  # noqa: E501
-    PluginOption("refresh", "refresh", "", "Ignore cached replies and fetch each one again.", parse_flag),  # noqa: E501
-    PluginOption("max_cost", "max_cost", "USD", "Maximum cost of judging.", parse_amount),
+    PluginOption("judge", "MODEL", "Judge: PROVIDER/MODEL, recorded:FILE, or local."),
+    PluginOption("api_base", "URL", "Endpoint of the model, if it is not the provider's own."),
+    PluginOption("rubric", "FILE|NAME", "Rubric file, or the name of a shipped rubric."),
+    PluginOption("cases", "FILE", "Cases; `judge.grade` then accepts their ids."),
+    PluginOption("mode", "MODE", "One call per criterion, or one joint call for all criteria.", choice_parser("per_criterion", "joint")),  # noqa: E501
+    PluginOption("repeats", "N", "Number of times each question is asked.", parse_count),
+    PluginOption("threshold", "VALUE", "Lowest value that passes, 0 to 1.", parse_fraction),
+    PluginOption("cache_dir", "DIR", "Folder of the reply cache."),
+    PluginOption("no_cache", "", "Do not read or write the cache.", parse_flag),
+    PluginOption("frozen", "", "Use cached replies only; a reply that is not cached is an error.", parse_flag),  # noqa: E501
+    PluginOption("refresh", "", "Ignore cached replies and fetch each one again.", parse_flag),
+    PluginOption("max_cost", "USD", "Maximum cost of judging.", parse_amount),
     PluginOption(
-        "no_answer", "no_answer", "OUTCOME",
+        "no_answer", "OUTCOME",
         "Outcome of a test whose judge gave no usable answer: error (default), skip or xfail.",
         choice_parser("error", "skip", "xfail"),
     ),
-    PluginOption("report", "report", "FILE", "Write every verdict to FILE as JSON Lines."),
+    PluginOption("report", "FILE", "Write every verdict to FILE as JSON Lines."),
 )  # fmt: skip
 
 OPTIONS_BY_KEY = {option.key: option for option in PLUGIN_OPTIONS}

@@ -50,42 +50,29 @@ class SummaryPlugin:
 
 def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]:
     """The summary of verdicts, a line each for rates, judges, calls, problems."""
-    from judgekit.evaluation import summarize_verdicts  # noqa: PLC0415 - only where tests were judged
-    from judgekit.records import (  # noqa: PLC0415
-        Rubric,
-        Verdict,
-    )
+    # Imported only where tests were judged.
+    from judgekit.evaluation import summarize_verdicts  # noqa: PLC0415
+    from judgekit.records import Rubric, Verdict  # noqa: PLC0415
+    from judgekit.report import format_pass_count, message, numbers  # noqa: PLC0415
 
     read = [Verdict.model_validate_json(line) for line in verdicts]
     # Rates are given for each rubric: the values of different rubrics are not comparable.
     for fingerprint, text in rubrics.items():
         of_it = [verdict for verdict in read if verdict.rubric_fingerprint == fingerprint]
-        yield from _rate_lines(summarize_verdicts(of_it, Rubric.model_validate_json(text)))
+        summary = summarize_verdicts(of_it, Rubric.model_validate_json(text))
+        title = f"{message.printable(summary.rubric)}, passes from {summary.pass_threshold:g}"
+        for variant in summary.variants:
+            name = f", {message.printable(variant.variant)}" if variant.variant else ""
+            yield (
+                f"passed  {format_pass_count(variant)} "
+                f"({numbers.format_rate(variant.pass_rate)}), "
+                f"value {numbers.format_mean(variant.value)}: {title}{name}"
+            )
     yield from _common_lines(summarize_verdicts(read, Rubric.model_validate_json(text)))
 
 
-def _rate_lines(summary: RunSummary) -> Iterator[str]:
-    from judgekit.report import (  # noqa: PLC0415
-        format_pass_count,
-        message,
-        numbers,
-    )
-
-    title = f"{message.printable(summary.rubric)}, passes from {summary.pass_threshold:g}"
-    for variant in summary.variants:
-        name = f", {message.printable(variant.variant)}" if variant.variant else ""
-        yield (
-            f"passed  {format_pass_count(variant)} "
-            f"({numbers.format_rate(variant.pass_rate)}), "
-            f"value {numbers.format_mean(variant.value)}: {title}{name}"
-        )
-
-
 def _common_lines(summary: RunSummary) -> Iterator[str]:
-    from judgekit.report import (  # noqa: PLC0415
-        message,
-        numbers,
-    )
+    from judgekit.report import message, numbers  # noqa: PLC0415
 
     for judge in summary.judges:
         yield f"judge   {message.printable(judge)}"

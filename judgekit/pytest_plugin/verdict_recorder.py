@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from judgekit.records import CriterionVerdict, JudgeFailure, Judgment, Rubric, Verdict
+    from judgekit.records import CriterionVerdict, JudgeFailure, Rubric, Verdict
 
 
 class ReportPayload(TypedDict):
@@ -86,7 +86,10 @@ _MOST_QUOTES = 3
 
 def verdict_details(verdict: Verdict, rubric: Rubric, min_pass: int | None = None) -> str:
     """A verdict with every score, its reason and its evidence."""
-    lines = [f"{verdict_headline(verdict)}; {_demand(rubric, min_pass)}"]
+    demand = f"{message.printable(rubric.name)} passes from {rubric.pass_threshold:g}"
+    if min_pass is not None:
+        demand += f", in {numbers.format_count(min_pass, 'repeat')} at least"
+    lines = [f"{verdict_headline(verdict)}; {demand}"]
     if verdict.error is not None:
         lines.append(f"  no output to judge: {message.one_line(verdict.error, _LONGEST)}")
         return "\n".join(lines)
@@ -138,36 +141,23 @@ def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
         yield f"{failure.criterion}{again}", f"no answer ({failure.kind}): {failure.message}"
 
 
-def _demand(rubric: Rubric, min_pass: int | None) -> str:
-    name = message.printable(rubric.name)
-    whole = f"{name} passes from {rubric.pass_threshold:g}"
-    return (
-        whole
-        if min_pass is None
-        else f"{whole}, in {numbers.format_count(min_pass, 'repeat')} at least"
-    )
-
-
 def _criterion_lines(criterion: CriterionVerdict, verdict: Verdict) -> Iterator[str]:
     mark = {True: "passed", False: "FAILED", None: "no answer"}[criterion.passed]
     value = numbers.DASH if criterion.value is None else f"{criterion.value:.2f}"
     required = ", required" if criterion.required else ""
     yield f"  {message.printable(criterion.name)}: {value} {mark}{required}"
     for judgment in verdict.judgments:
-        if judgment.criterion == criterion.name:
-            yield from _judgment_lines(judgment)
+        if judgment.criterion != criterion.name:
+            continue
+        sure = "" if judgment.confidence is None else f" (confidence {judgment.confidence:.2f})"
+        reason = message.printable(judgment.rationale, _LONGEST)
+        yield f"    score {numbers.format_score(judgment)}{sure}: {reason}"
+        for piece in islice(judgment.evidence, _MOST_QUOTES):
+            mark = "" if piece.found else " (not in the output)"
+            yield f"      “{message.printable(piece.quote, _LONGEST_QUOTE)}”{mark}"
     for failure in verdict.failures:
         if failure.criterion == criterion.name:
             yield f"  {_failure_line(failure)}"
-
-
-def _judgment_lines(judgment: Judgment) -> Iterator[str]:
-    sure = "" if judgment.confidence is None else f" (confidence {judgment.confidence:.2f})"
-    reason = message.printable(judgment.rationale, _LONGEST)
-    yield f"    score {numbers.format_score(judgment)}{sure}: {reason}"
-    for piece in islice(judgment.evidence, _MOST_QUOTES):
-        mark = "" if piece.found else " (not in the output)"
-        yield f"      “{message.printable(piece.quote, _LONGEST_QUOTE)}”{mark}"
 
 
 def _failure_line(failure: JudgeFailure) -> str:

@@ -1,12 +1,9 @@
-"""Compares the verdicts of two judges on the same outputs: changed decisions, agreement.
-
-Shifts of scores, price. Verdicts come from stored runs (`run`) or from files.
-"""
+"""Compares the verdicts of two judges on the same outputs, from stored runs or from files."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -14,7 +11,7 @@ from pydantic import ValidationError
 from judgekit.calibration import level_of
 from judgekit.errors import DatasetError, NotEnoughDataError
 from judgekit.formats import iter_rows, suffix_of
-from judgekit.records import JudgeFailure, Verdict
+from judgekit.records import Judgment, Verdict
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.records import Criterion, Judgment, Rubric, Scale
+    from judgekit.records import Criterion, CriterionVerdict, JudgeFailure, Rubric, Scale
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.estimate import Estimate
@@ -41,19 +38,13 @@ class CriterionAnswer:
     """A judge's answer to one criterion of one output."""
 
     value: float | None
-    """The value on [0, 1]; None where there is none."""
-
+    # The score of its first judgment
     raw: float | None
-    """The score of its first judgment."""
-
+    # The reason it gave there; where it failed, what happened
     rationale: str | None
-    """The reason it gave there; where it failed, what happened."""
-
+    # The combined value of all its answers and judges, without calibration maps
     own: float | None = None
-    """The combined value of all its answers and judges, without calibration maps."""
-
     n: int = 1
-    """Usable answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +52,11 @@ class JudgedSide:
     """One output as one judge judged it."""
 
     passed: bool | None
-    """Whether it passes; None where that is undecided."""
-
     value: float | None
-    """Its value on [0, 1]."""
-
     criteria: Mapping[str, CriterionAnswer]
-    """The answer to each criterion."""
-
     failures: tuple[str, ...] = ()
-    """Kinds of what the judge failed to say."""
-
+    # What its replies cost when they were fetched; None where that is not known
     price_usd: float | None = 0.0
-    """What its replies cost when they were fetched; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +64,10 @@ class PairedVerdict:
     """One output, judged by the old judge and the new one."""
 
     case_id: str
-    """The case."""
-
     variant: str
-    """The variant; empty where there is none."""
-
     repeat: int
-    """Which time the variant answered."""
-
     old: JudgedSide
-    """The old judge's result."""
-
     new: JudgedSide
-    """The new judge's result."""
 
     @property
     def has_flipped(self) -> bool:
@@ -114,90 +88,68 @@ class CriterionShift:
     """How the scores of one criterion differ."""
 
     shift: PairedDifference
-    """The new value less the old, with its interval."""
-
     p_adjusted: float | None
-    """Two-sided p of no shift, after Holm over all criteria; None where no case differs."""
-
+    # Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
+    # the level nearest to their mean. None where the scale has no levels, or differs, or is that of
+    # a case's own rubric
     kappa: Kappa | None
-    """Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
-    the level nearest to their mean. None where the scale has no levels, or differs, or is
-    that of a case's own rubric."""
-
     same_question: bool
-    """Whether both judges were asked the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejudged:
-    """What another judge changes."""
+    """What another judge changes.
+
+    Attributes:
+        old_judges: Who judged.
+        new_judges: Who judges now.
+        rubric: Name of the rubric.
+        same_rubric: Whether it is the one that was used before.
+        n: Outputs that both judged.
+        n_cases: Their cases.
+        left_out: Outputs that only one judge has a verdict for, or that are errors, by why.
+        n_undecided: Outputs of which a side has no verdict; they are in no figure of verdicts.
+        churn: Share of outputs whose verdict changes; undefined where nothing is decided on both
+            sides.
+        kappa: Agreement of the verdicts beyond chance; None where nothing is decided on both sides.
+        old_pass_rate: Share that passed, among those decided on both sides.
+        new_pass_rate: Share that passes.
+        value: The new value less the old; None where no output has both.
+        criteria: By criterion that both sides have; those of the run's rubric first, then those of
+            rubrics of the cases.
+        flips: Outputs whose verdict changes, the largest shift first.
+        old_failures: What the old judge failed to say, by kind.
+        new_failures: What the new one fails to say.
+        old_price_usd: What the old replies cost when they were fetched; None where some price is
+            not known.
+        new_price_usd: What the new ones cost.
+        calibration: Whether a calibration holds for the new judge, in words.
+        run_id: The run the new judgments are kept in; None where they are not.
+        old_run_id: The run that was judged again.
+    """
 
     old_judges: tuple[str, ...]
-    """Who judged."""
-
     new_judges: tuple[str, ...]
-    """Who judges now."""
-
     rubric: str
-    """Name of the rubric."""
-
     same_rubric: bool
-    """Whether it is the one that was used before."""
-
     n: int
-    """Outputs that both judged."""
-
     n_cases: int
-    """Their cases."""
-
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Outputs that only one judge has a verdict for, or that are errors, by why."""
-
     n_undecided: int
-    """Outputs of which a side has no verdict; they are in no figure of verdicts."""
-
     churn: Estimate
-    """Share of outputs whose verdict changes; undefined where nothing is decided on both sides."""
-
     kappa: Kappa | None
-    """Agreement of the verdicts beyond chance; None where nothing is decided on both sides."""
-
     old_pass_rate: Estimate
-    """Share that passed, among those decided on both sides."""
-
     new_pass_rate: Estimate
-    """Share that passes."""
-
     value: PairedDifference | None
-    """The new value less the old; None where no output has both."""
-
     criteria: Mapping[str, CriterionShift]
-    """By criterion that both sides have; those of the run's rubric first, then those of rubrics of
-    the cases."""
-
     flips: tuple[PairedVerdict, ...]
-    """Outputs whose verdict changes, the largest shift first."""
-
     old_failures: Mapping[str, int]
-    """What the old judge failed to say, by kind."""
-
     new_failures: Mapping[str, int]
-    """What the new one fails to say."""
-
     old_price_usd: float | None
-    """What the old replies cost when they were fetched; None where some price is not known."""
-
     new_price_usd: float | None
-    """What the new ones cost."""
-
     calibration: str
-    """Whether a calibration holds for the new judge, in words."""
-
     run_id: str | None = None
-    """The run the new judgments are kept in; None where they are not."""
-
     old_run_id: str | None = None
-    """The run that was judged again."""
 
 
 def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
@@ -214,11 +166,7 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
         passed=passed,
         value=value,
         criteria={
-            one.name: replace(
-                _criterion_answer(one.value, first_answers.get(one.name)),
-                own=own.get(one.name),
-                n=one.n,
-            )
+            one.name: _criterion_answer(one, own.get(one.name), first_answers.get(one.name))
             for one in verdict.criteria
         },
         failures=tuple(str(failure.kind) for failure in verdict.failures),
@@ -292,12 +240,17 @@ def compare_verdicts(
     )
 
 
-def _criterion_answer(value: float | None, one: Judgment | JudgeFailure | None) -> CriterionAnswer:
-    if one is None:
-        return CriterionAnswer(value=value, raw=None, rationale=None)
-    if isinstance(one, JudgeFailure):
-        return CriterionAnswer(value=value, raw=None, rationale=one.message)
-    return CriterionAnswer(value=value, raw=one.raw, rationale=one.rationale)
+def _criterion_answer(
+    criterion: CriterionVerdict, own: float | None, first: Judgment | JudgeFailure | None
+) -> CriterionAnswer:
+    raw = rationale = None
+    if isinstance(first, Judgment):
+        raw, rationale = first.raw, first.rationale
+    elif first is not None:
+        rationale = first.message
+    return CriterionAnswer(
+        value=criterion.value, raw=raw, rationale=rationale, own=own, n=criterion.n
+    )
 
 
 def _criteria(
@@ -376,14 +329,7 @@ def _kappa(
     weights: Weights | None,
 ) -> Kappa | None:
     try:
-        return cohen_kappa(
-            old,
-            new,
-            labels=labels,
-            weights=weights,
-            clusters=cases,
-            level=level,
-        )
+        return cohen_kappa(old, new, labels=labels, weights=weights, clusters=cases, level=level)
     except NotEnoughDataError:
         return None
 
@@ -456,22 +402,10 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictPairing:
-    """Outputs with what both judges made of them, and how many are in no figure."""
-
-    pairs: tuple[PairedVerdict, ...]
-    """In the order of the new verdicts."""
-
-    left_out: Mapping[str, int]
-    """Outputs that are left out, by why."""
-
-    was_calibrated: bool = False
-    """Whether maps decided the old verdicts; here the judge's own values do on either side."""
-
-
-def pair_verdicts(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> VerdictPairing:
-    """Set old verdicts beside new ones."""
+def pair_verdicts(
+    old: Mapping[Key, Verdict], new: Iterable[Verdict]
+) -> tuple[list[PairedVerdict], Mapping[str, int]]:
+    """Old verdicts beside new ones, by the judges' own values, and what is left out, by why."""
     pairs: list[PairedVerdict] = []
     left_out: Counter[str] = Counter()
     met: set[Key] = set()
@@ -495,6 +429,4 @@ def pair_verdicts(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> Verdict
             )
     if unmet := len(old.keys() - met):
         left_out[NO_NEW_VERDICT] = unmet
-    return VerdictPairing(
-        tuple(pairs), left_out, any(one.uncalibrated is not None for one in old.values())
-    )
+    return pairs, left_out

@@ -28,7 +28,10 @@ from .document import (
     Details as Details,
     Document as Document,
     Entries as Entries,
+    Entry as Entry,
+    Lines as Lines,
     Notes as Notes,
+    Tone as Tone,
     not_empty as not_empty,
 )
 from .exports import (

@@ -385,7 +385,7 @@ _MOST_IN_MATRIX = 10
 _END_REASONS = {
     "decided": "the top places are decided",
     "comparisons": "the limit of comparisons is reached",
-    "cost": "the cost limit is reached",
+    "cost": "the budget is spent",
     "cases": "no cases are left for the pairs that matter",
     "interrupted": "interrupted",
 }

@@ -1,4 +1,4 @@
-"""Agreement of two raters: Cohen's kappa, Scott's pi, and exact or near agreement.
+"""Agreement of two raters: Cohen's kappa, Scott's pi, near agreement, the order of pairs.
 
 More than two raters are in `raters`; numeric scores in `method_comparison`.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
@@ -20,23 +20,28 @@ from judgekit.stats.agreement_coefficients import (
     coefficient_interval,
     interval_by,
 )
-from judgekit.stats.correlations import (
+from judgekit.stats.concordant_pairs import count_pairs
+from judgekit.stats.estimate import Estimate, Result, undefined_estimate
+from judgekit.stats.intervals import Rate, clustered_proportion, proportion, share_interval
+from judgekit.stats.method_comparison import (
+    BlandAltman,
+    Concordance,
     Correlation,
     CorrelationMethod,
+    bland_altman,
     correlation,
     grouped_correlation,
+    lin_ccc,
 )
-from judgekit.stats.estimate import Estimate
-from judgekit.stats.intervals import Rate, clustered_proportion, proportion
-from judgekit.stats.method_comparison import BlandAltman, Concordance, bland_altman, lin_ccc
-from judgekit.stats.missing import cluster_codes, floats, known_labels, known_pairs
-from judgekit.stats.pair_accuracy import (
-    PairAccuracy,
-    TieCalibration,
-    calibrate_ties,
-    pairwise_accuracy,
+from judgekit.stats.missing import (
+    DIGITS,
+    cluster_codes,
+    floats,
+    known_clusters,
+    known_labels,
+    known_pairs,
 )
-from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile
+from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, require
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -125,37 +130,30 @@ def cohen_kappa(
         Kappa; nan where both raters gave one and the same label throughout, 0 where one did. At
         1 there is no interval, but `agreement_low`. `n` counts items, or cases.
 
-    Raises:
-        ValueError: When lengths differ, a label is not on the scale, or an argument is unknown.
-        NotEnoughDataError: When no item has both labels.
-
     Example:
         >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1], labels=[1, 2]).value
         0.5
     """
-    check_level(level)
     check_choice("interval", ci, get_args(IntervalMethod))
-    tables = _tables(a, b, labels, clusters)
-    table, w = tables.whole, category_weights(labels, weights)
-    value, po, pe = (float(x) for x in _kappa(table, w))
+    table, without, n_missing = _tables(a, b, labels, clusters)
+    w = category_weights(labels, weights)
+    value, po, pe = (float(x) for x in _beyond_chance(table, w))
     n, same = int(table.sum()), int(np.trace(table))
     se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
     half = normal_quantile(level) * se
+    left_out = _beyond_chance(without, w)[0]
     flat = "the large-sample standard error is 0"
-    left_out = _kappa(tables.without, w)[0]
-    ends = interval_by(ci, value, left_out, half, level=level, flat=flat)
+    ends = interval_by(ci, value, left_out, half, level=level, undefined=_CONSTANT, flat=flat)
     return Kappa(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
-        n=len(tables.without) if clusters is not None else n,
-        n_missing=tables.n_missing,
+        n=len(without),
+        n_missing=n_missing,
         method=f"kappa, {ci}" + ("" if clusters is None else ", clustered"),
         se=se,
-        n_clusters=None if clusters is None else len(tables.without),
+        n_clusters=None if clusters is None else len(without),
         n_observations=n,
-        reason=_CONSTANT if isnan(value) else ends.reason,
         po=po,
         pe=pe,
         weights=weights or "none",
@@ -182,29 +180,24 @@ def scott_pi(
 
     Returns:
         Pi with a jackknife interval; nan where one label was given throughout.
-
-    Raises:
-        ValueError: When lengths differ.
-        NotEnoughDataError: When no item has both labels.
     """
-    check_level(level)
     pairs, _ = known_labels(a, b)
     # Pi has no weights, so unused labels change nothing: the scale is not needed.
     labels = list(dict.fromkeys(label for pair in pairs for label in pair))
-    tables = _tables(a, b, labels, clusters)
-    value, po, pe = (float(x) for x in _pi(tables.whole))
-    ends = coefficient_interval(value, _pi(tables.without)[0], level=level)
+    table, without, n_missing = _tables(a, b, labels, clusters)
+    equal = np.eye(len(labels))
+    value, po, pe = (float(x) for x in _beyond_chance(table, equal, pooled=True))
+    left_out = _beyond_chance(without, equal, pooled=True)[0]
+    ends = coefficient_interval(value, left_out, level=level, undefined=_CONSTANT)
     return ScottPi(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
-        n=len(tables.without),
-        n_missing=tables.n_missing,
+        n=len(without),
+        n_missing=n_missing,
         method="pi, jackknife" + ("" if clusters is None else ", clustered"),
-        n_clusters=None if clusters is None else len(tables.without),
-        n_observations=int(tables.whole.sum()),
-        reason=_CONSTANT if isnan(value) else ends.reason,
+        n_clusters=None if clusters is None else len(without),
+        n_observations=int(table.sum()),
         po=po,
         pe=pe,
     )
@@ -223,16 +216,12 @@ def agreement_rate(
     Args:
         a: Scores of one rater; None and nan are missing.
         b: Scores of the other, in the order of `a`.
-        within: The largest difference that counts as agreement: 0 exact, 1 within one level.
+        within: The largest difference that counts as agreement: 0 (exact) or more.
         clusters: The case of each pair.
         level: Confidence level in (0, 1).
 
     Returns:
         The share with Wilson's interval.
-
-    Raises:
-        ValueError: When lengths differ or `within` is negative.
-        NotEnoughDataError: When no item has both scores.
     """
     if not within >= 0:
         raise ValueError(f"within is {within}; a difference is 0 or more")
@@ -248,21 +237,13 @@ def agreement_rate(
     return clustered_proportion(agreed.tolist(), clusters, level=level)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    """Counts of label pairs: all, and without each item or case."""
-
-    whole: np.ndarray
-    without: np.ndarray
-    n_missing: int
-
-
 def _tables(
     a: Sequence[Hashable],
     b: Sequence[Hashable],
     labels: Sequence[Hashable],
     clusters: Sequence[Hashable] | None,
-) -> _Tables:
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Counts of label pairs: all, and without each item or case; and how many pairs lack one."""
     pairs, places = known_labels(a, b)
     if not pairs:
         raise NotEnoughDataError("no item has a label of both raters")
@@ -286,27 +267,22 @@ def _tables(
         parts = np.zeros((int(codes.max()) + 1, q * q), dtype=int)
         np.add.at(parts, (codes, cells), 1)
         without = whole - parts
-    return _Tables(whole.reshape(q, q), without.reshape(-1, q, q), len(a) - len(pairs))
+    return whole.reshape(q, q), without.reshape(-1, q, q), len(a) - len(pairs)
 
 
-def _kappa(table: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Kappa, observed and expected agreement of one table or of a stack of tables."""
+def _beyond_chance(
+    table: np.ndarray, w: np.ndarray, *, pooled: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Kappa or pi, observed and expected agreement of one table or of a stack of tables."""
     n = table.sum(axis=(-2, -1))
     # A table without its only cluster is empty: 0/0 is nan, which the interval reports.
     with np.errstate(invalid="ignore"):
         po = (w * table).sum(axis=(-2, -1)) / n
-        rows, columns = table.sum(axis=-1), table.sum(axis=-2)
-        pe = np.einsum("...i,ij,...j->...", rows.astype(float), w, columns.astype(float)) / n**2
-    return above_chance(po, pe), po, pe
-
-
-def _pi(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n = table.sum(axis=(-2, -1))
-    with np.errstate(invalid="ignore"):
-        po = np.trace(table, axis1=-2, axis2=-1) / n
+        rows, columns = (table.sum(axis=axis) / n[..., None] for axis in (-1, -2))
+    if pooled:
         # Unlike kappa, pi takes one distribution for both raters: the mean of their margins.
-        share = (table.sum(axis=-1) + table.sum(axis=-2)) / (2 * n[..., None])
-    pe = (share**2).sum(axis=-1)
+        rows = columns = (rows + columns) / 2
+    pe = np.einsum("...i,ij,...j->...", rows, w, columns)
     return above_chance(po, pe), po, pe
 
 
@@ -320,3 +296,227 @@ def _large_sample_se(p: np.ndarray, w: np.ndarray, kappa: float, pe: float) -> f
     lean = (w @ columns)[:, None] + rows @ w
     spread = float((p * (w - lean * (1 - kappa)) ** 2).sum() - (kappa - pe * (1 - kappa)) ** 2)
     return sqrt(spread) / (1 - pe) if spread > _ROUNDING else 0.0
+
+
+_FOLDS = 5
+_NO_PAIR = "no group has two outputs with a score of both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairAccuracy(Estimate):
+    """Share of pairs of outputs a judge orders, or ties, as humans do."""
+
+    concordant: int
+    """Pairs both order alike."""
+
+    discordant: int
+    """Pairs they order against each other."""
+
+    ties_human: int
+    """Pairs only the human ties."""
+
+    ties_judge: int
+    """Pairs only the judge ties."""
+
+    ties_both: int
+    """Pairs both tie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TieCalibration(Result):
+    """The width of a judge's ties that agrees best with humans."""
+
+    epsilon: float
+    """Scores that differ by no more are a tie; the smallest of equally good widths."""
+
+    value: float
+    """Accuracy at it on these data; optimistic."""
+
+    crossfit: Estimate
+    """Accuracy on groups the width was not chosen on."""
+
+
+def pairwise_accuracy(
+    human: Sequence[float | None],
+    judge: Sequence[float | None],
+    groups: Sequence[Hashable] | None = None,
+    *,
+    tie_epsilon: float = 0.0,
+    level: float = 0.95,
+) -> PairAccuracy:
+    """Share of pairs of outputs ordered (or tied) as humans did, averaged over groups.
+
+    `(C + T_both) / (C + D + T_human + T_judge + T_both)` over the pairs of a group (Deutsch,
+    Foster & Freitag 2023); the interval is Wilson's for the mean of the groups' shares. The pairs
+    are counted, not listed: ten thousand outputs in one group take little time and memory.
+
+    Args:
+        human: Human scores; None and nan are missing.
+        judge: Judge scores, in the order of `human`.
+        groups: The prompt of each output; pairs are made within it. Without, all are one group.
+        tie_epsilon: Judge scores that differ by no more are tied, 0 or more.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The mean over groups that have a pair; `n` counts groups. One group has no interval.
+
+    Raises:
+        NotEnoughDataError: When no group has two outputs with both scores.
+    """
+    check_level(level)
+    (tie_epsilon,) = require(tie_epsilon=tie_epsilon)
+    if not tie_epsilon >= 0:
+        raise ValueError(f"tie_epsilon is {tie_epsilon}; a width is 0 or more")
+    items = _items(human, judge, groups)
+    counts = count_pairs(items.human, items.judge, items.group, width=tie_epsilon)
+    if not counts.pairs.any():
+        raise NotEnoughDataError(_NO_PAIR)
+    in_use = counts.pairs > 0
+    right = counts.concordant + counts.ties_both
+    shares = right[in_use] / counts.pairs[in_use]
+    n, n_pairs = len(shares), int(counts.pairs.sum())
+    # Groups are the units: pairs within one share their outputs.
+    low, high = _share_ends(shares, n_pairs, level)
+    return PairAccuracy(
+        value=float(shares.mean()),
+        low=low,
+        high=high,
+        level=level,
+        n=n,
+        n_missing=items.n_missing,
+        method="wilson over groups",
+        n_clusters=n,
+        n_observations=n_pairs,
+        reason="one group only" if n == 1 else None,
+        concordant=int(counts.concordant.sum()),
+        discordant=int(counts.discordant.sum()),
+        ties_human=int(counts.ties_x.sum()),
+        ties_judge=int(counts.ties_y.sum()),
+        ties_both=int(counts.ties_both.sum()),
+    )
+
+
+def calibrate_ties(
+    human: Sequence[float | None],
+    judge: Sequence[float | None],
+    groups: Sequence[Hashable] | None = None,
+    *,
+    level: float = 0.95,
+) -> TieCalibration:
+    """The width of a tie that makes the judge's pairs agree best with humans'.
+
+    Every distance between two judge scores, and 0, is tried (Deutsch, Foster & Freitag 2023,
+    "tie calibration"). The accuracy at the chosen width flatters; `crossfit` chooses it on four
+    fifths of the groups and scores the rest. Time and memory grow with the pairs: groups of some
+    thousand outputs take gigabytes.
+
+    Args:
+        human: Human scores; None and nan are missing.
+        judge: Judge scores, in the order of `human`.
+        groups: The prompt of each output.
+        level: Confidence level in (0, 1) of the cross-fitted accuracy.
+
+    Returns:
+        The width, its accuracy, and the accuracy out of fold.
+
+    Raises:
+        NotEnoughDataError: When no group has two outputs with both scores.
+    """
+    check_level(level)
+    pairs = _pairs(human, judge, groups)
+    epsilon, value = _best_width(pairs)
+    return TieCalibration(epsilon=epsilon, value=value, crossfit=_crossfit(pairs, level))
+
+
+class _Grouped(NamedTuple):
+    """Scores of items, or their differences over pairs; groups are numbered from 0."""
+
+    human: np.ndarray
+    judge: np.ndarray
+    group: np.ndarray
+    n_missing: int
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.group.max()) + 1
+
+    def within(self, chosen: np.ndarray) -> _Grouped:
+        """The pairs of some groups, which are numbered from 0 again."""
+        _, group = np.unique(self.group[chosen], return_inverse=True)
+        return _Grouped(self.human[chosen], self.judge[chosen], group, self.n_missing)
+
+
+def _items(
+    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
+) -> _Grouped:
+    x, y, n_missing = known_pairs(human, judge)
+    codes = known_clusters(groups, human, judge)
+    return _Grouped(x, y, np.zeros(len(x), dtype=int) if codes is None else codes, n_missing)
+
+
+def _pairs(
+    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
+) -> _Grouped:
+    items = _items(human, judge, groups)
+    scores = np.stack([items.human, items.judge])
+    differences: list[np.ndarray] = []
+    group: list[np.ndarray] = []
+    by_group = np.argsort(items.group, kind="stable")
+    for members in np.split(by_group, np.cumsum(np.bincount(items.group))[:-1]):
+        first, second = np.triu_indices(len(members), 1)
+        if len(first):
+            of_group = scores[:, members]
+            differences.append(of_group[:, first] - of_group[:, second])
+            group.append(np.full(len(first), len(group)))
+    if not differences:
+        raise NotEnoughDataError(_NO_PAIR)
+    # Equal differences of floats have to be equal, or each would be a tie width of its own.
+    rounded = np.round(np.concatenate(differences, axis=1), DIGITS)
+    return _Grouped(rounded[0], rounded[1], np.concatenate(group), items.n_missing)
+
+
+def _share_ends(shares: np.ndarray, n_pairs: int, level: float) -> tuple[float, float]:
+    if len(shares) == 1:
+        return nan, nan
+    return share_interval(shares.tolist(), most=n_pairs, level=level)
+
+
+def _best_width(pairs: _Grouped) -> tuple[float, float]:
+    """The width with the best accuracy, and that accuracy."""
+    weight = 1 / (np.bincount(pairs.group)[pairs.group] * pairs.n_groups)
+    apart = np.abs(pairs.judge)
+    ordered = (pairs.human * pairs.judge > 0).astype(float)
+    # One pass over the widths: a pair turns from ordered to tied as the width grows past its
+    # distance. That is a gain where humans tie and a loss where the order was right.
+    change = weight * ((pairs.human == 0) - ordered)
+    widths, place = np.unique(np.append(apart, 0.0), return_inverse=True)
+    gain = np.bincount(place[:-1], change, minlength=len(widths))
+    accuracy = float((weight * ordered).sum()) + np.cumsum(gain)
+    # The smallest of the best widths: a larger one is not better, only wider.
+    best = int(np.argmax(accuracy >= accuracy.max() - 1e-12))
+    return float(widths[best]), float(min(1.0, accuracy[best]))
+
+
+def _crossfit(pairs: _Grouped, level: float) -> Estimate:
+    n, method = pairs.n_groups, "cross-fitted width, wilson over groups"
+    if n < 2:  # noqa: PLR2004 - one group cannot be held out
+        return undefined_estimate("one group only", n=n, method=method, level=level)
+    # Chosen and measured on the same pairs, a width would look better than it is.
+    fold = pairs.group % min(_FOLDS, n)
+    right = np.zeros(len(pairs.human), dtype=bool)
+    for held_out in range(min(_FOLDS, n)):
+        width, _ = _best_width(pairs.within(fold != held_out))
+        tied = np.abs(pairs.judge) <= width + SLACK
+        agrees = np.where(tied, pairs.human == 0, pairs.human * pairs.judge > 0)
+        right = np.where(fold == held_out, agrees, right)
+    shares = np.bincount(pairs.group, right) / np.bincount(pairs.group)
+    low, high = _share_ends(shares, len(pairs.human), level)
+    return Estimate(
+        value=float(shares.mean()),
+        low=low,
+        high=high,
+        level=level,
+        n=n,
+        n_missing=pairs.n_missing,
+        method=method,
+    )

@@ -33,6 +33,9 @@ class Interval(NamedTuple):
     reason: str | None
 
 
+NO_INTERVAL = Interval(nan, nan, "no interval was asked for")
+
+
 def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.ndarray:
     """How far two labels agree: 1 for the same, less the further apart.
 
@@ -70,15 +73,22 @@ def above_chance(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def coefficient_interval(
-    value: float, left_out: np.ndarray | Sequence[float], *, level: float, unit: str = "item"
+    value: float,
+    left_out: np.ndarray | Sequence[float],
+    *,
+    level: float,
+    unit: str = "item",
+    undefined: str = "",
 ) -> Interval:
-    """The jackknife interval of a coefficient, or why there is none."""
+    """The jackknife interval of a coefficient, or why there is none; `undefined` if it is nan."""
     values = [float(v) for v in left_out]
     low, high = jackknife_interval(value, values, level=level)
     # An interval of no width would claim certainty: better none, with the reason.
     if not isnan(low) and low < high:
         return Interval(low, high, None)
-    if len(values) < 2:  # noqa: PLR2004 - a variance needs two
+    if isnan(value) and undefined:
+        reason = undefined
+    elif len(values) < 2:  # noqa: PLR2004 - a variance needs two
         reason = f"one {unit} only"
     elif abs(value) >= 1:
         reason = f"the coefficient is {value:g}: its spread cannot be seen in these data"
@@ -90,15 +100,22 @@ def coefficient_interval(
 
 
 def interval_by(
-    ci: IntervalMethod, value: float, left_out: np.ndarray, half: float, *, level: float, flat: str
+    ci: IntervalMethod,
+    value: float,
+    left_out: np.ndarray,
+    half: float = nan,
+    *,
+    level: float,
+    undefined: str,
+    flat: str = "",
 ) -> Interval:
     """The interval by a method; `flat` is the reason where the analytic half-width is 0."""
-    if ci == "none":
-        return Interval(nan, nan, "no interval was asked for")
     # The jackknife is the default: the analytic error is 0 at perfect agreement and ignores
     # clusters.
-    if ci == "jackknife":
-        return coefficient_interval(value, left_out, level=level)
+    if ci == "jackknife" or isnan(value):
+        return coefficient_interval(value, left_out, level=level, undefined=undefined)
+    if ci == "none":
+        return NO_INTERVAL
     if not half > 0:
         return Interval(nan, nan, flat)
     return Interval(max(-1.0, value - half), min(1.0, value + half), None)
@@ -115,22 +132,12 @@ class RatingList:
     labels: frozenset[Hashable]
     """All ratings that occur, those of dropped items included."""
 
-    clusters: np.ndarray | None
-    """The cluster of each item, numbered from 0; None where items are independent."""
+    units: np.ndarray
+    """The independent unit of each item, numbered from 0: itself, or its cluster."""
 
     n_missing: int
     n_dropped: int
     """Items with too few ratings."""
-
-    @property
-    def n_items(self) -> int:
-        """Items with enough ratings."""
-        return int(self.items[-1]) + 1
-
-    @property
-    def units(self) -> np.ndarray:
-        """The independent unit of each item, numbered from 0: itself, or its cluster."""
-        return np.arange(self.n_items) if self.clusters is None else self.clusters
 
     @property
     def n(self) -> int:
@@ -144,22 +151,15 @@ class RatingCounts:
 
     labels: tuple[Hashable, ...]
     counts: np.ndarray
-    clusters: np.ndarray | None
-    """The cluster of each row, numbered from 0; None where items are independent."""
+    units: np.ndarray
+    """The independent unit of each row, numbered from 0."""
 
     n_missing: int
-    n_dropped: int
-    """Items with too few ratings."""
-
-    @property
-    def n_ratings(self) -> int:
-        """Ratings that are counted."""
-        return int(self.counts.sum())
 
     @property
     def n(self) -> int:
         """Independent units: items, or clusters of items."""
-        return len(self.counts) if self.clusters is None else int(self.clusters.max()) + 1
+        return int(self.units.max()) + 1
 
 
 def list_ratings(
@@ -183,7 +183,7 @@ def list_ratings(
         ratings=[rating for i in usable for rating in known[i]],
         items=np.repeat(np.arange(len(usable)), [len(known[i]) for i in usable]),
         labels=frozenset(rating for row in known for rating in row),
-        clusters=None if clusters is None else cluster_codes(clusters, usable),
+        units=np.arange(len(usable)) if clusters is None else cluster_codes(clusters, usable),
         n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
         n_dropped=len(known) - len(usable),
     )
@@ -209,12 +209,6 @@ def count_ratings(
     strange = sorted(repr(r) for r in listed.labels if r not in place)
     if strange:
         raise ValueError(f"{', '.join(strange)} is not on the scale {scale}")
-    counts = np.zeros((listed.n_items, len(scale)))
+    counts = np.zeros((len(listed.units), len(scale)))
     np.add.at(counts, (listed.items, np.array([place[r] for r in listed.ratings])), 1)
-    return RatingCounts(
-        labels=tuple(scale),
-        counts=counts,
-        clusters=listed.clusters,
-        n_missing=listed.n_missing,
-        n_dropped=listed.n_dropped,
-    )
+    return RatingCounts(tuple(scale), counts, listed.units, listed.n_missing)

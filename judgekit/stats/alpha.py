@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, nan
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from math import nan
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from judgekit.stats.agreement_coefficients import (
-    Interval,
     IntervalMethod,
     RatingCounts,
     RatingList,
-    coefficient_interval,
     count_ratings,
+    interval_by,
     list_ratings,
 )
-from judgekit.stats.concordant_pairs import PlanePoints, sums_below
 from judgekit.stats.estimate import Estimate
+from judgekit.stats.missing import group_sums
 from judgekit.stats.quantiles import check_choice, check_level
 
 if TYPE_CHECKING:
@@ -28,7 +27,10 @@ AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 
 # Below so many items the jackknife interval of alpha covers clearly less than its level.
 _FEW_ITEMS = 20
-_FEW_LEVELS = 64
+_FEW_LEVELS = 128
+
+# Ranks computed at once: about 1 MiB.
+_CELLS = 160_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,8 @@ def krippendorff_alpha(
     `(c - k) / (c + k)`; ordinal `sum_{g=c..k} n_g - (n_c + n_k) / 2`, which is the distance of
     the labels' middle ranks, from the data's own frequencies.
 
-    Time and memory grow with the ratings (at the ordinal level times their logarithm), but at the
-    ratio level with items times distinct ratings.
+    Time and memory grow with the ratings; at the ratio level with items times distinct ratings, as
+    does the time of more than 128 distinct ordinal ratings.
 
     Args:
         ratings: One row an item, one rating a rater; None and nan are missing.
@@ -83,55 +85,25 @@ def krippendorff_alpha(
     elif level == "nominal":
         value, left_out = _nominal_alphas(table)
     # Few levels go by counts, many by ranks: a table of items by levels would not fit in memory.
-    elif level == "ordinal" and _has_many_levels(table):
-        sums = ordinal_pair_sums(_ranked(table))
-        whole, left_out = (_alpha(s.observed, s.expected, s.n) for s in sums)
-        value = float(whole)
+    elif level == "ordinal" and len(table.labels) > _FEW_LEVELS:
+        value, left_out = _ranked_alphas(table)
     else:
         value, left_out = _alphas(count_ratings(ratings, clusters=clusters), level)
-    ends = Interval(nan, nan, "no interval was asked for")
-    if ci == "jackknife":
-        ends = coefficient_interval(value, left_out, level=confidence)
+    undefined = "all ratings are equal: alpha is 0/0"
+    ends = interval_by(ci, value, left_out, level=confidence, undefined=undefined)
     return Alpha(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=confidence,
         n=table.n,
         n_missing=table.n_missing,
         method=f"alpha, {ci}" + ("" if clusters is None else ", clustered"),
         n_clusters=None if clusters is None else table.n,
         n_observations=len(table.ratings),
-        reason="all ratings are equal: alpha is 0/0" if isnan(value) else ends.reason,
         note=f"{table.n} items only: the interval is rough" if table.n < _FEW_ITEMS else None,
         measurement=level,
         n_dropped=table.n_dropped,
     )
-
-
-class _Units(NamedTuple):
-    """Distinct items with their number, and the group each is left out with."""
-
-    rows: np.ndarray
-    times: np.ndarray
-    group: np.ndarray
-    place: np.ndarray
-
-    @classmethod
-    def of(cls, table: RatingCounts) -> _Units:
-        if table.clusters is not None:
-            ones = np.ones(len(table.counts))
-            return cls(table.counts, ones, table.clusters, np.arange(table.n))
-        # Items with the same counts are alike: each distinct row is left out once.
-        rows, place, times = np.unique(
-            table.counts, axis=0, return_inverse=True, return_counts=True
-        )
-        return cls(rows, times, np.arange(len(rows)), place.ravel())
-
-    def per_group(self, column: np.ndarray) -> np.ndarray:
-        total = np.zeros((int(self.group.max()) + 1, *column.shape[1:]))
-        np.add.at(total, self.group, column)
-        return total
 
 
 def _interval_alphas(table: RatingList) -> tuple[float, np.ndarray]:
@@ -139,18 +111,13 @@ def _interval_alphas(table: RatingList) -> tuple[float, np.ndarray]:
     values = _numbers(table.ratings)
     # Centred first: sums of squares of large numbers would lose the spread to rounding.
     values = values - values.mean()
-    sums = np.zeros((table.n_items, 3))
-    np.add.at(sums, table.items, np.stack([np.ones(len(values)), values, values**2], axis=1))
-    within = _spread_of(sums) / (sums[:, 0] - 1)
-    left, left_within = np.zeros((table.n, 3)), np.zeros(table.n)
-    np.add.at(left, table.units, sums)
-    np.add.at(left_within, table.units, within)
+    powers = np.stack([np.ones(len(values)), values, values**2], axis=1)
+    sums = group_sums(table.items, powers)
+    within = _spread(sums.T) / (sums[:, 0] - 1)
     whole, total = sums.sum(axis=0), float(within.sum())
-    rest = whole - left
-    return (
-        float(_alpha(total, _spread_of(whole), whole[0])),
-        _alpha(total - left_within, _spread_of(rest), rest[:, 0]),
-    )
+    rest = whole - group_sums(table.units, sums)
+    left = _alpha(total - group_sums(table.units, within), _spread(rest.T), rest[:, 0])
+    return float(_alpha(total, _spread(whole), whole[0])), left
 
 
 def _nominal_alphas(table: RatingList) -> tuple[float, np.ndarray]:
@@ -177,55 +144,63 @@ def _met(rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     return key // many, key % many, times
 
 
-def _has_many_levels(table: RatingList) -> bool:
-    """Whether ratings have so many levels that ranks are quicker than a table of counts."""
-    n_levels = len(table.labels)
-    if n_levels <= _FEW_LEVELS:
-        return False
-    # Large clusters have many pairs of levels; for them the table of counts is quicker.
-    return count_level_pairs(*_ranked(table)[::2]) <= len(table.ratings) * n_levels
-
-
-def _ranked(table: RatingList) -> RankedRatings:
+def _ranked_alphas(table: RatingList) -> tuple[float, np.ndarray]:
+    """Alpha, and alpha without each item or case, from the ranks of ordinal ratings."""
     level = np.unique(_numbers(table.ratings), return_inverse=True)[1]
-    return RankedRatings(level, table.items, table.units[table.items])
-
-
-def _spread_of(sums: np.ndarray) -> np.ndarray:
-    """`sum_ij (x_i - x_j)^2` from how many values there are, their sum and that of squares."""
-    return np.asarray(2 * (sums[..., 0] * sums[..., 2] - sums[..., 1] ** 2))
+    counts, sizes = np.bincount(level), np.bincount(table.items)
+    unit, first = table.units[table.items], np.cumsum(sizes) - sizes
+    # A few units are left out at a time: ranks of all ratings for all units would not fit in
+    # memory. Unit -1 does not exist, so that the first alpha is that of all ratings.
+    alphas, step = [], max(1, _CELLS // len(level))
+    for start in range(-1, table.n, step):
+        gone = np.arange(start, min(start + step, table.n))[:, None]
+        row, place = np.nonzero(unit == gone)
+        rest = np.tile(counts, (len(gone), 1))
+        np.subtract.at(rest, (row, level[place]), 1)
+        ranks = _ranks(rest)
+        at = ranks[:, level]
+        sums, squares = (np.add.reduceat(x, first, axis=1) for x in (at, at * at))
+        within = 2 * (sizes * squares - sums**2) / (sizes - 1)
+        observed = (within * (table.units != gone)).sum(axis=1)
+        alphas.append(_alpha(observed, _spread(_powers(rest, ranks)), rest.sum(axis=1)))
+    whole, left = np.split(np.concatenate(alphas), [1])
+    return float(whole[0]), left
 
 
 def _alphas(table: RatingCounts, level: Literal["ordinal", "ratio"]) -> tuple[float, np.ndarray]:
     """Alpha, and alpha without each item or case, from a table of few levels."""
-    units = _Units.of(table)
-    counts = (units.times[:, None] * units.rows).sum(axis=0)
-    rest = counts - units.per_group(units.rows)
+    points = _numbers(table.labels)
+    rows, group, place = table.counts, table.units, np.arange(table.n)
+    times: np.ndarray = np.ones(len(rows))
+    if table.n == len(rows):
+        # Items with the same counts are alike: each distinct row is left out once.
+        rows, place, times = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+        group, place = np.arange(len(rows)), place.ravel()
+    sizes = rows.sum(axis=1)
+    counts = times @ rows
+    rest = counts - group_sums(group, rows)
     if level == "ratio":
-        points = _numbers(table.labels)
         if (points < 0).any():
             raise ValueError("a rating is negative; the ratio level has a zero")
         # Two ratings of 0 are equal: their distance is 0, not 0/0.
         sums = points[:, None] + points
         distance = ((points[:, None] - points) / np.where(sums > 0, sums, 1)) ** 2
-        within = _apart(units.rows, distance) / (_sizes(units) - 1)
-        total = float((units.times * within).sum())
+        within = _apart(rows, distance) / (sizes - 1)
+        total = float((times * within).sum())
         whole = _alpha(total, _apart(counts[None], distance)[0], counts.sum())
-        left = _alpha(total - units.per_group(within), _apart(rest, distance), rest.sum(axis=1))
-        return float(whole), left[units.place]
-    whole_at = _ranks(table.labels, counts[None])
-    rest_at = _ranks(table.labels, rest)
+        left = _alpha(total - group_sums(group, within), _apart(rest, distance), rest.sum(axis=1))
+        return float(whole), left[place]
+    whole_at, rest_at = _ranks(counts), _ranks(rest)
     # L with `x L x` = sum over items of the spread of their ratings / (m - 1): the leave-one-out
     # values move every rank, and a quadratic form avoids a pass over all items for each.
-    weight = units.times / (_sizes(units) - 1)
-    shared = units.rows.T @ (weight[:, None] * units.rows)
-    laplacian = 2 * (np.diag((weight * _sizes(units)) @ units.rows) - shared)
-    total = float(((whole_at @ laplacian) * whole_at).sum())
-    whole = _alpha(total, _spread(counts[None], whole_at)[0], counts.sum())
-    removed = _spread(units.rows, rest_at[units.group]) / (_sizes(units) - 1)
-    observed = ((rest_at @ laplacian) * rest_at).sum(axis=1) - units.per_group(removed)
-    left = _alpha(observed, _spread(rest, rest_at), rest.sum(axis=1))
-    return float(whole), left[units.place]
+    weight = times / (sizes - 1)
+    laplacian = 2 * (np.diag((weight * sizes) @ rows) - rows.T @ (weight[:, None] * rows))
+    total = float(whole_at @ laplacian @ whole_at)
+    whole = _alpha(total, _spread(_powers(counts, whole_at)), counts.sum())
+    removed = _spread(_powers(rows, rest_at[group])) / (sizes - 1)
+    observed = ((rest_at @ laplacian) * rest_at).sum(axis=1) - group_sums(group, removed)
+    left = _alpha(observed, _spread(_powers(rest, rest_at)), rest.sum(axis=1))
+    return float(whole), left[place]
 
 
 def _alpha(observed: np.ndarray | float, apart: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -235,20 +210,15 @@ def _alpha(observed: np.ndarray | float, apart: np.ndarray, n: np.ndarray) -> np
         return np.where(differs, 1 - (n - 1) * np.maximum(observed, 0) / apart, nan)
 
 
-def _sizes(units: _Units) -> np.ndarray:
-    return np.asarray(units.rows.sum(axis=1))
-
-
 def _apart(counts: np.ndarray, distance: np.ndarray) -> np.ndarray:
     """`sum_ck n_c n_k d_ck` of each row of counts, d the squared difference."""
     return np.asarray(((counts @ distance) * counts).sum(axis=1))
 
 
-def _ranks(labels: Sequence[Hashable], counts: np.ndarray) -> np.ndarray:
+def _ranks(counts: np.ndarray) -> np.ndarray:
     """Where each label stands: its middle rank in each row of counts, about their mean."""
-    _numbers(labels)
-    found = np.cumsum(counts, axis=1) - counts / 2
-    return np.asarray(found - found.mean(axis=1, keepdims=True))
+    middle = np.cumsum(counts, axis=-1) - counts / 2
+    return np.asarray(middle - middle.mean(axis=-1, keepdims=True))
 
 
 def _numbers(labels: Sequence[Hashable]) -> np.ndarray:
@@ -257,132 +227,12 @@ def _numbers(labels: Sequence[Hashable]) -> np.ndarray:
     return np.array(labels, dtype=float)
 
 
-def _spread(counts: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """`sum_ck n_c n_k (x_c - x_k)^2` of each row."""
-    n, first, second = counts.sum(axis=1), (counts * at).sum(axis=1), (counts * at**2).sum(axis=1)
+def _powers(counts: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """How many ratings each row has, their sum and that of squares, where labels stand at `at`."""
+    return np.stack([(counts * at**power).sum(axis=-1) for power in range(3)])
+
+
+def _spread(powers: np.ndarray) -> np.ndarray:
+    """`sum_ij (x_i - x_j)^2` from how many values there are, their sum and that of squares."""
+    n, first, second = powers
     return np.asarray(2 * (n * second - first**2))
-
-
-class RankedRatings(NamedTuple):
-    """For each rating its level, its item and the unit left out with it, all dense from 0."""
-
-    level: np.ndarray
-    item: np.ndarray
-    unit: np.ndarray
-
-
-class PairSums(NamedTuple):
-    """The terms of alpha, `1 - (n - 1) observed / expected`, as sums of squared differences.
-
-    `observed` is over the pairs within items, each item's divided by its ratings less 1;
-    `expected` is over all pairs of the `n` ratings.
-    """
-
-    observed: np.ndarray
-    expected: np.ndarray
-    n: np.ndarray
-
-
-def ordinal_pair_sums(ratings: RankedRatings) -> tuple[PairSums, PairSums]:
-    """The sums over all ratings, and without each unit; n log n as long as units are small."""
-    # x are the middle ranks, d what they lose when a unit is left out. The sum over the others is
-    # Q(x) - 2 Q(x, d) + Q(d) less the unit's own, with Q the quadratic form of the pairs within
-    # items.
-    level, item, unit = ratings
-    counts, sizes = np.bincount(level), np.bincount(item)
-    total, weight = len(level), 1.0 / (sizes - 1)
-    rank = (np.cumsum(counts) - counts / 2)[level] - total / 2
-    pull = weight[item] * (sizes[item] * rank - np.bincount(item, rank)[item])
-    whole = 2 * float((pull * rank).sum())
-    steps = _Steps.of(level, unit)
-    # Q(x, d): a rating loses one rank for each rating of the unit below it, half for one level.
-    at = np.bincount(level, pull)
-    above = at[::-1].cumsum()[::-1] - at / 2
-    crossed = 2 * np.bincount(unit, above[level])
-    rest = whole - 2 * crossed + steps.reached_across(_pairs_within(level, item, weight))
-    own_rank = rank - steps.middle(unit)
-    sums = np.bincount(item, own_rank)
-    own = 2 * weight * (sizes * np.bincount(item, own_rank**2) - sums**2)
-    first = np.unique(item, return_index=True)[1]
-    left = total - np.bincount(unit)
-    return (
-        PairSums(np.array(whole), _expected((counts**3.0).sum(), total), np.array(total)),
-        PairSums(rest - np.bincount(unit[first], own), _expected(steps.cubes(counts), left), left),
-    )
-
-
-def _expected(cubes: np.ndarray, n: np.ndarray | int) -> np.ndarray:
-    """All squared differences of middle ranks: `n (n^3 - sum n_c^3) / 6`."""
-    return np.asarray(n * (np.asarray(n, dtype=float) ** 3 - cubes) / 6)
-
-
-class _Pairs(NamedTuple):
-    """Pairs of ratings of one item that differ."""
-
-    low: np.ndarray
-    high: np.ndarray
-    weight: np.ndarray
-
-
-def _pairs_within(level: np.ndarray, item: np.ndarray, weight: np.ndarray) -> _Pairs:
-    order = np.lexsort((level, item))
-    at, of = level[order], item[order]
-    found: list[_Pairs] = []
-    for apart in range(1, int(np.bincount(item).max())):
-        same = (of[apart:] == of[:-apart]) & (at[apart:] > at[:-apart])
-        found.append(_Pairs(at[:-apart][same], at[apart:][same], weight[of[apart:][same]]))
-    return _Pairs(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
-
-
-class _Steps(NamedTuple):
-    """The levels each unit rated, how often, in order of unit and level."""
-
-    unit: np.ndarray
-    level: np.ndarray
-    times: np.ndarray
-    place: np.ndarray
-
-    @classmethod
-    def of(cls, level: np.ndarray, unit: np.ndarray) -> _Steps:
-        many = int(level.max()) + 1
-        key, place, times = np.unique(unit * many + level, return_inverse=True, return_counts=True)
-        return cls(key // many, key % many, times, place.ravel())
-
-    def middle(self, unit: np.ndarray) -> np.ndarray:
-        """The middle rank of each rating among those of its unit."""
-        sizes = np.bincount(unit)
-        before = np.cumsum(self.times) - (np.cumsum(sizes) - sizes)[self.unit]
-        return np.asarray((before - self.times / 2)[self.place])
-
-    def cubes(self, counts: np.ndarray) -> np.ndarray:
-        """The sum of cubed counts of the levels without each unit."""
-        own = counts[self.level].astype(float)
-        gone = own**3 - (own - self.times) ** 3
-        return np.asarray((counts**3.0).sum() - np.bincount(self.unit, gone))
-
-    def reached_across(self, pairs: _Pairs) -> np.ndarray:
-        """Q(d) of each unit: of every two of its steps, the pairs that lie across both."""
-        # Every two steps of a unit, the lower one first, each with itself too.
-        sizes = np.bincount(self.unit)
-        places = np.arange(len(self.unit))
-        lengths = np.cumsum(sizes)[self.unit] - places
-        one = np.repeat(places, lengths)
-        other = one + np.arange(len(one)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        r, s = self.level[one], self.level[other]
-        points = PlanePoints(pairs.low, -pairs.high)
-        # A step between two ratings parts them whole, a step at either of them by half: below r
-        # or up to it, by above s or from it on.
-        corners = PlanePoints(
-            np.concatenate([r, r + 1, r, r + 1]), np.concatenate([-s, -s, 1 - s, 1 - s])
-        )
-        sums = sums_below(points, corners, pairs.weight).reshape(4, -1)
-        same = one == other
-        parted = np.where(same, (2 * sums[0] + sums[1] + sums[2]) / 4, sums.sum(axis=0) / 4)
-        often = self.times[one] * self.times[other] * np.where(same, 1, 2)
-        return np.bincount(self.unit[one], 2 * often * parted)
-
-
-def count_level_pairs(level: np.ndarray, unit: np.ndarray) -> int:
-    """How many pairs of levels the units have: the time of `ordinal_pair_sums` grows with it."""
-    sizes = np.bincount(_Steps.of(level, unit).unit)
-    return int((sizes * (sizes + 1) // 2).sum())

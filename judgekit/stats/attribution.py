@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Result
+from judgekit.stats.estimate import Counted
 from judgekit.stats.missing import cluster_codes, floats
 from judgekit.stats.quantiles import check_level, require_whole
+from judgekit.stats.resample import resample_positions
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -25,12 +26,10 @@ _MOST_GROUPS = 10
 _ROWS_PER_PARAMETER = 10
 _FLAT = 1e-10
 _SHUFFLES = 20
-# Numbers resampled at once: 4 MiB.
-_CELLS = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShapleyR2(Result):
+class ShapleyR2(Counted):
     """R-squared divided among groups of predictors."""
 
     lmg: tuple[float, ...]
@@ -60,18 +59,11 @@ class ShapleyR2(Result):
     level: float
     """Confidence level of the intervals."""
 
-    n: int
-    """Cases, or rows where no case is given."""
-
-    n_missing: int
-    """Rows with a missing number."""
-
     note: str | None = None
-    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Type2Anova(Result):
+class Type2Anova(Counted):
     """A test of each group of predictors, given the others."""
 
     f: tuple[float, ...]
@@ -89,14 +81,7 @@ class Type2Anova(Result):
     df_error: int
     """Degrees of freedom that are left."""
 
-    n: int
-    """Rows."""
-
-    n_missing: int
-    """Rows with a missing number."""
-
     note: str | None = None
-    """A caveat."""
 
 
 def shapley_r2(
@@ -181,9 +166,6 @@ def type2_anova(
         y: As in `shapley_r2`.
         groups: As in `shapley_r2`, of any number.
 
-    Returns:
-        The tests.
-
     Raises:
         ValueError: When lengths differ, or a column is out of range or in two groups.
         NotEnoughDataError: When the score does not vary, or no row is left for an error.
@@ -197,7 +179,7 @@ def type2_anova(
     df_error = n - 1 - rank
     if df_error < 1:
         raise NotEnoughDataError(f"{n} rows for {rank + 1} parameters leave none for the error")
-    found = []
+    rows = []
     for group in table.groups:
         without, its_rank = _residual(table.whole, [c for c in columns if c not in group])
         df = rank - its_rank
@@ -205,12 +187,13 @@ def type2_anova(
         gain = max(0.0, without - rss)
         f = (gain / df) / (rss / df_error) if df and rss > 0 else nan
         p_value = nan if np.isnan(f) else float(fdtrc(df, df_error, f))
-        found.append((f, p_value, gain / without if df and without else nan, df))
+        rows.append((f, p_value, gain / without if df and without else nan, df))
+    f_values, p_values, eta2, df_groups = zip(*rows, strict=True)
     return Type2Anova(
-        f=tuple(row[0] for row in found),
-        p_value=tuple(row[1] for row in found),
-        partial_eta2=tuple(row[2] for row in found),
-        df=tuple(row[3] for row in found),
+        f=f_values,
+        p_value=p_values,
+        partial_eta2=eta2,
+        df=df_groups,
         df_error=df_error,
         n=n,
         n_missing=table.n_missing,
@@ -313,11 +296,10 @@ def _r2(correlations: np.ndarray, columns: Sequence[int]) -> np.ndarray:
 
 def _draws(table: _Table, rng: np.random.Generator, n_resamples: int) -> Iterator[np.ndarray]:
     """Resampled rows, a stack at a time; whole cases, one resample at a time."""
-    n = len(table.whole)
     if table.codes is None:
-        most = max(1, _CELLS // table.whole.size)
-        for start in range(0, n_resamples, most):
-            yield table.whole[rng.integers(0, n, (min(most, n_resamples - start), n))]
+        whole = table.whole
+        for places in resample_positions(len(whole), rng, n_resamples, width=whole.size):
+            yield whole[places]
         return
     # Clusters differ in size, so that their resamples cannot be one array.
     members = [np.flatnonzero(table.codes == k) for k in range(int(table.codes.max()) + 1)]

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Result, cluster_means, known_observations
+from judgekit.stats.estimate import (
+    Counted,
+    Estimate,
+    carried,
+    cluster_means,
+    jackknife_se,
+    known_observations,
+)
 from judgekit.stats.intervals import RateDifference, difference_of_proportions
 from judgekit.stats.missing import (
     DIGITS,
@@ -20,9 +27,10 @@ from judgekit.stats.missing import (
     floats,
     is_missing,
     known_clusters,
+    known_columns,
     known_pairs,
 )
-from judgekit.stats.paired import PairedDifference, paired_difference
+from judgekit.stats.paired import paired_difference
 from judgekit.stats.paired_comparisons import sandwich
 from judgekit.stats.quantiles import (
     SLACK,
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
 
 BiasVerdict = Literal["biased", "negligible", "inconclusive"]
 _POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}
+_FLAT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +125,6 @@ def position_bias(
         The bias, above 0 for the first slot.
 
     Raises:
-        ValueError: When lengths differ or a choice is none of the three.
         NotEnoughDataError: When no pair was judged in both orders.
     """
     if len(ab) != len(ba):
@@ -129,18 +137,7 @@ def position_bias(
     found = paired_difference([0.0] * len(sides), leaning, step=0.5, clusters=clusters, level=level)
     both_first, both_second = (known.count((s, s)) for s in (1.0, 0.0))
     return PositionBias(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=len(sides) - len(known),
-        method=found.method,
-        se=found.se,
-        df=found.df,
-        n_clusters=found.n_clusters,
-        n_observations=len(known),
-        reason=found.reason,
+        **carried(found, n_missing=len(sides) - len(known), n_observations=len(known), note=None),
         both_first=both_first,
         both_second=both_second,
         p_value=sign_p_values(both_first, both_second)[0],
@@ -169,16 +166,12 @@ def perturbation_effect(
         perturbed: Scores with it, in the order of `original`.
         threshold: Score from which an item passes; None where nothing passes or fails.
         margin: The largest effect that does not matter, more than 0; a quarter step without.
-        step: One step of the scale.
+        step: One step of the scale, more than 0.
         clusters: The case of each pair; a case counts once.
         level: Confidence level in (0, 1).
 
     Returns:
         The effect, above 0 where the attribute raises the score; and its verdict.
-
-    Raises:
-        ValueError: When lengths differ, or the margin or step is not positive.
-        NotEnoughDataError: When no item has both scores.
     """
     limit = step / 4 if margin is None else margin
     if not limit > 0:
@@ -191,27 +184,22 @@ def perturbation_effect(
     if threshold is not None:
         passed = [tuple(x >= threshold - SLACK for x in pair) for pair in both]
         up, down = passed.count((False, True)), passed.count((True, False))
+    p_equivalence = nan
     varies = found.sd > SLACK
+    if varies:
+        # The larger p of two one-sided t tests, with the standard error of the paired t test: that
+        # of the interval has pseudo-items in it.
+        ts = [(side * found.value + limit) / (found.sd / sqrt(found.n)) for side in (1, -1)]
+        p_equivalence = max(upper_t_p_value(t, found.n - 1) for t in ts)
     return PerturbationEffect(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=found.n_missing,
-        method=found.method,
-        se=found.se,
-        df=found.df,
-        n_clusters=found.n_clusters,
-        reason=found.reason,
-        note=found.note,
+        **carried(found),
         dz=found.value / found.sd if varies else nan,
         p_value=found.p_value,
         flips_up=up,
         flips_down=down,
         flip_rate=nan if threshold is None else (up + down) / found.n,
         p_flip=nan if threshold is None else sign_p_values(up, down)[0],
-        p_equivalence=_tost(found, limit) if varies else nan,
+        p_equivalence=p_equivalence,
         verdict=bias_verdict(found, limit),
         margin=limit,
     )
@@ -228,9 +216,6 @@ def bias_verdict(effect: Estimate, margin: float) -> BiasVerdict:
         `biased` when the interval leaves out 0 and either the effect is a margin or more, or the
         whole interval is beyond it; `negligible` when it lies inside +-margin; else
         `inconclusive`.
-
-    Raises:
-        ValueError: When the margin is not positive.
     """
     if not margin > 0:
         raise ValueError(f"margin is {margin}; it is more than 0")
@@ -258,9 +243,6 @@ def self_preference(
 
     Returns:
         The difference, above 0 where the judge favours itself; nan where humans never prefer one.
-
-    Raises:
-        ValueError: When a count is out of its range.
     """
     return difference_of_proportions(own_kept, own_total, other_kept, other_total, level=level)
 
@@ -271,17 +253,6 @@ def _points(choice: str | None) -> float:
     if choice not in _POINTS:
         raise ValueError(f"{choice!r} is no choice; known: first, second, tie")
     return _POINTS[choice]
-
-
-def _tost(found: PairedDifference, margin: float) -> float:
-    """The larger p of two one-sided t tests."""
-    # With the standard error of the paired t test: that of the interval has pseudo-items in it.
-    se = found.sd / sqrt(found.n)
-    ts = [(side * found.value + margin) / se for side in (1, -1)]
-    return max(upper_t_p_value(t, found.n - 1) for t in ts)
-
-
-_FLAT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,7 +283,7 @@ class ScaleUse(Estimate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Granularity(Result):
+class Granularity(Counted):
     """How many levels of its scale a judge uses."""
 
     effective_levels: float
@@ -328,12 +299,6 @@ class Granularity(Result):
 
     round_share: float
     """Share of scores that are multiples of 5; on scales of 10 points or less, nan."""
-
-    n: int
-    """Scores."""
-
-    n_missing: int
-    """Scores that are missing."""
 
 
 def length_slope(
@@ -358,20 +323,12 @@ def length_slope(
         clusters: The case of each output.
         level: Confidence level in (0, 1).
 
-    Returns:
-        The slope.
-
     Raises:
-        ValueError: When lengths differ or a length is not positive.
         NotEnoughDataError: When fewer than four outputs are known, or length or human score do
             not vary apart.
     """
     check_level(level)
-    if not len(judge) == len(human) == len(length):
-        raise ValueError("judge scores, human scores and lengths are not equally many")
-    table = floats([judge, human, length])
-    known = ~np.isnan(table).any(axis=0)
-    y, quality, words = table[:, known]
+    (y, quality, words), places = known_columns(judge, human, length)
     if not (words > 0).all():
         raise ValueError("a length is not more than 0")
     n = len(y)
@@ -385,9 +342,7 @@ def length_slope(
     scaled = design / np.maximum(np.abs(design).max(axis=0), _FLAT)
     if np.linalg.matrix_rank(scaled, tol=_FLAT * n) < design.shape[1]:
         raise NotEnoughDataError("length and human score do not vary apart from each other")
-    codes = None
-    if clusters is not None:
-        codes = cluster_codes(clusters, np.flatnonzero(known).tolist())
+    codes = None if clusters is None else cluster_codes(clusters, places)
     coef, variance, df = _robust_fit(design, y, codes)
     value, se = float(coef[1]), sqrt(max(0.0, float(variance[1, 1])))
     # Scores on a plane leave no residual: an interval of width 0 would claim certainty.
@@ -400,7 +355,7 @@ def length_slope(
         high=value + half,
         level=level,
         n=n if codes is None else int(codes.max()) + 1,
-        n_missing=int((~known).sum()),
+        n_missing=len(judge) - n,
         method="least squares, " + ("HC3" if codes is None else "clustered"),
         se=se,
         df=df,
@@ -436,7 +391,6 @@ def scale_use(
         where leaving a case out makes either so. `n` counts items, or cases.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When fewer than three items have both scores.
     """
     check_level(level)
@@ -486,15 +440,8 @@ def granularity(scores: Sequence[float | None], scale: Sequence[float]) -> Granu
     """How many levels of its scale a judge uses.
 
     Args:
-        scores: Scores; None and nan are missing.
+        scores: Scores within the scale; None and nan are missing.
         scale: Levels of the scale, or its two ends.
-
-    Returns:
-        The measures.
-
-    Raises:
-        ValueError: When a score lies outside the scale.
-        NotEnoughDataError: When there is no score.
     """
     known = np.round([s for s in floats(scores) if not np.isnan(s)], DIGITS)
     if len(known) == 0:
@@ -532,9 +479,8 @@ def _clustered_ratio(
         spread = second - first**2 / np.maximum(left, 1)
         # Cancellation: a cluster that holds all the spread leaves a rounding error, not a variance.
         logs.append(np.log(np.where(spread > _FLAT * (centred**2).sum(), spread, nan)) / 2)
-    without = logs[1] - logs[0]
     # On the log scale, where a ratio is nearly normal and the interval cannot go below 0.
-    se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
+    se = jackknife_se(logs[1] - logs[0])
     if not se > _FLAT:
         return nan, nan, nan
     half = t_quantile(level, groups - 1) * se

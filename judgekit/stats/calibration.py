@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import PairsFit, Result
+from judgekit.stats.estimate import Counted
 from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
-from judgekit.stats.missing import floats, fold_codes, known_pairs, outcomes
+from judgekit.stats.missing import floats, fold_codes, known_columns, known_pairs, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -40,7 +40,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsotonicMap(PairsFit):
+class IsotonicMap(Counted):
     """A rising map, linear between its knots and level beyond them."""
 
     knots_x: tuple[float, ...]
@@ -72,10 +72,6 @@ def fit_isotonic(
 
     Returns:
         The map, a knot at each distinct x.
-
-    Raises:
-        ValueError: When lengths differ or a weight is not positive.
-        NotEnoughDataError: When no pair is known.
     """
     from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import, for fits only
 
@@ -86,7 +82,7 @@ def fit_isotonic(
     if weights is not None:
         if len(weights) != len(x):
             raise ValueError(f"{len(x)} pairs, but {len(weights)} weights")
-        w = floats(weights)[~(np.isnan(floats(x)) | np.isnan(floats(y)))]
+        w = floats(weights)[known_columns(x, y)[1]]
         if not (w > 0).all():
             raise ValueError("a weight is not more than 0")
     knots, group = np.unique(left, return_inverse=True)
@@ -108,7 +104,7 @@ _CLIP = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlattMap(PairsFit):
+class PlattMap(Counted):
     """`P = 1 / (1 + exp(-(intercept + slope score)))`."""
 
     intercept: float
@@ -125,7 +121,7 @@ class PlattMap(PairsFit):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BetaMap(PairsFit):
+class BetaMap(Counted):
     """`logit P = a ln s - b ln(1 - s) + c` for scores s in (0, 1)."""
 
     a: float
@@ -154,11 +150,7 @@ def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) ->
         scores: Any numbers: log-odds, confidences; None and nan are missing.
         labels: 1 (right) or 0, in the order of `scores`.
 
-    Returns:
-        The map.
-
     Raises:
-        ValueError: When lengths differ or a label is neither 0 nor 1.
         NotEnoughDataError: When labels or scores do not vary.
     """
     x, targets, n_missing = _smoothed(scores, labels)
@@ -178,11 +170,7 @@ def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> 
         scores: Confidences in [0, 1]; None and nan are missing.
         labels: 1 (right) or 0, in the order of `scores`.
 
-    Returns:
-        The map.
-
     Raises:
-        ValueError: When lengths differ, a confidence lies outside [0, 1], or a label is neither.
         NotEnoughDataError: When labels or scores do not vary enough.
     """
     x, targets, n_missing = _smoothed(scores, labels)
@@ -246,7 +234,7 @@ class FittedMap(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShiftMap(PairsFit):
+class ShiftMap(Counted):
     """`human = judge + shift`: takes out leniency and nothing else."""
 
     shift: float
@@ -260,7 +248,7 @@ class ShiftMap(PairsFit):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AffineMap(PairsFit):
+class AffineMap(Counted):
     """`human = intercept + slope judge`: takes out leniency and a narrow use of the scale."""
 
     slope: float
@@ -277,7 +265,7 @@ class AffineMap(PairsFit):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MapChoice(Result):
+class MapChoice(Counted):
     """The map that was chosen, and how well each did out of fold."""
 
     chosen: FittedMap
@@ -292,12 +280,6 @@ class MapChoice(Result):
     out_of_fold: tuple[float, ...]
     """What the chosen kind predicts for each known pair from the other folds."""
 
-    n: int
-    """Pairs."""
-
-    n_missing: int
-    """Pairs that lack a side."""
-
 
 def fit_shift(x: Sequence[float | None], y: Sequence[float | None]) -> ShiftMap:
     """The mean of human - judge.
@@ -305,13 +287,6 @@ def fit_shift(x: Sequence[float | None], y: Sequence[float | None]) -> ShiftMap:
     Args:
         x: Judge scores; None and nan are missing.
         y: Human scores, in the order of `x`.
-
-    Returns:
-        The map.
-
-    Raises:
-        ValueError: When lengths differ.
-        NotEnoughDataError: When no pair is known.
     """
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
@@ -326,11 +301,7 @@ def fit_affine(x: Sequence[float | None], y: Sequence[float | None]) -> AffineMa
         x: Judge scores; None and nan are missing.
         y: Human scores, in the order of `x`.
 
-    Returns:
-        The map.
-
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When the judge gives one score only.
     """
     left, right, n_missing = known_pairs(x, y)
@@ -366,21 +337,17 @@ def crossfit(
         One prediction a pair, in order; nan for a pair that lacks a side.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When fewer than two folds hold a pair, or a map cannot be fitted.
     """
-    left, right, _ = known_pairs(x, y)
+    (left, right), places = known_columns(x, y)
     fold = fold_codes(folds, x, y)
-    predicted = np.empty(len(left))
+    predicted = np.full(len(x), np.nan)
     for k in np.unique(fold):
         # A prediction may use no label of its own fold, or its error would look too small.
         away = fold != k
         fitted = fit(left[away].tolist(), right[away].tolist())
-        predicted[fold == k] = fitted.predict(left[fold == k])
-    whole = np.full(len(x), np.nan)
-    known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
-    whole[known] = predicted
-    return whole
+        predicted[np.array(places)[~away]] = fitted.predict(left[~away])
+    return predicted
 
 
 def choose_map(
@@ -401,21 +368,19 @@ def choose_map(
         The choice, with every map's error out of fold.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When there are too few labels for any map.
     """
     left, right, n_missing = known_pairs(x, y)
     refusals = _refusals(left, right)
     predicted, skipped = {}, []
     for name, fit in _FITS.items():
-        reason = refusals[name]
-        if reason is None:
+        if name not in refusals:
             try:
                 predicted[name] = crossfit(fit, x, y, folds)
             except NotEnoughDataError as error:
-                reason = error.message
-        if reason is not None:
-            skipped.append((name, reason))
+                refusals[name] = error.message
+        if name in refusals:
+            skipped.append((name, refusals[name]))
     if not predicted:
         raise NotEnoughDataError("; ".join(f"{name}: {reason}" for name, reason in skipped))
     known = ~np.isnan(next(iter(predicted.values())))
@@ -445,18 +410,16 @@ _FITS: Mapping[str, Callable[[Sequence[float], Sequence[float]], FittedMap]] = {
 }
 
 
-def _refusals(x: np.ndarray, y: np.ndarray) -> dict[str, str | None]:
-    """Why each map is not tried; None where it is."""
-    n = len(x)
+def _refusals(x: np.ndarray, y: np.ndarray) -> dict[str, str]:
+    """Why some maps are not tried."""
     # A judge with few scores gives the isotonic map few steps to fit, so fewer labels are enough.
-    levels, counts = np.unique(y, return_counts=True)
     coarse = len(np.unique(x)) <= _FEW_LEVELS
     needed = {"shift": 10, "affine": 20, "ordinal": 50, "isotonic": 50 if coarse else 100}
-    reasons: dict[str, str | None] = {
-        name: f"{n} labels, {least} are needed" if n < least else None
-        for name, least in needed.items()
+    n, counts = len(x), np.unique(y, return_counts=True)[1]
+    reasons = {
+        name: f"{n} labels, {least} are needed" for name, least in needed.items() if n < least
     }
-    if len(levels) > _FEW_LEVELS or counts.min(initial=_PER_LEVEL) < _PER_LEVEL:
+    if len(counts) > _FEW_LEVELS or counts.min(initial=_PER_LEVEL) < _PER_LEVEL:
         reasons["ordinal"] = (
             f"{_PER_LEVEL} labels of each of at most {_FEW_LEVELS} levels are needed"
         )

@@ -1,6 +1,6 @@
 """Concordant, discordant and tied pairs of two scores, counted in n log n.
 
-Used by `correlations`, `pair_accuracy` and `alpha`.
+Used by `agreement` and `method_comparison`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def count_pairs(
     corner = place[len(y) :]
     earlier = (np.cumsum(sizes) - sizes)[groups]
     below = np.searchsorted(np.sort(points.x), corner, side="left") - earlier
-    less = sums_below(points, PlanePoints(corner, level)) - earlier
-    level_or_less = sums_below(points, PlanePoints(corner, level + 1)) - earlier
+    less = count_below(points, PlanePoints(corner, level)) - earlier
+    level_or_less = count_below(points, PlanePoints(corner, level + 1)) - earlier
 
     def per_group(column: np.ndarray) -> np.ndarray:
         return np.bincount(groups, column, minlength=n_groups).astype(np.int64)
@@ -84,13 +84,8 @@ class PlanePoints(NamedTuple):
     y: np.ndarray
 
 
-def sums_below(
-    points: PlanePoints, corners: PlanePoints, weights: np.ndarray | None = None
-) -> np.ndarray:
-    """For each corner, the weight of the points below and to the left of it, both strictly.
-
-    Without weights each point counts 1 and the sums are whole.
-    """
+def count_below(points: PlanePoints, corners: PlanePoints) -> np.ndarray:
+    """For each corner, how many points lie below and to the left of it, both strictly."""
     # Points and corners are sorted by x; y is compared bit by bit of its rank, from the highest. A
     # corner whose bit is 1 gains what came before it with the same higher bits and a 0: the prefix
     # sums of a wavelet tree (Grossi, Gupta & Vitter 2003). Comparing every pair would take
@@ -100,10 +95,9 @@ def sums_below(
     # Corners stand first, so that a stable sort puts them before points at the same x.
     order = np.argsort(np.concatenate([corners.x, points.x]), kind="stable")
     ranks = np.concatenate([np.searchsorted(levels, corners.y), np.searchsorted(levels, points.y)])
-    own = np.ones(len(points.x), dtype=np.int64) if weights is None else weights
-    mass = np.concatenate([np.zeros(n_corners, dtype=own.dtype), own])
-    state = _State(ranks[order], mass[order], order)
-    found = np.zeros(n_corners, dtype=own.dtype)
+    is_point = (np.arange(len(ranks)) >= n_corners).astype(np.int64)
+    state = _State(ranks[order], is_point[order], order)
+    found = np.zeros(n_corners, dtype=np.int64)
     for bit in reversed(range(len(levels).bit_length())):
         state = state.refined(bit, found)
     return found
@@ -113,7 +107,7 @@ class _State(NamedTuple):
     """Points and corners in the order of their higher bits, then of x."""
 
     rank: np.ndarray
-    mass: np.ndarray
+    is_point: np.ndarray
     place: np.ndarray
 
     def refined(self, bit: int, found: np.ndarray) -> _State:
@@ -122,7 +116,7 @@ class _State(NamedTuple):
         head, ones = self.rank >> (bit + 1), (self.rank >> bit) & 1
         starts = np.flatnonzero(np.concatenate([[True], head[1:] != head[:-1]]))[: max(1, size)]
         lengths = np.diff(np.append(starts, size))
-        low = np.where(ones == 0, self.mass, 0)
+        low = np.where(ones == 0, self.is_point, 0)
         before = _within(low, starts, lengths)
         asks = (ones == 1) & (self.place < len(found))
         found[self.place[asks]] += before[asks]

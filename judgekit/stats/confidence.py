@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Figure, Result
+from judgekit.stats.estimate import Counted, Figure, Result
 from judgekit.stats.logistic import expit, fit_logistic
 from judgekit.stats.missing import floats, fold_codes, is_missing, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK
@@ -24,7 +24,7 @@ _ENOUGH_LABELS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoteConfidence(Result):
+class VoteConfidence(Counted):
     """How far several votes of one judge agree."""
 
     agreement: float
@@ -41,12 +41,6 @@ class VoteConfidence(Result):
 
     mode: tuple[Hashable, ...]
     """The commonest votes; more than one where they tie."""
-
-    n: int
-    """Votes."""
-
-    n_missing: int
-    """Votes that are missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +69,7 @@ class ExpectedScore(Result):
     """Pairs of score and probability, made to sum to 1."""
 
     reason: str | None = None
-    """Why the value is undefined."""
-
     note: str | None = None
-    """A caveat."""
 
 
 def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> VoteConfidence:
@@ -93,7 +84,6 @@ def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> Vo
 
     Raises:
         ValueError: When a vote is not on the scale, or the scale has fewer than two labels.
-        NotEnoughDataError: When there is no vote.
     """
     known = [vote for vote in votes if not is_missing(vote)]
     if len(set(labels)) < 2:  # noqa: PLR2004 - one label leaves nothing to vote on
@@ -179,9 +169,6 @@ def pool_logit(probs: Sequence[float | None], weights: Sequence[float] | None = 
 
     Returns:
         The pooled probability; nan with a reason where none is known.
-
-    Raises:
-        ValueError: When a probability or weight is out of range, or lengths differ.
     """
     every = [1.0] * len(probs) if weights is None else list(weights)
     if len(every) != len(probs) or any(not w >= 0 for w in every):
@@ -220,7 +207,6 @@ def stack_confidence(
         outcome or a sign is missing.
 
     Raises:
-        ValueError: When lengths differ or an outcome is neither 0 nor 1.
         NotEnoughDataError: When fewer than 100 items are known, or a fold cannot be fitted.
     """
     x = floats(signals).reshape(len(signals), -1)
@@ -251,9 +237,6 @@ def chance_higher(a: Mapping[float, float], b: Mapping[float, float]) -> Figure:
 
     Returns:
         The chance; nan with a reason where a distribution is empty.
-
-    Raises:
-        ValueError: When a probability is negative or infinite.
     """
     if any(not (p >= 0 and isfinite(p)) for p in [*a.values(), *b.values()]):
         raise ValueError("a probability is negative or infinite")

@@ -135,10 +135,8 @@ def corrected_mean(
         for Rogan & Gladen), or where the judge may be no better than chance.
 
     Raises:
-        ValueError: When lengths differ or `labels_are` is neither.
         NotEnoughDataError: When there is no label, or no score of another item.
     """
-    check_level(level)
     if labels_are not in ("random", "other"):
         raise ValueError(f"labels are {labels_are!r}; say whether they are random or other")
     y, f, _ = known_pairs(labels, judge_labeled)
@@ -285,10 +283,9 @@ def poststratified_mean(
         variance is smoothed) are merged with the nearest.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When no judge value has enough labels.
     """
-    z = normal_quantile(level)
+    check_level(level)
     y, f, n_missing = known_pairs(labels, judge_labeled)
     others = known_scores(judge_unlabeled)
     f, others = np.round(f, DIGITS), np.round(others, DIGITS)
@@ -304,15 +301,18 @@ def poststratified_mean(
     weights = (sizes + np.bincount(rest, minlength=len(strata))) / total
     means = np.bincount(own, y, minlength=len(strata)) / sizes
     value = float((weights * means).sum())
-    within = _label_variances(y, own, means, sizes, smoothed=smoothed)
+    if smoothed:
+        rate = (np.bincount(own, y) + 0.5) / (sizes + 1)
+        within = rate * (1 - rate)
+    else:
+        within = np.bincount(own, (y - means[own]) ** 2) / (sizes - 1)
     # The weights are estimates too: the last term is what their sampling adds (Holt & Smith 1979).
     between = float((weights * (means - value) ** 2).sum()) / total
     se = sqrt(float((weights**2 * within / sizes).sum()) + between)
-    half = z * se if se > _FLAT else nan
+    half = normal_quantile(level) * se if se > _FLAT else nan
     low, high = value - half, value + half
     if smoothed:
         low, high = (nan if isnan(end) else min(1.0, max(0.0, end)) for end in (low, high))
-    occurring = set(values.tolist()) | set(others.tolist())
     return PoststratifiedMean(
         value=value,
         low=low,
@@ -327,7 +327,7 @@ def poststratified_mean(
         by_value=tuple(
             zip(strata.tolist(), means.tolist(), sizes.tolist(), weights.tolist(), strict=True)
         ),
-        merged=tuple(sorted(occurring - set(strata.tolist()))),
+        merged=tuple(sorted({*values.tolist(), *others.tolist()} - {*strata.tolist()})),
     )
 
 
@@ -353,7 +353,6 @@ def active_mean(
         The mean with a normal interval. Items without a judge score are left out and counted.
 
     Raises:
-        ValueError: When lengths differ, or the probability of a labelled item lies outside (0, 1].
         NotEnoughDataError: When fewer than two items are scored, or none is labelled.
     """
     z = normal_quantile(level)
@@ -421,11 +420,14 @@ def labels_look_random(
     pooled = float(np.concatenate([a, b]).var()) * (1 / len(a) + 1 / len(b))
     scale = sqrt(pooled) if binary else se
     z = value / scale if scale > _FLAT else nan
+    low = high = df = nan
     if binary:
         exact = difference_of_proportions(int(a.sum()), len(a), int(b.sum()), len(b), level=level)
-        low, high, df = exact.low, exact.high, nan
-    else:
-        low, high, df = _welch(value, parts, (len(a), len(b)), level)
+        low, high = exact.low, exact.high
+    elif se > _FLAT:
+        df = se**4 / sum(v * v / (len(x) - 1) for v, x in zip(parts, (a, b), strict=True))
+        half = t_quantile(level, df) * se
+        low, high = value - half, value + half
     return LabelCheck(
         value=value,
         low=low,
@@ -442,27 +444,7 @@ def labels_look_random(
     )
 
 
-def _label_variances(
-    y: np.ndarray, stratum: np.ndarray, means: np.ndarray, sizes: np.ndarray, *, smoothed: bool
-) -> np.ndarray:
-    if smoothed:
-        rate = (np.bincount(stratum, y) + 0.5) / (sizes + 1)
-        return np.asarray(rate * (1 - rate))
-    return np.asarray(np.bincount(stratum, (y - means[stratum]) ** 2) / (sizes - 1))
-
-
 def _nearest(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The position of the nearest of some values; the lower of two as near."""
     gaps = np.abs(x[:, None] - values)
     return np.asarray(np.argmin(np.round(gaps, DIGITS), axis=1))
-
-
-def _welch(
-    value: float, parts: tuple[float, float], sizes: tuple[int, int], level: float
-) -> tuple[float, float, float]:
-    variance = sum(parts)
-    if not variance > _FLAT**2:
-        return nan, nan, nan
-    df = variance**2 / sum(v * v / (n - 1) for v, n in zip(parts, sizes, strict=True))
-    half = t_quantile(level, df) * sqrt(variance)
-    return value - half, value + half, df

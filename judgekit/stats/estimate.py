@@ -6,15 +6,17 @@ The base class of results, and the decision an interval allows. Intervals of mea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import atanh, fsum, isinf, isnan, nan, sqrt, tanh
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgekit.stats.quantiles import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
     from dataclasses import Field
+
+    import numpy as np
 
 _OWN = (float, int, str, bool, type(None))
 
@@ -124,14 +126,19 @@ class Figure(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairsFit(Result):
-    """The base of results that are fitted on pairs of a judge's and a human's score."""
+class Counted(Result):
+    """The base of results that are no estimate but say how many items they rest on."""
 
     n: int
-    """Pairs it was fitted on."""
+    """Items, pairs, votes or runs; cases of them where clusters were given."""
 
     n_missing: int = 0
-    """Pairs that lack a side."""
+    """How many were left out: they are missing, or lack a side."""
+
+
+def carried(found: Estimate, **changes: object) -> dict[str, Any]:
+    """The fields of an estimate, some of them changed, for a result that extends it."""
+    return {field.name: getattr(found, field.name) for field in fields(Estimate)} | changes
 
 
 def undefined_estimate(reason: str, *, n: int, method: str, level: float = 0.95) -> Estimate:
@@ -178,21 +185,26 @@ def few_clusters(n: int) -> str | None:
     return None if n >= _FEW_CLUSTERS else f"{n} cluster{plural} only: the interval is rough"
 
 
+def jackknife_se(leave_one_out: Sequence[float] | np.ndarray) -> float:
+    """`sqrt((n-1)/n sum (value_(-i) - mean)^2)` (Efron & Stein 1981)."""
+    n = len(leave_one_out)
+    # fsum: the differences of leave-one-out values are near the limit of doubles.
+    centre = fsum(leave_one_out) / n
+    return sqrt((n - 1) / n * fsum((v - centre) ** 2 for v in leave_one_out))
+
+
 def jackknife_interval(
     value: float, leave_one_out: Sequence[float], *, level: float = 0.95
 ) -> tuple[float, float]:
     """The interval of a coefficient in (-1, 1) from its leave-one-item-out values.
 
-    `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` with the jackknife standard error
-    `se^2 = (n-1)/n sum (value_(-i) - mean)^2` (Efron & Stein 1981; delta method on Fisher's z).
+    `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` by the delta method on Fisher's z.
     """
     n = len(leave_one_out)
     quantile = t_quantile(level, n - 1)
     if n < 2 or isnan(value) or abs(value) >= 1 or any(isnan(v) for v in leave_one_out):  # noqa: PLR2004 - a variance needs two
         return nan, nan
-    # fsum: the differences of leave-one-out values are near the limit of doubles.
-    centre = fsum(leave_one_out) / n
-    se = sqrt((n - 1) / n * fsum((v - centre) ** 2 for v in leave_one_out))
+    se = jackknife_se(leave_one_out)
     if se <= _ROUNDING:
         return nan, nan
     # On the Fisher z scale (derivative 1 / (1 - v²)), so that limits stay inside (-1, 1).
@@ -210,9 +222,6 @@ def decide(estimate: Estimate, margin: float) -> Decision:
     Returns:
         `better` when the whole interval lies above 0, `worse` when it lies below, `equivalent`
         when it lies inside +-margin, else `inconclusive` (also without an interval).
-
-    Raises:
-        ValueError: When the margin is negative.
     """
     if not margin >= 0:
         raise ValueError(f"margin is {margin}; it is 0 or more")

@@ -44,10 +44,6 @@ def mean(
     Returns:
         The mean; the interval is nan with a reason where fewer than two clusters, or no
         variation at all, leave it unidentified. `n` counts clusters.
-
-    Raises:
-        ValueError: When `clusters` has another length than `x`, or an observation is infinite.
-        NotEnoughDataError: When nothing is left to average.
     """
     check_level(level)
     known, names = known_observations(x, clusters)
@@ -103,18 +99,14 @@ def rating_mean(
     and the interval is clipped to the scale. Repeats of a case are averaged first.
 
     Args:
-        x: Ratings; nan and None are missing.
-        scale: The points of the scale, or with `continuous` its two ends.
+        x: Ratings within the scale; nan and None are missing.
+        scale: The points of the scale, two or more, or with `continuous` its two ends.
         continuous: Whether every number between the ends is a rating.
         clusters: The case of each rating; without, each is a case of its own.
         level: Confidence level in (0, 1).
 
     Returns:
         The mean over cases and its interval, within the scale; `n` counts cases.
-
-    Raises:
-        ValueError: When a rating lies outside the scale, or the scale has fewer than two points.
-        NotEnoughDataError: When there is no rating.
     """
     check_level(level)
     known, names = known_observations(x, clusters)
@@ -129,7 +121,20 @@ def rating_mean(
     n, value = len(cases), fsum(cases) / len(cases)
     # One pseudo-rating, spread evenly over the scale, keeps the interval open where all ratings
     # agree.
-    low, high, se = _pseudo_rating_interval(cases, scale, continuous=continuous, level=level)
+    points = set(scale)
+    middle = (bottom + top) / 2 if continuous else fsum(points) / len(points)
+    centre = (fsum(cases) + middle) / (n + 1)
+    # Variance of the pseudo-rating about the centre: uniform on the scale, or on its points.
+    pseudo = (
+        (top - bottom) ** 2 / 12 + (middle - centre) ** 2
+        if continuous
+        else fsum((point - centre) ** 2 for point in points) / len(points)
+    )
+    low, high, se = bottom, top, nan
+    if n > 1:
+        se = sqrt((fsum((case - centre) ** 2 for case in cases) + pseudo) / (n * (n + 1)))
+        half = t_quantile(level, n - 1) * se
+        low, high = max(bottom, centre - half), min(top, centre + half)
     return Estimate(
         value=value,
         low=min(low, value),
@@ -143,26 +148,6 @@ def rating_mean(
         n_clusters=None if clusters is None else n,
         n_observations=len(known),
     )
-
-
-def _pseudo_rating_interval(
-    cases: Sequence[float], scale: Sequence[float], *, continuous: bool, level: float
-) -> tuple[float, float, float]:
-    n, bottom, top = len(cases), min(scale), max(scale)
-    points = set(scale)
-    middle = (bottom + top) / 2 if continuous else fsum(points) / len(points)
-    centre = (fsum(cases) + middle) / (n + 1)
-    # Variance of the pseudo-rating about the centre: uniform on the scale, or on its points.
-    pseudo = (
-        (top - bottom) ** 2 / 12 + (middle - centre) ** 2
-        if continuous
-        else fsum((point - centre) ** 2 for point in points) / len(points)
-    )
-    if n == 1:
-        return bottom, top, nan
-    se = sqrt((fsum((value - centre) ** 2 for value in cases) + pseudo) / (n * (n + 1)))
-    half = t_quantile(level, n - 1) * se
-    return max(bottom, centre - half), min(top, centre + half), se
 
 
 RateMethod = Literal["wilson", "clopper-pearson", "jeffreys", "uniform"]
@@ -212,9 +197,6 @@ def proportion(
     Returns:
         The rate k/n and its interval, within [0, 1].
 
-    Raises:
-        ValueError: When k, n, n_missing or level are out of their ranges, or a count is not whole.
-
     Example:
         >>> e = proportion(7, 10)
         >>> round(e.low, 4), round(e.high, 4)
@@ -260,12 +242,7 @@ def clustered_proportion(
 
     Returns:
         The rate; `n` counts cases, `n_missing` outcomes.
-
-    Raises:
-        ValueError: When an outcome lies outside [0, 1] or `clusters` has another length.
-        NotEnoughDataError: When no outcome is known.
     """
-    check_level(level)
     known, names = known_observations(outcomes, clusters)
     if any(not 0 <= value <= 1 for value in known):
         raise ValueError("an outcome lies outside 0..1")
@@ -315,12 +292,7 @@ def pooled_proportion(
 
     Returns:
         The rate; `n` counts outcomes, `n_clusters` cases.
-
-    Raises:
-        ValueError: When an outcome is neither 0 nor 1 or `clusters` has another length.
-        NotEnoughDataError: When no outcome is known.
     """
-    check_level(level)
     known, names = known_observations(outcomes, clusters)
     if any(value not in (0, 1) for value in known):
         raise ValueError("an outcome is neither 0 nor 1")
@@ -409,9 +381,6 @@ def difference_of_proportions(
 
     Returns:
         The difference and its interval, within [-1, 1] (Newcombe 1998, method 10).
-
-    Raises:
-        ValueError: When a count is out of its range.
     """
     k1, n1, k2, n2 = require_whole(k1=k1, n1=n1, k2=k2, n2=n2)
     first, second = proportion(k1, n1, level=level), proportion(k2, n2, level=level)

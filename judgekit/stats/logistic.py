@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import PairsFit
+from judgekit.stats.estimate import Counted
 from judgekit.stats.missing import known_pairs
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _RIDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrdinalMap(PairsFit):
+class OrdinalMap(Counted):
     """`P(human <= level k) = 1 / (1 + exp(-(cut_k - slope x)))`."""
 
     slope: float
@@ -71,7 +71,6 @@ class OrdinalMap(PairsFit):
     """The judge's distinct scores."""
 
     note: str | None = None
-    """A caveat."""
 
     kind: str = "ordinal"
 
@@ -102,11 +101,7 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
         judge: Judge scores; None and nan are missing.
         human: Human levels, in the order of `judge`.
 
-    Returns:
-        The map.
-
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When the judge or the humans use one value only.
     """
     x, y, n_missing = known_pairs(judge, human)
@@ -115,14 +110,25 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
         raise NotEnoughDataError("an ordinal map needs two judge scores and two human levels")
     # Fitted on standardised scores, so that the ridge weighs the same on every scale.
     centre, scale = float(x.mean()), float(x.std())
-    separated = _separated(x, rank)
+    # Whether every cut parts the scores of lower and higher levels, in one direction.
+    parts = [(x[rank <= k], x[rank > k]) for k in range(int(rank.max()))]
+    rising = all(below.max() <= above.min() for below, above in parts)
+    separated = rising or all(below.min() >= above.max() for below, above in parts)
     ridge = _RIDGE / scale**2 if separated else 0.0
-    slope, cuts, loglik = _fit((x - centre) / scale, rank, ridge)
+    z = (x - centre) / scale
+    # The cutpoints of a judge without information are the start: they rise, as all steps must.
+    share = np.cumsum(np.bincount(rank))[:-1] / len(rank)
+    at = maximise(
+        lambda here: -_loss(here, z, rank, ridge),
+        lambda here: _derivatives(here, z, rank, ridge),
+        np.append(0.0, np.log(share / (1 - share))),
+    )
+    slope, cuts = float(at[0]), at[1:]
     return OrdinalMap(
         slope=slope / scale,
         cutpoints=tuple((cuts + slope * centre / scale).tolist()),
         levels=tuple(levels.tolist()),
-        loglik=loglik,
+        loglik=ridge * slope**2 / 2 - _loss(at, z, rank, ridge),
         judge_scores=tuple(np.unique(x).tolist()),
         n=len(x),
         n_missing=n_missing,
@@ -130,26 +136,6 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
         if separated
         else None,
     )
-
-
-def _separated(x: np.ndarray, rank: np.ndarray) -> bool:
-    """Whether every cut parts the scores of lower and higher levels, in one direction."""
-    low = [(x[rank <= k], x[rank > k]) for k in range(int(rank.max()))]
-    rising = all(below.max() <= above.min() for below, above in low)
-    return rising or all(below.min() >= above.max() for below, above in low)
-
-
-def _fit(x: np.ndarray, rank: np.ndarray, ridge: float) -> tuple[float, np.ndarray, float]:
-    # The cutpoints of a judge without information are the start: they rise, as all steps must.
-    share = np.cumsum(np.bincount(rank))[:-1] / len(rank)
-    at = np.append(0.0, np.log(share / (1 - share)))
-    at = maximise(
-        lambda here: -_loss(here, x, rank, ridge),
-        lambda here: _derivatives(here, x, rank, ridge),
-        at,
-    )
-    loglik = ridge * float(at[0]) ** 2 / 2 - _loss(at, x, rank, ridge)
-    return float(at[0]), at[1:], loglik
 
 
 def _around(at: np.ndarray, x: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,21 +1,27 @@
 """How close two numeric scores of the same items are.
 
-Lin's concordance correlation, and Bland & Altman's bias with limits of agreement.
+Correlations, Lin's concordance correlation, and Bland & Altman's bias with limits of agreement.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import atanh, isnan, nan, sqrt, tanh
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.agreement_coefficients import Interval, IntervalMethod, coefficient_interval
-from judgekit.stats.estimate import Estimate
+from judgekit.stats.agreement_coefficients import (
+    NO_INTERVAL,
+    Interval,
+    IntervalMethod,
+    coefficient_interval,
+)
+from judgekit.stats.concordant_pairs import count_pairs
+from judgekit.stats.estimate import Estimate, carried, jackknife_se
 from judgekit.stats.intervals import Rate, mean, rate
-from judgekit.stats.missing import known_clusters, known_pairs
+from judgekit.stats.missing import DIGITS, known_clusters, known_pairs, mean_ranks
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -96,7 +102,6 @@ def lin_ccc(
         The coefficient; nan where both give one and the same score throughout, 0 where one does.
 
     Raises:
-        ValueError: When lengths differ or an argument is unknown.
         NotEnoughDataError: When fewer than two items have both scores.
     """
     check_level(level)
@@ -104,21 +109,43 @@ def lin_ccc(
     x, y, n_missing = known_pairs(a, b)
     if len(x) < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError("concordance needs two items with both scores")
-    moments = _Moments.of(x, y)
-    value, r = moments.concordance, moments.correlation
-    ends = _concordance_ends(x, y, moments, ci, level)
-    constant = "both raters give one score only: concordance is 0/0"
+    n, moments = len(x), _moments(x, y)
+    value = float(_concordance(*moments))
+    shift, var_x, var_y, shared = (float(moment) for moment in moments)
+    both = sqrt(var_x) * sqrt(var_y)
+    r = max(-1.0, min(1.0, shared / both)) if both else nan
+    accuracy = 2 * both / (var_x + var_y + shift**2) if both else nan
+    if isnan(value):
+        ends = Interval(nan, nan, "both raters give one score only: concordance is 0/0")
+    elif ci == "none":
+        ends = NO_INTERVAL
+    elif isnan(r):
+        ends = Interval(nan, nan, "one rater gives one score only")
+    elif ci == "jackknife":
+        left_out = _concordance(*_moments(x, y, without_each=True))
+        ends = coefficient_interval(value, left_out, level=level)
+    elif n < 3:  # noqa: PLR2004 - the variance divides by n - 2
+        ends = Interval(nan, nan, "two items only")
+    else:
+        # Lin (1989), his variance as corrected in 2000, with c = r C put in, so that r may be 0.
+        u2 = shift**2 / both
+        scatter = (1 - r * r) * accuracy**2 * (1 - value * value)
+        shifted = 2 * value**2 * (1 - value) * accuracy * u2 - (value * accuracy * u2) ** 2 / 2
+        variance = (scatter + shifted) / (n - 2)
+        reason = "all items lie on a line: the spread cannot be seen in these data"
+        ends = Interval(nan, nan, reason)
+        if variance > _FLAT**2 and abs(value) < 1:
+            half = normal_quantile(level) * sqrt(variance) / (1 - value * value)
+            ends = Interval(tanh(atanh(value) - half), tanh(atanh(value) + half), None)
     return Concordance(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
-        n=len(x),
+        n=n,
         n_missing=n_missing,
         method=f"lin, {ci}",
-        reason=constant if isnan(value) else ends.reason,
         precision=r,
-        accuracy=moments.accuracy,
+        accuracy=accuracy,
     )
 
 
@@ -145,12 +172,7 @@ def bland_altman(
     Returns:
         The figures; without variation of the difference there is no interval. `n` counts items,
         or cases.
-
-    Raises:
-        ValueError: When lengths differ.
-        NotEnoughDataError: When no item has both scores.
     """
-    check_level(level)
     x, y, n_missing = known_pairs(human, judge)
     if len(x) == 0:
         raise NotEnoughDataError("no item has a score of both judge and human")
@@ -164,22 +186,19 @@ def bland_altman(
     halves = [t * sd * sqrt(1 / n + z * z / (2 * (n - 1))) if varies else nan] * 2
     if codes is not None and varies:
         halves = [_limit_half(d, codes, sign * z, level) for sign in (-1, 1)]
+    middle = (x + y - (x + y).mean()) / 2
+    spread = float((middle**2).sum())
     flat = "one item only" if n == 1 else "the difference does not vary"
     limits = [bias + sign * z * sd if varies else nan for sign in (-1, 1)]
     return BlandAltman(
-        value=bias,
-        low=of_bias.low if varies else nan,
-        high=of_bias.high if varies else nan,
-        level=level,
-        n=of_bias.n,
-        n_missing=n_missing,
-        method=of_bias.method,
-        se=of_bias.se,
-        df=of_bias.df,
-        n_clusters=of_bias.n_clusters,
-        n_observations=n,
-        reason=of_bias.reason if varies else flat,
-        note=of_bias.note,
+        **carried(
+            of_bias,
+            low=of_bias.low if varies else nan,
+            high=of_bias.high if varies else nan,
+            n_missing=n_missing,
+            design_effect=nan,
+            reason=of_bias.reason if varies else flat,
+        ),
         sd=sd,
         loa_low=limits[0],
         loa_high=limits[1],
@@ -188,7 +207,7 @@ def bland_altman(
         mae=float(np.abs(d).mean()),
         rmse=sqrt(float((d * d).mean())),
         within_one=rate((np.abs(d) <= 1 + SLACK).astype(float), codes, level=level),
-        trend=_slope((x + y) / 2, d),
+        trend=float((middle * d).sum()) / spread if spread > _FLAT else nan,
     )
 
 
@@ -204,89 +223,183 @@ def _limit_half(d: np.ndarray, codes: np.ndarray, z: float, level: float) -> flo
     # The closed form in `bland_altman` holds for independent items only: here the limit itself is
     # computed without each case.
     without = first / n + z * np.sqrt(np.maximum(second - first**2 / n, 0) / (n - 1))
-    se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
+    se = jackknife_se(without)
     return t_quantile(level, groups - 1) * se if se > _FLAT else nan
 
 
-@dataclass(frozen=True, slots=True)
-class _Moments:
-    """Means, variances and covariance over n."""
-
-    shift: float
-    sd_x: float
-    sd_y: float
-    covariance: float
-
-    @classmethod
-    def of(cls, x: np.ndarray, y: np.ndarray) -> _Moments:
-        mean_x, mean_y = float(x.mean()), float(y.mean())
-        sd_x, sd_y = (
-            0.0 if np.ptp(v) <= _FLAT * float(np.abs(v).max()) else float(v.std()) for v in (x, y)
-        )
-        flat = sd_x == 0 or sd_y == 0
-        # A side without spread has no covariance: rounding would give it a sign.
-        shared = 0.0 if flat else float(((x - mean_x) * (y - mean_y)).mean())
-        return cls(mean_x - mean_y, sd_x, sd_y, shared)
-
-    @property
-    def concordance(self) -> float:
-        below = self.sd_x**2 + self.sd_y**2 + self.shift**2
-        return 2 * self.covariance / below if below > _FLAT**2 else nan
-
-    @property
-    def correlation(self) -> float:
-        both = self.sd_x * self.sd_y
-        return max(-1.0, min(1.0, self.covariance / both)) if both else nan
-
-    @property
-    def accuracy(self) -> float:
-        below = self.sd_x**2 + self.sd_y**2 + self.shift**2
-        return 2 * self.sd_x * self.sd_y / below if self.sd_x and self.sd_y else nan
-
-
-def _concordance_ends(
-    x: np.ndarray, y: np.ndarray, moments: _Moments, ci: IntervalMethod, level: float
-) -> Interval:
-    value, r, n = moments.concordance, moments.correlation, len(x)
-    if ci == "none":
-        return Interval(nan, nan, "no interval was asked for")
-    if isnan(r):
-        return Interval(nan, nan, "one rater gives one score only")
-    if ci == "jackknife":
-        return coefficient_interval(value, _concordance_without(x, y), level=level)
-    if n < 3:  # noqa: PLR2004 - the variance divides by n - 2
-        return Interval(nan, nan, "two items only")
-    # Lin (1989), his variance as corrected in 2000, with c = r C put in, so that r may be 0.
-    accuracy, u2 = moments.accuracy, moments.shift**2 / (moments.sd_x * moments.sd_y)
-    scatter = (1 - r * r) * accuracy**2 * (1 - value * value)
-    shifted = 2 * value**2 * (1 - value) * accuracy * u2 - (value * accuracy * u2) ** 2 / 2
-    variance = (scatter + shifted) / (n - 2)
-    if not variance > _FLAT**2 or abs(value) >= 1:
-        return Interval(
-            nan, nan, "all items lie on a line: the spread cannot be seen in these data"
-        )
-    half = normal_quantile(level) * sqrt(variance) / (1 - value * value)
-    return Interval(tanh(atanh(value) - half), tanh(atanh(value) + half), None)
-
-
-def _concordance_without(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Concordance without each item, from sums about the means."""
-    n = len(x) - 1
-    dx, dy = x - x.mean(), y - y.mean()
+def _moments(x: np.ndarray, y: np.ndarray, *, without_each: bool = False) -> list[np.ndarray]:
+    """Difference of the means, variances and covariance over n; or all these without each item."""
+    n, dx, dy = len(x), x - x.mean(), y - y.mean()
     own = np.stack([dx, dy, dx * dx, dy * dy, dx * dy])
-    mean_x, mean_y, xx, yy, xy = (own.sum(axis=1)[:, None] - own) / n
-    # What is left of a variance when an item is taken away is 0 or rounding where it was all.
-    sx2, sy2 = (
-        np.where(v > _FLAT * float((d * d).mean()), v, 0.0)
-        for v, d in ((xx - mean_x**2, dx), (yy - mean_y**2, dy))
+    sums = own.sum(axis=1)
+    if without_each:
+        n, sums = n - 1, sums[:, None] - own
+    mean_x, mean_y, xx, yy, xy = sums / n
+    variances = []
+    for variance, d, scores in ((xx - mean_x**2, dx, x), (yy - mean_y**2, dy, y)):
+        # What is left of a variance where an item was all of it, or where scores are equal, is 0
+        # or rounding.
+        least = max(_FLAT * float((d * d).mean()), (_FLAT * float(np.abs(scores).max())) ** 2)
+        variances.append(np.where(variance > least, variance, 0.0))
+    # A side without spread has no covariance: rounding would give it a sign.
+    shared = np.where((variances[0] > 0) & (variances[1] > 0), xy - mean_x * mean_y, 0.0)
+    return [mean_x - mean_y + x.mean() - y.mean(), *variances, shared]
+
+
+def _concordance(
+    shift: np.ndarray, var_x: np.ndarray, var_y: np.ndarray, shared: np.ndarray
+) -> np.ndarray:
+    below = var_x + var_y + shift**2
+    return np.asarray(2 * shared / np.where(below > _FLAT**2, below, nan))
+
+
+CorrelationMethod = Literal["pearson", "spearman", "kendall", "kendall-c"]
+_SMALL = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlation(Estimate):
+    """A correlation, and how many groups it leaves out where it is taken within groups."""
+
+    n_skipped: int = 0
+    """Groups in which it is undefined: fewer than two items, or one side constant."""
+
+
+def correlation(
+    a: Sequence[float | None],
+    b: Sequence[float | None],
+    method: CorrelationMethod = "spearman",
+    *,
+    level: float = 0.95,
+) -> Correlation:
+    """Pearson's, Spearman's or Kendall's correlation with an interval on Fisher's z.
+
+    Standard errors of z: Pearson `1 / sqrt(n-3)`; Spearman `sqrt((1 + r^2/2) / (n-3))` (Bonett &
+    Wright 2000); Kendall `sqrt(.437 / (n-4))` (Fieller, Hartley & Pearson 1957). `kendall` is
+    tau-b; on few levels it cannot reach 1 for unlike margins, tau-c (Stuart 1953) nearly can.
+    A correlation does not see leniency; pooled over prompts it rises with their difficulty.
+
+    Args:
+        a: Scores; None and nan are missing.
+        b: Scores, in the order of `a`.
+        method: `pearson`, `spearman`, `kendall` or `kendall-c`.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The correlation; nan with a reason where a side is constant. No interval at +-1 or below
+        4 items (5 for Kendall).
+
+    Raises:
+        NotEnoughDataError: When fewer than two items have both scores.
+    """
+    check_level(level)
+    check_choice("correlation", method, get_args(CorrelationMethod))
+    x, y, n_missing = known_pairs(a, b)
+    n = len(x)
+    if n < 2:  # noqa: PLR2004 - one point has no direction
+        raise NotEnoughDataError("a correlation needs two items with both scores")
+    value = _coefficient(x, y, method)
+    # The variance of z is `spread / (n - least + 1)`, whichever the coefficient.
+    spread = {"pearson": 1.0, "spearman": 1 + value * value / 2}.get(method, 0.437)
+    least = 4 if method in ("pearson", "spearman") else 5
+    reason = f"{n} items only; an interval needs {least}" if n < least else None
+    if isnan(value):
+        reason = "one side is constant"
+    elif abs(value) >= 1 - 1e-12:
+        reason = f"the correlation is {value:g}: its spread cannot be seen in these data"
+    half = nan if reason else normal_quantile(level) * sqrt(spread / (n - least + 1))
+    return Correlation(
+        value=value,
+        low=tanh(atanh(value) - half) if reason is None else nan,
+        high=tanh(atanh(value) + half) if reason is None else nan,
+        level=level,
+        n=n,
+        n_missing=n_missing,
+        method=f"{method}, fisher z",
+        reason=reason,
+        note=f"{n} items only: the interval is rough" if n < _SMALL else None,
     )
-    shared = np.where((sx2 > 0) & (sy2 > 0), xy - mean_x * mean_y, 0.0)
-    below = sx2 + sy2 + (mean_x - mean_y + x.mean() - y.mean()) ** 2
-    return np.where(below > _FLAT**2, 2 * shared / np.where(below > 0, below, 1.0), nan)
 
 
-def _slope(x: np.ndarray, y: np.ndarray) -> float:
-    """Least-squares slope; nan where x does not vary."""
-    centred = x - x.mean()
-    below = float((centred**2).sum())
-    return float((centred * y).sum()) / below if below > _FLAT else nan
+def grouped_correlation(
+    a: Sequence[float | None],
+    b: Sequence[float | None],
+    groups: Sequence[Hashable],
+    method: CorrelationMethod = "spearman",
+    *,
+    level: float = 0.95,
+) -> Correlation:
+    """The mean of the correlations within each group (prompt, document).
+
+    Groups in which a side is constant have none and are left out, as is usual for system outputs
+    per document; the interval is a jackknife over groups.
+
+    Args:
+        a: Scores; None and nan are missing.
+        b: Scores, in the order of `a`.
+        groups: The group of each item.
+        method: As in `correlation`.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The mean; `n` counts the groups used, `n_skipped` the others.
+    """
+    check_choice("correlation", method, get_args(CorrelationMethod))
+    if not len(a) == len(b) == len(groups):
+        raise ValueError(f"{len(a)} and {len(b)} scores, but {len(groups)} group names")
+    places: dict[Hashable, list[int]] = {}
+    for place, name in enumerate(groups):
+        places.setdefault(name, []).append(place)
+    if not places:
+        raise NotEnoughDataError("no group of items to correlate in")
+    values, n_missing = [], 0
+    for members in places.values():
+        x, y, missing = known_pairs([a[i] for i in members], [b[i] for i in members])
+        n_missing += missing
+        values.append(_coefficient(x, y, method) if len(x) > 1 else nan)
+    used = np.array([v for v in values if not isnan(v)])
+    n, total = len(used), float(used.sum())
+    value = total / n if n else nan
+    left_out = (total - used) / (n - 1) if n > 1 else used
+    undefined = "in every group one side is constant"
+    ends = coefficient_interval(value, left_out, level=level, unit="group", undefined=undefined)
+    return Correlation(
+        value=value,
+        **ends._asdict(),
+        level=level,
+        n=n,
+        n_missing=n_missing,
+        method=f"{method} within groups, jackknife",
+        n_clusters=n,
+        n_observations=len(a) - n_missing,
+        n_skipped=len(values) - n,
+    )
+
+
+def _coefficient(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
+    # Without the noise of floats, so that equal scores are tied.
+    x, y = np.round(x, DIGITS), np.round(y, DIGITS)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return nan
+    if method in ("pearson", "spearman"):
+        return _pearson(x, y) if method == "pearson" else _pearson(mean_ranks(x), mean_ranks(y))
+    # scipy.stats.kendalltau is the reference in the tests: it costs the import of scipy.stats, and
+    # computes a p-value that no resample needs.
+    x_levels, x_at = np.unique(x, return_inverse=True)
+    y_levels, y_at = np.unique(y, return_inverse=True)
+    n = len(x)
+    counts = count_pairs(x_at.astype(float), y_at.astype(float), np.zeros(n, dtype=int))
+    concordant, discordant, ties_x, ties_y, _ = (int(count[0]) for count in counts)
+    score, untied = concordant - discordant, concordant + discordant
+    if method == "kendall":
+        return score / sqrt((untied + ties_x) * (untied + ties_y))
+    m = min(len(x_levels), len(y_levels))
+    return 2 * score / (n * n * (m - 1) / m)
+
+
+def _pearson(x: np.ndarray, y: np.ndarray) -> float:
+    dx, dy = x - x.mean(), y - y.mean()
+    # Scaled to 1: squares of scores near 1e-200 or 1e200 would leave the range of floats.
+    dx, dy = dx / np.abs(dx).max(), dy / np.abs(dy).max()
+    r = float((dx * dy).sum()) / sqrt(float((dx * dx).sum()) * float((dy * dy).sum()))
+    return max(-1.0, min(1.0, r))

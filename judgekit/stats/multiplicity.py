@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING, Literal, get_args
 
-from judgekit.stats.estimate import Result
+from judgekit.stats.estimate import Counted
 from judgekit.stats.quantiles import check_choice, check_level
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ AdjustMethod = Literal["holm", "bh", "by"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdjustedPValues(Result):
+class AdjustedPValues(Counted):
     """Adjusted p-values, in the order the raw ones were given."""
 
     value: tuple[float, ...]
@@ -24,12 +24,6 @@ class AdjustedPValues(Result):
 
     method: AdjustMethod
     """How they were adjusted."""
-
-    n: int
-    """How many p-values were adjusted."""
-
-    n_missing: int
-    """How many were undefined; they do not count as tests."""
 
     @property
     def known(self) -> tuple[float | None, ...]:
@@ -50,9 +44,6 @@ def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> A
 
     Returns:
         The adjusted p-values, at most 1.
-
-    Raises:
-        ValueError: When a p-value lies outside [0, 1], or the method is unknown.
 
     Example:
         >>> adjust([0.01, 0.04, 0.03]).value

@@ -101,10 +101,6 @@ def paired_difference(
     Returns:
         The difference; `n` counts cases that have both sides, `n_missing` the pairs that lack
         one. With one case the interval is nan.
-
-    Raises:
-        ValueError: When lengths differ, the step is not positive, or a score is infinite.
-        NotEnoughDataError: When no item has both sides.
     """
     check_level(level)
     if len(a) != len(b):
@@ -121,7 +117,13 @@ def paired_difference(
     # What is only rounding of floats is no difference: it would give a p where no item differs.
     d = [0.0 if abs(y - x) <= SLACK else y - x for x, y in zip(*sides, strict=True)]
     n, value, sd = len(d), fsum(d) / len(d), standard_deviation(d)
-    low, high, se = _pseudo_pair_interval(d, step, level)
+    low = high = se = nan
+    if n > 1:
+        centre = fsum(d) / (n + 1)
+        variance = (fsum(v * v for v in d) + step * step - (n + 1) * centre * centre) / n
+        se = sqrt(variance / (n + 1))
+        half = t_quantile(level, n - 1) * se
+        low, high = centre - half, centre + half
     apart = standard_deviation(sides[0]) ** 2 + standard_deviation(sides[1]) ** 2
     p_value, p_method = _difference_p(d)
     return PairedDifference(
@@ -168,13 +170,6 @@ def paired_proportions(
         only_b: Cases only B passes.
         neither: Cases neither passes.
         level: Confidence level in (0, 1).
-
-    Returns:
-        The change and its tests.
-
-    Raises:
-        ValueError: When a count is negative.
-        NotEnoughDataError: When there is no case.
     """
     both, only_a, only_b, neither = require_whole(
         both=both, only_a=only_a, only_b=only_b, neither=neither
@@ -221,10 +216,6 @@ def pass_rate_difference(
     Returns:
         `paired_proportions` where every case has one pair, else `paired_difference` of the
         cases' pass rates with a step of 1.
-
-    Raises:
-        ValueError: When lengths differ or an outcome is neither 0 nor 1.
-        NotEnoughDataError: When no case has an outcome of both.
     """
     if len(a) != len(b) or (clusters is not None and len(clusters) != len(a)):
         raise ValueError(f"{len(a)} outcomes of A and {len(b)} of B; each pair needs its case")
@@ -242,39 +233,22 @@ def _missing(value: float | None) -> bool:
     return value is None or isnan(value)
 
 
-def _pseudo_pair_interval(
-    d: Sequence[float], step: float, level: float
-) -> tuple[float, float, float]:
-    n = len(d)
-    if n == 1:
-        return nan, nan, nan
-    centre = fsum(d) / (n + 1)
-    variance = (fsum(v * v for v in d) + step * step - (n + 1) * centre * centre) / n
-    se = sqrt(variance / (n + 1))
-    half = t_quantile(level, n - 1) * se
-    return centre - half, centre + half, se
-
-
 def _difference_p(d: Sequence[float]) -> tuple[float, str]:
     if not any(d):
         return nan, "none"
     if len(d) < _SIGN_FLIP_BELOW:
-        return _sign_flip_p(d), "sign-flip"
+        import numpy as np  # noqa: PLC0415 - only small samples need it
+
+        # The share of all 2^n flips of signs whose sum is at least as far from 0.
+        sums = np.zeros(1)
+        for value in d:
+            sums = np.concatenate([sums + value, sums - value])
+        reached = abs(fsum(d)) - SLACK * max(abs(value) for value in d)
+        return float(np.mean(np.abs(sums) >= reached)), "sign-flip"
     sd = standard_deviation(d)
     if sd <= SLACK * abs(d[0]):  # all differ alike: t is infinite, the flips are not fooled
         return 2.0 ** (1 - len(d)), "sign-flip"
     return t_p_value(fsum(d) / len(d) / (sd / sqrt(len(d))), len(d) - 1), "t"
-
-
-def _sign_flip_p(d: Sequence[float]) -> float:
-    """The share of all 2^n flips of signs whose sum is at least as far from 0."""
-    import numpy as np  # noqa: PLC0415 - only small samples need it
-
-    sums = np.zeros(1)
-    for value in d:
-        sums = np.concatenate([sums + value, sums - value])
-    reached = abs(fsum(d)) - SLACK * max(abs(value) for value in d)
-    return float(np.mean(np.abs(sums) >= reached))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,12 +277,7 @@ def win_rate(wins: int, ties: int, losses: int, *, level: float = 0.95) -> WinRa
 
     Returns:
         The rate, its net form and the sign test.
-
-    Raises:
-        ValueError: When a count is negative.
-        NotEnoughDataError: When there is no item.
     """
-    check_level(level)
     wins, ties, losses = require_whole(wins=wins, ties=ties, losses=losses)
     n = wins + ties + losses
     if min(wins, ties, losses) < 0:
@@ -347,10 +316,6 @@ def clustered_win_rate(
     Returns:
         The rate as in `win_rate`, with each prompt's mean score in place of one score; the sign
         test counts prompts that lean to either side. `n` counts prompts.
-
-    Raises:
-        ValueError: When a score lies outside [0, 1] or `clusters` has another length.
-        NotEnoughDataError: When no score is known.
     """
     known, names = known_observations(scores, clusters)
     if any(not 0 <= value <= 1 for value in known):
@@ -391,9 +356,6 @@ def prob_superior(k1: int, n1: int, k2: int, n2: int) -> Figure:
 
     Returns:
         The probability, in [0, 1].
-
-    Raises:
-        ValueError: When a count is out of its range.
     """
     k1, n1, k2, n2 = require_whole(k1=k1, n1=n1, k2=k2, n2=n2)
     if not (0 <= k1 <= n1 and 0 <= k2 <= n2):
@@ -447,73 +409,40 @@ def signed_rank_test(a: Sequence[float | None], b: Sequence[float | None]) -> Si
     Returns:
         The test and its effect; nan with a reason where no item differs.
 
-    Raises:
-        ValueError: When lengths differ.
-        NotEnoughDataError: When no item has both values.
-
     References:
         Wilcoxon (1945), Individual comparisons by ranking methods.
     """
-    if len(a) != len(b):
-        raise ValueError(f"{len(a)} values of A, but {len(b)} of B")
-    known = [
-        (float(x), float(y))
-        for x, y in zip(a, b, strict=True)
-        if x is not None and y is not None and not (isnan(x) or isnan(y))
-    ]
-    if not known:
+    import numpy as np  # noqa: PLC0415 - the rest of the module does without it
+
+    from judgekit.stats.missing import known_pairs, mean_ranks  # noqa: PLC0415 - as above
+
+    x, y, n_missing = known_pairs(a, b)
+    if len(x) == 0:
         raise NotEnoughDataError("no item has a value of both")
-    d = [y - x for x, y in known if abs(y - x) > SLACK]
-    ranks = _ranks([abs(value) for value in d])
-    w_plus = fsum(rank for rank, value in zip(ranks, d, strict=True) if value > 0)
-    total = fsum(ranks)
+    d = (y - x)[np.abs(y - x) > SLACK]
+    ranks = mean_ranks(np.abs(d))
+    w_plus, total = float(ranks[d > 0].sum()), float(ranks.sum())
     exact = len(d) <= _EXACT_UP_TO
     p_value = nan
-    if d and exact:
-        p_value = _exact_p(ranks, w_plus)
-    elif d:
-        variance = fsum(rank * rank for rank in ranks) / 4
+    if len(d) and exact:
+        # From the number of ways to each rank sum, in halves so that mean ranks are whole;
+        # scipy.stats.wilcoxon has no exact p with ties, which scores on a short scale always have,
+        # and every `compare --scores` would pay for importing scipy.stats.
+        ways = np.ones(1)
+        for step in (2 * ranks).astype(int):
+            ways = (np.pad(ways, (0, step)) + np.pad(ways, (step, 0))) / 2
+        off = np.abs(2 * np.arange(len(ways)) - 2 * total)
+        p_value = float(min(1.0, ways[off >= abs(4 * w_plus - 2 * total)].sum()))
+    elif len(d):
+        variance = float((ranks**2).sum()) / 4
         p_value = normal_p_value((w_plus - total / 2) / sqrt(variance))
     return SignedRanks(
-        value=(2 * w_plus - total) / total if d else nan,
+        value=(2 * w_plus - total) / total if len(d) else nan,
         method="signed ranks, " + ("exact" if exact else "normal"),
-        reason=None if d else "no item differs",
+        reason=None if len(d) else "no item differs",
         p_value=p_value,
         w_plus=w_plus,
-        n=len(known),
-        n_zero=len(known) - len(d),
-        n_missing=len(a) - len(known),
+        n=len(x),
+        n_zero=len(x) - len(d),
+        n_missing=n_missing,
     )
-
-
-def _ranks(distances: Sequence[float]) -> list[float]:
-    """Ranks from 1; distances that are the same but for rounding share their mean."""
-    # scipy.stats.rankdata ties exact equals only: 0.3 - 0.1 and 0.2 would get different ranks.
-    order = sorted(range(len(distances)), key=distances.__getitem__)
-    ranks = [0.0] * len(distances)
-    start = 0
-    while start < len(order):
-        end = start
-        while end < len(order) and distances[order[end]] - distances[order[start]] <= SLACK:
-            end += 1
-        for place in order[start:end]:
-            ranks[place] = (start + 1 + end) / 2
-        start = end
-    return ranks
-
-
-def _exact_p(ranks: Sequence[float], w_plus: float) -> float:
-    """From the number of ways to each rank sum, in halves so that mean ranks are whole."""
-    # scipy.stats.wilcoxon has no exact p with ties, which scores on a short scale always have,
-    # and every `compare --scores` would pay for importing scipy.stats.
-    import numpy as np  # noqa: PLC0415 - only small samples need it
-
-    doubled = [round(2 * rank) for rank in ranks]
-    ways = np.zeros(sum(doubled) + 1)
-    ways[0] = 1.0
-    for step in doubled:
-        ways[step:] = (ways[step:] + ways[: len(ways) - step]) / 2
-        ways[:step] /= 2
-    sums = np.arange(len(ways))
-    off = abs(2 * round(2 * w_plus) - sum(doubled))
-    return float(min(1.0, ways[np.abs(2 * sums - sum(doubled)) >= off].sum()))

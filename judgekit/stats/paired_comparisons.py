@@ -326,8 +326,10 @@ def sandwich(
 def _ends(
     values: np.ndarray, variances: np.ndarray, level: float, df: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    # A variance that is only the rounding of larger ones beside it is none.
+    least = max(_FLAT**2, 1e-14 * float(np.nanmax(variances, initial=0.0)))
     with np.errstate(invalid="ignore"):
-        se = np.sqrt(np.where(variances > _FLAT**2, variances, nan))
+        se = np.sqrt(np.where(variances > least, variances, nan))
     half = _quantile(level, df) * se
     return se, values - half, values + half
 

@@ -73,9 +73,6 @@ def sample_size_paired(
 
     Returns:
         The size, rounded up (normal approximation; a t test needs 1-2 more).
-
-    Raises:
-        ValueError: When an argument is out of its range.
     """
     delta, sd_diff = require(delta=delta, sd_diff=sd_diff)
     _positive(delta=abs(delta), sd_diff=sd_diff)
@@ -93,13 +90,6 @@ def mde_paired(
             root of the share of cases on which the variants differ.
         alpha: Two-sided error of the first kind, in (0, 1).
         power: Chance to see it, in (0, 1).
-
-    Returns:
-        The difference.
-
-    Raises:
-        ValueError: When an argument is out of its range.
-        NotEnoughDataError: When there is no item.
     """
     (n,), (sd_diff,) = require_whole(n=n), require(sd_diff=sd_diff)
     if n < 1:
@@ -124,9 +114,6 @@ def sample_size_mcnemar(
 
     Returns:
         The size, rounded up.
-
-    Raises:
-        ValueError: When an argument is out of its range.
     """
     p_discordant, delta = require(p_discordant=p_discordant, delta=delta)
     _positive(p_discordant=p_discordant, delta=abs(delta))
@@ -152,9 +139,6 @@ def sample_size_two_proportions(
 
     Returns:
         The size of each group, rounded up.
-
-    Raises:
-        ValueError: When an argument is out of its range.
     """
     p1, p2 = require(p1=p1, p2=p2)
     if not (0 <= p1 <= 1 and 0 <= p2 <= 1):
@@ -175,9 +159,6 @@ def sample_size_sign(p: float, *, alpha: float = 0.05, power: float = 0.8) -> Sa
         p: Win rate among decisive pairs, in (0, 1), not 1/2.
         alpha: Two-sided error of the first kind, in (0, 1).
         power: Chance to see it, in (0, 1).
-
-    Returns:
-        The size.
 
     Raises:
         ValueError: When an argument is out of its range, or p is so near 1/2 that more than a
@@ -214,9 +195,6 @@ def labels_for_ppi(
 
     Returns:
         The labels, rounded up.
-
-    Raises:
-        ValueError: When an argument is out of its range.
     """
     (n_unlabeled,), (corr,) = require_whole(n_unlabeled=n_unlabeled), require(corr=corr)
     half_width, sd = require(half_width=half_width, sd=sd)
@@ -261,9 +239,6 @@ def sample_size_repeated(
 
     Returns:
         The size, rounded up.
-
-    Raises:
-        ValueError: When an argument is out of its range.
     """
     var_item, var_a, var_b = require(var_item=var_item, var_a=var_a, var_b=var_b)
     (delta,) = require(delta=delta)

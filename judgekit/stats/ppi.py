@@ -10,9 +10,9 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
-from judgekit.stats.estimate import Estimate
+from judgekit.stats.estimate import Estimate, carried
 from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
-from judgekit.stats.quantiles import check_choice, check_level, normal_quantile, t_quantile
+from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -100,12 +100,7 @@ def ppi_mean(
     Returns:
         The mean; a constant judge has weight 0. `n` counts labelled items (or cases). Without
         variation there is no interval.
-
-    Raises:
-        ValueError: When lengths differ, or lam lies outside [0, 1].
-        NotEnoughDataError: When no item is labelled.
     """
-    check_level(level)
     if lam is not None and not 0 <= lam <= 1:
         raise ValueError(f"lam is {lam}; it lies in [0, 1]")
     check_choice("quantile", quantile, get_args(Quantile))
@@ -115,7 +110,8 @@ def ppi_mean(
     n = data.n_units
     half = (t_quantile(level, n - 1) if quantile == "t" else normal_quantile(level)) * se
     reason = _no_width(se, n)
-    n_effective = data.label_variance() / se**2 if reason is None else nan
+    labels_only = _variance_of_mean(data.y, data.cases[0] if data.cases else None)
+    n_effective = n * labels_only / se**2 if reason is None else nan
     return PPIMean(
         value=value,
         low=value - half if reason is None else nan,
@@ -158,8 +154,15 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     if not strata:
         raise NotEnoughDataError("no stratum was given")
     data = [_Data.of(s["labels"], s["judge_labeled"], s["judge_unlabeled"], None) for s in strata]
-    weights = _stratum_weights(strata, data)
-    common = _Data.pooled(data).tuned()
+    own = [s["weight"] for s in strata if "weight" in s]
+    if own and len(own) < len(strata):
+        raise ValueError("some strata have a weight and some have none")
+    weights = own or [float(len(d.y) + len(d.others)) for d in data]
+    if not all(w > 0 for w in weights):
+        raise ValueError("a stratum's weight is not more than 0")
+    weights = [w / sum(weights) for w in weights]
+    y, f, others = map(np.concatenate, zip(*(d[:3] for d in data), strict=True))
+    common = _Data(y, f, others, n_missing=0).tuned()
     # A small stratum borrows the common lam: tuned on a few labels it would fit their noise.
     lams = []
     for stratum, d in zip(strata, data, strict=True):
@@ -213,7 +216,6 @@ def crossfit_isotonic_mean(
         The mean with a t interval, and the recalibrated scores of the labelled items.
 
     Raises:
-        ValueError: When lengths differ.
         NotEnoughDataError: When there are fewer than two folds, or no unlabelled score.
     """
     y, f, n_missing = known_pairs(labels, judge_labeled)
@@ -230,17 +232,12 @@ def crossfit_isotonic_mean(
     # Weight 1 as in cross-PPI: recalibrated scores are on the human scale already.
     found = ppi_mean(y.tolist(), oof.tolist(), recalibrated.tolist(), lam=1.0, level=level)
     return CrossfitMean(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=n_missing + len(judge_unlabeled) - len(others),
-        method=f"cross-fitted isotonic ppi, {len(maps)} folds, t",
-        se=found.se,
-        df=found.df,
-        reason=found.reason,
-        note=found.note,
+        **carried(
+            found,
+            n_missing=n_missing + len(judge_unlabeled) - len(others),
+            method=f"cross-fitted isotonic ppi, {len(maps)} folds, t",
+            n_observations=None,
+        ),
         oof=tuple(oof.tolist()),
         n_unlabeled=len(others),
     )
@@ -278,13 +275,6 @@ class _Data(NamedTuple):
         codes = [cluster_codes(c, places) for c, places in zip(clusters, known, strict=True)]
         return cls(y, f, others, n_missing, (codes[0], codes[1]))
 
-    @classmethod
-    def pooled(cls, parts: Sequence[_Data]) -> _Data:
-        y, f, others = (
-            np.concatenate([getattr(d, name) for d in parts]) for name in ("y", "f", "others")
-        )
-        return cls(y, f, others, 0)
-
     @property
     def n_units(self) -> int:
         return len(self.y) if self.cases is None else int(self.cases[0].max()) + 1
@@ -312,9 +302,6 @@ class _Data(NamedTuple):
             value += lam * float(self.others.mean())
             variance += lam**2 * _variance_of_mean(self.others, rest)
         return value, sqrt(variance) if not isnan(variance) else nan
-
-    def label_variance(self) -> float:
-        return _variance_of_mean(self.y, self.cases[0] if self.cases else None) * self.n_units
 
 
 def _variance_of_mean(x: np.ndarray, cases: np.ndarray | None) -> float:
@@ -345,13 +332,3 @@ def _note(n: int, data: _Data, lam: float | None) -> str | None:
     elif lam is None and data.tuned() == 0:
         notes.append("the judge's scores do not predict the labels: lam is 0, only labels count")
     return "; ".join(notes) or None
-
-
-def _stratum_weights(strata: Sequence[Stratum], data: Sequence[_Data]) -> list[float]:
-    own = [s["weight"] for s in strata if "weight" in s]
-    if own and len(own) < len(strata):
-        raise ValueError("some strata have a weight and some have none")
-    weights = own or [float(len(d.y) + len(d.others)) for d in data]
-    if not all(w > 0 for w in weights):
-        raise ValueError("a stratum's weight is not more than 0")
-    return [w / sum(weights) for w in weights]

@@ -38,7 +38,30 @@ def t_quantile(level: float, df: float) -> float:
     check_level(level)
     if not df > 0:
         return nan
-    return _t_quantile(level, df)
+    # Every report has a mean with its interval. scipy has this quantile too, but importing it takes
+    # longer than grading a thousand outputs from the cache; a test compares the two.
+    t = NormalDist().inv_cdf((1 + level) / 2)
+    if df > _MANY_DF:
+        # Abramowitz & Stegun 26.7.5; the next term is below 1e-12.
+        return (
+            t
+            + (
+                (t**3 + t) / 4
+                + (5 * t**5 + 16 * t**3 + 3 * t) / (96 * df)
+                + (3 * t**7 + 19 * t**5 + 17 * t**3 - 15 * t) / (384 * df**2)
+                + (79 * t**9 + 776 * t**7 + 1482 * t**5 - 1920 * t**3 - 945 * t) / (92160 * df**3)
+            )
+            / df
+        )
+    # The tail is convex and the normal quantile below the root: Newton's steps never overshoot.
+    half = lgamma((df + 1) / 2) - lgamma(df / 2) - log(pi * df) / 2
+    for _ in range(200):
+        density = exp(half - (df + 1) / 2 * log1p(t * t / df))
+        step = (_t_tail(t, df) - (1 - level)) / (2 * density)
+        t += step
+        if abs(step) <= _PRECISION * t:
+            break
+    return t
 
 
 def normal_p_value(z: float) -> float:
@@ -87,59 +110,31 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
 
 def require_whole(**values: object) -> tuple[int, ...]:
     """Counts as Python integers, whether they arrive as 3, as 3.0 or as numpy's 3."""
-    return tuple(_require_whole(name, value) for name, value in values.items())
+    counts = []
+    for name, value in values.items():
+        if isinstance(value, Integral):
+            counts.append(index(value))
+        # numpy and pandas hand over counts as floats.
+        elif isinstance(value, Real) and float(value).is_integer():
+            counts.append(int(float(value)))
+        else:
+            raise ValueError(f"{name} is {value}; a count is a whole number")
+    return tuple(counts)
 
 
 def require(**values: object) -> tuple[float, ...]:
     """Numbers as Python floats, none missing or infinite."""
-    return tuple(_require_number(name, value) for name, value in values.items())
-
-
-def _require_whole(name: str, value: object) -> int:
-    if isinstance(value, Integral):
-        return index(value)
-    # numpy and pandas hand over counts as floats.
-    if isinstance(value, Real) and float(value).is_integer():
-        return int(float(value))
-    raise ValueError(f"{name} is {value}; a count is a whole number")
-
-
-def _require_number(name: str, value: object) -> float:
-    if isinstance(value, Real) and isfinite(value):
-        return float(value)
-    raise ValueError(f"{name} is {value}; give a number")
+    numbers = []
+    for name, value in values.items():
+        if not (isinstance(value, Real) and isfinite(value)):
+            raise ValueError(f"{name} is {value}; give a number")
+        numbers.append(float(value))
+    return tuple(numbers)
 
 
 _MANY_DF = 1000
 _TINY = 1e-300
 _PRECISION = 1e-15
-
-
-def _t_quantile(level: float, df: float) -> float:
-    # Every report has a mean with its interval. scipy has this quantile too, but importing it takes
-    # longer than grading a thousand outputs from the cache; a test compares the two.
-    t = NormalDist().inv_cdf((1 + level) / 2)
-    if df > _MANY_DF:
-        # Abramowitz & Stegun 26.7.5; the next term is below 1e-12.
-        return (
-            t
-            + (
-                (t**3 + t) / 4
-                + (5 * t**5 + 16 * t**3 + 3 * t) / (96 * df)
-                + (3 * t**7 + 19 * t**5 + 17 * t**3 - 15 * t) / (384 * df**2)
-                + (79 * t**9 + 776 * t**7 + 1482 * t**5 - 1920 * t**3 - 945 * t) / (92160 * df**3)
-            )
-            / df
-        )
-    # The tail is convex and the normal quantile below the root: Newton's steps never overshoot.
-    half = lgamma((df + 1) / 2) - lgamma(df / 2) - log(pi * df) / 2
-    for _ in range(200):
-        density = exp(half - (df + 1) / 2 * log1p(t * t / df))
-        step = (_t_tail(t, df) - (1 - level)) / (2 * density)
-        t += step
-        if abs(step) <= _PRECISION * t:
-            break
-    return t
 
 
 def _t_tail(t: float, df: float) -> float:

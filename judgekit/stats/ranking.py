@@ -10,8 +10,8 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.logistic import LogisticFit, expit, fit_logistic, maximise
-from judgekit.stats.missing import cluster_codes, floats
+from judgekit.stats.logistic import expit, fit_logistic, maximise
+from judgekit.stats.missing import cluster_codes, floats, known_columns
 from judgekit.stats.paired_comparisons import (
     Comparisons,
     PairResult,
@@ -21,7 +21,7 @@ from judgekit.stats.paired_comparisons import (
     comparisons,
     sandwich,
 )
-from judgekit.stats.quantiles import check_choice, check_level, normal_quantile, t_quantile
+from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -43,9 +43,6 @@ TieRule = Literal["half", "drop"]
 RankingModel = Literal["bradley-terry", "davidson", "rao-kupper"]
 _FAR = 0.10
 _FLAT = 1e-9
-
-# What item i gets for its win, its loss and a tie: the order of the columns of counts.
-_POINTS = np.array([1.0, 0.0, 0.5])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,43 +87,24 @@ def bradley_terry(
         position: Whether i was shown first in every row; its advantage is then estimated.
         level: Confidence level in (0, 1).
 
-    Returns:
-        The ranking.
-
     Raises:
-        ValueError: When an item, count or option is out of range, or lengths differ.
         NotEnoughDataError: When there is no comparison, or the covariates leave no estimate.
     """
-    check_level(level)
     check_choice("rule for ties", ties, get_args(TieRule))
     if ties == "drop":
         results = [{**r, "ties": 0.0} for r in results]
     rows = comparisons(results, n_items, clusters)
-    extra = _extra_columns(rows, covariates, len(results), position=position)
-    basis, differences = rows.contrasts()
-    prior = rows.is_separated()
-    # Separated strengths are infinite: half a win and half a loss of each item against the mean
-    # keep them finite.
-    pseudo = basis[rows.items] if prior else basis[:0]
-    beside = np.zeros((len(pseudo), extra.shape[1]))
-    design = np.vstack([np.hstack([differences, extra]), np.hstack([pseudo, beside])])
-    counts = np.vstack([rows.counts, np.tile([0.5, 0.5, 0.0], (len(pseudo), 1))])
-    weight = counts.sum(axis=1)
-    fit = fit_logistic(design, (counts @ _POINTS) / weight, weights=weight)
-    # Of the observed comparisons alone, without what the prior adds.
-    points, p = rows.counts @ _POINTS, fit.fitted[: len(rows.i)]
-    loglik = points * np.log(p) + (rows.counts.sum(axis=1) - points) * np.log1p(-p)
-    return build_ranking(
-        rows,
-        basis,
-        fit.coef,
-        _covariance(design, counts, fit, rows.clusters),
-        loglik=float(loglik.sum()),
-        method="bradley-terry",
-        prior=prior,
-        position=position,
-        level=level,
-    )
+    # Beside the strengths stand the covariates, and last the first slot.
+    extra = np.ones((len(rows.i), int(position)))
+    if covariates is not None:
+        if len(covariates) != len(results):
+            raise ValueError(f"{len(results)} results, but {len(covariates)} rows of covariates")
+        columns = floats(covariates).reshape(len(results), -1)[rows.used]
+        if not np.isfinite(columns).all():
+            raise ValueError("a covariate is missing or infinite")
+        extra = np.column_stack([columns, extra])
+    fit = _Fit.of(rows, _bradley_terry_terms, extra, position=position, level=level)
+    return fit.ranking("bradley-terry", None)[0]
 
 
 def davidson(
@@ -154,17 +132,13 @@ def davidson(
         The ranking with `nu`; 0 where nothing was tied.
 
     Raises:
-        ValueError: When an item or count is out of range.
         NotEnoughDataError: When there is no comparison, or every one is a tie.
     """
-    fit = _tie_fit(results, n_items, clusters, _davidson_terms, position=position, level=level)
-    share = fit.tie_share
-    start = log(2 * share / (1 - share)) if share else 0.0
-    found, tie = fit.ranking("davidson", start)
+    comparing = results, n_items, clusters
+    found, tie = _tie_ranking(*comparing, "davidson", position=position, level=level)
     if tie is None:
         return replace(found, nu=0.0)
-    value, low, high = tie
-    return replace(found, nu=exp(value), tie_interval=(exp(low), exp(high)))
+    return replace(found, nu=exp(tie.value), tie_interval=(exp(tie.low), exp(tie.high)))
 
 
 def rao_kupper(
@@ -191,16 +165,14 @@ def rao_kupper(
         The ranking with `theta`; 1 where nothing was tied.
 
     Raises:
-        ValueError: When an item or count is out of range.
         NotEnoughDataError: When there is no comparison, or every one is a tie.
     """
-    fit = _tie_fit(results, n_items, clusters, _rao_kupper_terms, position=position, level=level)
-    share = fit.tie_share
-    found, tie = fit.ranking("rao-kupper", log((1 + share) / (1 - share)))
+    comparing = results, n_items, clusters
+    found, tie = _tie_ranking(*comparing, "rao-kupper", position=position, level=level)
     if tie is None:
         return replace(found, theta=1.0)
-    value, low, high = tie
-    return replace(found, theta=exp(value), tie_interval=(exp(max(0.0, low)), exp(high)))
+    ends = exp(max(0.0, tie.low)), exp(tie.high)
+    return replace(found, theta=exp(tie.value), tie_interval=ends)
 
 
 def bootstrap_ranking(
@@ -227,10 +199,6 @@ def bootstrap_ranking(
     Returns:
         The ranking with percentile intervals and the resamples' covariance. Resamples in which
         an item was not drawn are left out of its figures.
-
-    Raises:
-        ValueError: When an argument is out of range.
-        NotEnoughDataError: When there is no comparison.
     """
     fits = {"bradley-terry": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
     if model not in fits or n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
@@ -291,11 +259,12 @@ def length_controlled_win_rate(
         The rate beside the raw one.
 
     Raises:
-        ValueError: When lengths differ or a score lies outside [0, 1].
         NotEnoughDataError: When lengths never differ, or wins and losses are parted by length.
     """
-    check_level(level)
-    y, longer, places = _scored_lengths(scores, length_a, length_b)
+    (y, words_a, words_b), places = known_columns(scores, length_a, length_b)
+    if not ((y >= 0) & (y <= 1)).all():
+        raise ValueError("a score lies outside 0..1")
+    longer = words_a - words_b
     spread = float(longer.std(ddof=1)) if len(longer) > 1 else 0.0
     if not spread > 0:
         raise NotEnoughDataError("the difference in length does not vary: nothing to control for")
@@ -335,56 +304,6 @@ def length_controlled_win_rate(
     )
 
 
-def _scored_lengths(
-    scores: Sequence[float | None],
-    length_a: Sequence[float | None],
-    length_b: Sequence[float | None],
-) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """The known scores, by how much A is longer in each, and their positions."""
-    if not len(scores) == len(length_a) == len(length_b):
-        raise ValueError("scores and lengths are not equally many")
-    table = floats([scores, length_a, length_b])
-    known = ~np.isnan(table).any(axis=0)
-    y = table[0, known]
-    if not ((y >= 0) & (y <= 1)).all():
-        raise ValueError("a score lies outside 0..1")
-    return y, table[1, known] - table[2, known], np.flatnonzero(known).tolist()
-
-
-def _extra_columns(
-    rows: Comparisons,
-    covariates: Sequence[Sequence[float]] | None,
-    n_results: int,
-    *,
-    position: bool,
-) -> np.ndarray:
-    """Covariates, then the first slot."""
-    columns = np.zeros((len(rows.i), 0))
-    if covariates is not None:
-        if len(covariates) != n_results:
-            raise ValueError(f"{n_results} results, but {len(covariates)} rows of covariates")
-        columns = floats(covariates).reshape(n_results, -1)[rows.used]
-        if not np.isfinite(columns).all():
-            raise ValueError("a covariate is missing or infinite")
-    return np.column_stack([columns, np.ones((len(rows.i), int(position)))])
-
-
-def _covariance(
-    design: np.ndarray, counts: np.ndarray, fit: LogisticFit, clusters: np.ndarray | None
-) -> np.ndarray:
-    """Each comparison, or each prompt, is a unit; so is each half win that was added."""
-    p = fit.fitted
-    # A half win is an outcome with its own spread, so that the curvature alone misstates the
-    # variance.
-    squares = (counts * (_POINTS - p[:, None]) ** 2).sum(axis=1)
-    if clusters is None:
-        return sandwich(fit.curvature, design.T @ (squares[:, None] * design))
-    n = len(clusters)
-    score = design[:n] * (counts @ _POINTS - counts.sum(axis=1) * p)[:n, None]
-    added = design[n:].T @ (squares[n:, None] * design[n:])
-    return sandwich(fit.curvature, added, score, clusters)
-
-
 def _resampled(rows: Comparisons, rng: np.random.Generator) -> list[PairResult]:
     """As many prompts, or comparisons, drawn with replacement."""
     if rows.clusters is None:
@@ -413,7 +332,9 @@ class _Terms(NamedTuple):
     second: np.ndarray
 
 
-class _TieFit(NamedTuple):
+class _Fit(NamedTuple):
+    """A model of comparisons: strengths, what stands beside them, and last the tie parameter."""
+
     rows: Comparisons
     terms: Callable[[np.ndarray, float], _Terms]
     basis: np.ndarray
@@ -422,24 +343,35 @@ class _TieFit(NamedTuple):
     position: bool
     level: float
 
-    @property
-    def tie_share(self) -> float:
-        return float(self.rows.counts[:, 2].sum() / self.rows.counts.sum())
+    @classmethod
+    def of(
+        cls,
+        rows: Comparisons,
+        terms: Callable[[np.ndarray, float], _Terms],
+        extra: np.ndarray,
+        *,
+        position: bool,
+        level: float,
+    ) -> _Fit:
+        """The model with some columns beside the strengths; with a prior where it needs one."""
+        basis, differences = rows.contrasts()
+        design = np.column_stack([differences, extra])
+        fit = cls(rows, terms, basis, design, np.zeros((0, design.shape[1])), position, level)
+        # Separated strengths are infinite: the prior keeps them finite.
+        return fit.with_prior() if rows.is_separated() else fit
 
-    def ranking(
-        self, method: str, start: float
-    ) -> tuple[Ranking, tuple[float, float, float] | None]:
-        """The ranking, and the tie parameter with its ends where anything was tied."""
-        tied = self.tie_share > 0
-        at = np.append(np.zeros(self.design.shape[1]), [start] if tied else [])
-        try:
-            at = maximise(lambda x: self.loglik(x) + self._prior(x), self.derivatives, at)
-        except NotEnoughDataError:
-            if len(self.pseudo):
-                raise
-            return self.with_prior().ranking(method, start)
-        covariance = self._covariance(at)
+    def with_prior(self) -> _Fit:
+        """Half a win and half a loss against the mean, for each item that was compared."""
+        pseudo = np.zeros((len(self.rows.items), self.design.shape[1]))
+        pseudo[:, : self.basis.shape[1]] = self.basis[self.rows.items]
+        return self._replace(pseudo=pseudo)
+
+    def ranking(self, method: str, start: float | None) -> tuple[Ranking, Estimate | None]:
+        """The ranking, and the tie parameter where there is a start for one."""
         k = self.design.shape[1]
+        at = np.append(np.zeros(k), [] if start is None else [start])
+        at = maximise(lambda x: self.loglik(x) + self._prior(x), self.derivatives, at)
+        covariance = self._covariance(at)
         found = build_ranking(
             self.rows,
             self.basis,
@@ -451,29 +383,17 @@ class _TieFit(NamedTuple):
             position=self.position,
             level=self.level,
         )
-        if not tied:
-            return found, None
-        tie = coefficients(at[k:], covariance[k:, k:], self.rows, self.level)[0]
-        return found, (tie.value, tie.low, tie.high)
-
-    def with_prior(self) -> _TieFit:
-        """Half a win and half a loss against the mean, for each item that was compared."""
-        items = self.basis[self.rows.items]
-        beside = np.zeros((len(items), int(self.position)))
-        return self._replace(pseudo=np.hstack([items, beside]))
+        ties = coefficients(at[k:], covariance[k:, k:], self.rows, self.level)
+        return found, ties[0] if ties else None
 
     def loglik(self, at: np.ndarray) -> float:
-        terms = self._terms(at)
         counts = self.rows.counts
-        return float((counts * np.where(counts > 0, terms.logp, 0.0)).sum())
+        return float((counts * np.where(counts > 0, self._terms(at).logp, 0.0)).sum())
 
     def derivatives(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         terms, counts, k = self._terms(at), self.rows.counts, self.design.shape[1]
-        jacobian = self._jacobian(len(at) - k)
-        slope = np.einsum("ro,rop->rp", counts, terms.first)
-        bend = np.einsum("ro,ropq->rpq", counts, terms.second)
-        gradient = np.einsum("rp,rpd->d", slope, jacobian)
-        curvature = -np.einsum("rpd,rpq,rqe->de", jacobian, bend, jacobian)
+        gradient = self._by_coefficient(np.einsum("ro,rop->rp", counts, terms.first)).sum(axis=0)
+        curvature = -self._blocks(np.einsum("ro,ropq->rpq", counts, terms.second))
         p = expit(self.pseudo @ at[:k])
         gradient[:k] += self.pseudo.T @ (0.5 - p)
         curvature[:k, :k] += self.pseudo.T @ ((p * (1 - p))[:, None] * self.pseudo)
@@ -486,13 +406,19 @@ class _TieFit(NamedTuple):
             return found
         return _Terms(found.logp, found.first[..., :1], found.second[..., :1, :1])
 
-    def _jacobian(self, n_tie: int) -> np.ndarray:
-        """Of (d, tie parameter) by the coefficients, row by row."""
-        n, k = self.design.shape
-        found = np.zeros((n, 1 + n_tie, k + n_tie))
-        found[:, 0, :k] = self.design
-        found[:, 1:, k:] = np.eye(n_tie)
-        return found
+    def _by_coefficient(self, slopes: np.ndarray) -> np.ndarray:
+        """Derivatives by d and the tie parameter as those by the coefficients, row by row."""
+        return np.column_stack([slopes[:, :1] * self.design, slopes[:, 1:]])
+
+    def _blocks(self, weights: np.ndarray) -> np.ndarray:
+        """Second derivatives, or products of first ones, summed over the rows."""
+        columns = [self.design, np.ones((len(self.design), 1))][: weights.shape[1]]
+        return np.block(
+            [
+                [a.T @ (weights[:, i, j, None] * b) for j, b in enumerate(columns)]
+                for i, a in enumerate(columns)
+            ]
+        )
 
     def _prior(self, at: np.ndarray) -> float:
         eta = self.pseudo @ at[: self.design.shape[1]]
@@ -502,36 +428,53 @@ class _TieFit(NamedTuple):
         """Each comparison, or each prompt, is a unit; so is each half win that was added."""
         terms, counts, k = self._terms(at), self.rows.counts, self.design.shape[1]
         _, curvature = self.derivatives(at)
-        pull = np.einsum("rop,rpd->rod", terms.first, self._jacobian(len(at) - k))
         p = expit(self.pseudo @ at[:k])
-        added = np.zeros_like(curvature)
+        meat = np.zeros_like(curvature)
+        # A half win is an outcome with its own spread, so that the curvature alone misstates the
+        # variance.
         squares = ((1 - p) ** 2 + p**2) / 2
-        added[:k, :k] = self.pseudo.T @ (squares[:, None] * self.pseudo)
+        meat[:k, :k] = self.pseudo.T @ (squares[:, None] * self.pseudo)
         if self.rows.clusters is None:
-            own = np.einsum("ro,rod,roe->de", counts, pull, pull)
-            return sandwich(curvature, own + added)
-        score = np.einsum("ro,rod->rd", counts, pull)
-        return sandwich(curvature, added, score, self.rows.clusters)
+            first = terms.first
+            meat += self._blocks(np.einsum("ro,rop,roq->rpq", counts, first, first))
+            return sandwich(curvature, meat)
+        score = self._by_coefficient(np.einsum("ro,rop->rp", counts, terms.first))
+        return sandwich(curvature, meat, score, self.rows.clusters)
 
 
-def _tie_fit(
+def _tie_ranking(
     results: Sequence[PairResult],
     n_items: int,
     clusters: Sequence[Hashable] | None,
-    terms: Callable[[np.ndarray, float], _Terms],
+    method: Literal["davidson", "rao-kupper"],
     *,
     position: bool,
     level: float,
-) -> _TieFit:
-    check_level(level)
+) -> tuple[Ranking, Estimate | None]:
+    """The ranking by a model of ties, and its tie parameter where anything was tied."""
     rows = comparisons(results, n_items, clusters)
     if not rows.counts[:, :2].any():
         # The tie parameter would grow without end, and the strengths with it would mean nothing.
         raise NotEnoughDataError("every comparison is a tie: the items cannot be ranked")
-    basis, differences = rows.contrasts()
-    design = np.column_stack([differences, np.ones((len(rows.i), int(position)))])
-    fit = _TieFit(rows, terms, basis, design, np.zeros((0, design.shape[1])), position, level)
-    return fit.with_prior() if rows.is_separated() else fit
+    share = float(rows.counts[:, 2].sum() / rows.counts.sum())
+    start = log((1 + share) / (1 - share)) if share else None
+    terms = _davidson_terms if method == "davidson" else _rao_kupper_terms
+    extra = np.ones((len(rows.i), int(position)))
+    fit = _Fit.of(rows, terms, extra, position=position, level=level)
+    try:
+        return fit.ranking(method, start)
+    except NotEnoughDataError:
+        if len(fit.pseudo):
+            raise
+        return fit.with_prior().ranking(method, start)
+
+
+def _bradley_terry_terms(d: np.ndarray, _tie: float) -> _Terms:
+    """A tie is half a win and half a loss; there is no tie parameter."""
+    p = expit(d)
+    logp, first = -np.logaddexp(0, np.column_stack([-d, d])), np.column_stack([1 - p, -p])
+    logp, first = (np.column_stack([sides, sides.mean(axis=1)]) for sides in (logp, first))
+    return _Terms(logp, first[..., None], np.repeat(-p * (1 - p), 3).reshape(-1, 3, 1, 1))
 
 
 def _davidson_terms(d: np.ndarray, tie: float) -> _Terms:

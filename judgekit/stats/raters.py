@@ -25,7 +25,7 @@ from judgekit.stats.agreement_coefficients import (
 )
 from judgekit.stats.alpha import Alpha, AlphaLevel, krippendorff_alpha
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.missing import floats
+from judgekit.stats.missing import floats, group_sums
 from judgekit.stats.quantiles import check_choice, check_level, t_quantile
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ __all__ = [
     "icc",
     "krippendorff_alpha",
 ]
+
+_CONSTANT = "all ratings are one label: agreement beyond chance is 0/0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +92,8 @@ def gwet_ac(
         The coefficient; 1 where all ratings are one label. `n` counts items, or cases.
 
     Raises:
-        ValueError: When a rating is not on the scale or an argument is unknown.
         NotEnoughDataError: When no item has two ratings.
     """
-    check_level(level)
     check_choice("interval", ci, get_args(IntervalMethod))
     w, q = category_weights(labels, weights), len(labels)
     table = _table(ratings, labels, clusters)
@@ -102,8 +102,11 @@ def gwet_ac(
     se = _linearised_se(table, found, factor)
     half = t_quantile(level, table.n - 1) * se
     flat = "one item only" if table.n == 1 else "the standard error is 0"
-    ends = interval_by(ci, found.value, found.left_out, half, level=level, flat=flat)
-    return _result(f"gwet, {ci}", found, table, ends, se=se, weights=weights, level=level)
+    ends = interval_by(
+        ci, found.value, found.left_out, half, level=level, undefined=_CONSTANT, flat=flat
+    )
+    kind = f"gwet, {ci}"
+    return _result(kind, found, table, ends, clusters, se=se, weights=weights, level=level)
 
 
 def fleiss_kappa(
@@ -125,14 +128,12 @@ def fleiss_kappa(
         The coefficient with a jackknife interval; nan where all ratings are one label.
 
     Raises:
-        ValueError: When `clusters` has another length.
         NotEnoughDataError: When no item has two ratings.
     """
-    check_level(level)
     table = _table(ratings, None, clusters)
     found = _Agreement.of(table, np.eye(len(table.labels)), lambda share: (share**2).sum(axis=-1))
-    ends = coefficient_interval(found.value, found.left_out, level=level)
-    return _result("fleiss, jackknife", found, table, ends, se=nan, weights=None, level=level)
+    ends = coefficient_interval(found.value, found.left_out, level=level, undefined=_CONSTANT)
+    return _result("fleiss, jackknife", found, table, ends, clusters, level=level)
 
 
 def _table(
@@ -167,8 +168,8 @@ class _Agreement:
         pairs = np.where(paired, raters * (raters - 1), 1)
         item = (table.counts * (table.counts @ w - 1)).sum(axis=1) / pairs * paired
         share = table.counts / raters[:, None]
-        units = np.arange(len(raters)) if table.clusters is None else table.clusters
-        sums = [_per_unit(units, column) for column in (item, paired, np.ones_like(item), share)]
+        columns = (item, paired, np.ones_like(item), share)
+        sums = [group_sums(table.units, column) for column in columns]
         whole = [part.sum(axis=0) for part in sums]
         pa, pe = whole[0] / whole[1], expected(whole[3] / whole[2])
         # Every sum is additive over units: leaving one out is a subtraction.
@@ -178,12 +179,6 @@ class _Agreement:
             pe_left = expected(rest[3] / rest[2][:, None])
         left_out = above_chance(pa_left, pe_left)
         return cls(float(above_chance(pa, pe)), float(pa), float(pe), item, share, left_out)
-
-
-def _per_unit(units: np.ndarray, column: np.ndarray) -> np.ndarray:
-    total = np.zeros((int(units.max()) + 1, *column.shape[1:]))
-    np.add.at(total, units, column)
-    return total
 
 
 def _linearised_se(table: RatingCounts, found: _Agreement, factor: float) -> float:
@@ -198,8 +193,7 @@ def _linearised_se(table: RatingCounts, found: _Agreement, factor: float) -> flo
     agreement = n / paired.sum() * (found.item - found.pe * paired) / room
     chance = factor * (found.share * (1 - margin)).sum(axis=1)
     pull = agreement - 2 * (1 - found.value) * (chance - found.pe) / room - found.value
-    units = np.arange(n) if table.clusters is None else table.clusters
-    totals = _per_unit(units, pull)
+    totals = group_sums(table.units, pull)
     return sqrt(float((totals**2).sum()) / n**2 * table.n / (table.n - 1))
 
 
@@ -208,24 +202,22 @@ def _result(
     found: _Agreement,
     table: RatingCounts,
     ends: Interval,
+    clusters: Sequence[Hashable] | None,
     *,
-    se: float,
-    weights: Weights | None,
     level: float,
+    se: float = nan,
+    weights: Weights | None = None,
 ) -> ChanceCorrected:
-    constant = "all ratings are one label: agreement beyond chance is 0/0"
     return ChanceCorrected(
         value=found.value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=table.n,
         n_missing=table.n_missing,
-        method=method + ("" if table.clusters is None else ", clustered"),
+        method=method + ("" if clusters is None else ", clustered"),
         se=se,
-        n_clusters=None if table.clusters is None else table.n,
+        n_clusters=None if clusters is None else table.n,
         n_observations=int(table.counts.sum()),
-        reason=constant if isnan(found.value) else ends.reason,
         pa=found.pa,
         pe=found.pe,
         weights=weights or "none",
@@ -277,7 +269,6 @@ def icc(
         The correlation; nan where items (or all ratings) do not vary. No interval at 1.
 
     Raises:
-        ValueError: When the kind is unknown or rows differ in length.
         NotEnoughDataError: When fewer than two complete items or two raters are left.
     """
     check_level(level)
@@ -308,14 +299,12 @@ def icc(
 
     return IntraclassCorrelation(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=n,
         n_missing=int(np.isnan(table).sum()),
         method=f"icc {kind}, F limits",
         n_observations=n * k,
-        reason=ends.reason,
         kind=kind,
         f=f,
         p_value=float(fdtrc(n - 1, squares.error_df(kind), f)),

@@ -10,14 +10,13 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import coefficient_interval
-from judgekit.stats.estimate import Estimate, Result, undefined_estimate
+from judgekit.stats.estimate import Estimate, Result, carried, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import floats, is_missing
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.quantiles import (
     SLACK,
     check_choice,
-    check_level,
     require,
     require_whole,
     upper_t_p_value,
@@ -73,7 +72,6 @@ class AltTest(Result):
     """Items of two raters and the judge."""
 
     note: str | None = None
-    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +115,9 @@ def alt_test(
         clusters: The case of each item; without, each is a case of its own.
         level: Confidence level of the advantage's interval.
 
-    Returns:
-        The test and its parts.
-
     Raises:
-        ValueError: When an argument is out of its range.
         NotEnoughDataError: When fewer than two raters can be tested.
     """
-    check_level(level)
     (epsilon, q), (min_items,) = require(epsilon=epsilon, q=q), require_whole(min_items=min_items)
     check_choice("score", score, get_args(AlignmentScore))
     if not (0 <= epsilon < 1 and 0 < q < 1):
@@ -141,6 +134,14 @@ def alt_test(
     p_values = tuple(_p_value(duel.ahead, epsilon) for duel in tested)
     rejected = _rejected(tested, epsilon, q)
     advantage = _advantage(tested, level)
+    notes = []
+    if len(tested) <= _FEW_RATERS:
+        notes.append(
+            f"{len(tested)} raters: the winning rate has only {len(tested) + 1} possible values"
+        )
+    if advantage.n < _FEW_ITEMS:
+        units = "items" if clusters is None else "cases"
+        notes.append(f"{advantage.n} {units}: the test has little power")
     return AltTest(
         winning_rate=sum(rejected) / len(tested),
         advantage_probability=advantage.value,
@@ -153,7 +154,7 @@ def alt_test(
         by_epsilon=tuple((e, sum(_rejected(tested, e, q)) / len(tested)) for e in _EPSILONS),
         epsilon=epsilon,
         n=len(items),
-        note=_note(len(tested), advantage.n, "items" if clusters is None else "cases"),
+        note="; ".join(notes) or None,
     )
 
 
@@ -182,7 +183,6 @@ def ceiling_gap(
         the judge. Without variation of the gap there is no interval.
 
     Raises:
-        ValueError: When lengths differ or the metric is unknown.
         NotEnoughDataError: When no item has two humans and the judge.
     """
     check_choice("metric", metric, get_args(CeilingMetric))
@@ -195,19 +195,7 @@ def ceiling_gap(
     gaps = [nan if side is None else side[0] - side[1] for side in sides]
     found = mean(gaps, clusters=clusters, level=level)
     return CeilingGap(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=found.n_missing,
-        method=f"{metric}, {found.method}",
-        se=found.se,
-        df=found.df,
-        n_clusters=found.n_clusters,
-        n_observations=found.n_observations,
-        reason=found.reason,
-        note=found.note,
+        **carried(found, method=f"{metric}, {found.method}", design_effect=nan),
         human=float(np.mean([human for _, human in known])),
         judge=float(np.mean([of_judge for of_judge, _ in known])),
     )
@@ -313,15 +301,6 @@ def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
         method=f"jackknife over {unit}s",
         reason=ends.reason,
     )
-
-
-def _note(n_tested: int, n: int, units: str) -> str | None:
-    notes = []
-    if n_tested <= _FEW_RATERS:
-        notes.append(f"{n_tested} raters: the winning rate has only {n_tested + 1} possible values")
-    if n < _FEW_ITEMS:
-        notes.append(f"{n} {units}: the test has little power")
-    return "; ".join(notes) or None
 
 
 def _sides(

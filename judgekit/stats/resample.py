@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isnan, nan
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -39,17 +39,6 @@ class BootstrapEstimate(Estimate):
 
     seed: int | None
     """The seed, where one was given instead of a generator."""
-
-
-class _Sample(NamedTuple):
-    """What is resampled: rows, and where clusters are given the cluster of each."""
-
-    rows: np.ndarray
-    codes: np.ndarray | None
-
-    @property
-    def n(self) -> int:
-        return len(self.rows) if self.codes is None else int(self.codes.max()) + 1
 
 
 def bootstrap(
@@ -89,28 +78,25 @@ def bootstrap(
     Raises:
         ValueError: When an argument is out of its range, or rng and seed are both or neither
             given.
-        NotEnoughDataError: When no observation is left.
     """
     check_level(level)
     generator = _generator(rng, seed, n_resamples)
     function = _function(statistic)
     check_choice("bootstrap", method, get_args(BootstrapMethod))
     sample, n_missing = _sample(x, clusters)
-    value = function(sample.rows)
+    value = function(sample.x)
     values = _draw(sample, statistic, function, generator, n_resamples)
     left = _leave_one_out(sample, statistic, function) if method == "bca" else None
     ends, n_dropped = _interval(values, value, level, left)
     return BootstrapEstimate(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=sample.n,
         n_missing=n_missing,
         method=f"bootstrap, {method}" + ("" if clusters is None else ", clustered"),
         n_clusters=None if clusters is None else sample.n,
-        n_observations=len(sample.rows),
-        reason=ends.reason,
+        n_observations=len(sample.x),
         n_resamples=n_resamples,
         n_dropped=n_dropped,
         seed=seed,
@@ -141,10 +127,6 @@ def bootstrap_table(
 
     Returns:
         The statistic and its percentile interval, undefined as in `bootstrap`.
-
-    Raises:
-        ValueError: When a count is negative or an argument out of its range.
-        NotEnoughDataError: When the table is empty.
     """
     check_level(level)
     generator = _generator(rng, seed, n_resamples)
@@ -161,12 +143,10 @@ def bootstrap_table(
     ends, n_dropped = _interval(values, value, level)
     return BootstrapEstimate(
         value=value,
-        low=ends.low,
-        high=ends.high,
+        **ends._asdict(),
         level=level,
         n=n,
         method="bootstrap of cells, percentile",
-        reason=ends.reason,
         n_resamples=n_resamples,
         n_dropped=n_dropped,
         seed=seed,
@@ -199,7 +179,7 @@ def _function(
 
 def _sample(
     x: Sequence[float | None] | np.ndarray, clusters: Sequence[Hashable] | None
-) -> tuple[_Sample, int]:
+) -> tuple[ResampledValues, int]:
     rows = floats(x)
     if clusters is not None and len(clusters) != len(rows):
         raise ValueError(f"{len(rows)} observations, but {len(clusters)} cluster names")
@@ -210,11 +190,11 @@ def _sample(
     if len(used) == 0:
         raise NotEnoughDataError("no observations to resample")
     codes = None if clusters is None else cluster_codes(clusters, np.flatnonzero(known).tolist())
-    return _Sample(used, codes), len(rows) - len(used)
+    return ResampledValues(used, codes), len(rows) - len(used)
 
 
 def _draw(
-    sample: _Sample,
+    sample: ResampledValues,
     statistic: StatisticName | Callable[[np.ndarray], float],
     function: Callable[[np.ndarray], float],
     rng: np.random.Generator,
@@ -222,13 +202,13 @@ def _draw(
 ) -> np.ndarray:
     """The statistic on each resample, by the quickest way that has exactly that law."""
     # Named statistics of one column have closed forms that are much faster.
-    if isinstance(statistic, str) and sample.rows.ndim == 1:
-        return ResampledValues(*sample).draw(statistic, rng, n_resamples)
-    chosen = resample_positions(sample.n, rng, n_resamples, width=sample.rows.size)
+    if isinstance(statistic, str) and sample.x.ndim == 1:
+        return sample.draw(statistic, rng, n_resamples)
+    chosen = resample_positions(sample.n, rng, n_resamples, width=sample.x.size)
     if sample.codes is None:
-        return np.array([function(np.take(sample.rows, row, axis=0)) for p in chosen for row in p])
+        return np.array([function(np.take(sample.x, row, axis=0)) for p in chosen for row in p])
     # Rows sorted by cluster: a resample is a list of runs and needs no search.
-    by_cluster = sample.rows[np.argsort(sample.codes, kind="stable")]
+    by_cluster = sample.x[np.argsort(sample.codes, kind="stable")]
     sizes = np.bincount(sample.codes)
     starts = np.cumsum(sizes) - sizes
     return np.array(
@@ -243,17 +223,17 @@ def _runs(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def _leave_one_out(
-    sample: _Sample,
+    sample: ResampledValues,
     statistic: StatisticName | Callable[[np.ndarray], float],
     function: Callable[[np.ndarray], float],
 ) -> np.ndarray:
-    if isinstance(statistic, str) and sample.rows.ndim == 1:
-        return ResampledValues(*sample).leave_one_out(statistic)
+    if isinstance(statistic, str) and sample.x.ndim == 1:
+        return sample.leave_one_out(statistic)
     if sample.n == 1:
         return np.array([nan])
     codes = np.arange(sample.n) if sample.codes is None else sample.codes
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    return np.array([function(np.delete(sample.rows, places, axis=0)) for places in members])
+    return np.array([function(np.delete(sample.x, places, axis=0)) for places in members])
 
 
 def _interval(
@@ -261,8 +241,13 @@ def _interval(
 ) -> tuple[Interval, int]:
     """Quantiles of the resampled statistic, shifted for BCa; and how many are undefined."""
     known = values[~np.isnan(values)]
-    n_dropped = len(values) - len(known)
-    reason = _obstacle(known, value, n_dropped)
+    n_dropped, reason = len(values) - len(known), None
+    if isnan(value):
+        reason = "the statistic is undefined on this sample"
+    elif n_dropped > _MOST_DROPPED * len(values):
+        reason = f"the statistic is undefined on {n_dropped} resamples"
+    elif np.ptp(known) <= _ROUNDING * np.abs(known).max():
+        reason = "no variation"
     levels = ((1 - level) / 2, (1 + level) / 2)
     if reason is None and leave_one_out is not None:
         levels = _bca_levels(known, value, leave_one_out, level)
@@ -273,16 +258,6 @@ def _interval(
             return Interval(float(low), float(high), None), n_dropped
         reason = "the resampled statistic hardly varies"
     return Interval(nan, nan, reason), n_dropped
-
-
-def _obstacle(known: np.ndarray, value: float, n_dropped: int) -> str | None:
-    if isnan(value):
-        return "the statistic is undefined on this sample"
-    if n_dropped > _MOST_DROPPED * (n_dropped + len(known)):
-        return f"the statistic is undefined on {n_dropped} resamples"
-    if np.ptp(known) <= _ROUNDING * np.abs(known).max():
-        return "no variation"
-    return None
 
 
 def _bca_levels(
@@ -335,10 +310,9 @@ def resample_positions(
 
 @dataclass(frozen=True, slots=True)
 class ResampledValues:
-    """Numbers to be resampled one by one, or in clusters."""
+    """Numbers, or rows of them, to be resampled one by one or in clusters."""
 
     x: np.ndarray
-    """The numbers."""
 
     codes: np.ndarray | None
     """The cluster of each, numbered from 0; None where each is drawn by itself."""
@@ -354,17 +328,21 @@ class ResampledValues:
         """The statistic of each resample."""
         if statistic == "median":
             return self._draw_medians(rng, n_resamples)
-        if self.codes is not None:
-            return self._draw_clustered(statistic, rng, n_resamples)
+        centre = float(self.x.mean())
         levels, counts = np.unique(self.x, return_counts=True)
-        # Ratings have few levels: drawing their counts replaces drawing every item.
-        if len(levels) * _ITEMS_A_LEVEL <= self.n:
+        if self.codes is None and len(levels) * _ITEMS_A_LEVEL <= self.n:
+            # Ratings have few levels: drawing their counts replaces drawing every item.
             draws = rng.multinomial(self.n, counts / self.n, size=n_resamples)
-            return _of_levels(draws, levels, statistic)
-        if statistic == "sd" and self.n == 1:
-            return np.full(n_resamples, nan)
-        parts = resample_positions(self.n, rng, n_resamples)
-        return np.concatenate([NAMED_STATISTICS[statistic](_take(self.x, part)) for part in parts])
+            sums = _moments(levels - centre, np.arange(len(levels))) @ draws.T
+        else:
+            moments = _moments(self.x - centre, self._own_codes)
+            used = moments[: 2 if statistic == "mean" else 3]
+            parts = [
+                np.stack([_take(row, part).sum(axis=1) for row in used])
+                for part in resample_positions(self.n, rng, n_resamples)
+            ]
+            sums = np.concatenate(parts, axis=1)
+        return _of_moments(sums, statistic) + (centre if statistic == "mean" else 0.0)
 
     def leave_one_out(self, statistic: StatisticName) -> np.ndarray:
         """The statistic without each number, or without each cluster."""
@@ -380,17 +358,6 @@ class ResampledValues:
     @property
     def _own_codes(self) -> np.ndarray:
         return np.arange(len(self.x)) if self.codes is None else self.codes
-
-    def _draw_clustered(
-        self, statistic: StatisticName, rng: np.random.Generator, n_resamples: int
-    ) -> np.ndarray:
-        centre = float(self.x.mean())
-        moments = _moments(self.x - centre, self._own_codes)
-        found = [
-            _of_moments(np.stack([_take(row, part).sum(axis=1) for row in moments]), statistic)
-            for part in resample_positions(self.n, rng, n_resamples)
-        ]
-        return np.concatenate(found) + (centre if statistic == "mean" else 0.0)
 
     def _draw_medians(self, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
         """Of numbers by the law of order statistics, of clusters by how often each is drawn.
@@ -439,22 +406,14 @@ def _moments(x: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _of_moments(sums: np.ndarray, statistic: StatisticName) -> np.ndarray:
-    n, first, second = sums
+    n, first = sums[:2]
     if statistic == "mean":
         return np.asarray(first / n)
+    second = sums[2]
     squares = second - first**2 / n
     # Cancellation leaves a tiny variance, even a negative one, where all values are equal.
     squares = np.where(squares > _SAME_WITHIN * second, squares, 0.0)
     return np.asarray(np.sqrt(squares / np.where(n > 1, n - 1, nan)))
-
-
-def _of_levels(draws: np.ndarray, levels: np.ndarray, statistic: StatisticName) -> np.ndarray:
-    n = draws[0].sum()
-    if statistic == "mean":
-        return np.asarray(draws @ levels / n)
-    centred = levels - levels.mean()
-    sums = np.stack([np.full(len(draws), float(n)), draws @ centred, draws @ centred**2])
-    return _of_moments(sums, statistic)
 
 
 def _medians_without(x: np.ndarray, codes: np.ndarray) -> np.ndarray:

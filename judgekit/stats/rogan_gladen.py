@@ -16,7 +16,6 @@ from judgekit.stats.estimate import Estimate, Result
 from judgekit.stats.intervals import Rate, proportion
 from judgekit.stats.quantiles import (
     check_choice,
-    check_level,
     normal_quantile,
     require,
     require_whole,
@@ -101,7 +100,6 @@ class LabelAllocation(Result):
     """Labels of true failures."""
 
     note: str | None = None
-    """A caveat."""
 
 
 def judge_rates(
@@ -118,9 +116,6 @@ def judge_rates(
 
     Returns:
         Both rates with Wilson's interval; nan for a class without labels.
-
-    Raises:
-        ValueError: When a count is out of its range.
     """
     true_pos, n_pos, true_neg, n_neg = require_whole(
         true_pos=true_pos, n_pos=n_pos, true_neg=true_neg, n_neg=n_neg
@@ -180,7 +175,6 @@ def corrected_pass_rate(
     Raises:
         ValueError: When a count is out of its range, or the bootstrap has no `rng`.
     """
-    check_level(level)
     check_choice("interval", ci, get_args(CorrectionInterval))
     if ci == "bootstrap" and rng is None:
         raise ValueError("the bootstrap needs a generator: give rng")

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import Interval, coefficient_interval
-from judgekit.stats.estimate import Estimate, Result
+from judgekit.stats.estimate import Counted, Estimate, Result, jackknife_se
 from judgekit.stats.intervals import proportion
 from judgekit.stats.missing import floats, known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, check_level, normal_quantile, require
@@ -23,7 +23,7 @@ _GRID = tuple(round(0.99 - 0.01 * step, 2) for step in range(50))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RiskCoverage(Result):
+class RiskCoverage(Counted):
     """Error among the most confident items, at every coverage."""
 
     coverage: tuple[float, ...]
@@ -47,15 +47,9 @@ class RiskCoverage(Result):
     aurc_high: float
     """Upper end of the interval of aurc."""
 
-    n: int
-    """Items, or cases of them."""
-
-    n_missing: int
-    """Items that lack a side."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AbstainThreshold(Result):
+class AbstainThreshold(Counted):
     """The confidence above which the error rate is provably within its limit."""
 
     threshold: float
@@ -73,13 +67,7 @@ class AbstainThreshold(Result):
     p_value: float
     """p of the last level that was accepted; nan where none was."""
 
-    n: int
-    """Items."""
-
     n_accepted: int
-
-    n_missing: int
-    """Items that lack a side."""
 
     max_risk: float
     """The error that is allowed."""
@@ -127,11 +115,6 @@ def risk_coverage(
     Returns:
         The curve, the area under it, and the area above that of a perfect order (Geifman, Uziel &
         El-Yaniv 2019).
-
-    Raises:
-        ValueError: When lengths differ, an outcome is neither 0 nor 1, or another argument is out
-            of its range.
-        NotEnoughDataError: When no item has both sides.
     """
     check_level(level)
     sample = _sample(confidence, correct)
@@ -193,16 +176,8 @@ def abstain_threshold(
 
     Returns:
         The threshold; nan with a reason where no level can be proved.
-
-    Raises:
-        ValueError: When lengths differ or an argument is out of its range.
-        NotEnoughDataError: When no item has both sides.
     """
-    max_risk, delta = require(max_risk=max_risk, delta=delta)
-    if not (0 < max_risk < 1 and 0 < delta < 1):
-        raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
-    if len(grid) == 0:
-        raise ValueError("the grid holds no level")
+    max_risk, delta = _risk_limits(max_risk, delta, grid)
     return _threshold(_sample(confidence, correct), max_risk, delta, grid)
 
 
@@ -234,11 +209,7 @@ def cascade_thresholds(
     lengths = {len(part) for stage in stages for part in stage}
     if len(lengths) != 1:
         raise ValueError("a cascade needs stages over the same items")
-    max_risk, delta = require(max_risk=max_risk, delta=delta)
-    if not (0 < max_risk < 1 and 0 < delta < 1) or len(grid) == 0:
-        raise ValueError(
-            f"max_risk {max_risk} and delta {delta} lie between 0 and 1; a grid is needed"
-        )
+    max_risk, delta = _risk_limits(max_risk, delta, grid)
     n = lengths.pop()
     left, thresholds, errors = np.ones(n, dtype=bool), [], 0.0
     for confidence, correct in stages:
@@ -259,6 +230,15 @@ def cascade_thresholds(
         coverage=n_accepted / n if n else nan,
         risk=errors / n_accepted if n_accepted else nan,
     )
+
+
+def _risk_limits(max_risk: float, delta: float, grid: Sequence[float]) -> tuple[float, float]:
+    max_risk, delta = require(max_risk=max_risk, delta=delta)
+    if not (0 < max_risk < 1 and 0 < delta < 1):
+        raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
+    if len(grid) == 0:
+        raise ValueError("the grid holds no level")
+    return max_risk, delta
 
 
 def _risks(rows: np.ndarray) -> np.ndarray:
@@ -285,16 +265,6 @@ def _sample(confidence: Sequence[float | None], correct: Sequence[float | None])
     return _Sample(p, 1 - outcomes(y), n_missing)
 
 
-class _Level(NamedTuple):
-    threshold: float
-    errors: int
-    n: int
-    p_value: float
-
-
-_NO_LEVEL = _Level(nan, 0, 0, nan)
-
-
 def _threshold(
     sample: _Sample, max_risk: float, delta: float, grid: Sequence[float]
 ) -> AbstainThreshold:
@@ -302,7 +272,8 @@ def _threshold(
 
     # Without any error, so many items are the fewest that can show the risk.
     needed = log(delta) / log(1 - max_risk)
-    best, reason = _NO_LEVEL, f"each level has fewer than the {needed:.0f} items needed"
+    level, n_wrong, n_accepted, p_value = nan, 0, 0, nan
+    reason = f"each level has fewer than the {needed:.0f} items needed"
     # Fixed-sequence testing: from the strictest level down, stopping at the first failure, so that
     # no alpha is split.
     for threshold in sorted(set(grid), reverse=True):
@@ -310,30 +281,29 @@ def _threshold(
         n, errors = int(accepted.sum()), int(sample.error[accepted].sum())
         if n < needed - SLACK:
             continue
-        p_value = float(bdtr(errors, n, max_risk))
-        if p_value > delta:
+        p_of_level = float(bdtr(errors, n, max_risk))
+        if p_of_level > delta:
             reason = (
                 f"from {threshold:g} on {errors} of {n} are wrong:"
                 f" an error of at most {max_risk:g} is not proved"
             )
             break
-        best = _Level(threshold, errors, n, p_value)
+        level, n_wrong, n_accepted, p_value = threshold, errors, n, p_of_level
     total = len(sample.error)
-    bound = proportion(
-        best.errors, best.n, method="clopper-pearson", level=1 - 2 * min(delta, 0.49)
-    )
+    certainty = 1 - 2 * min(delta, 0.49)
+    bound = proportion(n_wrong, n_accepted, method="clopper-pearson", level=certainty)
     return AbstainThreshold(
-        threshold=best.threshold,
-        coverage=best.n / total if total else 0.0,
-        risk=best.errors / best.n if best.n else nan,
+        threshold=level,
+        coverage=n_accepted / total if total else 0.0,
+        risk=n_wrong / n_accepted if n_accepted else nan,
         risk_high=bound.high,
-        p_value=best.p_value,
+        p_value=p_value,
         n=total,
-        n_accepted=best.n,
+        n_accepted=n_accepted,
         n_missing=sample.n_missing,
         max_risk=max_risk,
         delta=delta,
-        reason=None if best.n else reason,
+        reason=None if n_accepted else reason,
     )
 
 
@@ -360,9 +330,6 @@ def auroc(
         The chance over all pairs of items; nan where all items are right, or all wrong; no
         interval at 0 and 1, nor where one case alone has what is right, or what is wrong. `n`
         counts items, or cases.
-
-    Raises:
-        ValueError: When lengths differ or an outcome is neither 0 nor 1.
     """
     check_level(level)
     p, y, n_missing = known_pairs(confidence, correct)
@@ -439,9 +406,7 @@ def _without_cases(
     ends = coefficient_interval(
         2 * total / (n_right * n_wrong) - 1, 2 * left - 1, level=level, unit="case"
     )
-    n = len(left)
-    se = sqrt((n - 1) / n * float(((left - left.mean()) ** 2).sum()))
-    return Interval((ends.low + 1) / 2, (ends.high + 1) / 2, ends.reason), se
+    return Interval((ends.low + 1) / 2, (ends.high + 1) / 2, ends.reason), jackknife_se(left)
 
 
 def _share_below(x: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Result, known_observations
+from judgekit.stats.estimate import Counted, Estimate, Result, known_observations
 from judgekit.stats.quantiles import require, require_whole
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _BISECTIONS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EValue(Result):
+class EValue(Counted):
     """Evidence against "no difference", valid whenever one chooses to stop."""
 
     value: float
@@ -29,12 +29,6 @@ class EValue(Result):
 
     p_value: float
     """min(1, 1 / value): valid at any stopping time."""
-
-    n: int
-    """Items it rests on."""
-
-    n_missing: int
-    """Items that are missing."""
 
     method: str
     """The mixture."""
@@ -71,9 +65,6 @@ def win_e_value(wins: int, losses: int, *, prior_a: float = 10.0, prior_b: float
 
     Returns:
         The e-value; 1 without a decisive pair.
-
-    Raises:
-        ValueError: When a count is negative or a prior not positive.
     """
     wins, losses = require_whole(wins=wins, losses=losses)
     prior_a, prior_b = require(prior_a=prior_a, prior_b=prior_b)
@@ -104,9 +95,6 @@ def win_e_process(
 
     Returns:
         The path, its anytime p and where it would have stopped.
-
-    Raises:
-        ValueError: When an outcome is none of the three, or an argument out of its range.
     """
     _check_alpha(alpha)
     wins = losses = 0
@@ -141,9 +129,6 @@ def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
 
     Returns:
         The ratio as an e-value; 1 without data.
-
-    Raises:
-        ValueError: When sigma or tau is not positive, or a difference is infinite.
     """
     sigma, tau = require(sigma=sigma, tau=tau)
     if not (sigma > 0 and tau > 0):
@@ -173,10 +158,6 @@ def mean_confidence_sequence(
 
     Returns:
         The mean and its interval, within the bounds.
-
-    Raises:
-        ValueError: When a value lies outside the bounds, or an argument out of its range.
-        NotEnoughDataError: When no value is known.
     """
     _check_alpha(alpha)
     low, high = require(low=low, high=high)
@@ -188,8 +169,15 @@ def mean_confidence_sequence(
     if min(known) < low or max(known) > high:
         raise ValueError(f"a value lies outside {low:g}..{high:g}")
     unit = (np.asarray(known) - low) / (high - low)
+    # The stake on each item rests on the items before it: the paper's predictable plug-in.
+    t = np.arange(1, len(unit) + 1)
+    running = (0.5 + np.cumsum(unit)) / (t + 1)
+    variance = (0.25 + np.cumsum((unit - running) ** 2)) / (t + 1)
+    # A bet may use only what was known before: the variance up to the step before.
+    before = np.concatenate([[0.25], variance[:-1]])
     # Waudby-Smith & Ramdas (2024): half of alpha for each side.
-    stakes, limit = _stakes(unit, alpha), log(2 / alpha)
+    limit = log(2 / alpha)
+    stakes = np.sqrt(2 * limit / (before * t * np.log1p(t)))
     centre = float(unit.mean())
     lower = _crossing(lambda m: _capital(unit, stakes, m) < limit)
     upper = 1 - _crossing(lambda m: _capital(1 - unit, stakes, m) < limit)
@@ -222,10 +210,6 @@ def asymptotic_confidence_sequence(
 
     Returns:
         The mean and its interval; nan with a reason where the values do not vary.
-
-    Raises:
-        ValueError: When alpha or `best_at` is out of range, or a value is infinite.
-        NotEnoughDataError: When no value is known.
     """
     _check_alpha(alpha)
     if best_at < 1:
@@ -260,16 +244,6 @@ def _e_value(log_value: float, n: int, n_missing: int, method: str) -> EValue:
     return EValue(
         value=value, p_value=min(1.0, exp(-log_value)), n=n, n_missing=n_missing, method=method
     )
-
-
-def _stakes(unit: np.ndarray, alpha: float) -> np.ndarray:
-    """The stake on each item from the items before it: the paper's predictable plug-in."""
-    t = np.arange(1, len(unit) + 1)
-    running = (0.5 + np.cumsum(unit)) / (t + 1)
-    variance = (0.25 + np.cumsum((unit - running) ** 2)) / (t + 1)
-    # A bet may use only what was known before: the variance up to the step before.
-    before = np.concatenate([[0.25], variance[:-1]])
-    return np.asarray(np.sqrt(2 * log(2 / alpha) / (before * t * np.log1p(t))))
 
 
 def _capital(unit: np.ndarray, stakes: np.ndarray, m: float) -> float:

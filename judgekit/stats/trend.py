@@ -1,19 +1,29 @@
-"""Whether quality moves from run to run: the rules that raise alarms, trend tests, CUSUM.
+"""Whether quality moves from run to run.
 
-What supports an alarm is in `alarms`.
+The rules that raise alarms, trend tests and CUSUM; then the evidence behind an alarm: certainty of
+a drop, baseline of a series, change point.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations, pairwise
 from math import comb, factorial, fsum, inf, isnan, nan, prod, sqrt
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Result, known_observations, standard_deviation
+from judgekit.stats.estimate import (
+    Counted,
+    Estimate,
+    Result,
+    carried,
+    known_observations,
+    standard_deviation,
+)
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import SLACK, normal_p_value, require, require_whole, t_p_value
@@ -28,7 +38,7 @@ _FEWEST_POINTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Direction(Result):
+class Direction(Counted):
     """The direction of the last scores of a series."""
 
     direction: DirectionName
@@ -44,12 +54,6 @@ class Direction(Result):
 
     spread: float
     """Range (or standard deviation) over the mean; nan without a score."""
-
-    n: int
-    """Scores in the window."""
-
-    n_missing: int
-    """Scores of the series that are missing; the window skips them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +87,6 @@ class PassRateDrop(Result):
     """Whether the relative drop exceeds the limit; False where a rate is missing."""
 
     reason: str | None = None
-    """Why the drop is undefined."""
 
 
 def direction(
@@ -104,9 +107,6 @@ def direction(
 
     Returns:
         The direction and what it rests on.
-
-    Raises:
-        ValueError: When window or band are out of range, or a score is infinite.
     """
     (window,), (band,) = require_whole(window=window), require(band=band)
     if window < _FEWEST_POINTS or not band >= 0:
@@ -143,9 +143,6 @@ def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escal
 
     Returns:
         The answer, which is true or false itself; `is_new` for the first run of an episode.
-
-    Raises:
-        ValueError: When `consecutive` is less than 1.
     """
     (consecutive,) = require_whole(consecutive=consecutive)
     if consecutive < 1:
@@ -173,9 +170,6 @@ def pass_rate_drop(
         The drop in points and as a share; a rate that rose has a negative one. Where a rate is
         missing both are nan with a reason, and nothing is critical: a run without a rate has to
         be reported separately.
-
-    Raises:
-        ValueError: When a rate lies outside [0, 1], or the limit is negative.
     """
     (limit,) = require(limit=limit)
     rates = {"previous": previous, "current": current}
@@ -202,7 +196,7 @@ def _spread(y: Sequence[float], kind: Spread) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MannKendall(Result):
+class MannKendall(Counted):
     """A test for a monotone trend."""
 
     s: int
@@ -214,14 +208,7 @@ class MannKendall(Result):
     slope: float
     """Median slope a run (Theil-Sen)."""
 
-    n: int
-    """Scores."""
-
-    n_missing: int
-    """Scores that are missing."""
-
     reason: str | None = None
-    """Why the p is undefined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +225,6 @@ class RateTrend(Result):
     """Runs with a case."""
 
     reason: str | None = None
-    """Why it is undefined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,9 +283,6 @@ def cochran_armitage(passes: Sequence[int | None], totals: Sequence[int | None])
 
     Returns:
         The test; nan with a reason where all or none pass, or only one run has cases.
-
-    Raises:
-        ValueError: When lengths differ or a count is out of its range.
     """
     # A run with a missing count has no cases.
     runs = [
@@ -343,17 +326,8 @@ def item_slopes(scores: Sequence[Sequence[float | None]], *, level: float = 0.95
         raise NotEnoughDataError("no item has scores of two runs")
     found = mean(slopes, level=level)
     return SlopeEstimate(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=found.n_missing,
-        method="t over items' slopes",
-        se=found.se,
-        df=found.df,
+        **carried(found, method="t over items' slopes", n_observations=None),
         p_value=nan if found.reason else t_p_value(found.value / found.se, found.df),
-        reason=found.reason,
     )
 
 
@@ -371,12 +345,6 @@ def cusum(
         sd: Standard deviation of a run's score, more than 0.
         k: Shortfall that is let pass at each run, in standard deviations.
         h: The sum above which it alarms, in standard deviations.
-
-    Returns:
-        The path and the first alarm.
-
-    Raises:
-        ValueError: When `sd` is not positive or a score is infinite.
     """
     target, sd, k, h = require(target=target, sd=sd, k=k, h=h)
     if not sd > 0:
@@ -423,7 +391,11 @@ def kendall_p_value(y: Sequence[float]) -> float:
     """Two-sided p of S against any order being as likely as any other (Mann 1945)."""
     # Exact up to 60 values, ties included; beyond, the normal approximation with correction for
     # ties and continuity (Kendall 1970).
-    s, ties = kendall_s(y), _tie_sizes(y)
+    ordered = sorted(y)
+    # How often each value occurs; values within the slack of their neighbour are one.
+    steps = [later - earlier > SLACK for earlier, later in pairwise(ordered)]
+    ties = list(Counter(accumulate(steps, initial=0)).values()) if ordered else []
+    s = kendall_s(y)
     if len(ties) < 2:  # noqa: PLR2004 - one value only, or none
         return nan
     if len(y) > _EXACT_UP_TO:
@@ -442,38 +414,148 @@ def consistent_s(m: int) -> int:
     return min(enough, default=pairs)
 
 
-def _tie_sizes(y: Sequence[float]) -> list[int]:
-    """How often each value occurs; values within the slack of their neighbour are one."""
-    groups: Counter[int] = Counter()
-    group, last = 0, nan
-    for value in sorted(y):
-        group += bool(value - last > SLACK)
-        groups[group] += 1
-        last = value
-    return list(groups.values())
-
-
 def _s_variance(n: int) -> float:
     return n * (n - 1) * (2 * n + 5) / 18
 
 
 def _upper_tail(ties: Sequence[int], s: int) -> float:
     """P(S >= s) over all arrangements of values tied in groups of these sizes."""
-    falling = _falling_pairs(ties)
+    # How many arrangements have 0, 1, 2, ... falling pairs is generated by the Gaussian multinomial
+    # coefficient [n]!_q / prod [t]!_q, a factor at a time.
+    n = sum(ties)
+    falling = [1] + [0] * (comb(n, 2) - sum(comb(t, 2) for t in ties))
+    divisors = [i for t in ties for i in range(1, t + 1)]
+    for up, down in zip(range(1, n + 1), divisors, strict=True):
+        for place in range(len(falling) - 1, up - 1, -1):
+            falling[place] -= falling[place - up]
+        for place in range(down, len(falling)):
+            falling[place] += falling[place - down]
     untied = len(falling) - 1  # S = untied - 2 * falling
     reached = sum(count for fallen, count in enumerate(falling) if untied - 2 * fallen >= s)
     return reached / (factorial(sum(ties)) // prod(factorial(t) for t in ties))
 
 
-def _falling_pairs(ties: Sequence[int]) -> list[int]:
-    """How many arrangements of tied values have 0, 1, 2, ... falling pairs."""
-    # Generated by the Gaussian multinomial coefficient [n]!_q / prod [t]!_q, a factor at a time.
-    n = sum(ties)
-    counts = [1] + [0] * (comb(n, 2) - sum(comb(t, 2) for t in ties))
-    divisors = [i for t in ties for i in range(1, t + 1)]
-    for up, down in zip(range(1, n + 1), divisors, strict=True):
-        for place in range(len(counts) - 1, up - 1, -1):
-            counts[place] -= counts[place - up]
-        for place in range(down, len(counts)):
-            counts[place] += counts[place - down]
-    return counts
+DropEvidence = Literal["strong", "weak", "none"]
+_FEWEST_BASELINE_RUNS = 8
+_FEWEST_AROUND_A_CHANGE = 2
+
+
+class TestedDifference(Protocol):
+    """A difference with an interval and a two-sided p, such as `PairedProportions`."""
+
+    @property
+    def value(self) -> float:
+        """Current less previous."""
+
+    @property
+    def high(self) -> float:
+        """Upper end of its interval."""
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline(Result):
+    """What is normal for a series."""
+
+    target: float
+    """Mean of the baseline runs."""
+
+    sd: float
+    """Standard deviation of a run, at least that of drawing the cases."""
+
+    n: int
+    """Baseline runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changepoint(Result):
+    """Where a series most likely changed its level."""
+
+    at: int
+    """Place of the first run after the change, from 0 in the series as given."""
+
+    z: float
+    """Largest two-sample statistic over all splits; negative for a fall."""
+
+    p_value: float
+    """Share of shuffled series that reach it."""
+
+    n: int
+    """Runs with a score."""
+
+    n_resamples: int
+    """Shuffles it rests on."""
+
+
+def drop_evidence(difference: TestedDifference) -> DropEvidence:
+    """How certain it is that a rate fell; `trend.pass_rate_drop` does not depend on it."""
+    if isnan(difference.p_value):
+        return "none"
+    half = difference.p_value / 2
+    one_sided = half if difference.value < 0 else 1 - half
+    if one_sided < 0.01 and difference.high < 0:  # noqa: PLR2004 - the definition
+        return "strong"
+    return "weak" if one_sided < 0.05 else "none"  # noqa: PLR2004 - the definition
+
+
+def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> Baseline:
+    """The target and spread for `trend.cusum` from runs known to be good."""
+    known, _ = known_observations(scores)
+    n = len(known)
+    if n < _FEWEST_BASELINE_RUNS:
+        raise NotEnoughDataError(f"{n} runs; a baseline needs {_FEWEST_BASELINE_RUNS}")
+    target = fsum(known) / n
+    sd = standard_deviation(known)
+    if n_cases is not None:
+        if n_cases < 1 or not all(0 <= score <= 1 for score in known):
+            raise ValueError(f"{n_cases} cases a run: it is 1 or more, and scores are rates")
+        # At least the noise of drawing the cases: runs that happen to agree would give limits so
+        # narrow that the next run is an alarm. Laplace's rate keeps that above 0 at 0 and 1.
+        rate = (target * n_cases + 1) / (n_cases + 2)
+        sd = max(sd, sqrt(rate * (1 - rate) / n_cases))
+    if sd <= 1e-12 * abs(target):
+        raise NotEnoughDataError("the runs do not vary; give n_cases, or runs with fresh outputs")
+    return Baseline(target=target, sd=sd, n=n)
+
+
+def changepoint(
+    scores: Sequence[float | None], *, rng: np.random.Generator, n_resamples: int = 2000
+) -> Changepoint:
+    """Where a series most likely changed its level: the split with the largest two-sample z.
+
+    With the p-value of shuffling. A change point is reported; no rule acts on it.
+    """
+    known, places = known_observations(scores, range(len(scores)))
+    y = np.asarray(known)
+    if len(y) < 2 * _FEWEST_AROUND_A_CHANGE or np.ptp(y) <= 1e-12 * np.abs(y).max():
+        raise NotEnoughDataError("a change needs four scores at least that are not all equal")
+    statistics = _split_statistics(y[None, :])[0]
+    best = int(np.argmax(np.abs(statistics)))
+    shuffled = rng.permuted(np.tile(y, (n_resamples, 1)), axis=1)
+    largest = np.abs(_split_statistics(shuffled)).max(axis=1)
+    # A shuffle can repeat the series exactly; the last digits may not decide whether it counts.
+    reached = int(np.sum(largest >= abs(statistics[best]) * (1 - 1e-9)))
+    return Changepoint(
+        at=int(str(places[best + _FEWEST_AROUND_A_CHANGE])),
+        z=float(statistics[best]),
+        # The observed order is one of the shuffles, so that p is never 0 (Phipson & Smyth 2010).
+        p_value=(reached + 1) / (n_resamples + 1),
+        n=len(y),
+        n_resamples=n_resamples,
+    )
+
+
+def _split_statistics(series: np.ndarray) -> np.ndarray:
+    """For each row and each split, mean after less mean before, in standard errors."""
+    n = series.shape[1]
+    before = np.arange(_FEWEST_AROUND_A_CHANGE, n - _FEWEST_AROUND_A_CHANGE + 1)
+    sums = np.cumsum(series, axis=1)
+    first = sums[:, before - 1] / before
+    second = (sums[:, -1:] - sums[:, before - 1]) / (n - before)
+    # One standard deviation for all splits: a split whose parts happen to be constant would win by
+    # dividing by 0.
+    spread = series.std(axis=1, ddof=1, keepdims=True)
+    return np.asarray((second - first) / (spread * np.sqrt(1 / before + 1 / (n - before))))

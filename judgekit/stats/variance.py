@@ -47,10 +47,7 @@ class Components(Result):
     """Scores that are missing."""
 
     reason: str | None = None
-    """Why a component is nan."""
-
     note: str | None = None
-    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +64,6 @@ class DStudy(Result):
     """Standard error of the mean over all items."""
 
     reason: str | None = None
-    """Why a figure is undefined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +77,6 @@ class SamplePlan(Result):
     """The best whole number, 1 or more; None where undefined."""
 
     reason: str | None = None
-    """Why it is undefined."""
 
 
 def components(data: Sequence[Sequence[Sequence[float | None]]]) -> Components:
@@ -152,9 +147,6 @@ def dstudy(
 
     Returns:
         The figures; nan with a reason where a component they need is unknown.
-
-    Raises:
-        ValueError: When a number is less than 1 or not whole.
     """
     n_items, n_judges, n_samples = require_whole(
         n_items=n_items, n_judges=n_judges, n_samples=n_samples
@@ -201,9 +193,6 @@ def optimal_samples(
     Returns:
         The number, and the best whole one; undefined with a reason where items do not differ or a
         variance is unknown.
-
-    Raises:
-        ValueError: When an argument is out of its range.
     """
     cost_item, cost_sample = require(cost_item=cost_item, cost_sample=cost_sample)
     if is_missing(var_item) or is_missing(var_sample):
@@ -235,7 +224,6 @@ def pass_at_k(n: int, c: int, k: int) -> Figure:
         The unbiased estimate, in [0, 1].
 
     Raises:
-        ValueError: When a count is out of its range.
         NotEnoughDataError: When fewer than k tries were made.
     """
     n, c, k = _tries(n, c, k)
@@ -254,7 +242,6 @@ def pass_hat_k(n: int, c: int, k: int) -> Figure:
         The unbiased estimate, in [0, 1].
 
     Raises:
-        ValueError: When a count is out of its range.
         NotEnoughDataError: When fewer than k tries were made.
     """
     n, c, k = _tries(n, c, k)
@@ -276,7 +263,6 @@ def mean_pass_k(
         The mean over items; its interval never has width 0.
 
     Raises:
-        ValueError: When a count is out of its range.
         NotEnoughDataError: When there is no item, or one has fewer than k tries.
     """
     each = [(pass_hat_k if every else pass_at_k)(n, c, k).value for n, c in tries]

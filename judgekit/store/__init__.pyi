@@ -2,6 +2,7 @@ from .catalog import (
     COMPARISON_OUTPUTS_SUFFIX as COMPARISON_OUTPUTS_SUFFIX,
     LATEST_RUN as LATEST_RUN,
     StoredJudgment as StoredJudgment,
+    StoredRuns as StoredRuns,
 )
 from .comparisons import (
     LATEST_COMPARISON as LATEST_COMPARISON,
@@ -18,5 +19,4 @@ from .results import (
 )
 from .runs import (
     RunStore as RunStore,
-    StoredRuns as StoredRuns,
 )

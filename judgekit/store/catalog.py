@@ -1,20 +1,17 @@
-"""The rows of runs, and of the configs, rubrics and cases that runs share.
+"""The store of runs, for reading; runs are found from their cases, variants and rubrics too.
 
-Each is stored once and found from either end.
+Results are read in `results`; writing is in `runs`.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
-import os
-import socket
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, or_, select
 
-from judgekit.errors import StoreError, UnknownNameError
-from judgekit.fingerprint import canonical_json, fingerprint, text_fingerprint
+from judgekit.errors import UnknownNameError
 from judgekit.records import (
     Case,
     ItemKey,
@@ -22,21 +19,17 @@ from judgekit.records import (
     Rubric,
     RunInfo,
     Variant,
-    content_key,
     lookup_text,
-    name_text,
     read_record,
     read_time,
-    record_text,
-    time_text,
     words_text,
 )
+from judgekit.store.database import Database
+from judgekit.store.human_queue import read_queue
+from judgekit.store.observations import read_superseded
+from judgekit.store.results import ResultFilter, read_progress, read_results, spent_usd
 from judgekit.store.rows import (
     MOST_NAMED,
-    RowValues,
-    ending_columns,
-    insert_new,
-    insert_numbered,
     newest_first,
     number_of,
     number_with_prefix,
@@ -56,14 +49,14 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Select
     from sqlalchemy.engine import Connection
 
-    from judgekit.records import JsonObject, RunStatus
-    from judgekit.store.rows import Reading
+    from judgekit.records import CaseResult, HumanItem, JsonObject, Output
+    from judgekit.store.observations import SupersededObservation
+    from judgekit.store.results import AnswerProgress
 
 LATEST_RUN = "latest"
 """The name of the run that was begun last; `latest:SUITE` is the last one of a suite."""
@@ -73,60 +66,193 @@ COMPARISON_OUTPUTS_SUFFIX = ": outputs to compare"
 only where there is no other."""
 
 
-def begin_run(connection: Connection, run: RunInfo) -> int:
-    """Store the settings of a run."""
-    at = time_text(run.started_at)
-    if number_of(connection, runs, name_text("run id", run.id)) is not None:
-        raise StoreError(
-            f"the run {run.id} exists already",
-            hint="continue it with --resume, or give the new run another id",
-        )
-    row: RowValues = {
-        "id": run.id,
-        "suite": lookup_text(run.suite),
-        "suite_version": lookup_text(run.suite_version),
-        "started_at": at,
-        "config_key": insert_config(connection, run.config),
-        "config_fingerprint": lookup_text(run.config_fingerprint or fingerprint(run.config)),
-        "dataset": None if run.dataset is None else lookup_text(run.dataset),
-        "rubric_key": None if run.rubric is None else insert_rubric(connection, run.rubric, at),
-        "json": _run_text(run),
-        **ending_columns(run.status, run.reason, run.finished_at),
-        **_this_process(),
-    }
-    number = insert_numbered(connection, runs, row)
-    insert_variants(connection, number, enumerate(run.variants))
-    return number
+_PAGE = 500
+_MOST_SUGGESTED = 200  # names looked through for a near one
 
 
-def end_run(
-    connection: Connection, run_no: int, status: RunStatus, reason: str | None, at: datetime | None
-) -> None:
-    """Store how a run ended, or that it is running again."""
-    row = ending_columns(status, reason, at) | (_this_process() if status == "running" else {})
-    connection.execute(update(runs).where(runs.c.no == run_no).values(row))
+class StoredJudgment(NamedTuple):
+    """A judgment and its answer."""
+
+    run_id: str
+    key: ItemKey
+    judgment: Judgment
 
 
-def insert_variants(
-    connection: Connection, run_no: int, found: Iterable[tuple[int, Variant]]
-) -> None:
-    """Store variants of a run with their positions."""
-    rows: list[RowValues] = [
-        {
-            "run_no": run_no,
-            "no": no,
-            "variant": name_text("variant id", variant.id),
-            "json": record_text(variant),
+class StoredRuns(Database):
+    """Reads stored runs; see `Database` for how it is opened."""
+
+    def run(self, name: str = LATEST_RUN) -> RunInfo:
+        """The settings of a run and how it ended."""
+        with self.reading() as connection:
+            return _read_run(connection, find_run(connection, name))
+
+    def runs(
+        self,
+        *,
+        suite: str | None = None,
+        config_fingerprint: str | None = None,
+        limit: int | None = None,
+    ) -> list[RunInfo]:
+        """The runs, newest first."""
+        wanted = []
+        if suite is not None:
+            wanted.append(runs.c.suite == lookup_text(suite))
+        if config_fingerprint is not None:
+            wanted.append(runs.c.config_fingerprint == lookup_text(config_fingerprint))
+        return self._runs(*wanted, limit=limit)
+
+    def progress(self, run_id: str) -> Iterator[AnswerProgress]:
+        """The progress of each answer that was started."""
+        yield from read_progress(self.reading, self._number(run_id))
+
+    def results(
+        self,
+        run_id: str,
+        *,
+        variant: str | None = None,
+        case_id: str | None = None,
+        tag: str | None = None,
+        failed_only: bool = False,
+    ) -> Iterator[CaseResult]:
+        """Results of a run, read in pages: memory does not grow with the run."""
+        wanted = ResultFilter(variant=variant, case_id=case_id, tag=tag, failed_only=failed_only)
+        yield from self._results(run_id, wanted)
+
+    def result(self, run_id: str, key: ItemKey) -> CaseResult | None:
+        """One result of a run."""
+        wanted = ResultFilter(variant=key.variant, case_id=key.case_id, repeat=key.repeat)
+        return next(self._results(run_id, wanted), None)
+
+    def spent_usd(
+        self,
+        run_id: str,
+        *,
+        is_owned: Callable[[str, Output], bool],
+        only_replaced: bool = False,
+    ) -> float:
+        """Total cost of a run in US dollars, superseded results included."""
+        number = self._number(run_id)
+        return spent_usd(self.reading, number, is_owned, only_replaced=only_replaced)
+
+    def history(self, run_id: str, key: ItemKey) -> list[SupersededObservation]:
+        """The superseded results of an answer."""
+        with self.reading() as connection:
+            return read_superseded(connection, run_number(connection, run_id), key)
+
+    def runs_of_case(self, case_id: str) -> list[RunInfo]:
+        """The runs that have a case of this id, newest first."""
+        found = select(answers.c.run_no).join(cases).where(cases.c.case_id == lookup_text(case_id))
+        return self._runs(runs.c.no.in_(found.distinct()))
+
+    def results_of_case(self, case_id: str) -> Iterator[CaseResult]:
+        """The answers to a case in every run, newest run first."""
+        for run in self.runs_of_case(case_id):
+            yield from self._results(run.id, ResultFilter(case_id=case_id))
+
+    def cases_of(
+        self,
+        *,
+        case_id: str | None = None,
+        agent: str | None = None,
+        skill: str | None = None,
+        prompt_version: str | None = None,
+        tag: str | None = None,
+        rubric: str | None = None,
+    ) -> Iterator[Case]:
+        """Stored cases, each content once; all conditions must hold."""
+        wanted = {
+            "case_id": case_id,
+            "agent": agent,
+            "skill": skill,
+            "prompt_version": prompt_version,
+            "tag": tag,
+            "rubric": rubric,
         }
-        for no, variant in found
-    ]
-    insert_new(connection, variants, rows)
+        conditions = [
+            _case_condition(what, text) for what, text in wanted.items() if text is not None
+        ]
+        query = select(cases.c.key, cases.c.json).where(*conditions).order_by(cases.c.key)
+        for row in paged_rows(self.reading, query, [cases.c.key], size=_PAGE):
+            yield read_record(Case, row.json)
 
+    def runs_of_variant(self, variant: str) -> list[RunInfo]:
+        """The runs that have a variant of this id, newest first."""
+        found = select(variants.c.run_no).where(variants.c.variant == words_text(variant))
+        return self._runs(runs.c.no.in_(found))
 
-def variant_numbers(connection: Connection, run_no: int) -> dict[str, int]:
-    """The variants of a run."""
-    query = select(variants.c.variant, variants.c.no).where(variants.c.run_no == run_no)
-    return {row.variant: row.no for row in connection.execute(query.order_by(variants.c.no))}
+    def runs_of_rubric(self, rubric: str) -> list[RunInfo]:
+        """The runs of which a rubric, by name or fingerprint, judged cases, newest first."""
+        keys = _rubric_keys(rubric)
+        own = or_(cases.c.rubric_key.in_(keys), cases.c.rubric_name == lookup_text(rubric))
+        of_cases = select(answers.c.run_no).join(cases).where(own).distinct()
+        return self._runs(or_(runs.c.rubric_key.in_(keys), runs.c.no.in_(of_cases)))
+
+    def results_of_agent_run(self, agent_run: str) -> Iterator[CaseResult]:
+        """The answers whose output belongs to this run of an agent (`Output.run_id`)."""
+        found = select(outputs.c.run_no).where(
+            outputs.c.agent_run == lookup_text(agent_run), outputs.c.superseded_at.is_(None)
+        )
+        for run in self._runs(runs.c.no.in_(found)):
+            yield from self._results(run.id, ResultFilter(agent_run=agent_run))
+
+    def judgments_of_criterion(
+        self, criterion: str, *, rubric: str | None = None
+    ) -> Iterator[StoredJudgment]:
+        """The judgments of a criterion in every run, oldest first."""
+        query = _criterion_query(criterion, rubric)
+        for row in paged_rows(self.reading, query, [judgments.c.no], size=_PAGE):
+            key = ItemKey(row.case_id, row.variant, row.repeat)
+            yield StoredJudgment(row.id, key, read_record(Judgment, row.json))
+
+    def rubric(self, name: str) -> Rubric:
+        """A stored rubric, by its fingerprint or name; by name, the newest one."""
+        query = select(rubrics.c.json).where(rubrics.c.key.in_(_rubric_keys(name)))
+        with self.reading() as connection:
+            text = connection.scalar(query.order_by(rubrics.c.first_seen_at.desc()).limit(1))
+            if text is None:
+                known = select(rubrics.c.name).distinct().limit(_MOST_SUGGESTED)
+                raise UnknownNameError("rubric", name, connection.scalars(known))
+        return read_record(Rubric, text)
+
+    def rubrics_of_criterion(self, criterion: str) -> list[Rubric]:
+        """The rubrics that have a criterion of this name, oldest first."""
+        found = select(criteria.c.rubric_key).where(criteria.c.name == lookup_text(criterion))
+        query = select(rubrics.c.json).where(rubrics.c.key.in_(found))
+        with self.reading() as connection:
+            order = query.order_by(rubrics.c.first_seen_at, rubrics.c.key)
+            return [read_record(Rubric, text) for text in connection.scalars(order)]
+
+    def config(self, fingerprint: str) -> JsonObject:
+        """The suite of a run; `runs(config_fingerprint=…)` has its runs."""
+        same = runs.c.config_fingerprint == lookup_text(fingerprint)
+        query = select(configs.c.json).join(runs).where(same).order_by(*newest_first(runs))
+        with self.reading() as connection:
+            text = connection.scalar(query.limit(1))
+            if text is None:
+                known = select(runs.c.config_fingerprint).distinct().limit(_MOST_SUGGESTED)
+                raise UnknownNameError("config", fingerprint, connection.scalars(known))
+        config: JsonObject = json.loads(text)
+        return config
+
+    def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
+        """The queue of items for human judgment."""
+        run_no = None if run_id is None else self._number(run_id)
+        yield from read_queue(self.reading, run_no, open_only=open_only)
+
+    def _number(self, run_id: str) -> int:
+        with self.reading() as connection:
+            return run_number(connection, run_id)
+
+    def _runs(self, *conditions: ColumnElement[bool], limit: int | None = None) -> list[RunInfo]:
+        query = select(runs.c.no).where(*conditions).order_by(*newest_first(runs)).limit(limit)
+        with self.reading() as connection:
+            return [_read_run(connection, number) for number in connection.scalars(query).all()]
+
+    def _results(self, run_id: str, wanted: ResultFilter) -> Iterator[CaseResult]:
+        with self.reading() as connection:
+            run_no = run_number(connection, run_id)
+            run = _read_run(connection, run_no)
+        yield from read_results(self.reading, run_no, run, wanted)
 
 
 def run_number(connection: Connection, run_id: str) -> int:
@@ -164,33 +290,22 @@ def unknown_run_error(connection: Connection, name: str) -> UnknownNameError:
     return error
 
 
-def read_runs(connection: Connection, numbers: Iterable[int]) -> list[RunInfo]:
-    """The settings of runs and how they ended."""
-    return [_read_run(connection, number) for number in numbers]
-
-
 def _read_run(connection: Connection, run_no: int) -> RunInfo:
     query = select(runs, configs.c.json.label("config")).join(configs)
     row = connection.execute(query.where(runs.c.no == run_no)).one()
     of_run = select(variants.c.json).where(variants.c.run_no == run_no).order_by(variants.c.no)
     found = [read_record(Variant, text) for text in connection.scalars(of_run)]
+    rubric = connection.scalar(select(rubrics.c.json).where(rubrics.c.key == row.rubric_key))
     return read_record(RunInfo, row.json).model_copy(
         update={
             "config": json.loads(row.config),
-            "rubric": read_rubric(connection, row.rubric_key),
+            "rubric": None if rubric is None else read_record(Rubric, rubric),
             "variants": tuple(found),
             "status": row.status,
             "reason": row.reason,
             "finished_at": read_time(row.finished_at),
         }
     )
-
-
-def run_holder(connection: Connection, run_no: int) -> str:
-    """The process that ran a run last, for messages."""
-    row = connection.execute(select(runs.c.pid, runs.c.host).where(runs.c.no == run_no)).one()
-    here = "" if row.host == socket.gethostname() else f" on {row.host}"
-    return f"process {row.pid}{here}"
 
 
 def _last_run(connection: Connection, suite: str) -> int | None:
@@ -200,122 +315,6 @@ def _last_run(connection: Connection, suite: str) -> int | None:
         return connection.scalar(query.where(runs.c.suite == lookup_text(suite)))
     own = connection.scalar(query.where(runs.c.suite.not_like(f"%{COMPARISON_OUTPUTS_SUFFIX}")))
     return connection.scalar(query) if own is None else own
-
-
-def _this_process() -> RowValues:
-    return {"pid": os.getpid(), "host": words_text(socket.gethostname())}
-
-
-def _run_text(run: RunInfo) -> str:
-    """The run without what has a column or a table of its own."""
-    # A second copy of a column could contradict it after an update.
-    apart: dict[str, object] = {"config": {}, "rubric": None, "variants": ()}
-    ended: dict[str, object] = {"status": "running", "finished_at": None, "reason": None}
-    return record_text(run.model_copy(update=apart | ended))
-
-
-_PAGE = 500
-_MOST_SUGGESTED = 200  # names looked through for a near one
-
-
-class StoredJudgment(NamedTuple):
-    """A judgment and its answer."""
-
-    run_id: str
-    """The run."""
-
-    key: ItemKey
-    """The answer."""
-
-    judgment: Judgment
-    """The judgment."""
-
-
-def runs_with_case(connection: Connection, case_id: str) -> list[int]:
-    """The runs that have a case of this id, newest first."""
-    found = (
-        select(answers.c.run_no)
-        .join(cases)
-        .where(cases.c.case_id == lookup_text(case_id))
-        .distinct()
-    )
-    return _run_numbers(connection, runs.c.no.in_(found))
-
-
-def runs_with_variant(connection: Connection, variant: str) -> list[int]:
-    """The runs that have a variant of this id, newest first."""
-    found = select(variants.c.run_no).where(variants.c.variant == words_text(variant))
-    return _run_numbers(connection, runs.c.no.in_(found))
-
-
-def runs_with_rubric(connection: Connection, rubric: str) -> list[int]:
-    """The runs judged by a rubric, in all or some of their cases, newest first."""
-    keys = _rubric_keys(rubric)
-    own = or_(cases.c.rubric_key.in_(keys), cases.c.rubric_name == lookup_text(rubric))
-    of_cases = select(answers.c.run_no).join(cases).where(own).distinct()
-    return _run_numbers(connection, or_(runs.c.rubric_key.in_(keys), runs.c.no.in_(of_cases)))
-
-
-def runs_with_agent_run(connection: Connection, agent_run: str) -> list[int]:
-    """The runs that have an output of this run of an agent, newest first."""
-    found = select(outputs.c.run_no).where(outputs.c.agent_run == lookup_text(agent_run))
-    return _run_numbers(connection, runs.c.no.in_(found.where(outputs.c.superseded_at.is_(None))))
-
-
-def read_case_versions(reading: Reading, wanted: Mapping[str, str | None]) -> Iterator[Case]:
-    """Stored cases, each content once."""
-    conditions = [_case_condition(what, text) for what, text in wanted.items() if text is not None]
-    query = select(cases.c.key, cases.c.json).where(*conditions).order_by(cases.c.key)
-    for row in paged_rows(reading, query, [cases.c.key], size=_PAGE):
-        yield read_record(Case, row.json)
-
-
-def read_criterion_judgments(
-    reading: Reading, criterion: str, rubric: str | None
-) -> Iterator[StoredJudgment]:
-    """The judgments of a criterion in every run."""
-    query = _criterion_query(criterion, rubric)
-    for row in paged_rows(reading, query, [judgments.c.no], size=_PAGE):
-        key = ItemKey(row.case_id, row.variant, row.repeat)
-        yield StoredJudgment(row.id, key, read_record(Judgment, row.json))
-
-
-def find_rubric(connection: Connection, name: str) -> Rubric:
-    """A stored rubric."""
-    query = select(rubrics.c.json).where(rubrics.c.key.in_(_rubric_keys(name)))
-    text = connection.scalar(query.order_by(rubrics.c.first_seen_at.desc()).limit(1))
-    if text is None:
-        known = select(rubrics.c.name).distinct().limit(_MOST_SUGGESTED)
-        raise UnknownNameError("rubric", name, connection.scalars(known))
-    return read_record(Rubric, text)
-
-
-def rubrics_with_criterion(connection: Connection, criterion: str) -> list[Rubric]:
-    """The rubrics that have a criterion of this name, oldest first."""
-    found = select(criteria.c.rubric_key).where(criteria.c.name == lookup_text(criterion))
-    query = select(rubrics.c.json).where(rubrics.c.key.in_(found))
-    order = query.order_by(rubrics.c.first_seen_at, rubrics.c.key)
-    return [read_record(Rubric, text) for text in connection.scalars(order)]
-
-
-def find_config(connection: Connection, fingerprint: str) -> JsonObject:
-    """The suite of a run."""
-    query = (
-        select(configs.c.json)
-        .join(runs)
-        .where(runs.c.config_fingerprint == lookup_text(fingerprint))
-    )
-    text = connection.scalar(query.order_by(*newest_first(runs)).limit(1))
-    if text is None:
-        known = select(runs.c.config_fingerprint).distinct().limit(_MOST_SUGGESTED)
-        raise UnknownNameError("config", fingerprint, connection.scalars(known))
-    config: JsonObject = json.loads(text)
-    return config
-
-
-def _run_numbers(connection: Connection, condition: ColumnElement[bool]) -> list[int]:
-    query = select(runs.c.no).where(condition).order_by(*newest_first(runs))
-    return list(connection.scalars(query))
 
 
 def _rubric_keys(rubric: str) -> Select[tuple[str]]:
@@ -370,87 +369,3 @@ def _criterion_query(criterion: str, rubric: str | None) -> Select[tuple[object,
     named = cases.c.rubric_name == lookup_text(rubric)
     own = or_(cases.c.rubric_key.in_(keys), named)
     return query.where(or_(own, by_run & runs.c.rubric_key.in_(keys)))
-
-
-def insert_config(connection: Connection, config: JsonObject) -> str:
-    """Store a suite as it is run."""
-    try:
-        text = canonical_json(config)
-    except (TypeError, ValueError) as error:
-        raise StoreError(f"the run's config cannot be stored as JSON: {error}") from error
-    # Stored once by its content: a suite that runs every night does not change every night.
-    key = text_fingerprint(text)
-    insert_new(connection, configs, [{"key": key, "json": text}])
-    return key
-
-
-def insert_rubric(connection: Connection, rubric: Rubric, at: str) -> str:
-    """Store a rubric and its criteria."""
-    text = record_text(rubric)
-    key = content_key(text)
-    row: RowValues = {
-        "key": key,
-        "fingerprint": rubric.fingerprint,
-        "name": lookup_text(rubric.name),
-        "version": lookup_text(str(rubric.version)),
-        "first_seen_at": at,
-        "json": text,
-    }
-    insert_new(connection, rubrics, [row])
-    parts: list[RowValues] = [
-        {
-            "rubric_key": key,
-            "place": place,
-            "name": lookup_text(criterion.name),
-            "fingerprint": criterion.fingerprint,
-            "weight": criterion.weight,
-            "is_required": criterion.required,
-        }
-        for place, criterion in enumerate(rubric.criteria)
-    ]
-    insert_new(connection, criteria, parts)
-    return key
-
-
-def insert_cases(connection: Connection, found: Mapping[str, tuple[Case, str, str]]) -> None:
-    """Store cases."""
-    # In one order everywhere: two runs that store the same cases never wait for each other
-    # in a circle.
-    ordered = sorted(found.items())
-    rows = [_case_row(connection, key, *case) for key, case in ordered]
-    insert_new(connection, cases, rows)
-    # Tags have rows of their own, so that "all cases with this tag" is an index lookup.
-    tags: list[RowValues] = [
-        {"case_key": key, "tag": tag}
-        for key, (case, _, _) in ordered
-        for tag in sorted({lookup_text(tag) for tag in case.tags})
-    ]
-    insert_new(connection, case_tags, tags)
-
-
-def _case_row(connection: Connection, key: str, case: Case, text: str, at: str) -> RowValues:
-    own = case.rubric
-    is_whole = isinstance(own, Rubric)
-    return {
-        "key": key,
-        "case_id": lookup_text(case.id),
-        "agent": _optional_lookup(case.agent),
-        "skill": _optional_lookup(case.skill),
-        "prompt_version": _optional_lookup(case.prompt_version),
-        "rubric_key": insert_rubric(connection, own, at) if isinstance(own, Rubric) else None,
-        "rubric_name": None if own is None or is_whole else lookup_text(str(own)),
-        "first_seen_at": at,
-        "json": text,
-    }
-
-
-def read_rubric(connection: Connection, key: str | None) -> Rubric | None:
-    """The rubric of a key."""
-    if key is None:
-        return None
-    text = connection.scalar(select(rubrics.c.json).where(rubrics.c.key == key))
-    return None if text is None else read_record(Rubric, text)
-
-
-def _optional_lookup(text: str | None) -> str | None:
-    return None if text is None else lookup_text(text)

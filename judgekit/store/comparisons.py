@@ -30,7 +30,7 @@ from judgekit.records import (
     record_text,
     time_text,
 )
-from judgekit.store.catalog import insert_cases, insert_rubric
+from judgekit.store.content import insert_cases, insert_rubric
 from judgekit.store.database import Database
 from judgekit.store.rows import (
     ending_columns,
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from judgekit.records import ComparedSide, ComparisonStatus
-    from judgekit.store.rows import Reading, Rows, RowValues
+    from judgekit.records import ComparisonStatus
+    from judgekit.store.rows import Rows, RowValues
 
 _FIRST_COMPARISON_LOCK = 1 << 40
 """Comparisons are locked by numbers above those of runs."""
@@ -75,36 +75,81 @@ class StoredComparisons(Database):
     def comparison(self, name: str = LATEST_COMPARISON) -> ComparisonInfo:
         """The settings of a comparison and how it ended."""
         with self.reading() as connection:
-            return read_comparison(connection, find_comparison(connection, name))
+            return _read_comparison(connection, _find_comparison(connection, name))
 
     def comparisons(
         self, *, variant: str | None = None, run_id: str | None = None, limit: int | None = None
     ) -> list[ComparisonInfo]:
         """The comparisons, newest first."""
+        table = blind_comparisons
+        query = select(table.c.no).order_by(*newest_first(table)).limit(limit)
+        sides = select(comparison_sides.c.comparison_no)
+        if variant is not None:
+            name = lookup_text(variant)
+            own = (comparison_sides.c.variant == name) | (comparison_sides.c.label == name)
+            query = query.where(table.c.no.in_(sides.where(own)))
+        if run_id is not None:
+            of_run = comparison_sides.c.run_id == lookup_text(run_id)
+            query = query.where(table.c.no.in_(sides.where(of_run)))
         with self.reading() as connection:
-            numbers = comparison_numbers(connection, variant=variant, run_id=run_id, limit=limit)
-            return [read_comparison(connection, number) for number in numbers]
+            numbers = connection.scalars(query).all()
+            return [_read_comparison(connection, number) for number in numbers]
 
     def compared(self, comparison_id: str) -> Iterator[ComparedPair]:
         """The pairs of a comparison, with the preferences of both orders."""
-        yield from read_pairs(self.reading, self._comparison_number(comparison_id))
+        number = self._comparison_number(comparison_id)
+        a, b = compared_outputs.alias("a"), compared_outputs.alias("b")
+        texts = (cases.c.json.label("case"), a.c.json.label("a"), b.c.json.label("b"))
+        query = (
+            select(compared_pairs, *texts)
+            .join(cases, cases.c.key == compared_pairs.c.case_key)
+            .join(a, a.c.key == compared_pairs.c.a_key)
+            .join(b, b.c.key == compared_pairs.c.b_key)
+            .where(compared_pairs.c.comparison_no == number)
+            .order_by(compared_pairs.c.place)
+        )
+
+        def load(connection: Connection, rows: Rows) -> tuple[Rows, _PreferencesByPlace]:
+            return rows, _preferences_by_place(connection, number, [row.place for row in rows])
+
+        order = [compared_pairs.c.place]
+        for rows, answers in pages(self.reading, query, order, size=_PAGE, load=load):
+            for row in rows:
+                own = answers[row.place]
+                yield ComparedPair(
+                    place=row.place,
+                    case=read_record(Case, row.case),
+                    repeat=row.repeat,
+                    a=read_record(Output, row.a),
+                    b=read_record(Output, row.b),
+                    preferences=tuple(each for each in own if isinstance(each, Preference)),
+                    failures=tuple(each for each in own if isinstance(each, PreferenceFailure)),
+                    is_done=row.is_done,
+                )
 
     def analyses(self, comparison_id: str) -> dict[int, ComparisonAnalysis]:
         """The analyses of pairs, by the index of the pair."""
         number = self._comparison_number(comparison_id)
+        query = select(analyses.c.place, analyses.c.json).where(
+            analyses.c.comparison_no == number, analyses.c.superseded_at.is_(None)
+        )
         with self.reading() as connection:
-            return read_analyses(connection, number)
+            rows = connection.execute(query.order_by(analyses.c.place))
+            return {row.place: read_record(ComparisonAnalysis, row.json) for row in rows}
 
     def approvals(self, variant: str | None = None) -> list[Approval]:
         """The approvals, newest first."""
+        query = select(approvals.c.json).order_by(approvals.c.at.desc(), approvals.c.no.desc())
+        if variant is not None:
+            query = query.where(approvals.c.variant == lookup_text(variant))
         with self.reading() as connection:
-            return read_approvals(connection, variant)
+            return [read_record(Approval, text) for text in connection.scalars(query)]
 
     def begin_comparison(self, info: ComparisonInfo) -> None:
         """Store the settings of a comparison and lock it for this store."""
         with self.writing() as connection:
             try:
-                number = begin_comparison(connection, info)
+                number = _insert_comparison(connection, info)
             except IntegrityError as error:  # another process stored it in between
                 raise StoreError(f"the comparison {info.id} exists already") from error
         self._hold(info.id, number)
@@ -114,8 +159,7 @@ class StoredComparisons(Database):
         number = self._comparison_number(comparison_id)
         # Locked before anything is written: two processes must not add to one comparison.
         self._hold(comparison_id, number)
-        with self.writing() as connection:
-            end_comparison(connection, number, "running", None, None)
+        self._set_ending(number, "running", None, None)
 
     def add_pairs(self, comparison_id: str, pairs: Sequence[ComparedPair]) -> None:
         """Store pairs and their preferences; when it returns they are on disk."""
@@ -123,32 +167,54 @@ class StoredComparisons(Database):
         now = datetime.now(UTC)
         with self.writing() as connection:
             for pair in pairs:
-                add_pair(connection, number, pair, now)
+                _add_pair(connection, number, pair, now)
 
     def add_analysis(self, comparison_id: str, place: int, analysis: ComparisonAnalysis) -> None:
         """Store the analysis of a pair."""
         number = self._comparison_number(comparison_id)
+        row: RowValues = {
+            "comparison_no": number,
+            "place": place,
+            "at": time_text(datetime.now(UTC)),
+            "json": record_text(analysis),
+            "superseded_at": None,
+        }
         with self.writing() as connection:
-            add_analysis(connection, number, place, analysis, datetime.now(UTC))
+            supersede(connection, analyses, PAIR_COLUMNS, [row], only_changed=True)
+            insert_new(connection, analyses, [row])
 
     def end_comparison(
         self, comparison_id: str, *, status: ComparisonStatus, reason: str | None = None
     ) -> None:
         """Store how a comparison ended, and unlock it."""
         number = self._comparison_number(comparison_id)
-        with self.writing() as connection:
-            end_comparison(connection, number, status, reason, datetime.now(UTC))
+        self._set_ending(number, status, reason, datetime.now(UTC))
         self._unlock(_FIRST_COMPARISON_LOCK + number)
         self.checkpoint()  # results are then in the file itself, which users copy
 
     def approve(self, approval: Approval) -> None:
         """Store an approval."""
+        row = {
+            "id": name_text("approval id", approval.id),
+            "at": time_text(approval.at),
+            "variant": lookup_text(approval.variant),
+            "version": approval.version.fingerprint,
+            "json": record_text(approval),
+        }
         with self.writing() as connection:
-            add_approval(connection, approval)
+            connection.execute(insert(approvals), row)
 
     def _comparison_number(self, comparison_id: str) -> int:
         with self.reading() as connection:
-            return find_comparison(connection, comparison_id)
+            return _find_comparison(connection, comparison_id)
+
+    def _set_ending(
+        self, number: int, status: ComparisonStatus, reason: str | None, at: datetime | None
+    ) -> None:
+        table = blind_comparisons
+        row = ending_columns(status, reason, at)
+        with self.writing() as connection:
+            connection.execute(update(table).where(table.c.no == number).values(row))
 
     def _hold(self, comparison_id: str, number: int) -> None:
         if not self._try_lock(_FIRST_COMPARISON_LOCK + number):
@@ -166,8 +232,7 @@ _PAGE = 200
 _ENDING = {"finished_at", "status", "reason"}
 
 
-def begin_comparison(connection: Connection, info: ComparisonInfo) -> int:
-    """Store the settings of a comparison."""
+def _insert_comparison(connection: Connection, info: ComparisonInfo) -> int:
     at = time_text(info.started_at)
     name = name_text("comparison id", info.id)
     if number_of(connection, blind_comparisons, name) is not None:
@@ -182,27 +247,35 @@ def begin_comparison(connection: Connection, info: ComparisonInfo) -> int:
         **ending_columns(info.status, info.reason, info.finished_at),
     }
     number = insert_numbered(connection, blind_comparisons, row)
-    sides = (("a", info.a), ("b", info.b))
-    connection.execute(insert(comparison_sides), [_side_row(number, *side) for side in sides])
+    sides = [
+        {
+            "comparison_no": number,
+            "side": side,
+            "label": lookup_text(about.label),
+            "variant": None if about.variant is None else lookup_text(about.variant),
+            "run_id": None if about.run_id is None else lookup_text(about.run_id),
+            "version": None if about.version is None else about.version.fingerprint,
+        }
+        for side, about in (("a", info.a), ("b", info.b))
+    ]
+    connection.execute(insert(comparison_sides), sides)
     return number
 
 
-def end_comparison(
-    connection: Connection,
-    number: int,
-    status: ComparisonStatus,
-    reason: str | None,
-    at: datetime | None,
-) -> None:
-    """Store how a comparison ended, or that it is running again."""
-    row = ending_columns(status, reason, at)
-    connection.execute(
-        update(blind_comparisons).where(blind_comparisons.c.no == number).values(row)
-    )
+def _find_comparison(connection: Connection, name: str) -> int:
+    table = blind_comparisons
+    number = number_of(connection, table, name)
+    if number is None and name == LATEST_COMPARISON:
+        number = connection.scalar(select(table.c.no).order_by(*newest_first(table)).limit(1))
+    if number is None:
+        number = number_with_prefix(connection, table, name, nouns="comparisons")
+    if number is None:
+        known = select(table.c.id).order_by(*newest_first(table))
+        raise UnknownNameError("comparison", name, list(connection.scalars(known)))
+    return number
 
 
-def add_pair(connection: Connection, number: int, pair: ComparedPair, at: datetime) -> None:
-    """Store a pair and its preferences; a later answer replaces an earlier one."""
+def _add_pair(connection: Connection, number: int, pair: ComparedPair, at: datetime) -> None:
     # Outputs and cases are stored by content: a comparison of two runs repeats neither.
     moment = time_text(at)
     case, a, b = (record_text(record) for record in (pair.case, pair.a, pair.b))
@@ -233,57 +306,7 @@ def add_pair(connection: Connection, number: int, pair: ComparedPair, at: dateti
     insert_new(connection, preferences, rows)
 
 
-def add_analysis(
-    connection: Connection, number: int, place: int, analysis: ComparisonAnalysis, at: datetime
-) -> None:
-    """Store the analysis of a pair."""
-    row: RowValues = {
-        "comparison_no": number,
-        "place": place,
-        "at": time_text(at),
-        "json": record_text(analysis),
-        "superseded_at": None,
-    }
-    supersede(connection, analyses, PAIR_COLUMNS, [row], only_changed=True)
-    insert_new(connection, analyses, [row])
-
-
-def comparison_numbers(
-    connection: Connection,
-    *,
-    variant: str | None = None,
-    run_id: str | None = None,
-    limit: int | None = None,
-) -> list[int]:
-    """Comparisons, newest first."""
-    query = select(blind_comparisons.c.no).order_by(*newest_first(blind_comparisons)).limit(limit)
-    sides = select(comparison_sides.c.comparison_no)
-    if variant is not None:
-        name = lookup_text(variant)
-        own = (comparison_sides.c.variant == name) | (comparison_sides.c.label == name)
-        query = query.where(blind_comparisons.c.no.in_(sides.where(own)))
-    if run_id is not None:
-        of_run = comparison_sides.c.run_id == lookup_text(run_id)
-        query = query.where(blind_comparisons.c.no.in_(sides.where(of_run)))
-    return list(connection.scalars(query))
-
-
-def find_comparison(connection: Connection, name: str) -> int:
-    """The number of a comparison."""
-    table = blind_comparisons
-    number = number_of(connection, table, name)
-    if number is None and name == LATEST_COMPARISON:
-        number = connection.scalar(select(table.c.no).order_by(*newest_first(table)).limit(1))
-    if number is None:
-        number = number_with_prefix(connection, table, name, nouns="comparisons")
-    if number is None:
-        known = select(table.c.id).order_by(*newest_first(table))
-        raise UnknownNameError("comparison", name, list(connection.scalars(known)))
-    return number
-
-
-def read_comparison(connection: Connection, number: int) -> ComparisonInfo:
-    """The settings of a comparison and how it ended."""
+def _read_comparison(connection: Connection, number: int) -> ComparisonInfo:
     row = connection.execute(
         select(blind_comparisons).where(blind_comparisons.c.no == number)
     ).one()
@@ -291,58 +314,6 @@ def read_comparison(connection: Connection, number: int) -> ComparisonInfo:
     # The JSON text is that of the beginning; how it ended is in columns that can be updated.
     ending = {name: getattr(row, name) for name in _ENDING}
     return ComparisonInfo.model_validate({**info.model_dump(mode="json"), **ending})
-
-
-def read_pairs(reading: Reading, number: int) -> Iterator[ComparedPair]:
-    """The pairs of a comparison with their preferences."""
-    a, b = compared_outputs.alias("a"), compared_outputs.alias("b")
-    query = (
-        select(compared_pairs, cases.c.json.label("case"), a.c.json.label("a"), b.c.json.label("b"))
-        .join(cases, cases.c.key == compared_pairs.c.case_key)
-        .join(a, a.c.key == compared_pairs.c.a_key)
-        .join(b, b.c.key == compared_pairs.c.b_key)
-        .where(compared_pairs.c.comparison_no == number)
-        .order_by(compared_pairs.c.place)
-    )
-
-    def load(connection: Connection, rows: Rows) -> tuple[Rows, _PreferencesByPlace]:
-        return rows, _preferences_by_place(connection, number, [row.place for row in rows])
-
-    for rows, answers in pages(reading, query, [compared_pairs.c.place], size=_PAGE, load=load):
-        for row in rows:
-            own = answers[row.place]
-            yield ComparedPair(
-                place=row.place,
-                case=read_record(Case, row.case),
-                repeat=row.repeat,
-                a=read_record(Output, row.a),
-                b=read_record(Output, row.b),
-                preferences=tuple(each for each in own if isinstance(each, Preference)),
-                failures=tuple(each for each in own if isinstance(each, PreferenceFailure)),
-                is_done=row.is_done,
-            )
-
-
-def read_analyses(connection: Connection, number: int) -> dict[int, ComparisonAnalysis]:
-    """The analyses of a comparison."""
-    query = select(analyses.c.place, analyses.c.json).where(
-        analyses.c.comparison_no == number, analyses.c.superseded_at.is_(None)
-    )
-    return {
-        row.place: read_record(ComparisonAnalysis, row.json)
-        for row in connection.execute(query.order_by(analyses.c.place))
-    }
-
-
-def _side_row(number: int, side: str, about: ComparedSide) -> RowValues:
-    return {
-        "comparison_no": number,
-        "side": side,
-        "label": lookup_text(about.label),
-        "variant": None if about.variant is None else lookup_text(about.variant),
-        "run_id": None if about.run_id is None else lookup_text(about.run_id),
-        "version": None if about.version is None else about.version.fingerprint,
-    }
 
 
 def _preference_row(number: int, place: int, answer: PreferenceRecord, at: str) -> RowValues:
@@ -382,23 +353,3 @@ def _preferences_by_place(
             else read_record(PreferenceFailure, row.json)
         )
     return found
-
-
-def add_approval(connection: Connection, approval: Approval) -> None:
-    """Store an approval."""
-    row = {
-        "id": name_text("approval id", approval.id),
-        "at": time_text(approval.at),
-        "variant": lookup_text(approval.variant),
-        "version": approval.version.fingerprint,
-        "json": record_text(approval),
-    }
-    connection.execute(insert(approvals), row)
-
-
-def read_approvals(connection: Connection, variant: str | None = None) -> list[Approval]:
-    """Approvals, newest first."""
-    query = select(approvals.c.json).order_by(approvals.c.at.desc(), approvals.c.no.desc())
-    if variant is not None:
-        query = query.where(approvals.c.variant == lookup_text(variant))
-    return [read_record(Approval, text) for text in connection.scalars(query)]

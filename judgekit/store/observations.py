@@ -26,7 +26,7 @@ from judgekit.records import (
     time_text,
     words_text,
 )
-from judgekit.store.catalog import insert_cases, insert_variants
+from judgekit.store.content import insert_cases, insert_variants
 from judgekit.store.rows import insert_new, mark_superseded, supersede
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
@@ -77,14 +77,6 @@ def add_observations(
         insert_new(connection, table, [row for rows in lists.values() for row in rows])
 
 
-def _supersede_all(
-    connection: Connection, tables: Sequence[Table], rows: Sequence[RowValues], at: str
-) -> None:
-    """Mark every current observation of some answers as no longer current."""
-    for table in tables:
-        supersede(connection, table, ANSWER_COLUMNS, rows, at=at)
-
-
 def _number_variants(
     connection: Connection, run_no: int, known: dict[str, int], observed: Sequence[Observation]
 ) -> None:
@@ -106,7 +98,7 @@ def _update_answers(connection: Connection, batch: ObservationBatch) -> None:
     if connection.execute(_UPDATE_ANSWERS, rows).rowcount == len(rows):
         return
     for row in batch.answers.values():
-        query = select(answers.c.case_id).where(*(answers.c[n] == row[n] for n in ANSWER_COLUMNS))
+        query = select(answers.c.case_id).where(*_same_answer_columns(answers, row))
         found = connection.scalar(query)
         if found != row["case_id"]:
             raise StoreError(_misplaced(row, found))
@@ -146,10 +138,9 @@ def _supersede_changed_outputs(connection: Connection, rows: Sequence[RowValues]
     if not supersede(connection, outputs, ANSWER_COLUMNS, rows, only_changed=True):
         return
     for row in rows:
-        same = [outputs.c[name] == row[name] for name in ANSWER_COLUMNS]
-        query = select(outputs.c.no).where(*same, outputs.c.superseded_at.is_(None))
-        if connection.scalar(query) is None:  # its judgments belong to another output
-            _supersede_all(connection, OBSERVATION_TABLES, [row], str(row["at"]))
+        if not _has_current(connection, outputs, row):  # its judgments belong to another output
+            for table in OBSERVATION_TABLES:
+                supersede(connection, table, ANSWER_COLUMNS, [row])
 
 
 def _prefer_judgments(connection: Connection, batch: ObservationBatch) -> None:
@@ -229,8 +220,9 @@ def forget_failures(
         elif judge_failures and _has_current(connection, failures, row):
             tables = (failures,)
         if tables:
-            _supersede_all(connection, tables, [row], at)
-            same = [answers.c[name] == row[name] for name in ANSWER_COLUMNS]
+            for table in tables:
+                supersede(connection, table, ANSWER_COLUMNS, [row], at=at)
+            same = _same_answer_columns(answers, row)
             connection.execute(update(answers).where(*same).values(is_done=False))
             n += 1
     return n
@@ -247,11 +239,8 @@ def read_superseded(
         query = query.where(*_same_answer_columns(table, row), table.c.superseded_at.is_not(None))
         for at, until, text in connection.execute(query.order_by(table.c.no)):
             what = read_record(kind, text)
-            found.append(
-                SupersededObservation(
-                    datetime.fromisoformat(at), datetime.fromisoformat(until), what
-                )
-            )
+            times = datetime.fromisoformat(at), datetime.fromisoformat(until)
+            found.append(SupersededObservation(*times, what))
     # By time over all kinds, so that the history reads as it happened.
     return sorted(found, key=lambda each: each[:2])
 
@@ -270,16 +259,16 @@ def _same_answer_columns(table: Table, row: RowValues) -> list[ColumnElement[boo
 
 
 _AnswerNumbers = tuple[int, int, int, int]
-"""The values of these columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObservationBatch:
-    """The rows of one call; of two with the same key the last is here."""
+    """The rows of one call; of two with the same key the last is here.
+
+    Cases come with their texts and when they are first seen.
+    """
 
     cases: dict[str, tuple[Case, str, str]] = field(default_factory=dict)
-    """Cases with their texts and when they are first seen, by key."""
-
     new_answers: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
     answers: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
     outputs: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)

@@ -58,30 +58,18 @@ _AnswerPlace = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFilter:
-    """Selects answers; without conditions, all of them."""
+    """Selects answers; without conditions, all of them.
+
+    `failed_only` selects those where the variant or a judge failed, `agent_run` those whose output
+    is of that run of the agent.
+    """
 
     variant: str | None = None
-    """Only of this variant."""
-
     case_id: str | None = None
-    """Only of this case."""
-
     repeat: int | None = None
-    """Only this time the variant answered."""
-
     tag: str | None = None
-    """Only of cases with this tag."""
-
     failed_only: bool = False
-    """Only where the variant or a judge failed."""
-
     agent_run: str | None = None
-    """Only where the output is of this run of the agent."""
-
-
-def answer_filter(key: ItemKey) -> ResultFilter:
-    """The filter for one answer."""
-    return ResultFilter(variant=key.variant, case_id=key.case_id, repeat=key.repeat)
 
 
 def read_results(
@@ -175,36 +163,22 @@ class _PageParts:
         return cls(
             cases={key: read_record(Case, text) for key, text in connection.execute(of_page)},
             outputs={no: read_record(Output, text) for no, text in connection.execute(produced)},
-            judgments=_read_observations(
-                connection, _observations_query(judgments, run_no, places), Judgment
-            ),
-            failures=_read_observations(
-                connection, _observations_query(failures, run_no, places), JudgeFailure
-            ),
-            checks=_read_observations(
-                connection, _observations_query(checks, run_no, places), AssertionResult
-            ),
-            scores=_read_observations(
-                connection, _observations_query(scores, run_no, places), Score
-            ),
+            judgments=_read_observations(connection, judgments, Judgment, run_no, places),
+            failures=_read_observations(connection, failures, JudgeFailure, run_no, places),
+            checks=_read_observations(connection, checks, AssertionResult, run_no, places),
+            scores=_read_observations(connection, scores, Score, run_no, places),
         )
 
 
-def _observations_query(
-    table: Table, run_no: int, places: Sequence[int]
-) -> Select[tuple[object, ...]]:
-    order = table.c.ordinal if "ordinal" in table.c else table.c.no
-    return (
+def _read_observations(
+    connection: Connection, table: Table, kind: type[_RecordT], run_no: int, places: Sequence[int]
+) -> dict[_AnswerPlace, list[_RecordT]]:
+    query: Select[tuple[object, ...]] = (
         select(table.c.place, table.c.variant_no, table.c.repeat, table.c.json)
         .where(table.c.run_no == run_no, table.c.place.in_(places))
         .where(table.c.superseded_at.is_(None))
-        .order_by(order)
+        .order_by(table.c.ordinal if "ordinal" in table.c else table.c.no)
     )
-
-
-def _read_observations(
-    connection: Connection, query: Select[tuple[object, ...]], kind: type[_RecordT]
-) -> dict[_AnswerPlace, list[_RecordT]]:
     found: dict[_AnswerPlace, list[_RecordT]] = {}
     for row in connection.execute(query):
         found.setdefault(_answer_place(row), []).append(read_record(kind, row.json))
@@ -267,31 +241,20 @@ _PROGRESS_PAGE = 2000
 
 @dataclass(frozen=True, slots=True)
 class AnswerProgress:
-    """The progress of one answer."""
+    """The progress of one answer, in current observations.
+
+    `place` is that of its case in the dataset, from 0. It is done when every judge has been asked;
+    `n_failures` counts failures that no judgment superseded.
+    """
 
     key: ItemKey
-    """The answer."""
-
     place: int
-    """Place of its case in the dataset, from 0."""
-
     is_done: bool
-    """Whether every judge has been asked."""
-
     has_output: bool
-    """Whether the variant has answered, with an error or without."""
-
     has_error: bool
-    """Whether its answer is an error."""
-
     error_kind: str | None
-    """What kind of error, where judgekit ran the variant."""
-
     n_judgments: int
-    """Current judgments."""
-
     n_failures: int
-    """Failures of judges that no judgment superseded."""
 
 
 def read_progress(reading: Reading, run_no: int) -> Iterator[AnswerProgress]:
@@ -362,7 +325,12 @@ def spent_usd(
     """Total cost of a run in US dollars."""
     with reading() as connection:
         judged = [
-            _sum_cost(connection, table, _in_run(table, run_no, only_replaced=only_replaced))
+            connection.scalar(
+                select(func.sum(table.c.cost_usd)).where(
+                    *_in_run(table, run_no, only_replaced=only_replaced)
+                )
+            )
+            or 0.0
             for table in (judgments, failures)
         ]
     # Money is counted where it was paid: a cached reply cost nothing this time.
@@ -384,12 +352,6 @@ def _in_run(table: Table, run_no: int, *, only_replaced: bool) -> tuple[ColumnEl
     return (of_run, table.c.superseded_at.is_not(None)) if only_replaced else (of_run,)
 
 
-def _sum_cost(
-    connection: Connection, table: Table, meant: tuple[ColumnElement[bool], ...]
-) -> float:
-    return float(connection.scalar(select(func.sum(table.c.cost_usd)).where(*meant)) or 0.0)
-
-
 def _priced_outputs(
     reading: Reading, run_no: int, *, only_replaced: bool
 ) -> Iterator[tuple[str, Output]]:
@@ -406,12 +368,14 @@ def _model_checks(
     reading: Reading, run_no: int, *, only_replaced: bool
 ) -> Iterator[AssertionResult | Score]:
     """Every check and score that called an embedding model."""
-    meant = _in_run(checks, run_no, only_replaced=only_replaced)
-    for _, text in _rows_with_field(reading, checks, meant, "asked"):
-        yield read_record(AssertionResult, text)
-    meant = _in_run(scores, run_no, only_replaced=only_replaced)
-    for _, text in _rows_with_field(reading, scores, meant, "asked"):
-        yield read_record(Score, text)
+    kinds: tuple[tuple[Table, type[AssertionResult | Score]], ...] = (
+        (checks, AssertionResult),
+        (scores, Score),
+    )
+    for table, kind in kinds:
+        meant = _in_run(table, run_no, only_replaced=only_replaced)
+        for _, text in _rows_with_field(reading, table, meant, "asked"):
+            yield read_record(kind, text)
 
 
 def _rows_with_field(

@@ -1,219 +1,34 @@
-"""The store of runs, for reading (`StoredRuns`) and for writing (`RunStore`).
-
-Its queries are in `catalog`, `results`, `observations` and `human_queue`.
-"""
+"""The store of runs, for writing. Reading is in `catalog`, observations in `observations`."""
 
 from __future__ import annotations
 
+import os
+import socket
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import StoreError
-from judgekit.records import lookup_text, time_text
+from judgekit.fingerprint import fingerprint
+from judgekit.records import lookup_text, name_text, record_text, time_text, words_text
 from judgekit.store import human_queue
-from judgekit.store.catalog import (
-    LATEST_RUN,
-    begin_run,
-    end_run,
-    find_config,
-    find_rubric,
-    find_run,
-    read_case_versions,
-    read_criterion_judgments,
-    read_runs,
-    rubrics_with_criterion,
-    run_holder,
-    run_number,
-    runs_with_agent_run,
-    runs_with_case,
-    runs_with_rubric,
-    runs_with_variant,
-    variant_numbers,
-)
+from judgekit.store.catalog import StoredRuns, run_number
 from judgekit.store.comparisons import StoredComparisons
-from judgekit.store.database import Database
-from judgekit.store.human_queue import read_queue
-from judgekit.store.observations import add_observations, forget_failures, read_superseded
-from judgekit.store.results import (
-    ResultFilter,
-    answer_filter,
-    read_progress,
-    read_results,
-    spent_usd,
-)
-from judgekit.store.rows import newest_first
-from judgekit.store.schema import runs
+from judgekit.store.content import insert_config, insert_rubric, insert_variants
+from judgekit.store.observations import add_observations, forget_failures
+from judgekit.store.rows import RowValues, ending_columns, insert_numbered, number_of
+from judgekit.store.schema import runs, variants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from judgekit.records import (
-        Case,
-        CaseResult,
-        HumanItem,
-        ItemKey,
-        JsonObject,
-        Judgment,
-        Observation,
-        Output,
-        Rubric,
-        RunInfo,
-        RunStatus,
-    )
-    from judgekit.store.catalog import StoredJudgment
-    from judgekit.store.observations import SupersededObservation
-    from judgekit.store.results import AnswerProgress
+    from sqlalchemy.engine import Connection
 
-
-class StoredRuns(Database):
-    """Reads stored runs; see `Database` for how it is opened."""
-
-    def run(self, name: str = LATEST_RUN) -> RunInfo:
-        """The settings of a run and how it ended."""
-        with self.reading() as connection:
-            return read_runs(connection, [find_run(connection, name)])[0]
-
-    def runs(
-        self,
-        *,
-        suite: str | None = None,
-        config_fingerprint: str | None = None,
-        limit: int | None = None,
-    ) -> list[RunInfo]:
-        """The runs, newest first."""
-        query = select(runs.c.no).order_by(*newest_first(runs)).limit(limit)
-        if suite is not None:
-            query = query.where(runs.c.suite == lookup_text(suite))
-        if config_fingerprint is not None:
-            query = query.where(runs.c.config_fingerprint == lookup_text(config_fingerprint))
-        with self.reading() as connection:
-            return read_runs(connection, list(connection.scalars(query)))
-
-    def progress(self, run_id: str) -> Iterator[AnswerProgress]:
-        """The progress of each answer that was started."""
-        yield from read_progress(self.reading, self._number(run_id))
-
-    def results(
-        self,
-        run_id: str,
-        *,
-        variant: str | None = None,
-        case_id: str | None = None,
-        tag: str | None = None,
-        failed_only: bool = False,
-    ) -> Iterator[CaseResult]:
-        """Results of a run, read in pages: memory does not grow with the run."""
-        wanted = ResultFilter(variant=variant, case_id=case_id, tag=tag, failed_only=failed_only)
-        yield from self._results(run_id, wanted)
-
-    def result(self, run_id: str, key: ItemKey) -> CaseResult | None:
-        """One result of a run."""
-        return next(self._results(run_id, answer_filter(key)), None)
-
-    def spent_usd(
-        self,
-        run_id: str,
-        *,
-        is_owned: Callable[[str, Output], bool],
-        only_replaced: bool = False,
-    ) -> float:
-        """Total cost of a run in US dollars, superseded results included."""
-        number = self._number(run_id)
-        return spent_usd(self.reading, number, is_owned, only_replaced=only_replaced)
-
-    def history(self, run_id: str, key: ItemKey) -> list[SupersededObservation]:
-        """The superseded results of an answer."""
-        with self.reading() as connection:
-            return read_superseded(connection, run_number(connection, run_id), key)
-
-    def runs_of_case(self, case_id: str) -> list[RunInfo]:
-        """The runs that have a case of this id, newest first."""
-        with self.reading() as connection:
-            return read_runs(connection, runs_with_case(connection, case_id))
-
-    def results_of_case(self, case_id: str) -> Iterator[CaseResult]:
-        """The answers to a case in every run, newest run first."""
-        for run in self.runs_of_case(case_id):
-            yield from self._results(run.id, ResultFilter(case_id=case_id))
-
-    def cases_of(
-        self,
-        *,
-        case_id: str | None = None,
-        agent: str | None = None,
-        skill: str | None = None,
-        prompt_version: str | None = None,
-        tag: str | None = None,
-        rubric: str | None = None,
-    ) -> Iterator[Case]:
-        """Stored cases, each content once; all conditions must hold."""
-        wanted = {
-            "case_id": case_id,
-            "agent": agent,
-            "skill": skill,
-            "prompt_version": prompt_version,
-            "tag": tag,
-            "rubric": rubric,
-        }
-        yield from read_case_versions(self.reading, wanted)
-
-    def runs_of_variant(self, variant: str) -> list[RunInfo]:
-        """The runs that have a variant of this id, newest first."""
-        with self.reading() as connection:
-            return read_runs(connection, runs_with_variant(connection, variant))
-
-    def runs_of_rubric(self, rubric: str) -> list[RunInfo]:
-        """The runs judged by a rubric, by name or fingerprint, newest first."""
-        with self.reading() as connection:
-            return read_runs(connection, runs_with_rubric(connection, rubric))
-
-    def results_of_agent_run(self, agent_run: str) -> Iterator[CaseResult]:
-        """The answers whose output belongs to this run of an agent (`Output.run_id`)."""
-        with self.reading() as connection:
-            agent_runs = read_runs(connection, runs_with_agent_run(connection, agent_run))
-        for run in agent_runs:
-            yield from self._results(run.id, ResultFilter(agent_run=agent_run))
-
-    def judgments_of_criterion(
-        self, criterion: str, *, rubric: str | None = None
-    ) -> Iterator[StoredJudgment]:
-        """The judgments of a criterion in every run, oldest first."""
-        yield from read_criterion_judgments(self.reading, criterion, rubric)
-
-    def rubric(self, name: str) -> Rubric:
-        """A stored rubric, by its fingerprint or name; by name, the newest one."""
-        with self.reading() as connection:
-            return find_rubric(connection, name)
-
-    def rubrics_of_criterion(self, criterion: str) -> list[Rubric]:
-        """The rubrics that have a criterion of this name, oldest first."""
-        with self.reading() as connection:
-            return rubrics_with_criterion(connection, criterion)
-
-    def config(self, fingerprint: str) -> JsonObject:
-        """The suite of a run; `runs(config_fingerprint=…)` has its runs."""
-        with self.reading() as connection:
-            return find_config(connection, fingerprint)
-
-    def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
-        """The queue of items for human judgment."""
-        run_no = None if run_id is None else self._number(run_id)
-        yield from read_queue(self.reading, run_no, open_only=open_only)
-
-    def _number(self, run_id: str) -> int:
-        with self.reading() as connection:
-            return run_number(connection, run_id)
-
-    def _results(self, run_id: str, wanted: ResultFilter) -> Iterator[CaseResult]:
-        with self.reading() as connection:
-            run_no = run_number(connection, run_id)
-            (run,) = read_runs(connection, [run_no])
-        yield from read_results(self.reading, run_no, run, wanted)
+    from judgekit.records import HumanItem, ItemKey, Judgment, Observation, RunInfo, RunStatus
 
 
 class RunStore(StoredRuns, StoredComparisons):
@@ -250,7 +65,7 @@ class RunStore(StoredRuns, StoredComparisons):
         self.check()  # before anything is paid for
         with self.writing() as connection:
             try:
-                number = begin_run(connection, run)
+                number = _insert_run(connection, run)
             except IntegrityError as error:  # another process stored it in between
                 raise StoreError(f"the run {run.id} exists already") from error
         # An imported run is complete already; nothing will be added to it.
@@ -278,7 +93,9 @@ class RunStore(StoredRuns, StoredComparisons):
             self.check()
         number = self._locked_number(run_id)
         with self.writing() as connection:
-            end_run(connection, number, status, reason, None if is_running else at)
+            row = ending_columns(status, reason, None if is_running else at)
+            row |= _this_process() if is_running else {}
+            connection.execute(update(runs).where(runs.c.no == number).values(row))
         if not is_running:
             self._unlock_run(run_id)
             self.checkpoint()
@@ -417,10 +234,12 @@ class RunStore(StoredRuns, StoredComparisons):
                 return
             # The lock of the operating system, not a column: it dies with its process.
             if not self._try_lock(number):
+                query = select(runs.c.pid, runs.c.host).where(runs.c.no == number)
                 with self.reading() as connection:
-                    who = run_holder(connection, number)
+                    row = connection.execute(query).one()
+                here = "" if row.host == socket.gethostname() else f" on {row.host}"
                 raise StoreError(
-                    f"the run {run_id} is still running in {who}",
+                    f"the run {run_id} is still running in process {row.pid}{here}",
                     hint="wait for it or stop it, then continue with --resume",
                 )
             self._locked_runs[run_id] = number
@@ -434,6 +253,41 @@ class RunStore(StoredRuns, StoredComparisons):
 
     def _known_variants(self, number: int) -> dict[str, int]:
         if number not in self._variants:
+            query = select(variants.c.variant, variants.c.no).where(variants.c.run_no == number)
             with self.reading() as connection:
-                self._variants[number] = variant_numbers(connection, number)
+                found = connection.execute(query.order_by(variants.c.no))
+                self._variants[number] = {row.variant: row.no for row in found}
         return self._variants[number]
+
+
+def _insert_run(connection: Connection, run: RunInfo) -> int:
+    at = time_text(run.started_at)
+    if number_of(connection, runs, name_text("run id", run.id)) is not None:
+        raise StoreError(
+            f"the run {run.id} exists already",
+            hint="continue it with --resume, or give the new run another id",
+        )
+    # The JSON text leaves out what has a column or a table of its own: a second copy could
+    # contradict it after an update.
+    apart: dict[str, object] = {"config": {}, "rubric": None, "variants": ()}
+    ended: dict[str, object] = {"status": "running", "finished_at": None, "reason": None}
+    row: RowValues = {
+        "id": run.id,
+        "suite": lookup_text(run.suite),
+        "suite_version": lookup_text(run.suite_version),
+        "started_at": at,
+        "config_key": insert_config(connection, run.config),
+        "config_fingerprint": lookup_text(run.config_fingerprint or fingerprint(run.config)),
+        "dataset": None if run.dataset is None else lookup_text(run.dataset),
+        "rubric_key": None if run.rubric is None else insert_rubric(connection, run.rubric, at),
+        "json": record_text(run.model_copy(update=apart | ended)),
+        **ending_columns(run.status, run.reason, run.finished_at),
+        **_this_process(),
+    }
+    number = insert_numbered(connection, runs, row)
+    insert_variants(connection, number, enumerate(run.variants))
+    return number
+
+
+def _this_process() -> RowValues:
+    return {"pid": os.getpid(), "host": words_text(socket.gethostname())}

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 ProcessFailure = Literal["timeout", "exit", "signal", "too_large", "not_found", "memory"]
-"""Why a program failed."""
 
 _SHELL = "/bin/sh"
 
@@ -38,8 +37,6 @@ class ProcessLimits:
     """What a program may use; None sets no limit."""
 
     timeout_s: float = 30
-    """How long it may run, in seconds of the clock."""
-
     memory_bytes: int | None = 1 << 30
     """Memory of its own, for each of its processes."""
 
@@ -48,21 +45,8 @@ class ProcessLimits:
     """How much it may write to stderr, of which only the end is stored."""
 
     cpu_s: int | None = None
-    """Seconds of CPU time for each of its processes."""
-
     n_processes: int | None = None
     """How many processes and threads it may start beside those that its user has already."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessResult:
-    """A program that ended with exit code 0."""
-
-    stdout: bytes
-    stderr: str
-    """The end of what it wrote to stderr, at most `STDERR_TAIL_BYTES`, safe for a terminal."""
-
-    exit_code: int = 0
 
 
 class ProcessFailedError(JudgekitError):
@@ -90,8 +74,8 @@ async def run_process(
     limits: ProcessLimits,
     environment: Mapping[str, str] | None,
     folder: Path | None,
-) -> ProcessResult:
-    """Run a program to its end."""
+) -> bytes:
+    """Run a program to its end; what it wrote to stdout."""
     # It gets a session of its own. However it ends (in time or not, also when cancelled), all
     # processes of its group are killed, and on Linux also those that left the group and have its
     # environment. It works in any event loop of any thread.
@@ -99,13 +83,7 @@ async def run_process(
     program = find_program(command, environment=environment, folder=folder)
     arguments = [*_limiting(limits), program, *command[1:]]
     try:
-        child = Child(
-            arguments,
-            stdin,
-            most_bytes=(limits.output_bytes, limits.stderr_bytes),
-            environment=environment,
-            folder=folder,
-        )
+        child = Child(arguments, stdin, limits=limits, environment=environment, folder=folder)
     except (OSError, ValueError) as error:
         raise ProcessFailedError(f"it could not be started: {error}", kind="not_found") from error
     try:
@@ -119,12 +97,12 @@ async def run_process(
         raise ProcessFailedError(message, kind="timeout", stderr=child.stderr_tail) from None
     finally:
         exit_code = child.bury()
-    if child.is_too_large:
-        message = f"it wrote more than {child.most_written / 2**20:.3g} MiB"
+    if child.exceeded_bytes is not None:
+        message = f"it wrote more than {child.exceeded_bytes / 2**20:.3g} MiB"
         raise ProcessFailedError(message, kind="too_large", stderr=child.stderr_tail)
     if exit_code != 0:
         raise _bad_ending(exit_code, child.stderr_tail, limits)
-    return ProcessResult(bytes(child.stdout), child.stderr_tail, exit_code)
+    return bytes(child.stdout)
 
 
 def find_program(
@@ -167,21 +145,21 @@ def _limiting(limits: ProcessLimits) -> list[str]:
 
 
 def _bad_ending(exit_code: int, stderr: str, limits: ProcessLimits) -> ProcessFailedError:
+    kind: ProcessFailure = "exit"
+    message = f"it ended with exit code {exit_code}"
     if exit_code == -signal.SIGXCPU and limits.cpu_s is not None:
-        message = f"it used more than {limits.cpu_s} s of CPU time"
-        return ProcessFailedError(message, kind="timeout", stderr=stderr)
-    if limits.memory_bytes is not None and _OUT_OF_MEMORY.search(stderr):
-        message = f"it needed more than {limits.memory_bytes / 2**20:.4g} MiB of memory"
-        return ProcessFailedError(message, kind="memory", stderr=stderr)
-    if exit_code < 0:
+        kind, message = "timeout", f"it used more than {limits.cpu_s} s of CPU time"
+    elif limits.memory_bytes is not None and _OUT_OF_MEMORY.search(stderr):
+        needed = f"{limits.memory_bytes / 2**20:.4g} MiB"
+        kind, message = "memory", f"it needed more than {needed} of memory"
+    elif exit_code < 0:
         try:
             name = signal.Signals(-exit_code).name
         except ValueError:  # a real-time signal has no name
             name = f"signal {-exit_code}"
-        message = f"it was killed by {name}"
-        return ProcessFailedError(message, kind="signal", stderr=stderr)
-    message = f"it ended with exit code {exit_code}"
-    return ProcessFailedError(message, kind="exit", stderr=stderr, exit_code=exit_code)
+        kind, message = "signal", f"it was killed by {name}"
+    own = exit_code if kind == "exit" else None
+    return ProcessFailedError(message, kind=kind, stderr=stderr, exit_code=own)
 
 
 # An allowlist: keys, tokens, judgekit's own settings and variables that change what an interpreter
@@ -239,7 +217,7 @@ class Child:
         arguments: Sequence[str],
         stdin: bytes,
         *,
-        most_bytes: tuple[int, int | None],
+        limits: ProcessLimits,
         environment: Mapping[str, str],
         folder: Path | None,
     ) -> None:
@@ -255,8 +233,6 @@ class Child:
             start_new_session=True,
         )
         self._left = memoryview(stdin)
-        self._most_bytes, self._most_stderr = most_bytes
-        self._n_stderr = 0
         self._loop = asyncio.get_running_loop()
         self._drained: asyncio.Future[None] = self._loop.create_future()
         self._stderr = bytearray()
@@ -264,14 +240,19 @@ class Child:
         self.ended: asyncio.Future[None] = self._loop.create_future()
         """Done when it ended, or wrote too much."""
         self.stdout = bytearray()
-        self.is_too_large = False
-        self.most_written = self._most_bytes
+        self.exceeded_bytes: int | None = None
         """Where it wrote too much, how much would have been allowed."""
         self._stdin, stdout, stderr = (
             cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
-        self._sources = {stdout: self._keep, stderr: self._keep_end}
-        self._exit_fd = _exit_fd(process.pid)
+        self._sources = {stdout: self.stdout, stderr: self._stderr}
+        self._most_bytes = {stdout: limits.output_bytes, stderr: limits.stderr_bytes}
+        self._n_read = dict.fromkeys(self._sources, 0)
+        # A descriptor that becomes readable when the process ends; None where there are none.
+        # Waiting on it needs no signal handler, which only the main thread may set.
+        self._exit_fd: int | None = None
+        with suppress(AttributeError, OSError):
+            self._exit_fd = os.pidfd_open(process.pid)
 
     @property
     def stderr_tail(self) -> str:
@@ -330,23 +311,16 @@ class Child:
             chunk = os.read(pipe.fileno(), _CHUNK_BYTES)
         except BlockingIOError:
             return
-        self._sources[pipe](chunk)
-        if not chunk or self.is_too_large:
+        buffer, most = self._sources[pipe], self._most_bytes[pipe]
+        buffer += chunk
+        self._n_read[pipe] += len(chunk)
+        if buffer is self._stderr:
+            del buffer[:-STDERR_TAIL_BYTES]
+        if most is not None and self._n_read[pipe] > most:
+            self.exceeded_bytes = most
+            self._end()
+        if not chunk or self.exceeded_bytes is not None:
             self._close_source(pipe)
-
-    def _keep(self, chunk: bytes) -> None:
-        self.stdout += chunk
-        if len(self.stdout) > self._most_bytes:
-            self.is_too_large = True
-            self._end()
-
-    def _keep_end(self, chunk: bytes) -> None:
-        self._stderr += chunk
-        del self._stderr[:-STDERR_TAIL_BYTES]
-        self._n_stderr += len(chunk)
-        if self._most_stderr is not None and self._n_stderr > self._most_stderr:
-            self.is_too_large, self.most_written = True, self._most_stderr
-            self._end()
 
     def _write(self) -> None:
         try:
@@ -406,15 +380,6 @@ def n_tasks_of_user() -> int:
             if (_PROC / pid).stat().st_uid == user:
                 found += len(list((_PROC / pid / "task").iterdir()))
     return found
-
-
-def _exit_fd(pid: int) -> int | None:
-    """A descriptor that becomes readable when the process ends; None where there are none."""
-    # Waiting on it needs no signal handler, which only the main thread may set.
-    try:
-        return os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        return None
 
 
 def _marked(mark: bytes) -> set[int]:

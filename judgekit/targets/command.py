@@ -9,7 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
-from judgekit.subprocess import ProcessFailedError, ProcessLimits, find_program, run_process
+from judgekit.subprocess import (
+    ProcessFailedError,
+    ProcessFailure,
+    ProcessLimits,
+    find_program,
+    run_process,
+)
 from judgekit.targets.target import TargetCall, call_timeout_s, encode_call
 
 if TYPE_CHECKING:
@@ -17,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.records import Case, Output, TargetErrorKind
-    from judgekit.subprocess import ProcessFailure
 
 _KINDS: dict[ProcessFailure, TargetErrorKind] = {
     "timeout": "timeout",
@@ -60,12 +65,11 @@ class CommandTarget:
         self._secrets = tuple(secrets)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Run the program for one case; see `Target.answer`."""
         call = TargetCall(case, self.id, self._secrets)
         stdin = encode_call(case, repeat)
         limits = replace(self._limits, timeout_s=call_timeout_s(case, self._limits.timeout_s))
         try:
-            finished = await run_process(
+            stdout = await run_process(
                 self._command,
                 stdin,
                 limits=limits,
@@ -74,13 +78,10 @@ class CommandTarget:
             )
         except ProcessFailedError as error:
             # By the kind a report shows whether the program was slow, missing or wrong.
-            return call.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
-        return call.read_bytes(finished.stdout, source="stdout")
+            last = error.stderr[-_SHOWN_STDERR:].strip()
+            end = f"; the end of stderr: {last}" if last else ""
+            return call.failed(_KINDS[error.kind], f"{self._command[0]}: {error.message}{end}")
+        return call.read_bytes(stdout, source="stdout")
 
     async def aclose(self) -> None:
         """Nothing is held between two cases."""
-
-
-def _error_message(error: ProcessFailedError) -> str:
-    last = error.stderr[-_SHOWN_STDERR:].strip()
-    return f"{error.message}; the end of stderr: {last}" if last else error.message

@@ -1,7 +1,4 @@
-"""Opens the target that a variant of a suite describes.
-
-The environment variables that the suite names are filled in here.
-"""
+"""Opens the target that a variant of a suite describes."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.datasets import HttpTarget as HttpSettings, Suite, VariantSettings
+    from judgekit.datasets import Suite, VariantSettings
     from judgekit.models import Connection
     from judgekit.targets.target import Target
 
@@ -41,44 +38,33 @@ def open_target(
     if settings.python is not None:
         return PythonTarget(settings.id, settings.python, folder=suite.folder, timeout_s=timeout_s)
     if settings.command is not None:
-        return _command(settings, suite, environment, timeout_s)
+        own, secrets = expand_variables(
+            settings.environment, environment, where=f"variant {settings.id!r}: the variable"
+        )
+        # The program gets no secret but those its variant names: an output under test is untrusted.
+        shown = {**suite.settings.environment, **own}
+        return CommandTarget(
+            settings.id,
+            settings.command,
+            folder=suite.folder,
+            environment=scrub_environment(shown, own=environment),
+            limits=ProcessLimits(timeout_s=timeout_s, memory_bytes=None),
+            secrets=secrets,
+        )
     if settings.http is not None:
         known = {**environment, **suite.settings.environment}
-        return _http(settings.id, settings.http, known, timeout_s)
+        headers, secrets = expand_variables(
+            settings.http.headers, known, where=f"variant {settings.id!r}: the header"
+        )
+        return EndpointTarget(
+            settings.id,
+            settings.http.url,
+            method=settings.http.method,
+            headers=headers,
+            timeout_s=timeout_s,
+            secrets=secrets,
+        )
     return _prompt(settings, suite, connect_model, template_folders)
-
-
-def _command(
-    settings: VariantSettings, suite: Suite, environment: Mapping[str, str], timeout_s: float
-) -> CommandTarget:
-    own, secrets = expand_all_variables(
-        settings.environment, environment, where=f"variant {settings.id!r}: the variable"
-    )
-    return CommandTarget(
-        settings.id,
-        settings.command or (),
-        folder=suite.folder,
-        # The program gets no secret but those its variant names: an output under test is untrusted.
-        environment=scrub_environment({**suite.settings.environment, **own}, own=environment),
-        limits=ProcessLimits(timeout_s=timeout_s, memory_bytes=None),
-        secrets=secrets,
-    )
-
-
-def _http(
-    variant: str, settings: HttpSettings, environment: Mapping[str, str], timeout_s: float
-) -> EndpointTarget:
-    headers, secrets = expand_all_variables(
-        settings.headers, environment, where=f"variant {variant!r}: the header"
-    )
-    return EndpointTarget(
-        variant,
-        settings.url,
-        method=settings.method,
-        headers=headers,
-        timeout_s=timeout_s,
-        secrets=secrets,
-    )
 
 
 def _prompt(
@@ -104,47 +90,29 @@ def _prompt(
 _VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)\}|([A-Za-z_]\w*))")
 
 
-def expand_variables(text: str, environment: Mapping[str, str], *, where: str) -> str:
-    """A text with the values of the variables it names.
-
-    Args:
-        text: May name variables as `${NAME}` or `$NAME`; `$$` stands for a dollar sign.
-        environment: The variables there are.
-        where: What the text is, for messages.
-
-    Returns:
-        The text with the values, which it may not be shown with.
-
-    Raises:
-        SettingsError: When a variable is not set.
-
-    Example:
-        >>> expand_variables("Bearer ${KEY}", {"KEY": "abc"}, where="a header")
-        'Bearer abc'
-    """
-
-    def value(match: re.Match[str]) -> str:
-        name = match[2] or match[3]
-        if name is None:
-            return "$"
-        if name not in environment:
-            raise SettingsError(
-                f"{where} names the environment variable {name}, which is not set",
-                hint=f"set {name}, or write $$ for a dollar sign",
-            )
-        return environment[name]
-
-    return _VARIABLE.sub(value, text)
-
-
-def expand_all_variables(
+def expand_variables(
     texts: Mapping[str, str], environment: Mapping[str, str], *, where: str
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Texts with the values of the variables they name, and what of them must not be shown."""
-    done = {
-        name: expand_variables(text, environment, where=f"{where} {name!r}")
-        for name, text in texts.items()
-    }
-    # Every value that was filled in may be a key, and is removed from error messages.
-    named = (match[2] or match[3] for text in texts.values() for match in _VARIABLE.finditer(text))
-    return done, tuple(environment[name] for name in named if name)
+    """Texts with the values of the variables they name, and what of them must not be shown.
+
+    A text names a variable as `${NAME}` or `$NAME`; `$$` stands for a dollar sign.
+    """
+    secrets: list[str] = []
+
+    def value(match: re.Match[str]) -> str:
+        variable = match[2] or match[3]
+        if variable is None:
+            return "$"
+        if variable not in environment:
+            raise SettingsError(
+                f"{where} {name!r} names the environment variable {variable}, which is not set",
+                hint=f"set {variable}, or write $$ for a dollar sign",
+            )
+        # Every value that was filled in may be a key, and is removed from error messages.
+        secrets.append(environment[variable])
+        return environment[variable]
+
+    expanded: dict[str, str] = {}
+    for name, text in texts.items():
+        expanded[name] = _VARIABLE.sub(value, text)
+    return expanded, tuple(filter(None, secrets))

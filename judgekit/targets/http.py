@@ -1,7 +1,4 @@
-"""An HTTP endpoint as the system under test.
-
-The case is sent as JSON, the output comes back as JSON or text.
-"""
+"""An HTTP endpoint as the system under test: JSON goes out, JSON or text comes back."""
 
 from __future__ import annotations
 
@@ -21,14 +18,11 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
 
 LARGEST_OUTPUT_BYTES = 10 * 2**20
-"""The largest unpacked reply that is read, in bytes."""
 
 _MAX_REDIRECTS = 5
 
 # Redirects that keep method and body; the others turn the request into a GET without a case.
 _RESENDING = (307, 308)
-
-_JSON = "application/json"
 
 # The first digit of the successful statuses.
 _SUCCESS = 2
@@ -58,15 +52,27 @@ class EndpointTarget:
             raise SettingsError(f"variant {variant!r}: {url!r} is no HTTP address")
         self.id = variant
         self._url = url
+        # Without user, password and query.
+        parts = urlsplit(url)
+        self._where = f"{parts.scheme}://{parts.hostname}:{_port(url)}{parts.path}"
         self._method = method
-        self._headers = _checked_headers(headers or {}, variant)
+        # A line end in a value would let a variable's content add headers of its own.
+        for name, value in (headers or {}).items():
+            if not name.isascii() or not name or not value.isprintable():
+                raise SettingsError(
+                    f"variant {variant!r}: the header {name!r} cannot be sent",
+                    hint="a header is one line; look for a line end in the variable it names",
+                )
+        self._headers = dict(headers or {})
+        # Names of headers ignore case, so that `content-type` of the user is not sent twice.
+        if "content-type" not in {name.lower() for name in self._headers}:
+            self._headers["Content-Type"] = "application/json"
         self._timeout_s = timeout_s
         self._connect_s = connect_s
         self._secrets = tuple(secrets)
         self._sessions = HttpSessions(url, timeout_s=None, connect_s=connect_s)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Send one case; see `Target.answer`."""
         call = TargetCall(case, self.id, self._secrets)
         body = encode_call(case, repeat)
         session = await self._sessions.current()
@@ -86,14 +92,7 @@ class EndpointTarget:
             return call.failed("connection", f"{self._where} could not be called: {reason}")
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop; they are also closed before it ends."""
         await self._sessions.aclose()
-
-    @property
-    def _where(self) -> str:
-        """The address without user, password and query."""
-        parts = urlsplit(self._url)
-        return f"{parts.scheme}://{parts.hostname}:{_port(self._url)}{parts.path}"
 
     async def _sent(self, client: aiohttp.ClientSession, body: bytes, call: TargetCall) -> Output:
         url = self._url
@@ -102,14 +101,14 @@ class EndpointTarget:
             async with client.request(
                 self._method, url, data=body, headers=self._headers, allow_redirects=False
             ) as response:
-                onward = _redirect_url(url, response)
-                if onward is None:
+                location = response.headers.get("Location")
+                if response.status not in _RESENDING or location is None:
                     return await self._read(response, call)
+            url = urljoin(url, location)
             # The headers may hold a key, and the case may be confidential: neither goes elsewhere.
-            if _origin(onward) != _origin(self._url):
+            if _origin(url) != _origin(self._url):
                 message = f"{self._where} redirects to another host, which is not followed"
                 return call.failed("http_status", message)
-            url = onward
         return call.failed("http_status", f"{self._where} redirects too often")
 
     async def _read(self, response: aiohttp.ClientResponse, call: TargetCall) -> Output:
@@ -127,14 +126,6 @@ class EndpointTarget:
         return call.read_bytes(raw, source="the reply")
 
 
-def _redirect_url(url: str, response: aiohttp.ClientResponse) -> str | None:
-    """Where the request is sent next; None when this is the answer."""
-    location = response.headers.get("Location")
-    if response.status not in _RESENDING or location is None:
-        return None
-    return urljoin(url, location)
-
-
 def _origin(url: str) -> tuple[str, str, int] | None:
     """Scheme, host and port; None for what is no HTTP address."""
     try:
@@ -149,16 +140,3 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 def _port(url: str) -> int:
     parts = urlsplit(url)
     return parts.port or _PORTS.get(parts.scheme, 0)
-
-
-def _checked_headers(headers: Mapping[str, str], variant: str) -> dict[str, str]:
-    # A line end in a value would let a variable's content add headers of its own.
-    for name, value in headers.items():
-        if not name.isascii() or not name or not value.isprintable():
-            raise SettingsError(
-                f"variant {variant!r}: the header {name!r} cannot be sent",
-                hint="a header is one line; look for a line end in the variable it names",
-            )
-    names = {name.lower() for name in headers}
-    # Names of headers ignore case, so that `content-type` of the user is not sent twice.
-    return {**headers, **({} if "content-type" in names else {"Content-Type": _JSON})}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from judgekit.errors import ModelError, TemplateError
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import as_path
-from judgekit.models.request import ModelRequest, Subject
+from judgekit.models.request import ModelReply, ModelRequest, Subject
 from judgekit.prompts import CompiledTemplate, find_template, make_environment, to_text
-from judgekit.records import Output, Usage
+from judgekit.records import Case, JsonObject, Output, Usage
 from judgekit.resources import shipped_file
 from judgekit.targets.target import TargetCall
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.models import Connection
-    from judgekit.models.request import ModelReply
-    from judgekit.records import Case, JsonObject
 
 _BLOCKS = ("system", "user")
 
@@ -56,7 +54,6 @@ class TargetPrompt:
             )
 
     def messages(self, case: Case) -> tuple[dict[str, str], ...]:
-        """The messages for one case."""
         data = case_data(case)
         if not self._compiled.blocks:
             return ({"role": "user", "content": self._compiled.render(None, data)},)
@@ -87,7 +84,6 @@ class PromptTarget:
         self._parameters = parameters or {}
 
     def request(self, case: Case, *, repeat: int = 0) -> ModelRequest:
-        """What is sent for one case."""
         return ModelRequest(
             model=self._connection.name,
             messages=self._prompt.messages(case),
@@ -97,7 +93,6 @@ class PromptTarget:
         )
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Ask the model about one case; see `Target.answer`."""
         call = TargetCall(case, self.id)
         try:
             request = self.request(case, repeat=repeat)
@@ -116,7 +111,6 @@ class PromptTarget:
         return _output(reply, call)
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
         await self._connection.aclose()
 
 
@@ -159,11 +153,18 @@ def _printable(value: JsonValue) -> JsonValue:
 
 
 def _output(reply: ModelReply, call: TargetCall) -> Output:
+    metadata = {
+        "model": reply.model,
+        "finish_reason": reply.finish_reason,
+        "dropped_parameters": list(reply.dropped_parameters) or None,
+        "cached": reply.cached,
+        "key": reply.key,
+    }
     usage = reply.usage or Usage()
     known: dict[str, object] = {
         "usage": usage.model_copy(update={"cost_usd": reply.cost_usd}),
         "duration_ms": reply.duration_ms,
-        "metadata": _metadata(reply),
+        "metadata": {name: value for name, value in metadata.items() if value is not None},
     }
     if reply.finish_reason == "content_filter":
         refusal = f": {reply.text}" if reply.text else ""
@@ -174,14 +175,3 @@ def _output(reply: ModelReply, call: TargetCall) -> Output:
     else:
         output = Output(text=reply.text, case_id=call.case.id, variant=call.variant)
     return output.model_copy(update=known)
-
-
-def _metadata(reply: ModelReply) -> JsonObject:
-    known: JsonObject = {
-        "model": reply.model,
-        "finish_reason": reply.finish_reason,
-        "dropped_parameters": list(reply.dropped_parameters) or None,
-        "cached": reply.cached,
-        "key": reply.key,
-    }
-    return {name: value for name, value in known.items() if value is not None}

@@ -1,8 +1,4 @@
-"""A Python function as the system under test, sync or async.
-
-Coroutines run in an event loop of their own thread, so that a blocking function does not block the
-run.
-"""
+"""A Python function as the system under test, sync or async."""
 
 from __future__ import annotations
 
@@ -26,14 +22,13 @@ from judgekit.errors import (
     StoreError,
     UnknownNameError,
 )
-from judgekit.records import Output
+from judgekit.records import Case, Output
 from judgekit.targets.target import TargetCall, call_timeout_s
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
-    from types import ModuleType, TracebackType
+    from types import ModuleType
 
-    from judgekit.records import Case
 
 # These end the whole run (no money left, a reply that is not cached or cannot be stored), so that
 # they must not become the error of one case.
@@ -64,10 +59,10 @@ class PythonTarget:
         self._loop = EventLoopThread(grace_s=min(_GRACE_S, timeout_s * _SHARE_OF_LIMIT))
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Call the function with one case; see `Target.answer`."""
         call = TargetCall(case, self.id)
         named = {"repeat": repeat} if self._takes_repeat else {}
-        deadline = asyncio.timeout(call_timeout_s(case, self._timeout_s))
+        deadline_s = call_timeout_s(case, self._timeout_s)
+        deadline = asyncio.timeout(deadline_s)
         try:
             async with deadline:
                 returned = await self._called(case, named)
@@ -76,17 +71,23 @@ class PythonTarget:
         except asyncio.CancelledError:
             # A cancelled run must stop; a function that cancels itself is only an error of its
             # case.
-            if _is_being_cancelled():
+            task = asyncio.current_task()
+            if task is not None and task.cancelling() > 0:
                 raise
             return call.failed("cancelled", "the function was cancelled from inside")
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's function may raise anything
             if isinstance(error, TimeoutError) and deadline.expired():
-                return call.failed("timeout", await self._too_long(case))
+                message = f"the function took longer than {deadline_s:g} s"
+                if await self._loop.is_blocked():
+                    message += (
+                        ": it blocks its event loop, so that other calls wait as well; await what "
+                        "takes long, or write `def` in the place of `async def`"
+                    )
+                return call.failed("timeout", message)
             return call.failed("exception", _error_message(error, self._folder))
         return _output(returned, call)
 
     async def aclose(self) -> None:
-        """End the event loop of an async function, and what still runs in it."""
         await self._loop.aclose()
 
     async def _called(self, case: Case, named: dict[str, int]) -> object:
@@ -100,38 +101,24 @@ class PythonTarget:
             return await self._loop.run(lambda: returned)
         return returned
 
-    async def _too_long(self, case: Case) -> str:
-        message = f"the function took longer than {call_timeout_s(case, self._timeout_s):g} s"
-        if not await self._loop.is_blocked():
-            return message
-        return (
-            f"{message}: it blocks its event loop, so that other calls wait as well; await what "
-            "takes long, or write `def` in the place of `async def`"
-        )
-
 
 def _load_function(function: str, folder: Path) -> Callable[..., object]:
     module_name, _, name = function.partition(":")
     with _importing, _folder_first_on_path(folder, module_name.partition(".")[0]):
-        module = _import(module_name, function, folder)
+        try:
+            module = importlib.import_module(module_name)
+        except (Exception, SystemExit) as error:
+            raise SettingsError(
+                f"{function} cannot be imported: {_error_message(error, folder)}",
+                hint=f"modules are looked for in {folder} and in the installed packages",
+            ) from error
     if not hasattr(module, name):
         public = (other for other in vars(module) if not other.startswith("_"))
         raise UnknownNameError(f"function in {module_name}", name, public)
-    found = getattr(module, name)
+    found: Callable[..., object] = getattr(module, name)
     if not callable(found):
         raise SettingsError(f"{function} is a {type(found).__name__}, not a function")
-    called: Callable[..., object] = found
-    return called
-
-
-def _import(module_name: str, function: str, folder: Path) -> ModuleType:
-    try:
-        return importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
-        raise SettingsError(
-            f"{function} cannot be imported: {_error_message(error, folder)}",
-            hint=f"modules are looked for in {folder} and in the installed packages",
-        ) from error
+    return found
 
 
 @contextmanager
@@ -179,34 +166,23 @@ async def _in_thread(call: Callable[[], object]) -> object:
     """The result of a call made in a thread of its own."""
     # A thread of an executor would hold up the end of the loop, and of the program, where the call
     # hangs; this one is abandoned.
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[object] = loop.create_future()
+    # As a result, not as an exception: asyncio would replace some of those.
+    done: Future[_Outcome] = Future()
     context = contextvars.copy_context()
 
-    def settle(returned: object, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(returned)
-        else:
-            done.set_exception(error)
-
     def work() -> None:
-        returned, raised = None, None
+        if not done.set_running_or_notify_cancel():
+            return  # no caller waits any more
         try:
-            returned = context.run(call)
+            done.set_result((context.run(call), None))
         except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
-            raised = _settable(error)
-        with suppress(RuntimeError):  # the loop is closed; no caller waits any more
-            loop.call_soon_threadsafe(settle, returned, raised)
+            done.set_result((None, _settable(error)))
 
     threading.Thread(target=work, name="judgekit-target", daemon=True).start()
-    return await done
-
-
-def _is_being_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    returned, raised = await asyncio.wrap_future(done)
+    if raised is not None:
+        raise raised
+    return returned
 
 
 def _output(returned: object, call: TargetCall) -> Output:
@@ -227,27 +203,19 @@ def _output(returned: object, call: TargetCall) -> Output:
 
 def _error_message(error: BaseException, folder: Path) -> str:
     """Type, message and place of an error: the last place in the suite's own folder."""
-    text = str(error)
-    name = type(error).__name__
-    where = _error_location(error.__traceback__, folder)
-    return (f"{name}: {text}" if text else name) + where
-
-
-def _error_location(trace: TracebackType | None, folder: Path) -> str:
-    frames = traceback.extract_tb(trace)
+    text, name = str(error), type(error).__name__
+    message = f"{name}: {text}" if text else name
+    frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
     if not own and not frames:
-        return ""
+        return message
     # The last frame is often deep in a library; the user can change the last one in the own folder.
     last = (own or frames)[-1]
-    return f" ({last.filename}:{last.lineno})"
+    return f"{message} ({last.filename}:{last.lineno})"
 
 
 if TYPE_CHECKING:
     Begin = Callable[[], Awaitable[object]]
-
-# How long the end of a loop is waited for; one that is blocked is left behind.
-_PATIENCE_S = 1.0
 
 
 class EventLoopThread:
@@ -257,14 +225,14 @@ class EventLoopThread:
     a new loop in another thread; those beside it wait with it, each until its own deadline.
     """
 
-    def __init__(self, *, grace_s: float, patience_s: float = _PATIENCE_S) -> None:
+    def __init__(self, *, grace_s: float, patience_s: float = 1.0) -> None:
         self._grace_s = grace_s
+        # How long the end of a loop is waited for; one that is blocked is left behind.
         self._patience_s = patience_s
         self._served: _LoopThread | None = None
         self._blocked: list[_LoopThread] = []
 
     async def run(self, begin: Begin) -> object:
-        """Run a coroutine there, and wait for it here."""
         while True:
             served = self._served = self._served or _LoopThread()
             call = _Call(begin)
@@ -274,13 +242,17 @@ class EventLoopThread:
                 if raised is not None:
                     raise raised
                 return returned
-            self._leave(served)
+            # Nothing more is started in a blocked loop; what was started in it continues.
+            if self._served is served:
+                self._served = None
+                self._blocked.append(served)
 
     async def is_blocked(self) -> bool:
         """Whether a call has blocked its loop so far, or does at present."""
         if self._blocked or self._served is None:
             return bool(self._blocked)
-        ping = _Call(_ping)
+        # That shows only in whether it begins another call.
+        ping = _Call(lambda: asyncio.sleep(0))
         return not await self._is_begun(ping, self._served.result(ping))
 
     async def aclose(self) -> None:
@@ -302,12 +274,6 @@ class EventLoopThread:
             ended.cancel()
             raise
         return not call.withdraw()
-
-    def _leave(self, served: _LoopThread) -> None:
-        """Start nothing more in a loop; what was started in it continues."""
-        if self._served is served:
-            self._served = None
-            self._blocked.append(served)
 
 
 _Outcome = tuple[object, BaseException | None]
@@ -347,41 +313,24 @@ class _LoopThread:
 
     def __init__(self) -> None:
         self.ended: Future[None] = Future()
-        self._loop = asyncio.new_event_loop()
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = self._runner.get_loop()
         threading.Thread(target=self._serve, name="judgekit-target-loop", daemon=True).start()
 
     def result(self, call: _Call) -> asyncio.Future[_Outcome]:
-        """The result of a call, for the loop that is running here."""
         return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call.outcome(), self._loop))
 
     def stop(self) -> None:
-        """Have the loop end."""
         self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()
-            self._loop.run_until_complete(_cancel_all())
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         finally:
-            self._loop.close()
+            self._runner.close()
             if self.ended.set_running_or_notify_cancel():
                 self.ended.set_result(None)
-
-
-# Whether a loop is blocked shows only in whether it begins another call.
-async def _ping() -> None:
-    """Answer."""
-
-
-async def _cancel_all() -> None:
-    others: list[asyncio.Task[Any]] = [
-        task for task in asyncio.all_tasks() if task is not asyncio.current_task()
-    ]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
 
 
 def _settable(error: BaseException) -> BaseException:

@@ -1,7 +1,4 @@
-"""A file of recorded outputs as the system under test.
-
-Of JSONL only the row offsets are held in memory.
-"""
+"""A file of recorded outputs as the system under test; of JSONL only the offsets are held."""
 
 from __future__ import annotations
 
@@ -63,13 +60,18 @@ class RecordedTarget:
         return [*self._places, *self._outputs]
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Read one row; see `Target.answer`."""
         call = TargetCall(case, self.id)
         places = self._places.get(case.id, ())
         outputs = self._outputs.get(case.id, ())
-        if repeat >= len(places) + len(outputs):
+        n_rows = len(places) + len(outputs)
+        if repeat >= n_rows:
             # An error of this case only: the other recorded cases are still graded.
-            return _failed(call, "not_recorded", self._missing(len(places) + len(outputs), repeat))
+            message = f"{self._path} has no output for it"
+            if n_rows:
+                message = (
+                    f"{self._path} has {n_rows} of its outputs, and repeat {repeat + 1} was wanted"
+                )
+            return _failed(call, "not_recorded", message)
         if outputs:
             return self._own(outputs[repeat])
         try:
@@ -88,11 +90,6 @@ class RecordedTarget:
     def _own(self, output: Output) -> Output:
         return output.model_copy(update={"variant": self.id})
 
-    def _missing(self, n_rows: int, repeat: int) -> str:
-        if n_rows == 0:
-            return f"{self._path} has no output for it"
-        return f"{self._path} has {n_rows} of its outputs, and repeat {repeat + 1} was wanted"
-
     def _read_again(self, offset: int, line: int) -> Output:
         with self._path.open("rb") as stream:
             stream.seek(offset)
@@ -108,7 +105,6 @@ class GivenTarget:
         self._outputs = outputs
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """The output of a case; see `Target.answer`."""
         output = self._outputs.get(case.id) if repeat == 0 else None
         if output is None:
             message = f"no output of {self.id!r} was recorded for it"

@@ -1,7 +1,4 @@
-"""The interface of every system under test, and how its answer or failure becomes an `Output`.
-
-Each kind of target is a module of its own; `factory` chooses one.
-"""
+"""The interface of every system under test, and how its answer or failure becomes an `Output`."""
 
 from __future__ import annotations
 
@@ -9,21 +6,14 @@ import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from judgekit.datasets import read_output
 from judgekit.errors import DatasetError
 from judgekit.formats import decode_utf8, parse_strict_json
 from judgekit.models import redact
-from judgekit.records import Output
+from judgekit.records import Case, Output, TargetErrorKind
 from judgekit.subprocess import printable_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pydantic import JsonValue
-
-    from judgekit.records import Case, TargetErrorKind
 
 
 @runtime_checkable
@@ -33,15 +23,12 @@ class Target(Protocol):
     @property
     def id(self) -> str:
         """The variant's name."""
-        ...
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Answer one case."""
-        ...
 
     async def aclose(self) -> None:
         """Let go of files and connections."""
-        ...
 
 
 _SHOWN_CHARACTERS = 200
@@ -64,7 +51,6 @@ class TargetCall:
 
     @property
     def duration_ms(self) -> float:
-        """How long it has taken, in milliseconds."""
         return round((time.perf_counter() - self.begun_s) * 1000, 3)
 
     def failed(self, kind: TargetErrorKind, message: str) -> Output:
@@ -82,7 +68,6 @@ class TargetCall:
         )
 
     def text_output(self, text: str) -> Output:
-        """A text as the output of the system."""
         return Output(
             text=text, case_id=self.case.id, variant=self.variant, duration_ms=self.duration_ms
         )
@@ -98,24 +83,19 @@ class TargetCall:
         if not isinstance(value, dict):
             message = f"{source} holds no JSON object; it begins: {_beginning(raw)}; {_FORMAT_HINT}"
             return self.failed("unreadable", message)
-        return self.read_object(value, is_repaired=is_repaired)
-
-    def read_text(self, raw: bytes, *, charset: str) -> Output:
-        """Plain text that a system sent, as its output."""
-        try:
-            return self.text_output(raw.decode(charset))
-        except (ValueError, LookupError) as error:
-            return self.failed("unreadable", f"the reply is not text: {error}")
-
-    def read_object(self, fields: Mapping[str, JsonValue], *, is_repaired: bool = False) -> Output:
-        """The fields that a system returned, as its output."""
         # The case and the variant are ours: an answer cannot claim to belong to another case.
-        whole = {**fields, "case_id": self.case.id, "variant": self.variant}
+        whole = {**value, "case_id": self.case.id, "variant": self.variant}
         read = read_output(whole, is_repaired=is_repaired)
         if isinstance(read, list):
             faults = "; ".join(f"{fault.message} ({fault.remedy})" for fault in read)
             return self.failed("unreadable", f"what it returned is no output: {faults}")
         return self.with_details(read[0])
+
+    def read_text(self, raw: bytes, *, charset: str) -> Output:
+        try:
+            return self.text_output(raw.decode(charset))
+        except (ValueError, LookupError) as error:
+            return self.failed("unreadable", f"the reply is not text: {error}")
 
     def with_details(self, output: Output) -> Output:
         """An output with its case, variant and duration."""
@@ -143,6 +123,4 @@ def call_timeout_s(case: Case, timeout_s: float) -> float:
 
 def _beginning(raw: bytes) -> str:
     text = printable_text(raw[: 4 * _SHOWN_CHARACTERS])
-    if not text:
-        return "nothing"
-    return repr(text[:_SHOWN_CHARACTERS])
+    return repr(text[:_SHOWN_CHARACTERS]) if text else "nothing"

@@ -94,7 +94,15 @@ class ScriptedModel:
         if isinstance(replies, str | ModelReply | Exception):
             return replies
         if isinstance(replies, Mapping):
-            return self._by_subject(replies, request)
+            case, criterion = request.subject.case_id, request.subject.criterion
+            # From the special to the general, so that one case can differ from the rest.
+            for key in (f"{case}/{criterion}", criterion, case):
+                if key is not None and key in replies:
+                    return replies[key]
+            raise InputError(
+                f"the script of {self.name!r} has no reply about {_about(request)}",
+                hint=f"it has replies about {', '.join(sorted(replies))}",
+            )
         if callable(replies):
             return replies(request)
         if len(self.requests) > len(replies):
@@ -104,56 +112,36 @@ class ScriptedModel:
             )
         return replies[len(self.requests) - 1]
 
-    def _by_subject(
-        self, replies: Mapping[str, ScriptedAnswer], request: ModelRequest
-    ) -> ScriptedAnswer:
-        case, criterion = request.subject.case_id, request.subject.criterion
-        # From the special to the general, so that one case can differ from the rest.
-        for key in (f"{case}/{criterion}", criterion, case):
-            if key is not None and key in replies:
-                return replies[key]
-        raise InputError(
-            f"the script of {self.name!r} has no reply about {_about(request)}",
-            hint=f"it has replies about {', '.join(sorted(replies))}",
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """The faults of a judge, each with how often it shows, from 0 (never) to 1 (always)."""
+    """The faults of a judge, each with how often it shows, from 0 (never) to 1 (always).
+
+    Attributes:
+        always_first: Prefers whatever it sees first.
+        truncates: Is cut off in the middle of its reply.
+        off_scale: Scores one above the top of the scale.
+        refuses: Declines to judge.
+        malformed: Writes JSON that does not close.
+        echoes: Repeats the judged text in place of a verdict.
+        two_answers: Gives two verdicts that differ.
+        gullible: Gives its best score to a text that instructs it to.
+        wrong: Gives another answer than the true one.
+        verbosity: How far the length of a text, in place of its worth, decides: a weight, no rate.
+        slow_s: How long a call takes, in seconds of virtual time.
+    """
 
     always_first: float = 0.0
-    """Prefers whatever it sees first."""
-
     truncates: float = 0.0
-    """Is cut off in the middle of its reply."""
-
     off_scale: float = 0.0
-    """Scores one above the top of the scale."""
-
     refuses: float = 0.0
-    """Declines to judge."""
-
     malformed: float = 0.0
-    """Writes JSON that does not close."""
-
     echoes: float = 0.0
-    """Repeats the judged text in place of a verdict."""
-
     two_answers: float = 0.0
-    """Gives two verdicts that differ."""
-
     gullible: float = 0.0
-    """Gives its best score to a text that instructs it to."""
-
     wrong: float = 0.0
-    """Gives another answer than the true one."""
-
     verbosity: float = 0.0
-    """How far the length of a text, in place of its worth, decides: not a rate but a weight."""
-
     slow_s: float = 0.0
-    """How long a call takes, in seconds of virtual time."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -196,17 +184,23 @@ class FlawedModel:
         self.requests.append(request)
         if self._sleep is not None and self.faults.slow_s:
             await self._sleep(self.faults.slow_s)
-        schema = request.reply_schema or _form_schema(request)
+        schema = request.reply_schema
+        if schema is None and _requested_form(request) is not None:
+            schema = _FORM_SCHEMA
         if schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
         # From the request and not from a sequence: concurrent calls finish in any order.
         draw = random.Random(f"{self.seed}:{request.key}:{request.subject.attempt}")
         text, finish_reason = self._say(request, schema, draw)
+        sent = sum(len(message["content"]) for message in request.messages)
         return ModelReply(
             text=text,
             finish_reason=finish_reason,
             model=self.name,
-            usage=_usage(request, text),
+            usage=Usage(
+                input_tokens=sent // _CHARACTERS_PER_TOKEN,
+                output_tokens=len(text) // _CHARACTERS_PER_TOKEN,
+            ),
             duration_ms=self.faults.slow_s * 1000.0,
         )
 
@@ -248,12 +242,29 @@ class _FlawedVerdict:
             lambda criterion: self._preference(criterion, other=other),
             self._request.subject.criterion,
         )
-        return _in_requested_form(self._request, json.dumps(filling.fill(), ensure_ascii=False))
+        answer = json.dumps(filling.fill(), ensure_ascii=False)
+        form = _requested_form(self._request)
+        if form is None:
+            return answer
+        verdict = json.loads(answer)
+        # The text forms of published judge prompts, which have no JSON schema.
+        why, choice = verdict["rationale"], verdict["preference"]
+        if form == "two_scores":
+            return (
+                f"Evaluation evidence: {why}\nThe score of Assistant 1: {verdict['score_first']}\n"
+                f"The score of Assistant 2: {verdict['score_second']}"
+            )
+        if form == "brackets":
+            return f"{why} [[{_LETTERS[choice]}]]"
+        if form == "letter":
+            return _LETTERS[choice]
+        output = "Output (b)" if choice == "second" else "Output (a)"  # no tie is allowed
+        return output if form == "stated" else f"{why} Therefore, {output} is better."
 
     def _score(self, schema: JsonObject, criterion: str | None, *, other: bool) -> float:
         faults, subject = self._model.faults, self._request.subject
         # One generator for each criterion: a fault of one must not change the draws of the next.
-        draw = self._draw(criterion)
+        draw = random.Random(f"{self._salt}:{criterion}")
         value = self._seen_value(subject.variant, criterion, "\n".join(self.judged), draw)
         points = allowed_scores(schema, value, self._model.scale)
         score = nearest_score(points, value)
@@ -267,7 +278,7 @@ class _FlawedVerdict:
 
     def _preference(self, criterion: str | None, *, other: bool) -> str:
         faults = self._model.faults
-        draw = self._draw(criterion)
+        draw = random.Random(f"{self._salt}:{criterion}")
         # In the second order the texts have changed places, and their variants with them.
         sides = "ba" if self._request.subject.order == "ba" else "ab"
         texts = (*self.judged, "", "")[:2]
@@ -281,9 +292,6 @@ class _FlawedVerdict:
         if (draw.random() < faults.wrong) != other:
             answer = draw.choice(sorted(PREFERENCE_CHOICES - {answer}))
         return answer
-
-    def _draw(self, criterion: str | None) -> random.Random:
-        return random.Random(f"{self._salt}:{criterion}")
 
     def _seen_value(
         self, variant: str | None, criterion: str | None, text: str, draw: random.Random
@@ -313,13 +321,6 @@ def _true_value(
     return truth(case, variant, criterion) if callable(truth) else truth
 
 
-def _usage(request: ModelRequest, text: str) -> Usage:
-    sent = sum(len(message["content"]) for message in request.messages)
-    return Usage(
-        input_tokens=sent // _CHARACTERS_PER_TOKEN, output_tokens=len(text) // _CHARACTERS_PER_TOKEN
-    )
-
-
 def _about(request: ModelRequest) -> str:
     subject = {k: v for k, v in request.subject.to_json().items() if v != 0}
     return ", ".join(f"{name} {value!r}" for name, value in subject.items()) or "nothing named"
@@ -338,32 +339,6 @@ _FORM_SCHEMA: JsonObject = {
 }
 
 _LETTERS = {"first": "A", "second": "B", "tie": "C"}
-
-
-def _form_schema(request: ModelRequest) -> JsonObject | None:
-    """What a request asks for that has no schema, as a schema."""
-    return None if _requested_form(request) is None else _FORM_SCHEMA
-
-
-def _in_requested_form(request: ModelRequest, answer: str) -> str:
-    """An answer in the form that a request asks for."""
-    form = _requested_form(request)
-    if form is None:
-        return answer
-    verdict = json.loads(answer)
-    # The text forms of published judge prompts, which have no JSON schema.
-    why, choice = verdict["rationale"], verdict["preference"]
-    if form == "two_scores":
-        return (
-            f"Evaluation evidence: {why}\nThe score of Assistant 1: {verdict['score_first']}\n"
-            f"The score of Assistant 2: {verdict['score_second']}"
-        )
-    if form == "brackets":
-        return f"{why} [[{_LETTERS[choice]}]]"
-    if form == "letter":
-        return _LETTERS[choice]
-    output = "Output (b)" if choice == "second" else "Output (a)"  # no tie is allowed
-    return output if form == "stated" else f"{why} Therefore, {output} is better."
 
 
 def _requested_form(request: ModelRequest) -> str | None:

@@ -53,7 +53,6 @@ class Candidate:
 
     Attributes:
         wording: Where the words come from: `present`, or the name of a candidate.
-        rubric: The present rubric in these words.
         n_examples: How many scored outputs it shows with each criterion.
         anchors: Whether its scoring guides quote scored outputs.
         template: The template it needs; None for the judge's own.
@@ -98,13 +97,20 @@ def build_candidates(
     rubric: Rubric, others: Mapping[str, Rubric], options: TuneOptions, template: PromptTemplate
 ) -> tuple[Candidate, ...]:
     """All candidates, the present rubric first."""
-    wordings = {PRESENT_RUBRIC: rubric}
-    for name, other in others.items():
-        if name in wordings:
-            raise SettingsError(
-                f"a candidate has the reserved name {name!r}", hint="choose another name"
-            )
-        wordings[name] = _reworded(rubric, other, name)
+    if PRESENT_RUBRIC in others:
+        raise SettingsError(
+            f"a candidate has the reserved name {PRESENT_RUBRIC!r}", hint="choose another name"
+        )
+    reworded = {name: _reworded(rubric, other, name) for name, other in others.items()}
+    wordings = {PRESENT_RUBRIC: rubric} | reworded
+    # The judge's own template if it shows examples, else its counterpart that does.
+    used = None if template.header.shows_examples else FEW_SHOT_TEMPLATE
+    if any(options.few_shot) and used is not None and template.name != _PLAIN:
+        raise SettingsError(
+            f"examples need the template {FEW_SHOT_TEMPLATE}, and the judge uses {template.name}",
+            hint=f"tune a judge that uses {_PLAIN}, give a template of your own that declares "
+            "`shows: examples`, or try no examples",
+        )
     candidates = []
     for name, worded in wordings.items():
         # The present wording is always tried, because every other one has to beat it.
@@ -113,28 +119,16 @@ def build_candidates(
         if options.anchors:
             candidates.append(Candidate(wording=name, rubric=worded, anchors=True))
         # Fewest examples first: among equal candidates the simpler one is chosen.
-        for n in sorted({n for n in options.few_shot if n}):
-            used = _example_template(template)
-            candidates.append(Candidate(wording=name, rubric=worded, n_examples=n, template=used))
+        candidates += [
+            Candidate(wording=name, rubric=worded, n_examples=n, template=used)
+            for n in sorted({*options.few_shot} - {0})
+        ]
     if len(candidates) == 1:
         raise SettingsError(
             "there is no candidate besides the present rubric",
             hint="give other wordings (--candidates FILE), --anchors, or --few-shot 2,4",
         )
     return tuple(candidates)
-
-
-def _example_template(own: PromptTemplate) -> str | None:
-    """The template to show examples with; None if the judge's own shows them."""
-    if own.header.shows_examples:
-        return None
-    if own.name == _PLAIN:
-        return FEW_SHOT_TEMPLATE
-    raise SettingsError(
-        f"examples need the template {FEW_SHOT_TEMPLATE}, and the judge uses {own.name}",
-        hint=f"tune a judge that uses {_PLAIN}, give a template of your own that declares "
-        "`shows: examples`, or try no examples",
-    )
 
 
 def _reworded(rubric: Rubric, other: Rubric, name: str) -> Rubric:
@@ -167,12 +161,9 @@ def _reworded(rubric: Rubric, other: Rubric, name: str) -> Rubric:
 
 @dataclass(frozen=True, slots=True)
 class ExamplePool:
-    """Labelled outputs that examples are chosen from.
+    """Labelled outputs that examples are chosen from; the seed decides among equally good ones.
 
-    Attributes:
-        labels: All labelled outputs; examples come from the allowed clusters only.
-        mistakes: Distance of judge and label on [0, 1], for items the judge has graded.
-        seed: Seed of the choice among equally good examples.
+    `mistakes` is the distance of judge and label on [0, 1], for items the judge has graded.
     """
 
     labels: LabelledOutputs

@@ -12,27 +12,23 @@ from judgekit.calibration import (
     CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM,
     WHOLE_OUTPUT,
-    AlignedItems,
     CalibrationOptions,
-    JudgedItem,
     LabelMatcher,
     OutputKey,
+    PointwiseData,
     add_metadata,
-    cluster_of,
+    align_items,
     groups_of,
     label_problems,
-    label_reasons,
-    label_score,
-    labels_by_place,
 )
 from judgekit.errors import InputError, NotEnoughDataError, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
-    from judgekit.calibration import Consensus, Groups, MatchedLabel
+    from judgekit.calibration import AlignedItems, Consensus, JudgedItem
     from judgekit.datasets import LocatedLabel
-    from judgekit.records import Case, Criterion, Output, Rubric
+    from judgekit.records import Case, Output, Rubric
 
 MOST_EXAMPLES = 16
 """With more examples, the graded output would be a small part of the prompt."""
@@ -90,14 +86,9 @@ class TuneOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledOutputs:
-    """Outputs with human labels.
+    """Outputs with human labels, and the items of each criterion, which no judge has scored yet.
 
-    Attributes:
-        answers: Cases and outputs that have a label.
-        criteria: The labelled items of each criterion; no judge has scored them yet.
-        n_labels: Labels that are used.
-        n_unused: Unused labels: without a score, of the whole output, or of unknown outputs.
-        n_examples: Cases excluded because a rubric shows their outputs as examples.
+    The counts are those of `Tuning`.
     """
 
     answers: Mapping[OutputKey, tuple[Case, Output]]
@@ -139,17 +130,29 @@ def join_labelled_outputs(
     # Labels of the whole output are not used, so that they need no valid score.
     named = [rubric.criterion(name) for name in by_criterion if name != WHOLE_OUTPUT]
     matching.check(label_problems(by_criterion, named))
+    # No judge has graded the outputs yet, so that they are aligned without answers.
     groups = {place: groups_of(case, out.metadata) for place, (case, out) in places.items()}
     add_metadata(groups, matching.matched)
+    ungraded = PointwiseData(rubric=rubric, groups=groups)
+    table = {place: dict.fromkeys(names, ()) for place in sorted(places, key=lambda p: p.rank)}
     wanted = CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
-    aligned = [_aligned(c, by_criterion[c.name], groups, wanted) for c in rubric.criteria]
+    aligned = [
+        align_items(c, by_criterion[c.name], ungraded, table, wanted) for c in rubric.criteria
+    ]
     criteria = tuple(part for part in aligned if part.items)
     if not criteria:
         raise InputError(
             "every label is of the whole output, and a tuning needs labels of criteria",
             hint=f"name the `criterion` in the labels: {', '.join(names)}",
         )
-    _check_clusters(criteria, options.cluster)
+    clusters: dict[str, Hashable] = {}
+    for item in (item for part in criteria for item in part.items):
+        # A case on both sides of the split would leak the choice into its confirmation.
+        if clusters.setdefault(item.place.case_id, item.cluster) != item.cluster:
+            raise SettingsError(
+                f"case {item.place.case_id!r} has outputs with different {options.cluster!r}",
+                hint="a cluster has to contain whole cases: use --cluster case",
+            )
     used = {item.place for part in criteria for item in part.items}
     n_used = sum(len(item.ratings) for part in criteria for item in part.items)
     return LabelledOutputs(
@@ -161,52 +164,11 @@ def join_labelled_outputs(
     )
 
 
-def _aligned(
-    criterion: Criterion,
-    labels: Sequence[MatchedLabel],
-    groups: Mapping[OutputKey, Groups],
-    options: CalibrationOptions,
-) -> AlignedItems:
-    items = [
-        JudgedItem(
-            place=place,
-            criterion=criterion.name,
-            cluster=cluster_of(place, groups[place], criterion.name, options),
-            judge=None,
-            ratings={one.annotator: label_score(one.placed, criterion) for one in of_place},
-            reasons=label_reasons(of_place),
-            groups=groups[place],
-        )
-        for place, of_place in sorted(labels_by_place(labels).items(), key=lambda one: one[0].rank)
-    ]
-    return AlignedItems(
-        name=criterion.name,
-        criterion=criterion,
-        scale=criterion.scale,
-        threshold=None,
-        items=tuple(items),
-        consensus=options.consensus,
-    )
-
-
-def _check_clusters(criteria: Sequence[AlignedItems], name: str) -> None:
-    clusters: dict[str, Hashable] = {}
-    for item in (item for part in criteria for item in part.items):
-        # A case on both sides of the split would leak the choice into its confirmation.
-        if clusters.setdefault(item.place.case_id, item.cluster) != item.cluster:
-            raise SettingsError(
-                f"case {item.place.case_id!r} has outputs with different {name!r}",
-                hint="a cluster has to contain whole cases: use --cluster case",
-            )
-
-
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The training and held-out cases.
+    """The training cases in folds, and the held-out cases, which take no part in the choice.
 
-    Attributes:
-        folds: The training cases in parts; an output is never shown as an example to its own part.
-        held_out: Cases that take no part in the choice.
+    An output is never shown as an example to its own fold.
     """
 
     folds: tuple[frozenset[Hashable], ...]
@@ -240,7 +202,16 @@ def split_cases(labels: LabelledOutputs, *, holdout: float, seed: int) -> Split:
         is_held_out = floor((place + 1) * holdout + start) > floor(place * holdout + start)
         (held_out if is_held_out else training).append(cluster)
     if min(len(held_out), len(training)) < MIN_CASES_PER_SIDE:
-        raise _too_few_cases(len(ordered), len(training), len(held_out), holdout)
+        n_cases = len(ordered)
+        needed = ceil(round(MIN_CASES_PER_SIDE / min(holdout, 1 - holdout), _DIGITS))
+        low = -(-100 * MIN_CASES_PER_SIDE // n_cases)
+        high = 100 * (n_cases - MIN_CASES_PER_SIDE) // n_cases
+        other = f", or hold out a share from {low / 100:g} to {high / 100:g}" if low <= high else ""
+        raise NotEnoughDataError(
+            f"{n_cases} labelled cases are split into {len(training)} for training and "
+            f"{len(held_out)} held out, and each side needs {MIN_CASES_PER_SIDE}",
+            hint=f"label {needed - n_cases:,} more cases{other} (--holdout is {holdout:g})",
+        )
     n = min(_FOLDS, len(training))
     return Split(tuple(frozenset(training[k::n]) for k in range(n)), frozenset(held_out))
 
@@ -249,14 +220,3 @@ def seeded_draw(seed: int, *what: object) -> float:
     """A random number in [0, 1) for something, which depends on that and on the seed only."""
     digest = hashlib.sha256(repr((seed, *what)).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) / _DRAWS
-
-
-def _too_few_cases(n: int, n_training: int, n_held_out: int, holdout: float) -> NotEnoughDataError:
-    needed = ceil(round(MIN_CASES_PER_SIDE / min(holdout, 1 - holdout), _DIGITS))
-    low, high = -(-100 * MIN_CASES_PER_SIDE // n), 100 * (n - MIN_CASES_PER_SIDE) // n
-    other = f", or hold out a share from {low / 100:g} to {high / 100:g}" if low <= high else ""
-    return NotEnoughDataError(
-        f"{n} labelled cases are split into {n_training} for training and {n_held_out} held out, "
-        f"and each side needs {MIN_CASES_PER_SIDE}",
-        hint=f"label {needed - n:,} more cases{other} (--holdout is {holdout:g})",
-    )

@@ -43,7 +43,6 @@ class HeldOutAgreement:
         name: The criterion; empty for all of them together.
         distance: Root of the mean squared distance from the human label, on [0, 1]; 0 is best.
         kappa: Cohen's kappa with quadratic weights; undefined if scales have no levels or differ.
-        n_items: Labelled items.
         n_failed: Items without a usable judge answer; excluded.
     """
 
@@ -56,12 +55,7 @@ class HeldOutAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutResult:
-    """One candidate on the held-out cases.
-
-    Attributes:
-        overall: All criteria together.
-        criteria: Each criterion, if there are several.
-    """
+    """One candidate on the held-out cases, overall and by criterion if there are several."""
 
     name: str
     overall: HeldOutAgreement
@@ -75,8 +69,7 @@ class HeldOutContrast:
     Attributes:
         distance: Difference of the mean squared distances, a case counting once; below 0 is closer.
         low: The same if every unusable answer had favoured the chosen candidate as much as
-            possible.
-        high: The same if every unusable answer had favoured the present rubric.
+            possible; `high` if it had favoured the present rubric.
         kappa: Difference of the kappas; above 0 is closer. Undefined if they are.
     """
 
@@ -90,9 +83,7 @@ class HeldOutContrast:
 class TriedCandidate:
     """A candidate without its training figures, which are optimistic.
 
-    Attributes:
-        place: Its rank on the training cases, from 1; None without a usable answer.
-        n_failed: Training items on which the judge failed; None if interrupted.
+    `place` is its rank on the training cases, from 1; None without a usable answer.
     """
 
     name: str
@@ -303,14 +294,12 @@ def _kappa(parts: Sequence[AlignedItems], level: float) -> Estimate:
     clusters = _clusters(parts)
     judge, label = zip(*rated.values(), strict=True)
     return estimate_or_undefined(
-        lambda: cohen_kappa(
-            judge,
-            label,
-            labels=levels,
-            weights="quadratic",
-            clusters=[clusters[key] for key in rated],
-            level=level,
-        ),
+        cohen_kappa,
+        judge,
+        label,
+        labels=levels,
+        weights="quadratic",
+        clusters=[clusters[key] for key in rated],
         level=level,
     )
 

@@ -6,11 +6,12 @@ Start reading here.
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, isnan, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from judgekit.bias_audit import (
     GradeProbe,
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from judgekit.records import Case, JsonObject, Label, Output, Rubric
     from judgekit.tuning.candidates import Candidate
     from judgekit.tuning.inputs import LabelledOutputs, Split
-    from judgekit.tuning.results import HeldOutContrast, HeldOutResult, TuningDecision
 
     Labels = Path | str | Iterable[Label | Mapping[str, JsonValue]]
     Parts = tuple[AlignedItems, ...]
@@ -59,11 +59,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TuningSetup:
-    """Everything a tuning needs.
-
-    Attributes:
-        candidates: What is tried, the present rubric first.
-    """
+    """Everything a tuning needs; the present rubric is the first of the candidates."""
 
     runner: ProbeRunner
     rubric: Rubric
@@ -111,8 +107,7 @@ class TunePlan:
     """The questions of a tuning and their price.
 
     Attributes:
-        n_candidates: Candidates, including the present rubric.
-        n_questions: Questions; equal ones count once.
+        n_questions: Equal ones count once.
         n_owned: Replies that are already cached.
         n_calls: Calls, if every reply can be parsed at the first attempt.
         price_usd: The likely price; None if unknown.
@@ -168,23 +163,17 @@ def plan_tuning(setup: TuningSetup, *, refresh: bool = False) -> TunePlan:
     counting = RequestCounter(setup.runner.judge.connection, refresh=refresh, n_exact=200)
     pool = ExamplePool(setup.labels, seed=setup.options.seed)
     training = setup.split.training
-
-    def count(
-        candidate: Candidate, among: Collection[Hashable], asked_of: Collection[Hashable]
-    ) -> None:
-        rubric = candidate.with_examples(pool, among)
-        for ask in setup.asks(candidate, rubric, asked_of):
-            for request in setup.runner.requests(ask):
-                counting.take(request, estimate_judge_reply_tokens(request, ask.rubric))
-
-    for candidate in setup.candidates:
-        for fold in setup.split.folds:
-            count(candidate, training - fold, fold)
     # The chosen candidate is unknown: the one with the longest prompts gives an upper bound.
     longest = max(setup.candidates, key=lambda one: (one.n_examples, one.anchors, not one.is_plain))
     last = longest if longest is not setup.present else setup.candidates[-1]
-    for candidate in (setup.present, last):
-        count(candidate, training, setup.split.held_out)
+    gradings = [
+        *((one, training - fold, fold) for one in setup.candidates for fold in setup.split.folds),
+        *((one, training, setup.split.held_out) for one in (setup.present, last)),
+    ]
+    for candidate, among, clusters in gradings:
+        for ask in setup.asks(candidate, candidate.with_examples(pool, among), clusters):
+            for request in setup.runner.requests(ask):
+                counting.take(request, estimate_judge_reply_tokens(request, ask.rubric))
     return TunePlan(
         model=setup.runner.judge.connection.name,
         n_candidates=len(setup.candidates),
@@ -277,16 +266,13 @@ def tune_sync(
         NotEnoughDataError: When there are too few labels; the message has the missing number.
         StoreError: When the cache cannot store a reply that was paid for.
     """
-    runner = SyncRunner()
-    try:
+    with closing(SyncRunner()) as runner:
         return runner.run(
             tune(
                 judge, answers, labels, rubric, candidates=candidates, options=options,
                 template_folders=template_folders,
             )
         )  # fmt: skip
-    finally:
-        runner.close()
 
 
 async def run_tuning(setup: TuningSetup, session: ProbeSession | None = None) -> Tuning:
@@ -294,13 +280,10 @@ async def run_tuning(setup: TuningSetup, session: ProbeSession | None = None) ->
     scorer = _CandidateScorer(setup, session or ProbeSession())
     trained = await _trained(scorer)
     present = setup.present.name
-    order = []
-    if present in trained and not scorer.is_stopped:
-        order = rank_candidates(present, trained)
-    if not order:
-        return _result(scorer, _Outcome({}))
-    chosen = next(one for one in setup.candidates if one.name == order[0])
-    return _result(scorer, await _tested(scorer, chosen, trained, order))
+    if present not in trained or scorer.is_stopped:
+        return _unfinished(scorer)
+    order = rank_candidates(present, trained)
+    return await _tested(scorer, trained, order) if order else _unfinished(scorer)
 
 
 @dataclass(slots=True)
@@ -334,19 +317,6 @@ class _CandidateScorer:
         # Repeats are averaged before the loss, as they are when a rubric is used.
         scores = {key: fsum(values) / len(values) for key, values in raws.items()}
         return attach_scores(self.setup.labels.within(clusters), scores)
-
-
-class _Outcome(NamedTuple):
-    """The result so far; only the first field is set after an interruption."""
-
-    trained: Mapping[str, Parts]
-    order: Sequence[str] = ()
-    decision: TuningDecision = "incomplete"
-    chosen: Candidate | None = None
-    tuned: Rubric | None = None
-    present_held_out: HeldOutResult | None = None
-    chosen_held_out: HeldOutResult | None = None
-    contrast: HeldOutContrast | None = None
 
 
 async def _trained(scorer: _CandidateScorer) -> dict[str, Parts]:
@@ -388,10 +358,11 @@ def _example_pool(
 
 
 async def _tested(
-    scorer: _CandidateScorer, chosen: Candidate, trained: Mapping[str, Parts], order: Sequence[str]
-) -> _Outcome:
-    """The present rubric and the chosen candidate on the held-out cases."""
+    scorer: _CandidateScorer, trained: Mapping[str, Parts], order: Sequence[str]
+) -> Tuning:
+    """The present rubric and the best candidate on the held-out cases."""
     setup, level = scorer.setup, 1 - scorer.setup.options.alpha
+    chosen = next(one for one in setup.candidates if one.name == order[0])
     # Only the chosen candidate sees these cases: comparing several would be a second choice, and
     # its figures would be optimistic.
     held_out = setup.split.held_out
@@ -401,55 +372,68 @@ async def _tested(
         jobs.append(scorer.scored(chosen, tuned, held_out))
     scored = await gather_in_order(jobs)
     if scorer.is_stopped:
-        return _Outcome({})
+        return _unfinished(scorer)
+    result = _unfinished(scorer, trained, order)
     present = held_out_result(setup.present.name, scored[0], level=level)
     if chosen is setup.present:
-        return _Outcome(trained, order, "none_better", present_held_out=present)
+        return replace(result, decision="none_better", present_held_out=present)
     try:
         contrast = held_out_contrast(scored[0], scored[1], level=level)
     except NotEnoughDataError:  # no held-out item has answers of both
-        return _Outcome({})
-    return _Outcome(
-        trained,
-        order,
-        decide_tuning(contrast),
-        chosen,
-        tuned,
-        present,
-        held_out_result(chosen.name, scored[1], level=level),
-        contrast,
+        return _unfinished(scorer)
+    decision = decide_tuning(contrast)
+    # The training cases are listed, because the rubric's figures are optimistic on them.
+    provenance: JsonObject = {
+        "candidate": chosen.name,
+        "decision": decision,
+        "n_tried": len(setup.candidates),
+        "judge": setup.runner.judge.id,
+        "from": setup.rubric.fingerprint,
+        "seed": setup.options.seed,
+        "training_cases": list(result.training_cases),
+    }
+    return replace(
+        result,
+        decision=decision,
+        chosen=chosen.name,
+        tuned=tuned.model_copy(update={"metadata": {**tuned.metadata, "tuned": provenance}}),
+        template=chosen.template,
+        present_held_out=present,
+        chosen_held_out=held_out_result(chosen.name, scored[1], level=level),
+        contrast=contrast,
     )
 
 
-def _result(scorer: _CandidateScorer, outcome: _Outcome) -> Tuning:
-    setup = scorer.setup
-    labels, parts, chosen = setup.labels, setup.split, outcome.chosen
+def _unfinished(
+    scorer: _CandidateScorer, trained: Mapping[str, Parts] | None = None, order: Sequence[str] = ()
+) -> Tuning:
+    """The result without a decision."""
+    setup, trained = scorer.setup, trained or {}
+    labels, parts = setup.labels, setup.split
     failures, messages = scorer.failures()
-    reason = scorer.session.reason or ("frozen" if "frozen_miss" in failures else None)
-    training = labels.cases_of(parts.training)
-    places = {name: place for place, name in enumerate(outcome.order, start=1)}
+    places = {name: place for place, name in enumerate(order, start=1)}
     return Tuning(
         rubric=setup.rubric.name,
         rubric_fingerprint=setup.rubric.fingerprint,
         judge=setup.runner.judge.id,
-        decision=outcome.decision,
-        chosen=chosen.name if chosen else None,
-        tuned=_annotated_rubric(setup, outcome, training),
-        template=chosen.template if chosen else None,
-        present_held_out=outcome.present_held_out,
-        chosen_held_out=outcome.chosen_held_out,
-        contrast=outcome.contrast,
+        decision="incomplete",
+        chosen=None,
+        tuned=None,
+        template=None,
+        present_held_out=None,
+        chosen_held_out=None,
+        contrast=None,
         tried=tuple(
             TriedCandidate(
                 name=one.name,
                 place=places.get(one.name),
-                n_failed=sum(map(isnan, squared_losses(outcome.trained[one.name]).values()))
-                if one.name in outcome.trained
+                n_failed=sum(map(isnan, squared_losses(trained[one.name]).values()))
+                if one.name in trained
                 else None,
             )
             for one in setup.candidates
         ),
-        training_cases=training,
+        training_cases=labels.cases_of(parts.training),
         held_out_cases=labels.cases_of(parts.held_out),
         n_labels=labels.n_labels,
         n_unused=labels.n_unused,
@@ -459,25 +443,5 @@ def _result(scorer: _CandidateScorer, outcome: _Outcome) -> Tuning:
         spent=total_spent(scorer.verdicts),
         failures=failures,
         failure_messages=messages,
-        reason=reason,
+        reason=scorer.session.reason or ("frozen" if "frozen_miss" in failures else None),
     )
-
-
-def _annotated_rubric(
-    setup: TuningSetup, outcome: _Outcome, training: Sequence[str]
-) -> Rubric | None:
-    """The chosen rubric with its provenance in the metadata."""
-    tuned = outcome.tuned
-    if tuned is None or outcome.chosen is None:
-        return None
-    # The training cases are listed, because the rubric's figures are optimistic on them.
-    provenance: JsonObject = {
-        "candidate": outcome.chosen.name,
-        "decision": outcome.decision,
-        "n_tried": len(setup.candidates),
-        "judge": setup.runner.judge.id,
-        "from": setup.rubric.fingerprint,
-        "seed": setup.options.seed,
-        "training_cases": list(training),
-    }
-    return tuned.model_copy(update={"metadata": {**tuned.metadata, "tuned": provenance}})

@@ -56,14 +56,13 @@ def test_a_warning_of_python_is_none_of_ours() -> None:
     [r"colou?r", r"\d{4}", r"gr[ae]y", r"\(gr", r"x*y", r"(x+)z", r"a|b", r"br.ak$", r"^$", r"[]]"],
 )
 def test_a_quick_search_and_the_worker_s_agree(pattern: str, text: str) -> None:
-    assert search_text(pattern, text) == worker.search_pattern(pattern, text, False, False)
+    assert search_text(pattern, text) == worker.search_pattern(pattern, text, False)
 
 
-def test_the_whole_text_may_be_asked_for() -> None:
-    assert search_text("a.c", "abc", whole=True) == "abc"
-    assert search_text("a.c", "abcd", whole=True) is None
-    assert search_text("(a.)c", "abc", whole=True) == "abc"
-    assert worker.search_pattern("A.C", "abc", True, True) == "abc"
+def test_letter_case_may_be_ignored() -> None:
+    assert search_text("A.C", "abc") is None
+    assert search_text("A.C", "abc", ignore_case=True) == "abc"
+    assert worker.search_pattern("A.C", "abc", True) == "abc"
 
 
 @settings(max_examples=80)

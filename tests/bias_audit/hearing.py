@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from judgekit.bias_audit import AuditInputs
+from judgekit.bias_audit import AuditInputs, AuditOptions
 from judgekit.bias_audit.probe import Trial, TrialAnswers
 from judgekit.records import Preference, PreferenceFailure
 from judgekit.scoring import conclude
@@ -24,7 +24,10 @@ def material(*texts: str, **fields: Any) -> AuditInputs:
         (make_case(id=f"c{number}"), make_output(text)) for number, text in enumerate(texts)
     )
     known: dict[str, Any] = {"items": items, "rubric": make_rubric("accuracy", "clarity")}
-    return AuditInputs(**known | fields)
+    sizes = {
+        name: fields.pop(name) for name in ("seed", "n_askings", "n_attacks") if name in fields
+    }
+    return AuditInputs(**known | fields, options=AuditOptions(**sizes))
 
 
 def graded(*values: float | None, rubric: Rubric | None = None) -> Verdict:

@@ -10,18 +10,17 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.bias_audit import GradeProbe
-from judgekit.bias_audit.api import PROBES
+from judgekit.bias_audit.api import PROBES, evaluate_probes, unpriced_plan
 from judgekit.bias_audit.attacks import shipped_corpus
-from judgekit.bias_audit.injection import INJECTION_PROBE
+from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.probe import ProbeQuestion
 from judgekit.bias_audit.self_test import synthetic_inputs
-from judgekit.bias_audit.session import evaluate_probes, unpriced_plan
 from judgekit.records import Preference
 from judgekit.scoring import conclude
 from tests.factories import make_failure, make_judgment
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.bias_audit import AuditInputs, AuditPlan, ProbeResult
+    from judgekit.bias_audit.api import ProbeAnswer
     from judgekit.bias_audit.attacks import Attack
-    from judgekit.bias_audit.session import ProbeAnswer
     from judgekit.records import PreferenceSlot, PresentationOrder, Verdict
 
 Judge: TypeAlias = Callable[[ProbeQuestion], "ProbeAnswer"]
@@ -69,7 +68,7 @@ class Setting:
     def attacked(cls, n_cases: int, *, each: int, n_plans: int = 4) -> Setting:
         """The probe of injection alone, with so many attacks on each output."""
         given = [
-            replace(synthetic_inputs(n_cases, seed=seed, n_pairs=_N_PAIRS), n_attacks=each)
+            synthetic_inputs(n_cases, seed=seed, n_pairs=_N_PAIRS, n_attacks=each)
             for seed in range(n_plans)
         ]
         return cls(

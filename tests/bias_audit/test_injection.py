@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from judgekit.bias_audit.attacks import Attack, shipped_corpus
-from judgekit.bias_audit.injection import INJECTION_PROBE, OFF_TOPIC
+from judgekit.bias_audit.perturbation import INJECTION_PROBE, OFF_TOPIC
 from judgekit.models import BiasedModel
 from judgekit.scoring import conclude
 from tests.bias_audit.hearing import by_name, chose, graded, heard, many, material

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.bias_audit import ProbeRunner, run_audit
+from judgekit.bias_audit.api import unpriced_plan
 from judgekit.bias_audit.attacks import shipped_corpus
-from judgekit.bias_audit.injection import INJECTION_PROBE
+from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.self_test import synthetic_inputs
-from judgekit.bias_audit.session import unpriced_plan
 from judgekit.models import BiasedModel, fenced_outputs
 from judgekit.models.request import ModelReply
 from tests.bias_audit.corpus import ECHOES, needs_corpus
@@ -63,7 +63,7 @@ class Quoting:
 
 def found_of(manner: Manner, mode: str = "joint") -> ProbeResult:
     given = replace(
-        synthetic_inputs(1), attacks=ECHO, n_attacks=len(ECHO), asks_all=mode == "joint"
+        synthetic_inputs(1, n_attacks=len(ECHO)), attacks=ECHO, asks_all=mode == "joint"
     )
     settings: Any = {"mode": mode, "max_reasks": 0}
     with make_judge(Quoting(manner), **settings) as judge:

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from judgekit.bias_audit.perturbation import (
     AUTHORITY_PROBE,
     FORMATTING_PROBE,
-    MODEL_FAMILIES,
     VERBOSITY_PROBE,
     add_authority_claim,
     attribute_text,
@@ -101,7 +100,7 @@ def test_the_family_is_told_from_the_name_of_the_model_not_of_the_protocol(
 def test_an_answer_is_said_to_be_by_a_family_known_or_not() -> None:
     assert (
         attribute_text("Yes.", "GPT")
-        == f"Yes.\n\n(This answer was written by {MODEL_FAMILIES['GPT']}.)"
+        == "Yes.\n\n(This answer was written by GPT, a model made by OpenAI.)"
     )
     assert attribute_text("Yes.", "Ours").endswith("written by Ours.)")
 

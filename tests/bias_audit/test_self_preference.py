@@ -12,8 +12,8 @@ def test_a_judge_of_no_known_family_is_skipped_and_told_how_to_say_it() -> None:
 def test_the_same_answer_is_shown_as_its_own_and_as_anothers() -> None:
     given = material(*["Yes."] * 20, family="claude")
     trials = SELF_PREFERENCE_PROBE.plan(given).trials
-    assert all("written by claude" in str(t.arms["own"]) for t in trials)
-    others = {trial.about for trial in trials}
+    assert all("written by claude" in str(t.arms["changed"]) for t in trials)
+    others = {str(trial.arms["plain"]).partition("written by ")[2][:6] for trial in trials}
     assert len(others) > 3
     assert "Claude" not in others
 
@@ -26,7 +26,7 @@ def test_outputs_without_a_text_are_left_out() -> None:
 
 
 def test_the_effect_is_its_own_less_anothers() -> None:
-    given = many(30, own=graded(1.0), other=graded(0.75))
+    given = many(30, changed=graded(1.0), plain=graded(0.75))
     found = SELF_PREFERENCE_PROBE.find(given, material(family="GPT"))
     assert found.effects[0].name == "score as GPT's own"
     assert found.effects[0].estimate.value == 0.25

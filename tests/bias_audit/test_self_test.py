@@ -10,7 +10,7 @@ import pytest
 
 from judgekit.bias_audit import PLANTED_BIASES, SelfTest, select_probes
 from judgekit.bias_audit.api import PROBES
-from judgekit.bias_audit.self_test import audit_biased
+from judgekit.bias_audit.self_test import audit_biased, synthetic_inputs
 from judgekit.models import Biases
 from tests.bias_audit.hearing import by_name
 
@@ -25,7 +25,7 @@ def effects(bias: str, dial: float, probe: str) -> Mapping[str, Effect]:
     """What a probe measures of a judge with one bias, who finds everything worthless."""
     known: Any = {bias: dial}
     chosen = select_probes([probe])
-    found = audit_biased(Biases(**known), probes=chosen, n_cases=24, worth=0.0)
+    found = audit_biased(Biases(**known), synthetic_inputs(24), probes=chosen, worth=0.0)
     return by_name(asyncio.run(found).probes[0].effects)
 
 

@@ -158,7 +158,7 @@ def test_no_map_is_fitted_to_categories() -> None:
     found = calibrated(*crowd())
     kappa = found.overall.agreement.kappa
     with pytest.raises(NotEnoughDataError, match="no order"):
-        fit_map(found.aligned["kind"], rubric().criteria[0], kappa, level=0.95, seed=0)
+        fit_map(found.aligned["kind"], kappa, rubric().criteria[0], level=0.95, seed=0)
 
 
 @pytest.mark.parametrize(

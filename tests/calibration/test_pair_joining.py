@@ -200,7 +200,7 @@ def test_token_probabilities_are_turned_with_the_order() -> None:
 
 def test_pairs_of_several_variants_have_to_be_named() -> None:
     pairs = PairwiseData(
-        [
+        pairs=[
             PairJudgment(place=OutputKey("1", "x::y"), criterion=None, choices=(), winner="a"),
             PairJudgment(place=OutputKey("1", "x::z"), criterion=None, choices=(), winner="b"),
         ]

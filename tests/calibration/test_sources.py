@@ -194,7 +194,7 @@ def test_metadata_of_labels_forms_groups() -> None:
 
 def test_pairs_that_nobody_labelled_are_suggested() -> None:
     pairs = PairwiseData(
-        [
+        pairs=[
             PairJudgment(place=OutputKey(c), criterion=None, choices=(), winner="a", probability=p)
             for c, p in (("1", 0.9), ("2", 0.55))
         ]

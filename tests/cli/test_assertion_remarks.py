@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from judgekit.cli.diagnostics import Diagnostic
+from judgekit.cli.lint import Diagnostic
 from judgekit.cli.validate import assertion_diagnostics
 
 if TYPE_CHECKING:

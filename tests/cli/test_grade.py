@@ -134,7 +134,7 @@ def test_no_more_is_spent_than_allowed_and_the_cap_has_an_exit_code(bench: Bench
         )
         assert server.n_requests == 0
     assert ran.code == 5, ran.err
-    assert "the money that may be spent is used up" in ran.err
+    assert "the budget is spent" in ran.err
     assert "Resume with: the same command with --resume" in ran.err
 
 
@@ -266,7 +266,29 @@ def test_an_output_of_an_unknown_case_is_refused_with_near_names(bench: Bench) -
     with OpenAILikeServer(GOOD) as server:
         ran = bench.grade(server, "--cases", "cases.jsonl")
     assert ran.code == 2
-    assert "outputs.jsonl:1: no case has the id 'a'" in ran.err
+    assert "no case has the id 'a', nor that of any other output" in ran.err
+    assert "did you mean `aa`?" in ran.err
+
+
+def test_an_output_of_an_unknown_case_among_others_is_left_out_as_in_a_run(bench: Bench) -> None:
+    bench.write("cases.jsonl", *({"id": case, "input": "?"} for case in "abx"))
+    with OpenAILikeServer(GOOD) as server:
+        ran = bench.grade(server, "--cases", "cases.jsonl", "--json")
+    assert sorted(values(ran)) == ["a", "b"]
+    assert "outputs: outputs for 2 ids that no case has are left out: c, d" in ran.err
+    assert ran.json["unmatched_outputs"] == {"outputs": ["c", "d"]}
+
+
+def test_a_dry_run_of_a_suite_with_a_panel_is_the_plan_of_a_run(bench: Bench) -> None:
+    judges = [{"model": name} for name in ("openai/one", "openai/other")]
+    suite = {"name": "s", "dataset": "cases.jsonl", "rubric": "helpfulness", "judge": judges}
+    variants = [{"id": "v1", "outputs": "outputs.jsonl"}]
+    bench.write("cases.jsonl", *({"id": case, "input": "?"} for case in "abcd"))
+    (bench.folder / "judgekit.yaml").write_text(json.dumps(suite | {"variants": variants}))
+    ran = bench.run("grade", "--dry-run", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert [one["model"] for one in ran.json["models"]] == ["openai/one", "openai/other"]
+    assert not (bench.folder / ".judgekit" / "judgekit.db").exists()
 
 
 def test_the_reference_of_a_case_reaches_the_judge_and_the_variant_does_not(bench: Bench) -> None:

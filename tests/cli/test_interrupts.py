@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.signals import Interrupts
+from judgekit.cli.progress import Interrupts
 from judgekit.store import RunStore
 from tests.cli.interrupting import CtrlC
 from tests.evaluation.suites import lay_suite

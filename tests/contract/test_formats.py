@@ -93,10 +93,14 @@ def test_a_file_is_recognised_by_what_it_holds(name: str, here: Path, pins: Pins
     pins.check("recognised", name, {"exit": ran.code, "kinds": kinds, "findings": found})
 
 
-@pytest.mark.parametrize("name", [*OTHERS, SUITE])
+@pytest.mark.parametrize("name", OTHERS)
 def test_what_is_no_dataset_is_refused_as_one(name: str, here: Path) -> None:
     with pytest.raises(jk.DatasetError, match=name):
         jk.load_dataset(here / name)
+
+
+def test_a_suite_is_loaded_as_the_dataset_it_names(here: Path) -> None:
+    assert jk.load_dataset(here / SUITE) == jk.load_dataset(here / "cases.json")
 
 
 def test_datasets_in_a_folder_are_found(here: Path, pins: Pins) -> None:

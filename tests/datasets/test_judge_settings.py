@@ -20,9 +20,9 @@ from judgekit.datasets import (
     choices_of,
     command_options,
 )
-from judgekit.datasets.suite import suite_schema
 from judgekit.errors import SettingsError
 from judgekit.pytest_plugin.options import OPTIONS_BY_KEY
+from tests.datasets.suite_schema import suite_schema
 
 SHARED = {"model", "cache", "prices", "budget"}
 """Live objects that `Judge(...)` is handed beside its settings."""

@@ -336,3 +336,23 @@ def test_a_typed_column_that_says_nothing_sound_is_told(
 ) -> None:
     with pytest.raises(DatasetError, match=what):
         load_dataset(put(tmp_path, text, "a.csv"))
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_a_suite_is_loaded_as_its_dataset(tmp_path: Path, *, inline: bool) -> None:
+    put(tmp_path, "id,question\na,1\n", "cases.csv")
+    cases = {"cases": [{"id": "a", "input": "1"}]}
+    named = {"dataset": "cases.csv", "columns": {"question": "input"}}
+    suite = {"name": "s", "variants": [], **(cases if inline else named)}
+    dataset = load_dataset(put(tmp_path, json.dumps(suite), "judgekit.json"))
+    assert [(case.id, case.input) for case in dataset.cases] == [("a", "1")]
+    assert dataset.name == ("s" if inline else "cases")
+
+
+def test_a_suite_that_names_itself_or_an_unknown_field_holds_no_dataset(tmp_path: Path) -> None:
+    suite = {"name": "s", "dataset": "judgekit.json"}
+    path = put(tmp_path, json.dumps(suite), "judgekit.json")
+    with pytest.raises(DatasetError, match="needs a list of `cases`"):
+        load_dataset(path)
+    with pytest.raises(DatasetError, match="the field `judg` is not known"):
+        load_dataset(put(tmp_path, json.dumps({**suite, "judg": "m"}), "judgekit.json"))

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.datasets import Suite, load_suite
-from judgekit.datasets.suite import suite_schema
 from judgekit.errors import JudgekitError, SettingsError
 from judgekit.formats import dump_yaml
 from judgekit.resources import shipped_file
+from tests.datasets.suite_schema import suite_schema
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from judgekit.datasets.messages import read_messages
 from judgekit.datasets.traces import (
-    events_from_messages,
     events_from_runtime,
     normalise_trace,
     read_trace,
 )
 from judgekit.errors import DatasetError
-from judgekit.formats import read_messages
 from judgekit.records import Output, Usage
 from tests.datasets.reading import iter_outputs
 from tests.formats.genai_spans import RUN, told
@@ -57,7 +56,7 @@ def test_what_runtime_events_do_not_say_is_missing_and_not_zero() -> None:
 
 
 def test_chat_messages_of_openai_become_events() -> None:
-    read = events_from_messages([
+    read = normalise_trace([
         {"role": "system", "content": "Be kind."},
         {"role": "human", "content": [{"type": "text", "text": "Hi"}, "you"]},
         {"role": "assistant", "content": None, "tool_calls": [
@@ -116,7 +115,7 @@ def test_odd_messages_do_no_harm(message: Any, expected: list[Any]) -> None:
 
 
 def test_a_result_whose_id_is_no_text_answers_no_call() -> None:
-    read = events_from_messages([
+    read = normalise_trace([
         {
             "role": "assistant",
             "content": [{"type": "tool_use", "id": "1", "name": "get", "input": {}}],

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.datasets import load_dataset, validate_path
+from judgekit.datasets import load_dataset, read_output, validate_path
 from judgekit.errors import SettingsError
 from judgekit.evaluation import conclude_result
-from judgekit.exports.quality_memory import quality_objects, write_quality_records
-from judgekit.formats import ParsedDocument, read_document, read_whole_document
-from judgekit.formats.quality_memory import read_quality_results
+from judgekit.exports.quality_memory import QualityExport, write_quality_records
+from judgekit.formats import ParsedDocument, quality_run_rows, read_whole_document
+from judgekit.formats.quality_memory import read_quality_records
 from judgekit.records import CaseResult, Level, Rubric, Variant
 from tests.exports.making import (
     JSON,
@@ -29,21 +29,26 @@ from tests.formats import FOREIGN
 
 if TYPE_CHECKING:
     from judgekit.evaluation import Outcome
-    from judgekit.records import RunInfo
+    from judgekit.records import Case, RunInfo
 
 
 def exported(*answers: Outcome, run: RunInfo | None = None) -> dict[str, list[Any]]:
     """The fields of the objects by their type."""
     found: dict[str, list[Any]] = {}
-    for item in quality_objects(run or make_run(), answers):
+    for item in QualityExport(run or make_run()).objects(answers):
         found.setdefault(str(item["type"]), []).append({"id": item["id"], **dict(item["fields"])})  # type: ignore[arg-type]  # an object
     return found
 
 
-def read_back(*answers: Outcome, run: RunInfo | None = None) -> Any:
-    """What the reader makes of the objects."""
-    objects: Any = list(quality_objects(run or make_run(), answers))
-    return read_quality_results(ParsedDocument(Path("x.json"), objects))
+def cases_in(objects: Any) -> tuple[Case, ...]:
+    return read_quality_records(ParsedDocument(Path("x.json"), objects)).dataset().cases
+
+
+def read_back(*answers: Outcome, run: RunInfo | None = None) -> tuple[Any, list[Any]]:
+    """The cases and outputs that the readers make of the objects."""
+    objects: Any = list(QualityExport(run or make_run()).objects(answers))
+    rows = quality_run_rows(ParsedDocument(Path("x.json"), objects))
+    return cases_in(objects), [read_output(row)[0] for _, row in rows]
 
 
 def test_a_run_is_linked_objects_from_case_to_benchmark_run() -> None:
@@ -162,7 +167,7 @@ def test_a_benchmark_that_cases_came_with_has_its_id_again() -> None:
             "name": "Quotes", "dimension": "truth", "testCaseIds": ["a", "b"], "lastScore": 0.1}},
         {"type": "benchmark", "id": "b-some", "fields": {"name": "Few", "testCaseIds": ["a"]}},
     ]  # fmt: skip
-    read = read_quality_results(ParsedDocument(Path("x.json"), objects)).dataset.cases
+    read = cases_in(objects)
     answers = [make_answer(case=case) for case in read]
     found = exported(*answers)
     [benchmark] = found["benchmark"]
@@ -171,7 +176,7 @@ def test_a_benchmark_that_cases_came_with_has_its_id_again() -> None:
     )  # fmt: skip
     assert (benchmark["testCaseIds"], benchmark["lastScore"]) == (["a", "b"], 0.875)
     assert found["benchmark-run"][0]["benchmarkId"] == "b-all"
-    again = read_back(*answers).dataset.cases
+    again, _ = read_back(*answers)
     assert [case.metadata for case in again] == [
         {**case.metadata, "rubricId": again[0].metadata["rubricId"],
          "benchmarks": again[n].metadata["benchmarks"]} for n, case in enumerate(read)
@@ -225,7 +230,7 @@ def test_variants_of_one_prompt_version_and_errors_come_back_as_they_were(tmp_pa
         make_answer(None, None, case=make_case(id="b"), variant="a", run=run,
                     output=make_output(None, error="it crashed")),
     ]  # fmt: skip
-    first, second = read_back(*answers, run=run).outputs
+    _, (first, second) = read_back(*answers, run=run)
     assert (first.variant, first.text, first.data) == ("a", "x", {"n": 1})
     assert first.metadata["promptVersionRef"] == "p@1"
     assert (second.variant, second.error) == ("a", "it crashed")
@@ -250,17 +255,17 @@ def test_what_a_criterion_says_beyond_the_format_stands_beside_it() -> None:
 
 
 def test_the_objects_of_an_export_come_back_as_they_were() -> None:
-    path = FOREIGN / "quality.json"
-    given = {(o["type"], o["id"]): o["fields"] for o in json.loads(path.read_text())}
-    read = read_quality_results(read_document(path))
-    cases = {case.id: case for case in read.dataset.cases}
+    objects = json.loads((FOREIGN / "quality.json").read_text())
+    given = {(o["type"], o["id"]): o["fields"] for o in objects}
+    cases = {case.id: case for case in cases_in(objects)}
     run = make_run(rubric=None, variants=[Variant(id="quote@3")])
+    judgments = [[said("Right", 5, judge="gpt", confidence=0.9, rationale="The list says 30.")], []]
     answers = []
-    for output in read.outputs:
-        own = [j for j in read.judgments if j.repeat == output.metadata["repeat"]]
-        result = CaseResult(run_id="r", place=0, case=cases[output.case_id or ""],
-                            variant=output.variant or "", output=output, judgments=tuple(own),
-                            repeat=int(str(output.metadata["repeat"])))  # fmt: skip
+    for at, row in enumerate(quality_run_rows(ParsedDocument(Path("x.json"), objects))):
+        output: Any = read_output(row[1])[0]
+        result = CaseResult(run_id="r", place=0, case=cases[output.case_id], repeat=at,
+                            variant=output.variant, output=output,
+                            judgments=tuple(judgments[at]))  # fmt: skip
         answers.append(conclude_result(result, run))
     found = exported(*answers, run=run)
     case, rubric = found["test-case"][0], found["rubric"][0]
@@ -274,7 +279,7 @@ def test_the_objects_of_an_export_come_back_as_they_were() -> None:
     for key, one in zip(("run-1", "run-2"), found["test-run"], strict=True):
         for name in ("testCaseId", "agentRunId", "promptVersionRef", "actualOutput", "durationMs"):
             assert one.get(name) == given["test-run", key].get(name)
-    for key, judgment in zip(("j-1", "j-2"), found["eval-judgment"], strict=True):
+    for key, judgment in zip(("j-1",), found["eval-judgment"], strict=True):
         for name in ("score", "maxScore", "rationale", "judgedBy", "judgedByType", "confidence"):
             assert judgment.get(name) == given["eval-judgment", key].get(name)
 
@@ -306,17 +311,15 @@ def test_what_is_written_is_read_again(
     judgment = said("accuracy", raw, rationale=rationale, confidence=confidence)
     output = make_output(None, data=data) if not isinstance(data, str) else make_output(data)
     answer = make_answer(case=case, judgments=[judgment], output=output, run=run)
-    found = read_back(answer, run=run)
-    (again,) = found.dataset.cases
+    (again,), (one,) = read_back(answer, run=run)
     for name in ("id", "name", "description", "input", "reference", "tags", "status", "agent",
                  "skill", "prompt_version"):  # fmt: skip
         assert getattr(again, name) == getattr(case, name)
     assert again.rubric.criteria == run.rubric.criteria if run.rubric else False
-    (one,) = found.outputs
     assert (one.text, one.data, one.variant) == (output.text, output.data, "v1")
-    (back,) = found.judgments
-    for name in ("criterion", "raw", "rationale", "confidence", "source", "judge"):
-        assert getattr(back, name) == getattr(judgment, name)
+    (back,) = exported(answer, run=run)["eval-judgment"]
+    assert (back["score"], back["rationale"], back["judgedBy"]) == (raw, rationale, JUDGE)
+    assert back.get("confidence") == confidence
 
 
 def test_ids_of_rubrics_come_from_their_cases_where_they_are_free() -> None:
@@ -337,9 +340,8 @@ def test_files_are_read_again(tmp_path: Path, suffix: str) -> None:
     assert write_quality_records(path, make_run(), iter([make_answer()])) == 1
     document = read_whole_document(path)
     assert document is not None
-    found = read_quality_results(document)
-    assert ([case.id for case in found.dataset.cases], len(found.judgments)) == (["refund"], 2)
-    assert found.n_unread == {"benchmark-run": 1}
+    assert [case.id for case in read_quality_records(document).cases] == ["refund"]
+    assert [row["case_id"] for _, row in quality_run_rows(document)] == ["refund"]
 
 
 def test_a_run_without_answers_is_a_benchmark_alone(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_a_folder_gets_a_file_for_each_and_no_two_of_one_name(tmp_path: Path) ->
     folder = tmp_path / "each"
     assert write_comparisons(folder, INFO, [(pair(), found), (pair(0, repeat=1), found)]) == 2
     assert {path.name for path in folder.iterdir()} == {"c_0.json", "c_0_run2.json"}
-    with pytest.raises(StoreError, match=r"two comparisons would be written to c_0\.json"):
+    with pytest.raises(StoreError, match=r"two comparisons would both be written to c_0\.json"):
         write_comparisons(folder, INFO, [(pair(), found), (pair(1, case=pair().case), found)])
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="cannot make the folder"):

@@ -18,13 +18,13 @@ from judgekit.errors import InputError
 from judgekit.formats import (
     ParsedDocument,
     downgrade_skill_tests,
+    promptfoo_result_rows,
+    quality_run_rows,
     read_document,
     read_graders,
     read_skill_history,
     upgrade_skill_tests,
 )
-from judgekit.formats.promptfoo import read_promptfoo_results
-from judgekit.formats.quality_memory import read_quality_results
 from tests.formats import FOREIGN
 
 DOCUMENTS = (
@@ -51,9 +51,9 @@ def read_every_way(path: Path) -> None:
     for door in doors:
         with suppress(InputError):
             door(path)
-    for reader in (read_promptfoo_results, read_quality_results):
+    for rows in (promptfoo_result_rows, quality_run_rows):
         with suppress(InputError):
-            reader(read_document(path))
+            list(rows(read_document(path)))
     for problem in validate_path(path):
         assert problem.message
         assert problem.line is None or problem.line >= 1
@@ -153,4 +153,4 @@ def test_anything_is_upgraded_or_refused_and_downgraded(value: Any) -> None:
 
 def test_a_document_without_a_file_can_be_read() -> None:
     document = ParsedDocument(Path("nowhere.json"), [{"type": "x", "fields": {}}])
-    assert read_quality_results(document).n_unread == {"x": 1}
+    assert list(quality_run_rows(document)) == []

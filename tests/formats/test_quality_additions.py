@@ -16,8 +16,7 @@ from judgekit.formats import (
     quality_run_rows,
     rubric_objects,
 )
-from judgekit.formats.quality_memory import read_quality_records
-from judgekit.formats.quality_memory_schema import CASE_FIELD_NAMES
+from judgekit.formats.quality_memory import CASE_FIELD_NAMES, read_quality_records
 from judgekit.records import Rubric
 from judgekit.targets import RecordedTarget
 from tests.datasets.reading import iter_outputs

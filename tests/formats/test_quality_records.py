@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets import load_dataset
+from judgekit.datasets import iter_case_outputs, load_dataset, read_output
 from judgekit.errors import DatasetError
-from judgekit.formats import ParsedDocument, read_document, read_whole_document
-from judgekit.formats.quality_memory import read_quality_results
+from judgekit.formats import ParsedDocument, quality_run_rows, read_document
 from judgekit.formats.text import MAX_DOCUMENT_BYTES
 from judgekit.records import Rubric
 from tests.formats import FOREIGN
@@ -17,7 +16,7 @@ from tests.formats.writing import errors_of, warnings_of, write
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.formats.foreign_file import ForeignResults
+    from judgekit.records import Output
 
 
 def case(key: str = "t", **fields: Any) -> dict[str, Any]:
@@ -40,15 +39,8 @@ def run(**fields: Any) -> dict[str, Any]:
     return {"type": "test-run", "id": "run", "fields": known | fields}
 
 
-def judgment(**fields: Any) -> dict[str, Any]:
-    known = {"testRunId": "run", "criterionId": "c", "score": 3, "maxScore": 5, "rationale": "So."}
-    return {"type": "eval-judgment", "id": "j", "fields": known | fields}
-
-
-def results_of(path: Path) -> ForeignResults:
-    document = read_whole_document(path)
-    assert document is not None
-    return read_quality_results(document)
+def outputs_of(path: Path) -> list[Output]:
+    return [output for _, output in iter_case_outputs(path, needs_input=False)]
 
 
 def test_cases_are_linked_to_their_rubric_and_criteria() -> None:
@@ -76,38 +68,24 @@ def test_an_export_may_be_lines_a_list_under_a_name_or_one_object(
     assert [found.id for found in load_dataset(path).cases] == ["t"]
 
 
-def test_runs_are_outputs_and_judgments_keep_their_source() -> None:
-    found = read_quality_results(read_document(FOREIGN / "quality.json"))
-    first, second = found.outputs
+def test_runs_are_outputs() -> None:
+    document = read_document(FOREIGN / "quality.json")
+    read = [read_output(row) for _, row in quality_run_rows(document)]
+    first, second = (found[0] for found in read if not isinstance(found, list))
     assert (first.data, first.variant, first.run_id) == ({"price": 30}, "quote@3", "ar-9")
     assert (first.duration_ms, first.metadata["passed"]) == (1200, True)
     assert (second.text, second.metadata["test_run_id"]) == ("30 euros", "run-2")
-    right, kind = found.judgments
-    assert (right.criterion, right.raw, right.value, right.confidence) == ("Right", 5, 1, 0.9)
-    assert (kind.source, kind.judge, kind.repeat) == ("human", "bob", 1)
-    assert found.n_unread == {"eval-trend": 1}
+    assert (first.metadata["repeat"], second.metadata["repeat"]) == (0, 1)
 
 
-def test_results_without_their_cases_and_criteria_are_read(tmp_path: Path) -> None:
-    path = write(tmp_path, [run(actualOutput=None), judgment()])
-    found = results_of(path)
-    assert found.dataset.cases == ()
-    assert (found.outputs[0].error, found.judgments[0].value) == ("the run has no output", 0.6)
+def test_runs_without_their_cases_are_read(tmp_path: Path) -> None:
+    [output] = outputs_of(write(tmp_path, [run(actualOutput=None)]))
+    assert output.error == "the run has no output"
 
 
-@pytest.mark.parametrize(
-    ("items", "what"),
-    [
-        ([case(), run(testCaseId="u")], "no test-case has the id 'u'"),
-        ([run(), judgment(testRunId="rum")], "no test-run has the id 'rum'"),
-        ([run(), criterion(), judgment(criterionId="d")], "no rubric-criterion has the id 'd'"),
-        ([run(), criterion(), judgment(score=0)], "`score` is 0, off the scale from 1 to 5"),
-        ([run(), judgment(rationale=" ")], "`fields.rationale` must not be blank|`rationale` must"),
-    ],
-)
-def test_unsound_results_are_refused(tmp_path: Path, items: list[Any], what: str) -> None:
-    with pytest.raises(DatasetError, match=what):
-        results_of(write(tmp_path, items))
+def test_runs_of_an_unknown_case_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="no test-case has the id 'u'"):
+        outputs_of(write(tmp_path, [case(), run(testCaseId="u")]))
 
 
 @pytest.mark.parametrize(
@@ -160,9 +138,9 @@ def test_objects_without_an_id_are_called_by_name_or_number(tmp_path: Path) -> N
     named = {"type": "test-case", "fields": {"name": "n", "inputs": "Q", "expectedOutputs": 1}}
     inner = {"type": "test-case", "fields": {"id": 7, **named["fields"]}}  # type: ignore[dict-item]  # JSON
     runs = [{"type": "test-run", "fields": {"testCaseId": "n", "actualOutput": 1}}]
-    found = results_of(write(tmp_path, [named, inner, *runs]))
-    assert [each.id for each in found.dataset.cases] == ["n", "7"]
-    assert found.outputs[0].metadata["test_run_id"] == "1"
+    path = write(tmp_path, [named, inner, *runs])
+    assert [each.id for each in load_dataset(path).cases] == ["n", "7"]
+    assert outputs_of(path)[0].metadata["test_run_id"] == "1"
 
 
 def test_a_threshold_on_the_sum_passes_the_same_outputs(tmp_path: Path) -> None:
@@ -189,7 +167,7 @@ def test_a_threshold_on_the_sum_passes_the_same_outputs(tmp_path: Path) -> None:
 def test_records_that_are_no_list_are_refused(tmp_path: Path) -> None:
     document = ParsedDocument(tmp_path / "a.json", {"records": 3})
     with pytest.raises(DatasetError, match="`records` must be a list"):
-        read_quality_results(document)
+        list(quality_run_rows(document))
 
 
 def test_lines_that_are_too_many_to_keep_are_refused(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from judgekit.errors import FrozenCacheError, ModelError, SettingsError, StoreError
 from judgekit.models import CachedModel
 from judgekit.models.cache import CacheWarning, DiskCache, MemoryCache
-from judgekit.models.factory import LazyModel
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject
 from tests.models.cache.buying import CountingModel, make_reply, make_request
 
@@ -65,7 +64,7 @@ async def test_it_is_itself_a_model() -> None:
     model, cache = CountingModel(), MemoryCache()
     cached = CachedModel(model, cache)
     assert isinstance(cached, Model)
-    assert (cached.name, cached.model, cached.cache) == ("counting", model, cache)
+    assert (cached.name, cached._model, cached.cache) == ("counting", model, cache)
 
 
 BASE = make_request()
@@ -248,23 +247,6 @@ async def test_a_model_that_wants_no_cache_gets_none() -> None:
     await cached.complete(make_request())
     assert len(model.asked) == 2
     assert len(cached.cache) == 0
-
-
-async def test_a_late_model_is_built_by_the_first_miss_and_once() -> None:
-    built: list[CountingModel] = []
-
-    def build() -> Model:
-        built.append(CountingModel())
-        return built[-1]
-
-    late = LazyModel("late", build)
-    cache = MemoryCache()
-    cache.put(make_request("owned"), make_reply())
-    cached = CachedModel(late, cache)
-    await cached.complete(make_request("owned"))
-    assert (cached.name, built) == ("late", [])
-    await asyncio.gather(*(cached.complete(make_request(str(n))) for n in range(5)))
-    assert len(built) == 1
 
 
 async def test_the_reply_is_on_disk_before_it_is_returned(tmp_path: Path) -> None:

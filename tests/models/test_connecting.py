@@ -161,30 +161,21 @@ def test_a_local_model_is_named_by_its_weights_and_asked_one_call_at_a_time(
     assert connect(connection.name).model.name == connection.name
 
 
-def test_a_local_model_is_opened_when_it_is_first_asked_and_called_through_litellm(
+def test_a_local_model_is_called_through_litellm_with_time_to_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = tmp_path / "tiny.gguf"
     weights.write_bytes(b"GGUF tiny")
     monkeypatch.setenv("JUDGEKIT_LOCAL_GGUF", str(weights))
-    late = factory._open("local", api_base=None, timeout_s=5, transport="auto")
-    assert isinstance(late, factory.LazyModel)
-    opened = late._build()
+    opened = factory._open("local", api_base=None, timeout_s=600, transport="auto")
     assert isinstance(opened, LocalModel)
-    inner = opened._open_inner("openai/m", api_base="http://127.0.0.1/v1", api_key="k")
-    assert isinstance(inner, LitellmModel)
-    assert inner.name == "openai/m"
+    assert opened._timeout_s == 600
+    assert opened._open_inner is LitellmModel
 
 
 def test_a_smoke_model_is_flagged() -> None:
     name = f"local/smollm2@{local._SMOKE_SHA256[: local._SHORT]}"
     assert connect(name).flags == ("smoke_model",)
-
-
-def test_a_range_of_prices_is_known_or_it_is_none() -> None:
-    connection = connect(ScriptedModel("x"), prices=PRICES)
-    assert connection.price_range(1_000_000, 0, 1_000_000) == pytest.approx((2.0, 10.0))
-    assert connect(ScriptedModel("x", name="nobody/knows")).price_range(1, 1, 1) is None
 
 
 def test_connecting_and_hitting_the_cache_imports_no_transport(tmp_path: Path) -> None:

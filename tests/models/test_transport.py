@@ -7,7 +7,7 @@ import pytest
 
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.models import connect, transport_names, transports
-from judgekit.models.transport import Endpoint, open_model
+from judgekit.models.transport import open_model
 from judgekit.models.transports import DirectModel, LitellmModel
 from tests.factories import make_request
 
@@ -30,35 +30,37 @@ class Echo:
 
 
 TRANSPORT = Transport(
-    open=lambda endpoint: Echo(endpoint.model),
-    is_preferred=lambda endpoint: endpoint.model.startswith("echo/"),
+    open=lambda model, **_: Echo(model),
+    is_preferred=lambda model, api_base: model.startswith("echo/"),
 )
 """
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "kind"),
+    ("model", "api_base", "kind"),
     [
-        (Endpoint("openai/m", OWN), DirectModel),
-        (Endpoint("hosted_vllm/m", OWN), DirectModel),
-        (Endpoint("openai/m"), LitellmModel),
-        (Endpoint("anthropic/m", OWN), LitellmModel),
+        ("openai/m", OWN, DirectModel),
+        ("hosted_vllm/m", OWN, DirectModel),
+        ("openai/m", None, LitellmModel),
+        ("anthropic/m", OWN, LitellmModel),
     ],
 )
-def test_auto_calls_compatible_endpoints_directly(endpoint: Endpoint, kind: type) -> None:
-    assert isinstance(open_model("auto", endpoint), kind)
+def test_auto_calls_compatible_endpoints_directly(
+    model: str, api_base: str | None, kind: type
+) -> None:
+    assert isinstance(open_model("auto", model, api_base=api_base, timeout_s=60), kind)
 
 
 def test_a_named_transport_is_used_wherever_it_can_be() -> None:
-    model = open_model("litellm", Endpoint("openai/m", OWN))
+    model = open_model("litellm", "openai/m", api_base=OWN, timeout_s=60)
     assert isinstance(model, LitellmModel)
 
 
 def test_a_transport_that_cannot_reach_the_endpoint_says_so_at_once() -> None:
     with pytest.raises(SettingsError, match="transport=direct needs api_base"):
-        open_model("direct", Endpoint("openai/m"))
+        open_model("direct", "openai/m", api_base=None, timeout_s=60)
     with pytest.raises(SettingsError, match="cannot be called directly"):
-        open_model("direct", Endpoint("anthropic/m", OWN))
+        open_model("direct", "anthropic/m", api_base=OWN, timeout_s=60)
 
 
 def test_an_unknown_transport_is_an_error_with_the_nearest_name() -> None:

@@ -79,7 +79,6 @@ def test_an_open_tag_quoted_from_the_output_swallows_nothing(n: int) -> None:
 def test_a_quotation_is_followed_to_its_end(quoted: str, data: st.DataObject) -> None:
     broken = f"{{quality of it all: 4 {quoted}"
     judged = judged_texts(f"{data.draw(st.sampled_from(PARTS))} {broken} \ue001")
-    assert judged is not None
     end = judged.common_start(f"{broken} \ue002 and so on", 0)
     assert normalised(broken[:end]) == normalised(broken)
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from judgekit.public_data.readings import parse_rating, parse_sentence_score
+from judgekit.public_data.converters import parse_rating, parse_sentence_score
 from tests.public_data import by_command, by_python, creative_writing
 from tests.public_data.material import reference, sets_below
 

@@ -39,12 +39,12 @@ def test_a_set_is_fetched_verified_and_written(made: PublicDataset, folder: Path
         got = download_set(made, folder, origin=server.url, on_file=told.append)
     assert (got.n_fetched, got.n_kept, sorted(told)) == (2, 0, sorted(FILES))
     (joined,) = got.joined
-    assert joined_files("made", folder) == [joined.path]
-    with gzip.open(joined.path, "rt", encoding="utf-8") as lines:
+    assert joined_files("made", folder) == [joined]
+    with gzip.open(joined, "rt", encoding="utf-8") as lines:
         (row,) = map(json.loads, lines)
     assert row["human"] == "A"
     assert row["judge_probability"]["small"] == {"A": 0.25, "B": 0.75}
-    assert {one.path.name for one in got.own} == {
+    assert {path.name for path in got.own} == {
         "pairwise.cases.jsonl", "pairwise.outputs.jsonl", "pairwise.labels.jsonl",
         "pairwise.results.big.jsonl", "pairwise.results.small.jsonl", "pairwise.rubric.json",
     }  # fmt: skip
@@ -53,10 +53,10 @@ def test_a_set_is_fetched_verified_and_written(made: PublicDataset, folder: Path
 def test_what_is_there_and_verified_is_not_fetched_again(made: PublicDataset, folder: Path) -> None:
     with FileServer(mirrored()) as server:
         first = download_set(made, folder, origin=server.url)
-        before = first.joined[0].path.read_bytes()
+        before = next(iter(first.joined)).read_bytes()
         again = download_set(made, folder, origin=server.url)
         assert (again.n_fetched, again.n_kept, len(server.asked)) == (0, 2, 2)
-        assert again.joined[0].path.read_bytes() == before, "the same bytes each time"
+        assert next(iter(again.joined)).read_bytes() == before, "the same bytes each time"
         spoilt = next(folder.rglob("big.calibration.jsonl"))
         spoilt.write_bytes(b"x" * len(FILES[BIG]))
         mended = download_set(made, folder, origin=server.url)

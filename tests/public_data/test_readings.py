@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from judgekit.public_data.readings import (
+from judgekit.public_data.converters import (
     opens_with_yes,
     parse_letter,
     parse_rating,

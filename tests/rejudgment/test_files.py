@@ -57,18 +57,18 @@ def test_verdicts_meet_by_case_and_variant_and_errors_are_left_out() -> None:
     before = [verdict("a", 0.5), verdict("b"), verdict("e", error="no output")]
     old = {(one.case_id, one.variant): one for one in before}
     new = [verdict("b", 0.0), verdict("a"), verdict("z"), verdict("e"), verdict("b", variant="v")]
-    found = pair_verdicts(old, new)
-    assert [(one.case_id, one.old.value, one.new.value) for one in found.pairs] == [
+    pairs, left_out = pair_verdicts(old, new)
+    assert [(one.case_id, one.old.value, one.new.value) for one in pairs] == [
         ("b", 1.0, 0.0), ("a", 0.5, 1.0),
     ]  # fmt: skip
-    assert found.left_out == {
+    assert left_out == {
         "no verdict before": 2, "an error of the system under test": 1,
     }  # fmt: skip
 
 
 def test_old_verdicts_of_outputs_that_are_not_judged_now_are_counted() -> None:
     old = {(one.case_id, one.variant): one for one in map(verdict, "abc")}
-    assert pair_verdicts(old, [verdict("a")]).left_out == {"not judged now": 2}
+    assert pair_verdicts(old, [verdict("a")])[1] == {"not judged now": 2}
 
 
 def test_verdicts_that_maps_decided_are_compared_by_the_judges_own_values() -> None:
@@ -85,9 +85,8 @@ def test_verdicts_that_maps_decided_are_compared_by_the_judges_own_values() -> N
         }
     )
     for before, after in ((mapped, plain), (plain, mapped), (mapped, mapped)):
-        found = pair_verdicts({("a", None): before}, [after])
-        (one,) = found.pairs
+        pairs, _ = pair_verdicts({("a", None): before}, [after])
+        (one,) = pairs
         assert one.old == one.new
         assert (one.old.value, one.old.passed) == (0.75, True)
         assert one.old.criteria["accuracy"].value == 0.75
-        assert found.was_calibrated is (before is mapped)

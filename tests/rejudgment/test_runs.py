@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgekit.errors import ModelError, SettingsError, StoreError
+from judgekit.evaluation import Session
 from judgekit.records import RunPanel
-from judgekit.rejudgment import RejudgeSession, new_rejudgment, paired_verdicts, rejudge_run
-from judgekit.rejudgment.run import REJUDGMENT_KEY
+from judgekit.rejudgment import new_rejudgment, rejudge_run
+from judgekit.rejudgment.run import REJUDGMENT_KEY, paired_verdicts
 from judgekit.store import RunStore
 from judgekit.testing import ScriptedModel
 from tests.factories import make_case, make_judge, make_output, make_rubric, reply
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from judgekit.models.request import ModelRequest
+    from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import RunInfo
 
 BAD = (said("accuracy", 0.0), said("clarity", 0.0))
@@ -49,7 +51,7 @@ def rejudged(
     store: RunStore,
     old: RunInfo,
     model: ScriptedModel,
-    sitting: RejudgeSession | None = None,
+    sitting: Session | None = None,
     **fields: Any,
 ) -> RunInfo:
     with make_judge(model, max_reasks=0) as judge:
@@ -66,7 +68,7 @@ def test_the_outputs_are_judged_again_and_kept_as_a_run_of_their_own(store: RunS
     assert new.panel.judges[0].startswith("scripted pointwise/criterion@")
     assert len(model.requests) == 4  # two criteria of two outputs; the error is not judged
     before, after = list(store.results(old.id)), list(store.results(new.id))
-    assert [one.output for one in after] == [one.output for one in before]
+    assert [one.output.text for one in after] == [one.output.text for one in before]
     assert [one.is_done for one in after] == [True, True, True]
     assert {j.value for one in after for j in one.judgments} == {0.5}
 
@@ -82,7 +84,7 @@ def test_an_old_run_stays_as_it_was(store: RunStore) -> None:
 def test_what_both_judges_said_meets_answer_by_answer(store: RunStore) -> None:
     old = old_run(store)
     new = rejudged(store, old, ScriptedModel(reply(5)))
-    found = list(paired_verdicts(old, new, store))
+    found = list(paired_verdicts(old, new, store, Counter()))
     assert [(one.case_id, one.old.passed, one.new.passed) for one in found] == [
         ("a", True, True), ("b", False, True),
     ]  # fmt: skip
@@ -110,7 +112,7 @@ def test_a_case_that_no_judge_was_asked_about_is_not_judged_now(store: RunStore)
     model = ScriptedModel(reply(5))
     new = rejudged(store, store.run(run.id), model)
     assert model.requests == []
-    assert list(paired_verdicts(store.run(run.id), new, store)) == []
+    assert list(paired_verdicts(store.run(run.id), new, store, Counter())) == []
 
 
 def test_a_run_that_only_assertions_judged_has_nothing_to_judge_again() -> None:
@@ -144,19 +146,19 @@ def test_a_judge_that_fails_leaves_the_run_incomplete_and_the_failure_kept(
     old = old_run(store)
     new = rejudged(store, old, failing_on("b", "overloaded"))
     assert new.status == "incomplete"
-    found = list(paired_verdicts(old, new, store))
+    found = list(paired_verdicts(old, new, store, Counter()))
     assert [one.new.failures for one in found] == [(), ("overloaded", "overloaded")]
 
 
 def test_a_key_that_is_refused_ends_it_at_once(store: RunStore) -> None:
-    sitting = RejudgeSession(in_flight=1)
+    sitting = Session(in_flight=1)
     new = rejudged(store, old_run(store), failing_on("a", "auth"), sitting)
-    assert (new.status, sitting.status) == ("incomplete", "incomplete")
+    assert (new.status, sitting.reason) == ("incomplete", "model")
     assert [one.case.id for one in store.results(new.id)] == ["a"]
 
 
 def test_an_interrupt_finishes_what_was_begun_and_begins_nothing_more(store: RunStore) -> None:
-    sitting = RejudgeSession(in_flight=1)
+    sitting = Session(in_flight=1)
     sitting.watch = lambda _: sitting.end("interrupted")
     new = rejudged(store, old_run(store), ScriptedModel(reply(5)), sitting)
     assert new.status == "interrupted"
@@ -164,10 +166,31 @@ def test_an_interrupt_finishes_what_was_begun_and_begins_nothing_more(store: Run
 
 
 def test_what_a_limit_withheld_is_not_kept_as_an_answer(store: RunStore) -> None:
-    sitting = RejudgeSession(in_flight=1)
+    sitting = Session(in_flight=1)
     new = rejudged(store, old_run(store), failing_on("a", "budget"), sitting)
     (result,) = store.results(new.id)
     assert (new.status, result.is_done, result.failures) == ("stopped", False, ())
+
+
+def test_a_question_that_waits_for_a_slot_is_not_asked_when_the_time_is_over(
+    store: RunStore,
+) -> None:
+    sitting = Session(max_seconds=0.1)
+
+    class Slow(ScriptedModel):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            await sitting.stop.wait()
+            return await super().complete(request)
+
+    old, model = old_run(store), Slow(reply(5))
+    with make_judge(model, max_concurrency=1) as judge:
+        new = new_rejudgment(old, judge, now=START)
+        ended = asyncio.run(rejudge_run(old, new, judge, store, sitting))
+    assert (ended.status, ended.reason) == ("stopped", "the time it may take is used up")
+    assert len(model.requests) <= 1
+    results = list(store.results(new.id))
+    assert sum(len(one.judgments) for one in results) == len(model.requests)
+    assert not any(one.failures or one.is_done for one in results if one.output.error is None)
 
 
 def test_a_run_that_breaks_says_why(store: RunStore) -> None:

@@ -187,7 +187,7 @@ def test_errors_and_criteria_not_judged_in_orders_are_told() -> None:
     text = shown(jk.calibrate([*verdicts({"a": 4}), broken], labels({"a": 4}), rubric=RUBRIC))
     assert "1 output without an output; not judged" in text
     pairs = [PairJudgment(place=OutputKey(c), criterion=None, choices=(), winner="a") for c in "12"]
-    known = shown(jk.calibrate(PairwiseData(pairs), winners({"1": "a"})), full=True)
+    known = shown(jk.calibrate(PairwiseData(pairs=pairs), winners({"1": "a"})), full=True)
     assert "Two orders" not in known
     assert "How often A wins" in known
 

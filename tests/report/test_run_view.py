@@ -89,9 +89,9 @@ def test_nothing_that_was_decided_says_what_is_missing() -> None:
 
 
 def test_a_part_of_a_run_is_said_to_be_one() -> None:
-    stopped: dict[str, Any] = {"status": "stopped", "reason": "the money is used up"}
+    stopped: dict[str, Any] = {"status": "stopped", "reason": "the budget is spent"}
     found = told(result(0), n_cases=9, **stopped)
-    assert "run: r1 (stopped: the money is used up)" in found
+    assert "run: r1 (stopped: the budget is spent)" in found
     assert "partial: v: 1 of 9 cases answered; the figures cover only these" in found
     found = told(result(0), result(1, is_done=False), n_cases=9, **stopped)
     assert "partial: v: 2 of 9 cases started, 1 answer not fully judged" in found

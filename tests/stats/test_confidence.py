@@ -92,7 +92,7 @@ def test_stacking_learns_which_sign_to_trust() -> None:
 def test_stacking_needs_labels() -> None:
     with pytest.raises(NotEnoughDataError, match="2 labelled items; stacking needs 100"):
         stack_confidence([[1.0], [2.0]], [1, 0])
-    with pytest.raises(ValueError, match="1 values on one side"):
+    with pytest.raises(ValueError, match="have to be equally long"):
         stack_confidence([[1.0]], [1, 0])
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.conformal import (
+from judgekit.stats.reliability import (
     conformal_by_group,
     conformal_ordinal_set,
     conformal_quantile,

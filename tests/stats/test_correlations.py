@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats as oracle
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.correlations import CorrelationMethod, correlation, grouped_correlation
+from judgekit.stats.method_comparison import CorrelationMethod, correlation, grouped_correlation
 from tests.stats.simulation import covers_at_its_level
 
 METHODS = get_args(CorrelationMethod)

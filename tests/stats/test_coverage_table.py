@@ -28,9 +28,9 @@ SHOWN = {
     "method_comparison.bland_altman": "test_the_bias_and_its_limits_cover_at_their_level"
     " test_bias_and_limits_over_cases_cover_at_their_level",
     "method_comparison.lin_ccc": "test_concordance_covers_at_its_level",
-    "conformal.conformal_quantile": "test_new_items_are_covered_as_often_as_stated",
-    "correlations.correlation": "test_correlations_cover_at_their_level",
-    "correlations.grouped_correlation": "test_the_mean_over_groups_covers_at_its_level",
+    "reliability.conformal_quantile": "test_new_items_are_covered_as_often_as_stated",
+    "method_comparison.correlation": "test_correlations_cover_at_their_level",
+    "method_comparison.grouped_correlation": "test_the_mean_over_groups_covers_at_its_level",
     "selective.auroc": "test_the_area_covers_at_its_level"
     " test_the_area_over_cases_covers_where_that_over_items_does_not",
     "estimate.jackknife_interval": "test_the_jackknife_interval_of_a_correlation"
@@ -40,8 +40,8 @@ SHOWN = {
     " test_the_mean_of_even_ratings_covers_at_its_level",
     "raters.icc": "test_reliability_covers_at_its_level"
     " test_absolute_agreement_covers_at_its_level",
-    "pair_accuracy.calibrate_ties": "test_the_cross_fitted_accuracy_covers_at_its_level",
-    "pair_accuracy.pairwise_accuracy": "test_the_accuracy_of_pairs_covers_at_its_level",
+    "agreement.calibrate_ties": "test_the_cross_fitted_accuracy_covers_at_its_level",
+    "agreement.pairwise_accuracy": "test_the_accuracy_of_pairs_covers_at_its_level",
     "paired.paired_difference": "test_the_paired_interval_covers_when_hardly_an_item_differs"
     " test_the_paired_interval_of_repeated_cases_covers_at_its_level",
     "paired.paired_proportions": "test_the_change_of_a_pass_rate_covers_at_its_level",
@@ -101,9 +101,9 @@ SHOWN = {
 
 MADE_OF_THESE = {
     "agreement_coefficients.coefficient_interval": "estimate.jackknife_interval",
-    "conformal.conformal_by_group": "conformal.conformal_quantile",
-    "conformal.conformal_ordinal_set": "conformal.conformal_quantile",
-    "conformal.conformal_set": "conformal.conformal_quantile",
+    "reliability.conformal_by_group": "reliability.conformal_quantile",
+    "reliability.conformal_ordinal_set": "reliability.conformal_quantile",
+    "reliability.conformal_set": "reliability.conformal_quantile",
     "correction.corrected_mean": "ppi.ppi_mean",
     "agreement_coefficients.interval_by": "agreement.cohen_kappa",
     "intervals.rate": "intervals.pooled_proportion",

@@ -21,7 +21,7 @@ def test_a_pair_counts_when_both_sides_are_known() -> None:
 
 
 def test_sides_of_unlike_length_are_refused() -> None:
-    with pytest.raises(ValueError, match="2 values on one side, but 1"):
+    with pytest.raises(ValueError, match="have to be equally long"):
         known_pairs([1, 2], [1])
     with pytest.raises(ValueError, match="2 labels of one rater, but 1"):
         known_labels(["x", "y"], ["x"])

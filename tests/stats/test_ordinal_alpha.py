@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.stats.alpha import (
-    RankedRatings,
-    count_level_pairs,
-    krippendorff_alpha,
-    ordinal_pair_sums,
-)
+from judgekit.stats.agreement_coefficients import count_ratings, list_ratings
+from judgekit.stats.alpha import _alphas, _ranked_alphas, krippendorff_alpha
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 4), st.lists(st.integers(0, 9), min_size=2, max_size=5)),
@@ -39,35 +35,31 @@ def by_matrix(rows: list[list[int]]) -> float:
     return float(1 - (met * apart).sum() / expected) if expected > 0 else float("nan")
 
 
-@settings(max_examples=100)
-@given(ROWS)
-def test_ranks_give_the_alpha_of_the_matrix(rows: list[tuple[int, list[int]]]) -> None:
+@settings(max_examples=60)
+@given(ROWS, st.booleans())
+def test_counts_and_ranks_give_the_alpha_of_the_matrix(
+    rows: list[tuple[int, list[int]]],
+    clustered: bool,  # noqa: FBT001 - drawn
+) -> None:
     """Whole, and without each unit: an item, or all items of a case."""
-    ratings = [row for _, row in rows]
-    item = np.repeat(np.arange(len(rows)), [len(row) for row in ratings])
-    level = np.unique(np.concatenate(ratings), return_inverse=True)[1]
-    case = np.unique([name for name, _ in rows], return_inverse=True)[1]
-    for unit in (np.arange(len(rows)), case):
-        whole, left = ordinal_pair_sums(RankedRatings(level, item, unit[item]))
-        found = 1 - (whole.n - 1) * whole.observed / np.where(whole.expected > 0, whole.expected, 1)
-        want = by_matrix(ratings)
-        assert np.isnan(want) or found == pytest.approx(want, abs=1e-12)
-        for gone in range(int(unit.max()) + 1):
-            rest = [row for row, name in zip(ratings, unit, strict=True) if name != gone]
-            want = by_matrix(rest) if rest else float("nan")
-            if not np.isnan(want):
-                got = 1 - (left.n[gone] - 1) * left.observed[gone] / left.expected[gone]
-                assert got == pytest.approx(want, abs=1e-12)
-
-
-def test_couples_are_counted_by_unit() -> None:
-    assert count_level_pairs(np.array([0, 1, 1, 2]), np.array([0, 0, 0, 1])) == 3 + 1
+    ratings, cases = [row for _, row in rows], [name for name, _ in rows] if clustered else None
+    table = list_ratings(ratings, clusters=cases)
+    parts = [
+        [row for row, unit in zip(ratings, table.units, strict=True) if unit != gone]
+        for gone in range(table.n)
+    ]
+    wanted = [by_matrix(part) if part else float("nan") for part in [ratings, *parts]]
+    for whole, left in (
+        _alphas(count_ratings(ratings, clusters=cases), "ordinal"),
+        _ranked_alphas(table),
+    ):
+        assert [whole, *left] == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 
 def test_scores_without_steps_take_ranks() -> None:
-    """A hundred distinct scores go by ranks; rounding leaves their order, and so alpha, alone."""
+    """Two hundred distinct scores go by ranks; rounding leaves their order, and so alpha, alone."""
     rng = np.random.default_rng(1)
-    scores = rng.permutation(100).reshape(50, 2) / 7
+    scores = rng.permutation(200).reshape(100, 2) / 7
     found = krippendorff_alpha(scores.tolist(), "ordinal")
     assert found.value == pytest.approx(by_matrix((scores * 7).round().astype(int).tolist()))
     assert krippendorff_alpha((scores**3).tolist(), "ordinal").low == pytest.approx(found.low)

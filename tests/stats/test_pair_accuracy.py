@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.pair_accuracy import calibrate_ties, pairwise_accuracy
+from judgekit.stats.agreement import calibrate_ties, pairwise_accuracy
 from tests.stats.simulation import covers_at_least
 
 ITEMS = st.lists(
@@ -85,7 +85,7 @@ def test_pairs_need_two_scored_outputs() -> None:
         pairwise_accuracy([1, 2], [1, None])
     with pytest.raises(ValueError, match="a width is 0 or more"):
         pairwise_accuracy([1, 2], [1, 2], tie_epsilon=-0.1)
-    with pytest.raises(ValueError, match="1 group names"):
+    with pytest.raises(ValueError, match="1 cluster names"):
         pairwise_accuracy([1, 2], [1, 2], ["x"])
 
 
@@ -112,5 +112,5 @@ def test_the_cross_fitted_accuracy_covers_at_its_level() -> None:
 
 
 def test_an_infinite_score_is_refused() -> None:
-    with pytest.raises(ValueError, match="a score is infinite"):
+    with pytest.raises(ValueError, match="a value is infinite"):
         pairwise_accuracy([1, math.inf], [1, 2])

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from judgekit.stats.agreement import pairwise_accuracy
 from judgekit.stats.concordant_pairs import count_pairs
-from judgekit.stats.correlations import correlation
-from judgekit.stats.pair_accuracy import pairwise_accuracy
+from judgekit.stats.method_comparison import correlation
 
 ITEM = st.tuples(st.integers(0, 2), st.integers(1, 4), st.integers(0, 12).map(lambda k: k / 10))
 

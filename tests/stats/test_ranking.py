@@ -300,7 +300,7 @@ def test_lengths_that_cannot_be_controlled_are_refused() -> None:
         length_controlled_win_rate([1, 1, 0, 0], [4, 3, 2, 1], [1, 1, 1, 1])
     with pytest.raises(ValueError, match="a score lies outside"):
         length_controlled_win_rate([2, 0], [5, 6], [5, 5])
-    with pytest.raises(ValueError, match="not equally many"):
+    with pytest.raises(ValueError, match="have to be equally long"):
         length_controlled_win_rate([1], [5, 6], [5, 5])
 
 

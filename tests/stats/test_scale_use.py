@@ -43,7 +43,7 @@ def test_a_slope_needs_lengths_that_vary() -> None:
         length_slope([1, 2, 3, None], [1, 2, 3, 4], [1, 2, 3, 4])
     with pytest.raises(ValueError, match="not more than 0"):
         length_slope([1], [1], [0])
-    with pytest.raises(ValueError, match="not equally many"):
+    with pytest.raises(ValueError, match="have to be equally long"):
         length_slope([1], [1, 2], [1])
 
 

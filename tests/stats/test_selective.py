@@ -99,7 +99,7 @@ def test_limits_and_lengths_are_checked() -> None:
         risk_coverage([None], [1])
     with pytest.raises(ValueError, match="over the same items"):
         cascade_thresholds([([0.5], [1, 1])], max_risk=0.1)
-    with pytest.raises(ValueError, match="a grid is needed"):
+    with pytest.raises(ValueError, match="the grid holds no level"):
         cascade_thresholds([([0.5], [1])], max_risk=0.1, grid=[])
 
 

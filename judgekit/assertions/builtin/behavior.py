@@ -13,7 +13,7 @@ from judgekit.assertions.registry import UndecidedError, assertion
 from judgekit.records import AssertionResult, Count, Name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from pydantic import JsonValue
 
@@ -27,12 +27,10 @@ _BAD = frozenset({"error", "errored", "failed", "failure", "exception", "crashed
 
 # A node with one of these has not run.
 _IDLE = frozenset({"pending", "queued", "skipped", "idle", "waiting", "scheduled"})
-
 _WORKED = frozenset({
     "start", "started", "begin", "invoked", "complete", "completed", "end", "ended", "finish",
     "finished", "done",
 })  # fmt: skip
-
 _OF_NODES = ("node", "agent", "task")
 _LAST_WORD = re.compile(r"[^:._/\-]*\Z")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -53,7 +51,12 @@ def no_errors(output: Output) -> AssertionResult:
         The result; `actual` lists the errors.
     """
     errors = [] if output.error is None else [output.error]
-    errors += [_describe_event(event) for event in output.trace if _is_error(event)]
+    for event in output.trace:
+        if _is_error(event):
+            extra = event.__pydantic_extra__ or {}
+            why = extra.get("error") or extra.get("message") or event.content or "no message"
+            where = f" ({node})" if (node := _node(event)) else ""
+            errors.append(f"{event.type}{where}: {str(why)[:200]}")
     statuses = _node_statuses(output).items()
     errors += [f"node {node}: {status}" for node, status in statuses if status.lower() in _BAD]
     message = f"no errors in {len(output.trace)} events"
@@ -78,7 +81,14 @@ def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
     Raises:
         UndecidedError: The output has neither events nor the state of its nodes.
     """
-    executed = _executed_nodes(output)
+    statuses = _node_statuses(output)
+    outputs = output.data.get("outputs") if isinstance(output.data, dict) else None
+    executed = set(outputs) if isinstance(outputs, dict) else set[str]()
+    if not (output.trace or statuses or executed):
+        raise UndecidedError("the output has neither events nor the state of its nodes")
+    executed |= {node for node, status in statuses.items() if status.lower() not in _IDLE}
+    active = (_node(event) for event in output.trace if _kind(event) not in _IDLE)
+    executed |= {node for node in active if node is not None}
     passed = node_id in executed
     names = ", ".join(sorted(executed)) or "none"
     verb = "was executed" if passed else f"was not executed; executed were: {names}"
@@ -107,7 +117,14 @@ def node_invocations(
     """
     if not output.trace:
         raise UndecidedError("the output has no events, so invocations cannot be counted")
-    n = _count_invocations([event for event in output.trace if _node(event) == node_id])
+    events = [event for event in output.trace if _node(event) == node_id]
+    # Engines report the start and the end of an invocation, so each type is counted separately.
+    worked = Counter(event.type for event in events if _kind(event) in _WORKED)
+    # A tool that a node calls begins and ends too, and is no invocation of the node.
+    own = [n for kind, n in worked.items() if kind.lower().startswith(_OF_NODES)]
+    numbers = {str((event.__pydantic_extra__ or {}).get("invocation")) for event in events}
+    n = max(own, default=0) or len(numbers - {"None"})
+    n = n or max(worked.values(), default=min(len(events), 1))
     message = f"{node_id} was invoked {'once' if n == 1 else f'{n} times'}, limit {value}"
     return AssertionResult(passed=n <= value, actual=n, message=message)
 
@@ -149,9 +166,6 @@ def trajectory_node_executed(output: Output, *, node: Name) -> AssertionResult:
 
     Returns:
         The result; `actual` lists the nodes that were.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     trace_of(output)
     return node_executed(output, node_id=node)
@@ -168,9 +182,6 @@ def trajectory_node_invocations(output: Output, *, node: Name, value: Count) -> 
 
     Returns:
         The result; `actual` is how often it was.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     trace_of(output)
     return node_invocations(output, node_id=node, value=value)
@@ -186,13 +197,6 @@ def _is_error(event: TraceEvent) -> bool:
         or extra.get("isError") is True
         or extra.get("is_error") is True
     )
-
-
-def _describe_event(event: TraceEvent) -> str:
-    extra = event.__pydantic_extra__ or {}
-    message = extra.get("error") or extra.get("message") or event.content or "no message"
-    where = _node(event)
-    return f"{event.type}{f' ({where})' if where else ''}: {str(message)[:200]}"
 
 
 def _kind(event: TraceEvent) -> str:
@@ -220,26 +224,3 @@ def _node_statuses(output: Output) -> dict[str, str]:
         for node, status in found.items()
     }
     return {node: status for node, status in statuses.items() if isinstance(status, str)}
-
-
-def _executed_nodes(output: Output) -> set[str]:
-    statuses = _node_statuses(output)
-    data = output.data if isinstance(output.data, dict) else {}
-    outputs = data.get("outputs")
-    produced = set(outputs) if isinstance(outputs, dict) else set()
-    if not (output.trace or statuses or produced):
-        raise UndecidedError("the output has neither events nor the state of its nodes")
-    ran = {node for node, status in statuses.items() if status.lower() not in _IDLE}
-    active = {_node(event) for event in output.trace if _kind(event) not in _IDLE}
-    return ran | produced | {node for node in active if node is not None}
-
-
-def _count_invocations(events: Iterable[TraceEvent]) -> int:
-    found = list(events)
-    # Engines report the start and the end of an invocation, so each type is counted separately.
-    worked = Counter(event.type for event in found if _kind(event) in _WORKED)
-    # A tool that a node calls begins and ends too, and is no invocation of the node.
-    own = [n for kind, n in worked.items() if kind.lower().startswith(_OF_NODES)]
-    numbers = {str((event.__pydantic_extra__ or {}).get("invocation")) for event in found}
-    counted = max(own, default=0) or len(numbers - {"None"})
-    return counted or max(worked.values(), default=min(len(found), 1))

@@ -1,158 +1,236 @@
-"""Assertions about latency, cost and tokens, and how these are measured.
-
-The scorers of the same quantities are in `scorers`.
-"""
+"""Assertions and scorers about latency, cost and tokens; and the scorer of a judge's verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import fsum
 from sys import float_info
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from judgekit.assertions.registry import UndecidedError, assertion
-from judgekit.records import VALUE_TOLERANCE, AssertionResult
+from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.records import VALUE_TOLERANCE, AssertionResult, Finite, Fraction, Score, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from judgekit.records import Output, TraceEvent
 
+Quantity = Literal["latency_ms", "cost_usd", "input_tokens", "output_tokens", "total_tokens"]
+
 UpperLimit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-"""The most that is allowed."""
 
 
-@assertion("metric.latency_ms.max")
-def latency_ms(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output took at most a number of milliseconds.
+def _maximum(
+    name: str, quantity: Quantity, unit: str, what: str, *, own: str = "that of `usage`"
+) -> Callable[..., AssertionResult]:
+    """The assertion that a quantity is within a limit."""
+
+    @assertion(name)
+    def within_limit(output: Output, *, value: UpperLimit) -> AssertionResult:
+        found = measure_consumption(output, quantity)
+        # Costs are sums of floats: 0.1 + 0.2 must stay within 0.3.
+        passed = found.value <= value * (1 + VALUE_TOLERANCE)
+        if passed and found.gap is not None:
+            raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
+        verb = "is within" if passed else "is over"
+        return AssertionResult(
+            passed=passed,
+            actual=int(found.value) if found.value.is_integer() else found.value,
+            message=f"{found.value:.15g} {found.unit} {verb} the limit of {value:.15g}",
+        )
+
+    within_limit.__doc__ = f"""Pass when {what}.
 
     Args:
         output: The output.
-        value: The limit, in milliseconds.
+        value: The limit, in {unit}.
 
     Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else `duration_ms`.
+        The result; `actual` is the sum over the `agent:complete` events, else {own}.
 
     Raises:
         UndecidedError: It was not measured, or not for every event and the limit may be crossed.
     """
-    return _within_budget(output, "latency_ms", value)
+    return within_limit
 
 
-@assertion("metric.total_cost_usd.max")
-def total_cost_usd(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output cost at most a number of US dollars.
+latency_ms = _maximum(
+    "metric.latency_ms.max",
+    "latency_ms",
+    "milliseconds",
+    "making the output took at most a number of milliseconds",
+    own="`duration_ms`",
+)
+total_cost_usd = _maximum(
+    "metric.total_cost_usd.max",
+    "cost_usd",
+    "US dollars",
+    "making the output cost at most a number of US dollars",
+)
+input_tokens = _maximum(
+    "metric.tokens.input.max",
+    "input_tokens",
+    "tokens",
+    "the model was sent at most a number of tokens",
+)
+output_tokens = _maximum(
+    "metric.tokens.output.max",
+    "output_tokens",
+    "tokens",
+    "the model returned at most a number of tokens",
+)
+total_tokens = _maximum(
+    "metric.tokens.total.max",
+    "total_tokens",
+    "tokens",
+    "at most a number of tokens were sent and received together",
+)
 
-    Args:
-        output: The output.
-        value: The limit, in US dollars.
-
-    Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
-    """
-    return _within_budget(output, "cost_usd", value)
-
-
-@assertion("metric.tokens.input.max")
-def input_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when the model was sent at most a number of tokens.
-
-    Args:
-        output: The output.
-        value: The limit, in tokens.
-
-    Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
-    """
-    return _within_budget(output, "input_tokens", value)
-
-
-@assertion("metric.tokens.output.max")
-def output_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when the model returned at most a number of tokens.
-
-    Args:
-        output: The output.
-        value: The limit, in tokens.
-
-    Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
-    """
-    return _within_budget(output, "output_tokens", value)
+# An output that uses all of its budget scores 0.
+BudgetLimit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-@assertion("metric.tokens.total.max")
-def total_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most a number of tokens were sent and received together.
+@scorer("latency")
+def latency(output: Output, *, max_ms: BudgetLimit = 60_000.0) -> Score:
+    """Score how long making the output took.
 
     Args:
         output: The output.
-        value: The limit, in tokens.
+        max_ms: The limit in milliseconds; at the limit and above the score is 0.
 
     Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+        `1 - raw / max_ms`, never below 0; `raw` is in milliseconds.
+    """
+    return _budget_score("latency", output, "latency_ms", max_ms)
+
+
+@scorer("cost")
+def cost(output: Output, *, max_usd: BudgetLimit = 1.0) -> Score:
+    """Score what making the output cost.
+
+    Args:
+        output: The output.
+        max_usd: The limit in US dollars; at the limit and above the score is 0.
+
+    Returns:
+        `1 - raw / max_usd`, never below 0; `raw` is in US dollars.
+    """
+    return _budget_score("cost", output, "cost_usd", max_usd)
+
+
+@scorer("tokens")
+def tokens(
+    output: Output,
+    *,
+    max_tokens: BudgetLimit = 100_000.0,
+    count: Literal["input", "output", "total"] = "total",
+) -> Score:
+    """Score the tokens that making the output took.
+
+    Args:
+        output: The output.
+        max_tokens: The limit in tokens; at the limit and above the score is 0.
+        count: Which tokens count: those sent, those received, or both.
+
+    Returns:
+        `1 - raw / max_tokens`, never below 0; `raw` is in tokens.
 
     Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+        UndecidedError: They were not measured, or not for every event.
     """
-    return _within_budget(output, "total_tokens", value)
+    quantities: dict[str, Quantity] = {
+        "input": "input_tokens",
+        "output": "output_tokens",
+        "total": "total_tokens",
+    }
+    return _budget_score("tokens", output, quantities[count], max_tokens)
 
 
-def _within_budget(output: Output, quantity: Quantity, limit: float) -> AssertionResult:
-    found = measure_consumption(output, quantity)
-    # Costs are sums of floats: 0.1 + 0.2 must stay within 0.3.
-    passed = found.value <= limit * (1 + VALUE_TOLERANCE)
-    if passed and found.gap is not None:
-        raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
-    verb = "is within" if passed else "is over"
-    return AssertionResult(
-        passed=passed,
-        actual=int(found.value) if found.value.is_integer() else found.value,
-        message=f"{found.value:.15g} {found.unit} {verb} the limit of {limit:.15g}",
+@scorer("judge")
+def judge_score(
+    output: Output,  # noqa: ARG001 - every scorer is handed the output
+    *,
+    verdict: Verdict | None = None,
+    value: Fraction | None = None,
+    raw: Finite | None = None,
+    method: str | None = None,
+) -> Score:
+    """Score an output by a judge's verdict; no judge is called here.
+
+    Args:
+        output: The output.
+        verdict: The verdict of the rubric.
+        value: The judge's value on [0, 1], where there is no verdict.
+        raw: The score on the judge's own scale.
+        method: Which judge; None takes the judges and the rubric of the verdict.
+
+    Returns:
+        The value as a score.
+
+    Raises:
+        UndecidedError: No judge was called, or the verdict is open because judgments are missing.
+    """
+    # A suite with its own judge passes a value without a verdict.
+    if verdict is None:
+        if value is None:
+            raise UndecidedError("no judge was called")
+        return Score(name="judge", value=value, raw=raw, method=method)
+    # A missing judgment is not a bad one, so there is no score rather than 0.
+    if verdict.value is None:
+        why = verdict.error or f"{len(verdict.failures)} judgments are missing"
+        raise UndecidedError(f"the verdict is open: {why}")
+    judges = ", ".join(dict.fromkeys(j.judge for j in verdict.judgments if j.judge))
+    return Score(
+        name="judge",
+        value=verdict.value,
+        raw=verdict.value if raw is None else raw,
+        method=method or f"{judges or 'judge'}, rubric {verdict.rubric}",
+        message=f"rubric {verdict.rubric}: {verdict.value:.3f}",
     )
 
 
-Quantity = Literal["latency_ms", "cost_usd", "input_tokens", "output_tokens", "total_tokens"]
-"""What can be measured."""
+def _budget_score(name: str, output: Output, quantity: Quantity, limit: float) -> Score:
+    """The share of the budget that is left."""
+    found = measure_consumption(output, quantity)
+    # A sum over some of the events is a lower bound, and would make the score too good.
+    if found.gap is not None:
+        raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
+    return Score(
+        name=name,
+        value=min(max(1 - found.value / limit, 0.0), 1.0),
+        raw=found.value,
+        unit=found.unit,
+        message=f"{found.value:.15g} of at most {limit:.15g} {found.unit}",
+    )
 
+
+# The event in which a node reports what its work took.
 COMPLETE = "agent:complete"
-"""The event in which a node reports what its work took."""
-
 _SPELLINGS: dict[str, tuple[str, ...]] = {
     "latency_ms": ("durationMs", "duration_ms"),
     "cost_usd": ("totalCostUsd", "total_cost_usd", "costUsd", "cost_usd"),
     "input_tokens": ("inputTokens", "input_tokens", "promptTokens", "prompt_tokens"),
     "output_tokens": ("outputTokens", "output_tokens", "completionTokens", "completion_tokens"),
 }
-
 _UNITS = {"latency_ms": "ms", "cost_usd": "usd"}
 
 
-@dataclass(frozen=True, slots=True)
-class Consumption:
-    """A sum over the events that report it, or the value of the output itself."""
+class Consumption(NamedTuple):
+    """A sum over the events that report it, or the value of the output itself.
+
+    Where some of the events do not report it (`n_silent`), the value is a lower bound.
+    """
 
     value: float
     unit: str
     n_silent: int = 0
-    """Events that do not report it; where there are any, the value is a lower bound."""
-
     n_events: int = 0
-    """All events that should; 0 where the value is that of the output."""
 
     @property
     def gap(self) -> str | None:
-        """What is missing, in words; None where nothing is."""
+        """What is missing, in words."""
         if not self.n_silent:
             return None
         return f"{self.n_silent} of {self.n_events} {COMPLETE} events do not report it"
@@ -163,21 +241,24 @@ def measure_consumption(output: Output, quantity: Quantity) -> Consumption:
     # The `agent:complete` events are added up, also those of nodes that ran at the same time. Where
     # there are none, the output's own `duration_ms` and `usage` count.
     if quantity == "total_tokens":
-        parts = (
-            measure_consumption(output, "input_tokens"),
-            measure_consumption(output, "output_tokens"),
-        )
-        n_silent = max(part.n_silent for part in parts)
-        return Consumption(
-            fsum(part.value for part in parts), "tokens", n_silent, max(p.n_events for p in parts)
-        )
+        sent = measure_consumption(output, "input_tokens")
+        received = measure_consumption(output, "output_tokens")
+        n_silent = max(sent.n_silent, received.n_silent)
+        n_events = max(sent.n_events, received.n_events)
+        return Consumption(sent.value + received.value, "tokens", n_silent, n_events)
     unit = _UNITS.get(quantity, "tokens")
     events = [event for event in output.trace if event.type == COMPLETE]
     amounts = [_event_amount(event, quantity) for event in events]
     known = [value for value in amounts if value is not None]
     if known:
         return Consumption(fsum(known), unit, len(amounts) - len(known), len(amounts))
-    own = _output_amount(output, quantity)
+    usage = output.usage
+    own = None
+    if quantity == "latency_ms":
+        own = _amount(output.duration_ms)
+    # A count that was not set is unknown, though the record shows it as 0.
+    elif usage is not None and quantity in usage.model_fields_set:
+        own = _amount(getattr(usage, quantity))
     if own is None:
         missing = f"there is no {COMPLETE} event"
         if events:
@@ -200,15 +281,6 @@ def _event_amount(event: TraceEvent, quantity: Quantity) -> float | None:
                 if value is not None:
                     return value
     return None
-
-
-def _output_amount(output: Output, quantity: Quantity) -> float | None:
-    if quantity == "latency_ms":
-        return _amount(output.duration_ms)
-    usage = output.usage
-    if usage is None or quantity not in usage.model_fields_set:
-        return None  # a count that was not set is unknown, though the record shows it as 0
-    return _amount(getattr(usage, quantity))
 
 
 def _amount(value: object) -> float | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from pydantic import Field, JsonValue, PlainValidator, ValidationError, model_validator
 
@@ -30,7 +31,6 @@ _RESULTS = frozenset({
     "tool_result", "tool:result", "tool:complete", "tool:end", "tool_response", "tool:error",
     "tool_error", "function_call_output",
 })  # fmt: skip
-
 _ERRORS = frozenset({"error", "tool:error", "tool_error"})
 _ARGUMENTS = ("arguments", "args", "input", "params", "parameters")
 
@@ -48,18 +48,15 @@ class ToolCall:
     """One call of a tool."""
 
     tool: str
+    # None where the trace has none.
     arguments: JsonValue
-    """None where the trace has none."""
-
+    # Its position in the trace, from 1, as steps are numbered for a judge.
     place: int
-    """Its position in the trace, from 1, as steps are numbered for a judge."""
-
     id: str | None = None
+    # None where there was none, or the trace has no result.
     error: str | None = None
-    """None where there was none, or the trace has no result."""
-
+    # The position of its result in the trace.
     ended: int | None = None
-    """The position of its result in the trace."""
 
     @property
     def key(self) -> str:
@@ -204,35 +201,37 @@ _TIMEOUT_S = 1.0
 class ArgumentRule(Record):
     """The conditions for one argument; all that are set must hold."""
 
+    # The value itself; null sets no condition.
     equals: JsonValue = None
-    """The value itself; null sets no condition."""
-
     one_of: tuple[JsonValue, ...] | None = None
+    # A part of its text.
     contains: str | None = None
-    """A part of its text."""
-
+    # A pattern of Python's `re` that its text contains.
     matches: PatternText | None = None
-    """A pattern of Python's `re` that its text contains."""
-
     min: Finite | None = None
     max: Finite | None = None
+    # False where the argument must be missing.
     exists: bool = True
-    """False where the argument must be missing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _reads_bare_values(cls, value: object) -> object:
+        # A bare value is what the argument must be.
+        is_rule = isinstance(value, dict) and value and value.keys() <= cls.model_fields.keys()
+        return value if is_rule or isinstance(value, cls) else {"equals": value}
 
 
 class ExpectedCall(Record):
     """An expected tool call."""
 
     tool: Name
+    # None where any arguments will do.
     arguments: JsonObject | None = None
-    """None where any arguments will do."""
-
+    # How its arguments are compared, or the paths that must be equal; None takes the mode of the
+    # assertion.
     match: ArgumentsMode | Annotated[tuple[PathText, ...], Field(min_length=1)] | None = None
-    """How its arguments are compared, or the paths that must be equal; None takes the mode of the
-    assertion."""
-
+    # Conditions for single arguments, by their path.
     where: dict[PathText, ArgumentRule] = Field(default_factory=dict)
-    """Conditions for single arguments, by their path."""
 
     @model_validator(mode="before")
     @classmethod
@@ -242,12 +241,9 @@ class ExpectedCall(Record):
         if isinstance(value, dict):
             value = dict(value)
             # Other frameworks name the fields `name` and `args`.
-            if "tool" not in value and "name" in value:
-                value["tool"] = value.pop("name")
-            if "arguments" not in value and "args" in value:
-                value["arguments"] = value.pop("args")
-            if isinstance(value.get("where"), dict):
-                value["where"] = {k: _argument_rule(v) for k, v in value["where"].items()}
+            for ours, theirs in (("tool", "name"), ("arguments", "args")):
+                if ours not in value and theirs in value:
+                    value[ours] = value.pop(theirs)
         return value
 
 
@@ -361,28 +357,17 @@ def _rule_holds(arguments: JsonValue, path: str, rule: ArgumentRule) -> bool:
     if not is_there or not rule.exists:
         return not is_there and not rule.exists
     text = found if isinstance(found, str) else to_json_text(found)
+    # True is no number here, though Python counts it as 1; nan is within no bounds.
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    number = cast("float", found) if is_number else math.nan
     return (
         (rule.equals is None or same_json(found, rule.equals))
         and (rule.one_of is None or any(same_json(found, value) for value in rule.one_of))
         and (rule.contains is None or rule.contains in text)
-        and _is_between(found, rule)
+        and (rule.min is None or number >= rule.min)
+        and (rule.max is None or number <= rule.max)
         and (
             rule.matches is None
             or search_text(rule.matches, text, ignore_case=False, timeout_s=_TIMEOUT_S) is not None
         )
     )
-
-
-def _is_between(found: JsonValue, rule: ArgumentRule) -> bool:
-    if rule.min is None and rule.max is None:
-        return True
-    # True is no number here, though Python counts it as 1.
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        return False
-    return (rule.min is None or found >= rule.min) and (rule.max is None or found <= rule.max)
-
-
-def _argument_rule(value: object) -> object:
-    # A bare value is what the argument must be.
-    is_rule = isinstance(value, dict) and value and value.keys() <= ArgumentRule.model_fields.keys()
-    return value if is_rule else {"equals": value}

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 
 from pydantic import AfterValidator, Field, JsonValue
 
@@ -24,6 +23,8 @@ from judgekit.errors import InputError
 from judgekit.records import AssertionResult, JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from judgekit.records import Output
 
 Dialect = Literal[
@@ -33,6 +34,7 @@ Dialect = Literal[
 ]  # fmt: skip
 
 # Documents are checked in a worker process: parsers can be made to run for minutes.
+_PARSERS = "judgekit.assertions.parsers"
 _TIMEOUT_S = 5.0
 
 # A schema is checked when the suite is read, once, so it may take longer than one output.
@@ -53,8 +55,7 @@ def checked_schema(schema: JsonValue) -> JsonValue:
 
 @lru_cache(maxsize=256)
 def _schema_fault(schema: str) -> str | None:
-    function = "judgekit.assertions.parsers:invalid_schema"
-    fault = run_bounded(function, json.loads(schema), timeout_s=_CHECK_S)
+    fault = run_bounded(f"{_PARSERS}:invalid_schema", json.loads(schema), timeout_s=_CHECK_S)
     return None if fault is None else str(fault)
 
 
@@ -81,29 +82,23 @@ def is_json(
 
     Returns:
         The result; its message lists the violations of the schema.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
     """
     text = text_of(output, path)
-    what = "JSON" if schema is None else "JSON of the schema"
+    faults: object = []
     try:
         # Without a schema nothing can take long, so the worker process is not needed.
         if schema is None:
             read_json(text)
-            return _syntax_result(text, None, what)
-        found = run_bounded(
-            "judgekit.assertions.parsers:schema_faults", schema, text, timeout_s=timeout_s
-        )
+        else:
+            faults = run_bounded(f"{_PARSERS}:schema_faults", schema, text, timeout_s=timeout_s)
     except ValueError as error:
-        return _syntax_result(text, str(error), "JSON")
+        return _syntax_result("is", "JSON", text, str(error))
     except RefusedInputError as error:
         # A text that is no JSON, as the worker reports it.
         if error.kind not in ("ValueError", "JSONDecodeError"):
             raise
-        return _syntax_result(text, error.message, "JSON")
-    return _syntax_result(text, "; ".join(found) if isinstance(found, list) else None, what)
+        return _syntax_result("is", "JSON", text, error.message)
+    return _json_result("is", schema, text, faults)
 
 
 @assertion("text.contains_json")
@@ -124,84 +119,67 @@ def contains_json(
 
     Returns:
         The result; its message lists the violations of the schema in the first one.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
     """
     text = text_of(output, path)
-    found = run_bounded(
-        "judgekit.assertions.parsers:contained_json", text, schema, timeout_s=timeout_s
-    )
-    faults = found[1] if isinstance(found, list) else []
+    faults = run_bounded(f"{_PARSERS}:contained_json_faults", text, schema, timeout_s=timeout_s)
+    return _json_result("contains", schema, text, faults)
+
+
+def _json_result(verb: str, schema: JsonValue, text: str, faults: object) -> AssertionResult:
     what = "JSON" if schema is None else "JSON of the schema"
-    return _syntax_result(text, "; ".join(faults), what, verb="contains")
+    return _syntax_result(verb, what, text, "; ".join(cast("list[str]", faults)))
 
 
-@assertion("text.is_xml")
-def is_xml(
-    output: Output,
-    *,
-    required_elements: TextList | None = None,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
-) -> AssertionResult:
-    """Pass when the text is a well-formed XML document.
+def _xml(
+    verb: str, parser: str, what: str, root: str, message: str
+) -> Callable[..., AssertionResult]:
+    @assertion(f"text.{verb}_xml")
+    def passes(
+        output: Output,
+        *,
+        required_elements: TextList | None = None,
+        path: PathText | None = None,
+        timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    ) -> AssertionResult:
+        arguments = (parser, text_of(output, path), required_elements or [])
+        return _parsed(verb, "XML", *arguments, timeout_s=timeout_s)
+
+    passes.__doc__ = f"""Pass when the text {what}.
 
     Entities are neither expanded nor fetched.
 
     Args:
         output: The output.
-        required_elements: Elements that must exist, each as a dotted path from the root.
+        required_elements: Elements that must exist, each as a dotted path from {root}.
         path: Where the text is; None takes the whole output.
         timeout_s: Seconds the check may take.
 
     Returns:
-        The result; its message names the fault with line and column.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
+        The result; its message names {message}.
     """
-    text = text_of(output, path)
-    fault = _parser_fault("xml_fault", text, required_elements or [], timeout_s=timeout_s)
-    return _syntax_result(text, fault, "XML")
+    return passes
 
 
-@assertion("text.contains_xml")
-def contains_xml(
-    output: Output,
-    *,
-    required_elements: TextList | None = None,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
-) -> AssertionResult:
-    """Pass when the text contains a well-formed XML element.
-
-    Args:
-        output: The output.
-        required_elements: Elements that must exist, each as a dotted path from that element.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names the fault of the first element.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
-    """
-    text = text_of(output, path)
-    required = required_elements or []
-    fault = _parser_fault("contained_xml_fault", text, required, timeout_s=timeout_s)
-    return _syntax_result(text, fault, "XML", verb="contains")
+is_xml = _xml(
+    "is", "xml_fault", "is a well-formed XML document", "the root", "the fault with line and column"
+)
+contains_xml = _xml(
+    "contains",
+    "contained_xml_fault",
+    "contains a well-formed XML element",
+    "that element",
+    "the fault of the first element",
+)
 
 
-@assertion("text.is_html")
-def is_html(
-    output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
-) -> AssertionResult:
-    """Pass when the text is HTML: known elements, properly nested, with no text around them.
+def _html(verb: str, parser: str, what: str, message: str) -> Callable[..., AssertionResult]:
+    @assertion(f"text.{verb}_html")
+    def passes(
+        output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
+    ) -> AssertionResult:
+        return _parsed(verb, "HTML", parser, text_of(output, path), timeout_s=timeout_s)
+
+    passes.__doc__ = f"""Pass when the text {what}.
 
     Args:
         output: The output.
@@ -209,49 +187,39 @@ def is_html(
         timeout_s: Seconds the check may take.
 
     Returns:
-        The result; its message names the first fault with its line.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
+        The result; its message names {message}.
     """
-    text = text_of(output, path)
-    return _syntax_result(text, _parser_fault("html_fault", text, timeout_s=timeout_s), "HTML")
+    return passes
 
 
-@assertion("text.contains_html")
-def contains_html(
-    output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
-) -> AssertionResult:
-    """Pass when the text contains an HTML element: one that has no content, or is closed.
-
-    Args:
-        output: The output.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
-    """
-    text = text_of(output, path)
-    there = run_bounded("judgekit.assertions.parsers:holds_html", text, timeout_s=timeout_s)
-    return _syntax_result(text, None if there else "there is no element", "HTML", verb="contains")
+is_html = _html(
+    "is",
+    "html_fault",
+    "is HTML: known elements, properly nested, with no text around them",
+    "the first fault with its line",
+)
+contains_html = _html(
+    "contains",
+    "contained_html_fault",
+    "contains an HTML element: one that has no content, or is closed",
+    "the fault",
+)
 
 
-@assertion("text.is_sql")
-def is_sql(
-    output: Output,
-    *,
-    dialect: Dialect | None = None,
-    tables: TextList | None = None,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
-) -> AssertionResult:
-    """Pass when the text is SQL: one statement or more, and nothing else.
+def _sql(verb: str, parser: str, what: str, message: str) -> Callable[..., AssertionResult]:
+    @assertion(f"text.{verb}_sql")
+    def passes(
+        output: Output,
+        *,
+        dialect: Dialect | None = None,
+        tables: TextList | None = None,
+        path: PathText | None = None,
+        timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    ) -> AssertionResult:
+        arguments = (parser, text_of(output, path), dialect, tables)
+        return _parsed(verb, "SQL", *arguments, timeout_s=timeout_s)
+
+    passes.__doc__ = f"""Pass when the text {what}.
 
     Args:
         output: The output.
@@ -261,64 +229,42 @@ def is_sql(
         timeout_s: Seconds the check may take.
 
     Returns:
-        The result; its message names the fault with line and column.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
+        The result; its message names {message}.
     """
-    text = text_of(output, path)
-    fault = _parser_fault("sql_fault", text, dialect, tables, timeout_s=timeout_s)
-    return _syntax_result(text, fault, "SQL")
+    return passes
 
 
-@assertion("text.contains_sql")
-def contains_sql(
-    output: Output,
-    *,
-    dialect: Dialect | None = None,
-    tables: TextList | None = None,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+is_sql = _sql(
+    "is",
+    "sql_fault",
+    "is SQL: one statement or more, and nothing else",
+    "the fault with line and column",
+)
+contains_sql = _sql(
+    "contains",
+    "contained_sql_fault",
+    "contains SQL, in fenced code or from a line that begins a statement",
+    "the fault of the first candidate",
+)
+
+
+def _parsed(
+    verb: str, what: str, parser: str, text: str, *arguments: object, timeout_s: float
 ) -> AssertionResult:
-    """Pass when the text contains SQL, in fenced code or from a line that begins a statement.
-
-    Args:
-        output: The output.
-        dialect: The dialect; None takes a general one.
-        tables: The only tables that may be named; None allows any.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names the fault of the first candidate.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
-    """
-    text = text_of(output, path)
-    fault = _parser_fault("contained_sql_fault", text, dialect, tables, timeout_s=timeout_s)
-    return _syntax_result(text, fault, "SQL", verb="contains")
+    fault = run_bounded(f"{_PARSERS}:{parser}", text, *arguments, timeout_s=timeout_s)
+    return _syntax_result(verb, what, text, fault)
 
 
-def _parser_fault(function: str, *arguments: object, timeout_s: float) -> str | None:
-    found = run_bounded(f"judgekit.assertions.parsers:{function}", *arguments, timeout_s=timeout_s)
-    return None if found is None else str(found)
-
-
-def _syntax_result(text: str, fault: str | None, what: str, *, verb: str = "is") -> AssertionResult:
-    message = f"the text {verb} {what}" if not fault else f"the text {verb} no {what}: {fault}"
+def _syntax_result(verb: str, what: str, text: str, fault: object) -> AssertionResult:
+    message = f"the text {verb} no {what}: {fault}" if fault else f"the text {verb} {what}"
     return AssertionResult(passed=not fault, actual=truncate_value(text), message=message)
 
 
 # Providers and frameworks spell the list of calls in these two ways.
 _LISTS = ("tool_calls", "toolCalls")
-_SCHEMA_TIMEOUT_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """A call as it was written, valid or not; arguments may be JSON text."""
 
     name: object
@@ -340,7 +286,7 @@ ToolSchemas = Annotated[list[JsonObject], Field(min_length=1), AfterValidator(_c
 
 @assertion("behavior.tool_calls_valid")
 def tool_calls_valid(
-    output: Output, *, tools: ToolSchemas, timeout_s: TimeoutSeconds = _SCHEMA_TIMEOUT_S
+    output: Output, *, tools: ToolSchemas, timeout_s: TimeoutSeconds = _TIMEOUT_S
 ) -> AssertionResult:
     """Pass when every tool call names one of the tools and its arguments fit the tool's schema.
 
@@ -362,9 +308,11 @@ def tool_calls_valid(
     if not calls:
         raise NotApplicableError("the output makes no tool call")
     schemas = dict(_tool_schema(tool) for tool in tools)
-    faults = []
-    for n, call in enumerate(calls, 1):
-        faults += [f"call {n}: {fault}" for fault in _call_faults(call, schemas, timeout_s)]
+    faults = [
+        f"call {n}: {fault}"
+        for n, call in enumerate(calls, 1)
+        for fault in _call_faults(call, schemas, timeout_s)
+    ]
     message = f"{len(calls)} tool calls fit their schemas"
     if faults:
         message = f"{len(faults)} faults: {'; '.join(faults[:5])}"
@@ -423,7 +371,5 @@ def _call_faults(call: _Call, schemas: Mapping[object, JsonValue], timeout_s: fl
         read_json(text)
     except ValueError as error:
         return [f"the arguments of {call.name} are no JSON: {error}"]
-    found = run_bounded(
-        "judgekit.assertions.parsers:schema_faults", schemas[call.name], text, timeout_s=timeout_s
-    )
-    return [f"{call.name}: {fault}" for fault in found] if isinstance(found, list) else []
+    found = run_bounded(f"{_PARSERS}:schema_faults", schemas[call.name], text, timeout_s=timeout_s)
+    return [f"{call.name}: {fault}" for fault in cast("list[str]", found)]

@@ -7,7 +7,7 @@ import re
 import warnings
 from contextlib import suppress
 from functools import lru_cache
-from math import isqrt
+from math import isfinite, isqrt
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
@@ -19,6 +19,8 @@ from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Count, Finite, Record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from judgekit.records import Output
 
 TextList = Annotated[list[str], Field(min_length=1)]
@@ -65,9 +67,6 @@ def output_equals(output: Output, *, path: PathText, value: JsonValue) -> Assert
 
     Returns:
         The result; `actual` is the value at the path.
-
-    Raises:
-        NotApplicableError: The path does not exist.
     """
     found = value_of(output, path)
     passed = same_json(found, value)
@@ -88,12 +87,6 @@ def equals(
         value: The text, or the JSON value that the text should state.
         path: Where the text is; None takes the whole output.
         ignore_case: Whether upper and lower case are the same.
-
-    Returns:
-        The result.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     found = value_of(output, path)
     if isinstance(found, str) and not isinstance(value, str):
@@ -105,11 +98,9 @@ def equals(
         passed = found.casefold() == value.casefold()
     else:
         passed = same_json(found, value)
-    message = (
-        f"it is {display_value(value)}"
-        if passed
-        else f"it is {display_value(found)}, not {display_value(value)}"
-    )
+    message = f"it is {display_value(value)}"
+    if not passed:
+        message = f"it is {display_value(found)}, not {display_value(value)}"
     return make_result(passed, truncate_value(found), message)
 
 
@@ -124,12 +115,6 @@ def contains(
         value: The part to look for.
         path: Where the text is; None takes the whole output.
         ignore_case: Whether upper and lower case are the same.
-
-    Returns:
-        The result.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
     passed = value.casefold() in text.casefold() if ignore_case else value in text
@@ -151,12 +136,10 @@ def contains_all(
 
     Returns:
         The result; `value` is the share of the values that it contains.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
-    missing = [part for part, there in _present(text, value, ignore_case) if not there]
+    there = _contained(text, value, ignore_case=ignore_case)
+    missing = [part for part in value if part not in there]
     message = f"the text contains all {len(value)}"
     if missing:
         message = f"the text does not contain {_quote_parts(missing)}"
@@ -179,15 +162,9 @@ def contains_any(
         value: The parts to look for.
         path: Where the text is; None takes the whole output.
         ignore_case: Whether upper and lower case are the same.
-
-    Returns:
-        The result.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
-    there = [part for part, is_there in _present(text, value, ignore_case) if is_there]
+    there = _contained(text, value, ignore_case=ignore_case)
     message = f"the text contains {_quote_parts(there)}"
     if not there:
         message = f"the text contains none of {_quote_parts(value)}"
@@ -205,17 +182,10 @@ def starts_with(
         value: The beginning.
         path: Where the text is; None takes the whole output.
         ignore_case: Whether upper and lower case are the same.
-
-    Returns:
-        The result.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, path)
-    passed = text.startswith(value)
-    if ignore_case:
-        passed = text.casefold().startswith(value.casefold())
+    fold = str.casefold if ignore_case else str
+    passed = fold(text).startswith(fold(value))
     message = f"the text begins with {display_value(value)}"
     if not passed:
         message = f"the text begins with {display_value(text)}, not with {display_value(value)}"
@@ -242,10 +212,6 @@ def regex(
 
     Returns:
         The result; `actual` is what matched first, None where nothing did.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: The search took too long.
     """
     text = text_of(output, path)
     found = search_text(value, text, ignore_case=ignore_case, timeout_s=timeout_s)
@@ -267,11 +233,10 @@ def same_json(one: object, other: object) -> bool:
     return one == other
 
 
-def _present(text: str, parts: list[str], ignore_case: bool) -> list[tuple[str, bool]]:  # noqa: FBT001
-    if ignore_case:
-        text = text.casefold()
-        return [(part, part.casefold() in text) for part in parts]
-    return [(part, part in text) for part in parts]
+def _contained(text: str, parts: list[str], *, ignore_case: bool) -> list[str]:
+    fold = str.casefold if ignore_case else str
+    whole = fold(text)
+    return [part for part in parts if fold(part) in whole]
 
 
 def _quote_parts(parts: list[str]) -> str:
@@ -281,7 +246,6 @@ def _quote_parts(parts: list[str]) -> str:
 
 
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
 _NUMBER = re.compile(
     r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d++)?+(?:[eE][-+]?\d{1,3})?+"
     r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
@@ -310,44 +274,38 @@ class CountBounds(Record):
         return (self.min is None or n >= self.min) and (self.max is None or n <= self.max)
 
 
-@assertion("text.word_count")
-def word_count(
-    output: Output, *, value: Count | CountBounds, path: PathText | None = None
-) -> AssertionResult:
-    """Pass when the text has the expected number of words, separated by white space.
+def _count(
+    unit: str, noun: str, what: str, count: Callable[[str], int]
+) -> Callable[..., AssertionResult]:
+    """The assertion that a text has an expected number of units."""
+
+    @assertion(f"text.{unit}_count")
+    def fits(
+        output: Output, *, value: Count | CountBounds, path: PathText | None = None
+    ) -> AssertionResult:
+        n = count(text_of(output, path))
+        passed, limit = n == value, str(value)
+        if isinstance(value, CountBounds):
+            ends = (("at least", value.min), ("at most", value.max))
+            passed = value.fit(n)
+            limit = " and ".join(f"{word} {end}" for word, end in ends if end is not None)
+        return make_result(passed, n, f"{n} {noun}, wanted {limit}")
+
+    fits.__doc__ = f"""Pass when the text has the expected number of {noun}{what}.
 
     Args:
         output: The output.
-        value: The exact number, or `{"min": …, "max": …}`.
+        value: The exact number, or `{{"min": …, "max": …}}`.
         path: Where the text is; None takes the whole output.
 
     Returns:
         The result; `actual` is the number.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
-    return _count_result(len(text_of(output, path).split()), "words", value)
+    return fits
 
 
-@assertion("text.char_count")
-def char_count(
-    output: Output, *, value: Count | CountBounds, path: PathText | None = None
-) -> AssertionResult:
-    """Pass when the text has the expected number of characters (Unicode code points).
-
-    Args:
-        output: The output.
-        value: The exact number, or `{"min": …, "max": …}`.
-        path: Where the text is; None takes the whole output.
-
-    Returns:
-        The result; `actual` is the number.
-
-    Raises:
-        NotApplicableError: There is no text.
-    """
-    return _count_result(len(text_of(output, path)), "characters", value)
+word_count = _count("word", "words", ", separated by white space", lambda text: len(text.split()))
+char_count = _count("char", "characters", " (Unicode code points)", len)
 
 
 @assertion("text.number")
@@ -378,9 +336,13 @@ def states_number(
     Raises:
         NotApplicableError: There is no text, no number in it, or with `only` more than one.
     """
-    found = _find_numbers(text_of(output, path))
+    text = text_of(output, path)
+    written = (match.group().replace(",", "") for match in _NUMBER.finditer(text))
+    found = [float(n.replace("\u2212", "-")) for n in written if len(n) <= _DIGITS_MAX]
+    # `1e999` is written as a number and is none.
+    found = [number for number in found if isfinite(number)]
     if not found:
-        raise NotApplicableError(f"{display_value(text_of(output, path))} has no number")
+        raise NotApplicableError(f"{display_value(text)} has no number")
     if which == "only" and len(set(found)) > 1:
         listed = ", ".join(f"{one:.15g}" for one in found[:5])
         raise NotApplicableError(
@@ -395,29 +357,8 @@ def states_number(
     return AssertionResult(passed=passed, actual=actual, message=message)
 
 
-def _count_result(n: int, unit: str, wanted: int | CountBounds) -> AssertionResult:
-    if isinstance(wanted, CountBounds):
-        ends = (("at least", wanted.min), ("at most", wanted.max))
-        limit = " and ".join(f"{word} {end}" for word, end in ends if end is not None)
-        return AssertionResult(
-            passed=wanted.fit(n), actual=n, message=f"{n} {unit}, wanted {limit}"
-        )
-    return AssertionResult(passed=n == wanted, actual=n, message=f"{n} {unit}, wanted {wanted}")
-
-
-def _find_numbers(text: str) -> list[float]:
-    found = []
-    for match in _NUMBER.finditer(text):
-        written = match.group().replace(",", "").replace("\u2212", "-")
-        if len(written) <= _DIGITS_MAX:
-            found.append(float(written))
-    # `1e999` is written as a number and is none.
-    return [number for number in found if abs(number) != float("inf")]
-
-
 # How many characters a pattern may have.
 PATTERN_MAX = 10_000
-
 _TASK = "judgekit.assertions.worker:search_pattern"
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")
@@ -453,18 +394,17 @@ def _checked_pattern(pattern: str) -> str:
 
 
 PatternText = Annotated[str, AfterValidator(_checked_pattern)]
-"""A pattern that compiles."""
 
 
 def search_text(
-    pattern: str, text: str, *, ignore_case: bool = False, whole: bool = False, timeout_s: float = 1
+    pattern: str, text: str, *, ignore_case: bool = False, timeout_s: float = 1
 ) -> str | None:
     """The first part of a text that a pattern matches."""
     rule = compile_pattern(pattern, ignore_case=ignore_case)
     if len(text) <= _longest_quick_text(pattern):
-        found = rule.fullmatch(text) if whole else rule.search(text)
+        found = rule.search(text)
         return None if found is None else found.group()
-    part = run_bounded(_TASK, pattern, text, ignore_case, whole, timeout_s=timeout_s)
+    part = run_bounded(_TASK, pattern, text, ignore_case, timeout_s=timeout_s)
     return part if isinstance(part, str) else None
 
 
@@ -508,16 +448,11 @@ def is_refusal(output: Output) -> AssertionResult:
 
     Returns:
         The result; `actual` is the phrase.
-
-    Raises:
-        NotApplicableError: There is no text.
     """
     text = text_of(output, None)
     if not text.strip():
         return AssertionResult(passed=True, actual="", message="the text is empty")
     found = _REFUSALS.search(text[:_OPENING].replace("\u2019", "'").lower())
-    message = "no phrase of refusal at the beginning"
-    if found is not None:
-        message = f"it declines: {found.group()!r}"
-    actual = None if found is None else found.group()
-    return AssertionResult(passed=found is not None, actual=actual, message=message)
+    if found is None:
+        return make_result(False, None, "no phrase of refusal at the beginning")
+    return make_result(True, found.group(), f"it declines: {found.group()!r}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from math import fsum, sqrt
 from pathlib import Path
@@ -53,6 +53,38 @@ Power = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Synonyms = Annotated[bool, AfterValidator(_usable_synonyms)]
 
 
+def measure_similarity(
+    measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
+) -> float:
+    """How similar two texts are, computed in the worker process if they are long."""
+    # Starting the worker costs more than a short comparison takes.
+    if len(text) * len(other) <= _QUICK:
+        return measure(text, other, *arguments)
+    return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
+
+
+def reference_text(value: str | None, case: Case | None) -> str:
+    """The text to compare with."""
+    if value is not None:
+        return value
+    if case is None or not isinstance(case.reference, str):
+        raise UndecidedError("there is nothing to compare with: neither a value nor a reference")
+    return case.reference
+
+
+def _in_worker(
+    measure: str, *arguments: object, timeout_s: float, module: str = text_metrics.__name__
+) -> float:
+    found = run_bounded(f"{module}:{measure}", *arguments, timeout_s=timeout_s)
+    return float(str(found))
+
+
+def _similarity_result(what: str, found: float, threshold: float) -> AssertionResult:
+    passed = found >= threshold
+    message = f"{what} is {found:.3f}, {threshold:g} wanted"
+    return AssertionResult(passed=passed, actual=found, message=message, value=found)
+
+
 @assertion("text.levenshtein")
 def levenshtein(
     output: Output,
@@ -73,10 +105,6 @@ def levenshtein(
 
     Returns:
         The result; `actual` is the distance, or one more than the threshold when it is larger.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: It took too long.
     """
     text = text_of(output, path)
     found = measure_similarity(
@@ -88,17 +116,27 @@ def levenshtein(
     return AssertionResult(passed=passed, actual=int(found), message=message)
 
 
-@assertion("text.bleu")
-def bleu(
-    output: Output,
-    *,
-    value: str | None = None,
-    threshold: Fraction = 0.5,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
-    case: Case | None = None,
-) -> AssertionResult:
-    """Pass when the BLEU score of the text reaches the threshold.
+def _metric(
+    name: str, title: str, what: str, score: Callable[..., float], threshold: float = 0.5
+) -> Callable[..., AssertionResult]:
+    """The assertion that a metric of the text and a reference reaches a threshold."""
+
+    @assertion(name)
+    def reaches(
+        output: Output,
+        *,
+        value: str | None = None,
+        threshold: Fraction = threshold,
+        path: PathText | None = None,
+        timeout_s: TimeoutSeconds = _TIMEOUT_S,
+        case: Case | None = None,
+    ) -> AssertionResult:
+        text, other = text_of(output, path), reference_text(value, case)
+        return _similarity_result(title, score(text, other, timeout_s=timeout_s), threshold)
+
+    reaches.__doc__ = f"""Pass when the {title} score of the text reaches the threshold.
+
+    {what}
 
     Args:
         output: The output.
@@ -110,48 +148,30 @@ def bleu(
 
     Returns:
         The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
     """
-    text, other = text_of(output, path), reference_text(value, case)
-    found = _in_worker("bleu_score", text, other, timeout_s=timeout_s)
-    return _similarity_result("BLEU", found, threshold)
+    return reaches
 
 
-@assertion("text.chrf")
-def chrf(
-    output: Output,
-    *,
-    value: str | None = None,
-    threshold: Fraction = 0.5,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
-    case: Case | None = None,
-) -> AssertionResult:
-    """Pass when the chrF score of the text reaches the threshold.
-
-    chrF compares sequences of characters, so that other forms of a word count in part.
-
-    Args:
-        output: The output.
-        value: The text to compare with; None takes the case's reference.
-        threshold: The smallest score that passes, on [0, 1].
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
-    """
-    text, other = text_of(output, path), reference_text(value, case)
-    found = _in_worker("chrf_score", text, other, timeout_s=timeout_s)
-    return _similarity_result("chrF", found, threshold)
+# sacrebleu is slow to import, so only the worker imports it.
+bleu = _metric(
+    "text.bleu",
+    "BLEU",
+    "BLEU is the precision of the text's sequences of one to four words.",
+    partial(_in_worker, "bleu_score"),
+)
+chrf = _metric(
+    "text.chrf",
+    "chrF",
+    "chrF compares sequences of characters, so that other forms of a word count in part.",
+    partial(_in_worker, "chrf_score"),
+)
+rouge_l = _metric(
+    "text.rouge_l",
+    "ROUGE-L",
+    "ROUGE-L is the F1 of the longest common subsequence of words.",
+    partial(measure_similarity, text_metrics.rouge_l_score),
+    threshold=0.75,
+)
 
 
 @assertion("text.meteor")
@@ -186,10 +206,6 @@ def meteor(
 
     Returns:
         The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
     """
     text = text_of(output, path)
     others = value if isinstance(value, list) else [reference_text(value, case)]
@@ -225,80 +241,10 @@ def rouge_n(
 
     Returns:
         The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
     """
     text, other = text_of(output, path), reference_text(value, case)
     found = measure_similarity(text_metrics.rouge_n_score, text, other, n, timeout_s=timeout_s)
     return _similarity_result(f"ROUGE-{n}", found, threshold)
-
-
-@assertion("text.rouge_l")
-def rouge_l(
-    output: Output,
-    *,
-    value: str | None = None,
-    threshold: Fraction = 0.75,
-    path: PathText | None = None,
-    timeout_s: TimeoutSeconds = _TIMEOUT_S,
-    case: Case | None = None,
-) -> AssertionResult:
-    """Pass when the ROUGE-L score of the text reaches the threshold.
-
-    ROUGE-L is the F1 of the longest common subsequence of words.
-
-    Args:
-        output: The output.
-        value: The text to compare with; None takes the case's reference.
-        threshold: The smallest score that passes, on [0, 1].
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
-    """
-    text, other = text_of(output, path), reference_text(value, case)
-    found = measure_similarity(text_metrics.rouge_l_score, text, other, timeout_s=timeout_s)
-    return _similarity_result("ROUGE-L", found, threshold)
-
-
-def measure_similarity(
-    measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
-) -> float:
-    """How similar two texts are, computed in the worker process if they are long."""
-    # Starting the worker costs more than a short comparison takes.
-    if len(text) * len(other) <= _QUICK:
-        return measure(text, other, *arguments)
-    return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
-
-
-def reference_text(value: str | None, case: Case | None) -> str:
-    """The text to compare with."""
-    if value is not None:
-        return value
-    if case is None or not isinstance(case.reference, str):
-        raise UndecidedError("there is nothing to compare with: neither a value nor a reference")
-    return case.reference
-
-
-def _in_worker(
-    measure: str, *arguments: object, timeout_s: float, module: str = text_metrics.__name__
-) -> float:
-    found = run_bounded(f"{module}:{measure}", *arguments, timeout_s=timeout_s)
-    return float(str(found))
-
-
-def _similarity_result(what: str, found: float, threshold: float) -> AssertionResult:
-    passed = found >= threshold
-    message = f"{what} is {found:.3f}, {threshold:g} wanted"
-    return AssertionResult(passed=passed, actual=found, message=message, value=found)
 
 
 Embedder = Callable[[Sequence[str]], Sequence[Sequence[float]]]
@@ -307,8 +253,6 @@ Embedder = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 # The method without an extra: rapidfuzz's ratio of the sorted words; and that of `semantic`.
 LEXICAL = "lexical: token sort ratio"
 WORDLLAMA = "semantic: wordllama"
-
-_SCORER_TIMEOUT_S = 5.0
 
 
 @scorer("similarity")
@@ -348,14 +292,14 @@ def similarity(
     if chosen is None and method in ("semantic", "best"):
         chosen = _installed_embedder(needed=method == "semantic")
     if chosen is None:
-        ratio = measure_similarity(
-            text_metrics.word_ratio, text, other, timeout_s=_SCORER_TIMEOUT_S
-        )
-        return _similarity_score(ratio, LEXICAL)
-    name = getattr(embed, "name", None) or getattr(embed, "__name__", "embeddings")
-    method_name = WORDLLAMA if embed is None else f"semantic: {name}"
-    ours, theirs = chosen([text, other])
-    return _similarity_score(cosine(ours, theirs), method_name)
+        used = LEXICAL
+        raw = measure_similarity(text_metrics.word_ratio, text, other, timeout_s=_TIMEOUT_S)
+    else:
+        name = getattr(embed, "name", None) or getattr(embed, "__name__", "embeddings")
+        used = WORDLLAMA if embed is None else f"semantic: {name}"
+        raw = cosine(*chosen([text, other]))
+    value = min(max(raw, 0.0), 1.0)
+    return Score(name="similarity", value=value, raw=raw, method=used, message=f"{raw:.3f}")
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
@@ -369,11 +313,6 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     # Rounding can give a cosine just above 1.
     product = fsum(float(x) * float(y) for x, y in zip(one, other, strict=True))
     return min(max(product / norm, -1.0), 1.0)
-
-
-def _similarity_score(raw: float, method: str) -> Score:
-    value = min(max(raw, 0.0), 1.0)
-    return Score(name="similarity", value=value, raw=raw, method=method, message=f"{raw:.3f}")
 
 
 def _installed_embedder(*, needed: bool) -> Embedder | None:
@@ -399,18 +338,16 @@ def _wordllama() -> Embedder:
 
 
 SIMILAR_ASSERTION = "similar"
-DEFAULT_SIMILARITY_THRESHOLD = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class SimilaritySettings:
     """How the similarity of texts is measured in a run."""
 
+    # As for the scorer `similarity`; `best` is semantic where that is installed.
     method: Literal["lexical", "semantic", "best"] = "best"
-    """As for the scorer `similarity`; `best` is semantic where that is installed."""
-
+    # What turns texts into vectors; None takes what is installed.
     embed: Embedder | None = None
-    """What turns texts into vectors; None takes what is installed."""
 
     def arguments(self) -> dict[str, object]:
         """The same as parameters of the scorer."""
@@ -428,7 +365,7 @@ def similar_entry(settings: SimilaritySettings) -> RegistryEntry:
         output: Output,
         *,
         value: str | None = None,
-        threshold: Fraction = DEFAULT_SIMILARITY_THRESHOLD,
+        threshold: Fraction = 0.75,
         path: PathText | None = None,
         case: Case | None = None,
     ) -> AssertionResult:

@@ -26,17 +26,16 @@ from judgekit.assertions.builtin.calls import (
 )
 from judgekit.assertions.registry import NotApplicableError, assertion
 from judgekit.assertions.selection import truncate_value
-from judgekit.records import AssertionResult, Count, Fraction, JsonObject, Name, meets_threshold
+from judgekit.records import AssertionResult, Count, Fraction, Name, meets_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pydantic import JsonValue
 
-    from judgekit.records import Output, TraceEvent
+    from judgekit.records import Output
 
 ToolNames = Annotated[list[Name], Field(min_length=1)]
-"""One tool or more."""
 
 # Longer lists make a message that nobody reads.
 _SHOWN = 8
@@ -56,9 +55,6 @@ def tool_used(
 
     Returns:
         The result; `actual` is how often it was called.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     calls = tool_calls(output)
     n = sum(call.tool == tool for call in calls)
@@ -80,9 +76,6 @@ def tool_never_used(output: Output, *, tool: Name | ToolNames) -> AssertionResul
 
     Returns:
         The result; `actual` lists the steps in which one was called.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     barred = {tool} if isinstance(tool, str) else set(tool)
     found = [call for call in tool_calls(output) if call.tool in barred]
@@ -151,99 +144,78 @@ def matches(
 
     Returns:
         The result; `actual` lists the calls that were made.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
     """
     made = tool_calls(output)
     explain = _why_out_of_order if mode in {"strict", "in_order"} else _why_other_calls
     why = explain(made, calls, mode, arguments)
     message = f"{len(made)} calls match the {len(calls)} expected ({mode})" if why is None else why
-    return AssertionResult(passed=why is None, actual=_call_names(made), message=message)
+    actual: list[JsonValue] = [describe_call(call) for call in made]
+    return AssertionResult(passed=why is None, actual=actual, message=message)
 
 
-@assertion("trajectory.f1")
-def f1(
-    output: Output,
-    *,
-    calls: ExpectedCalls,
-    threshold: Fraction = 1.0,
-    arguments: ArgumentsMode = "exact",
-) -> AssertionResult:
-    """Pass when the F1 of the calls against the expected ones reaches the threshold.
+def _share(name: str, summary: str, what: str, returns: str) -> Callable[..., AssertionResult]:
+    """The assertion that the F1, precision or recall of the calls reaches a threshold."""
 
-    Args:
-        output: The output.
-        calls: The expected calls, in any order.
-        threshold: The least F1, on [0, 1].
-        arguments: How arguments are compared where an expected call does not set it.
+    @assertion(f"trajectory.{name}")
+    def reaches(
+        output: Output,
+        *,
+        calls: ExpectedCalls,
+        threshold: Fraction = 1.0,
+        arguments: ArgumentsMode = "exact",
+    ) -> AssertionResult:
+        made = tool_calls(output)
+        n_right = len(match_calls(made, calls, arguments))
+        # Without any calls, none was wrong.
+        shares = {
+            "precision": n_right / len(made) if made else 1.0,
+            "recall": n_right / len(calls) if calls else 1.0,
+        }
+        n_both = len(made) + len(calls)
+        value = {"F1": 2 * n_right / n_both if n_both else 1.0, **shares}[what]
+        message = (
+            f"{what} {value:.3g}, wanted {threshold:g}: {n_right} of {len(made)} calls are "
+            f"among the {len(calls)} expected"
+        )
+        return AssertionResult(
+            passed=meets_threshold(value, threshold),
+            actual={**shares, "calls": [describe_call(call) for call in made]},
+            message=message,
+            value=value,
+        )
 
-    Returns:
-        The result; `value` is the F1, `actual` has precision, recall and the calls.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
-    """
-    made = tool_calls(output)
-    n_right = len(match_calls(made, calls, arguments))
-    n_both = len(made) + len(calls)
-    # The harmonic mean of precision and recall; no call where none is expected is right.
-    value = 2 * n_right / n_both if n_both else 1.0
-    return _share_result(value, threshold, "F1", made, calls, n_right)
-
-
-@assertion("trajectory.precision")
-def precision(
-    output: Output,
-    *,
-    calls: ExpectedCalls,
-    threshold: Fraction = 1.0,
-    arguments: ArgumentsMode = "exact",
-) -> AssertionResult:
-    """Pass when enough of the calls that were made were expected.
+    reaches.__doc__ = f"""Pass when {summary}.
 
     Args:
         output: The output.
         calls: The expected calls, in any order.
-        threshold: The least share, on [0, 1].
+        threshold: The least {what if what == "F1" else "share"}, on [0, 1].
         arguments: How arguments are compared where an expected call does not set it.
 
     Returns:
-        The result; `value` is the share, 1 where no call was made.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
+        The result; {returns}.
     """
-    made = tool_calls(output)
-    n_right = len(match_calls(made, calls, arguments))
-    return _share_result(_count_of(n_right, made), threshold, "precision", made, calls, n_right)
+    return reaches
 
 
-@assertion("trajectory.recall")
-def recall(
-    output: Output,
-    *,
-    calls: ExpectedCalls,
-    threshold: Fraction = 1.0,
-    arguments: ArgumentsMode = "exact",
-) -> AssertionResult:
-    """Pass when enough of the expected calls were made.
-
-    Args:
-        output: The output.
-        calls: The expected calls, in any order.
-        threshold: The least share, on [0, 1].
-        arguments: How arguments are compared where an expected call does not set it.
-
-    Returns:
-        The result; `value` is the share, 1 where no call was expected.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
-    """
-    made = tool_calls(output)
-    n_right = len(match_calls(made, calls, arguments))
-    return _share_result(_count_of(n_right, calls), threshold, "recall", made, calls, n_right)
+f1 = _share(
+    "f1",
+    "the F1 of the calls against the expected ones reaches the threshold",
+    "F1",
+    "`value` is the F1, `actual` has precision, recall and the calls",
+)
+precision = _share(
+    "precision",
+    "enough of the calls that were made were expected",
+    "precision",
+    "`value` is the share, 1 where no call was made",
+)
+recall = _share(
+    "recall",
+    "enough of the expected calls were made",
+    "recall",
+    "`value` is the share, 1 where no call was expected",
+)
 
 
 def _why_out_of_order(
@@ -281,36 +253,6 @@ def _why_other_calls(
     if extra and mode != "superset":
         why.append(f"not expected: {_join_names(extra)}")
     return "; ".join(why) or None
-
-
-def _share_result(
-    value: float,
-    threshold: float,
-    what: str,
-    made: Sequence[ToolCall],
-    calls: Sequence[ExpectedCall],
-    n_right: int,
-) -> AssertionResult:
-    message = (
-        f"{what} {value:.3g}, wanted {threshold:g}: {n_right} of {len(made)} calls are "
-        f"among the {len(calls)} expected"
-    )
-    actual: JsonObject = {
-        "precision": _count_of(n_right, made),
-        "recall": _count_of(n_right, calls),
-        "calls": _call_names(made),
-    }
-    passed = meets_threshold(value, threshold)
-    return AssertionResult(passed=passed, actual=actual, message=message, value=value)
-
-
-def _count_of(n_right: int, whole: Sequence[object]) -> float:
-    # Without any calls, none was wrong.
-    return n_right / len(whole) if whole else 1.0
-
-
-def _call_names(made: Sequence[ToolCall]) -> list[JsonValue]:
-    return [describe_call(call) for call in made]
 
 
 def _tools_in(calls: Sequence[ToolCall]) -> str:
@@ -356,9 +298,6 @@ def no_loop(
 
     Returns:
         The result; `actual` is how often the most frequent call was made.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     calls = [call for call in tool_calls(output) if call.tool not in (ignoring or ())]
     keys = [call.key for call in calls]
@@ -389,12 +328,15 @@ def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) 
 
     Returns:
         The result; `actual` is the number of steps.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
-    trace = trace_of(output)
-    n = sum(_is_step(event) if types is None else event.type in types for event in trace)
+    n = 0
+    for event in trace_of(output):
+        is_step = event.type not in _BOOKKEEPING
+        if types is not None:
+            is_step = event.type in types
+        elif event.type == "message":
+            is_step = (event.model_extra or {}).get("role") not in _NOT_THE_AGENT
+        n += is_step
     return AssertionResult(passed=n <= value, actual=n, message=f"{n} steps, at most {value}")
 
 
@@ -409,9 +351,6 @@ def max_tool_calls(output: Output, *, value: Count, tool: Name | None = None) ->
 
     Returns:
         The result; `actual` is the number of calls.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     n = sum(tool is None or call.tool == tool for call in tool_calls(output))
     what = "tool calls" if tool is None else f"calls of {tool}"
@@ -428,11 +367,9 @@ def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResu
 
     Returns:
         The result; `actual` lists the errors.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
-    failed = _failed_calls(call for call in tool_calls(output) if tool in (None, call.tool))
+    calls = [call for call in tool_calls(output) if tool in (None, call.tool)]
+    failed = [call for call in calls if call.error is not None]
     message = "no call of a tool failed" if tool is None else f"no call of {tool} failed"
     if failed:
         message = f"{len(failed)} failed, first {describe_call(failed[0])}: {failed[0].error}"
@@ -450,13 +387,16 @@ def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
 
     Returns:
         The result, passed where nothing failed; `actual` lists the errors without a recovery.
-
-    Raises:
-        UndecidedError: There is no trace.
     """
     calls = tool_calls(output)
-    failed = _failed_calls(calls)
-    open_ = [call for call in failed if not _recovered(call, calls, same_tool=same_tool)]
+    failed = [call for call in calls if call.error is not None]
+    open_ = []
+    for call in failed:
+        # A call that overlaps the failed one does not make up for it.
+        ended = call.place if call.ended is None else call.ended
+        later = (c for c in calls if c.place > ended and (c.tool == call.tool or not same_tool))
+        if all(c.error is not None for c in later):
+            open_.append(call)
     message = "no call failed" if not failed else f"recovered after {len(failed)} errors"
     if open_:
         message = f"after {describe_call(open_[0])} failed ({open_[0].error}) no call succeeded"
@@ -477,22 +417,3 @@ def _cycle(keys: Sequence[str], most: int) -> tuple[int, int, int] | None:
             if is_over and len(set(keys[start : start + length])) > 1:
                 return start, length, same // length + 1
     return None
-
-
-def _is_step(event: TraceEvent) -> bool:
-    if event.type == "message":
-        return (event.model_extra or {}).get("role") not in _NOT_THE_AGENT
-    return event.type not in _BOOKKEEPING
-
-
-def _failed_calls(calls: Iterable[ToolCall]) -> list[ToolCall]:
-    return [call for call in calls if call.error is not None]
-
-
-def _recovered(failed: ToolCall, calls: Sequence[ToolCall], *, same_tool: bool) -> bool:
-    # A call that overlaps the failed one does not make up for it.
-    ended = failed.place if failed.ended is None else failed.ended
-    return any(
-        call.place > ended and call.error is None and (call.tool == failed.tool or not same_tool)
-        for call in calls
-    )

@@ -6,16 +6,14 @@ from .admin import (
     explain_request as explain_request,
     find_cache_key as find_cache_key,
 )
-from .codec import (
-    is_servable as is_servable,
-)
 from .disk_cache import (
     CacheFolder as CacheFolder,
     DiskCache as DiskCache,
 )
-from .interface import (
+from .entries import (
     CacheEntry as CacheEntry,
     CacheWarning as CacheWarning,
+    is_servable as is_servable,
 )
 from .reply_cache import (
     MemoryCache as MemoryCache,

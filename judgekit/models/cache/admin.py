@@ -1,7 +1,4 @@
-"""Inspects and maintains a reply cache.
-
-Counts, lists, verifies and prunes entries, and explains why a request is a miss.
-"""
+"""Inspects and maintains a reply cache: figures, lists, checks, pruning, reasons for misses."""
 
 from __future__ import annotations
 
@@ -14,16 +11,12 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
 from judgekit.fingerprint import canonical_json
-from judgekit.models.cache.codec import is_cache_key
-from judgekit.models.cache.interface import DamagedEntryError
+from judgekit.models.cache.entries import CacheCounts, CacheEntry, DamagedEntryError, is_cache_key
 from judgekit.models.request import ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pydantic import JsonValue
-
-    from judgekit.models.cache.interface import CacheCounts, CacheEntry
     from judgekit.models.cache.reply_cache import ReplyCache
     from judgekit.records import JsonObject
 
@@ -33,8 +26,6 @@ class CacheStats:
     """What a cache holds and what it has saved."""
 
     n_entries: int
-    """Replies that are served."""
-
     n_rejected: int
     """Replies that were paid for but may not be served."""
 
@@ -42,7 +33,6 @@ class CacheStats:
     """Size on disk; None in memory."""
 
     saved: CacheCounts
-    """What it has saved, over all runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +40,10 @@ class VerifyReport:
     """The result of checking every entry."""
 
     n_sound: int
-    """Entries whose checksum, key and request hold."""
-
     damaged: tuple[tuple[str, str], ...]
     """Key and reason of each entry that is a miss, or whose request is lost."""
 
     problems: tuple[str, ...]
-    """What is wrong with the storage itself."""
 
     @property
     def is_sound(self) -> bool:
@@ -67,13 +54,11 @@ class VerifyReport:
 def cache_stats(cache: ReplyCache) -> CacheStats:
     """What a cache holds and what it has saved."""
     n_rejected = sum(len(cache.rejected(key)) for key in cache.rejected_keys())
-    folder = cache.location
     n_bytes = None
-    if folder is not None:
-        n_bytes = sum(file.stat().st_size for file in folder.glob("cache.db*") if file.is_file())
-    return CacheStats(
-        n_entries=len(cache), n_rejected=n_rejected, n_bytes=n_bytes, saved=cache.counts()
-    )
+    if cache.location is not None:
+        files = cache.location.glob("cache.db*")
+        n_bytes = sum(file.stat().st_size for file in files if file.is_file())
+    return CacheStats(len(cache), n_rejected, n_bytes, cache.counts())
 
 
 def list_entries(
@@ -81,16 +66,24 @@ def list_entries(
     *,
     model: str | None = None,
     since: datetime | None = None,
+    before: datetime | None = None,
     contains: str | None = None,
 ) -> Iterator[CacheEntry]:
     """The entries that are served and fit every filter, in order of their keys."""
-    for entry in _entries(cache):
+    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
+        try:
+            entry = cache.entry(key)
+        except DamagedEntryError:
+            continue
         is_wanted = (
-            (model is None or _model(entry) == model)
+            entry is not None
+            and not entry.rejected
+            and (model is None or (entry.request or {}).get("model") == model)
             and (since is None or not _is_before(entry, since))
+            and (before is None or _is_before(entry, before))
             and (contains is None or _contains_text(entry, contains))
         )
-        if is_wanted:
+        if entry is not None and is_wanted:
             yield entry
 
 
@@ -128,16 +121,11 @@ def prune_cache(
     if rejected:
         # A list first: deleting rows while reading their names is undefined in SQLite.
         keys = list(cache.rejected_keys())
-        n_forgotten += sum(cache.forget_rejected(key) for key in keys)
+        n_forgotten += sum(map(cache.forget_rejected, keys))
     if before is None and model is None:
         return n_forgotten
-    doomed = [
-        entry.key
-        for entry in _entries(cache)
-        if (before is None or _is_before(entry, before))
-        and (model is None or _model(entry) == model)
-    ]
-    return n_forgotten + sum(cache.delete(key) for key in doomed)
+    doomed = [entry.key for entry in list_entries(cache, model=model, before=before)]
+    return n_forgotten + sum(map(cache.delete, doomed))
 
 
 def find_cache_key(cache: ReplyCache, prefix: str) -> str:
@@ -152,20 +140,6 @@ def find_cache_key(cache: ReplyCache, prefix: str) -> str:
     return found[0]
 
 
-def _entries(cache: ReplyCache) -> Iterator[CacheEntry]:
-    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
-        try:
-            entry = cache.entry(key)
-        except DamagedEntryError:
-            continue
-        if entry is not None and not entry.rejected:
-            yield entry
-
-
-def _model(entry: CacheEntry) -> object:
-    return None if entry.request is None else entry.request.get("model")
-
-
 def _is_before(entry: CacheEntry, when: datetime) -> bool:
     # A time without a zone is UTC, as all times in the cache are.
     moment = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
@@ -175,15 +149,10 @@ def _is_before(entry: CacheEntry, when: datetime) -> bool:
 
 def _contains_text(entry: CacheEntry, text: str) -> bool:
     messages = (entry.request or {}).get("messages")
-    texts = [str(each.get("content")) for each in _dicts(messages)]
-    texts.append(entry.reply.text or "")
+    texts = [entry.reply.text or ""]
+    if isinstance(messages, list):
+        texts += [str(each.get("content")) for each in messages if isinstance(each, dict)]
     return any(text.casefold() in each.casefold() for each in texts)
-
-
-def _dicts(value: object) -> Iterator[dict[str, object]]:
-    return (
-        (each for each in value if isinstance(each, dict)) if isinstance(value, list) else iter(())
-    )
 
 
 _MAX_DIFF_LINES = 40
@@ -203,7 +172,6 @@ class KeyDifference:
     """The value in the request, as JSON, shortened; `(absent)` where there is none."""
 
     held: str
-    """The value in the nearest entry, in the same form."""
 
     diff: str | None = None
     """For longer texts, a unified diff from held to asked, shortened."""
@@ -215,8 +183,6 @@ class CacheExplanation:
 
     key: str
     is_hit: bool
-    """Whether a reply would be served."""
-
     n_rejected: int
     """Replies that were paid for under this key but may not be served."""
 
@@ -224,8 +190,6 @@ class CacheExplanation:
     """The key of the nearest other entry; None when there is none."""
 
     differences: tuple[KeyDifference, ...]
-    """The parts that differ from the nearest entry; empty when there is none."""
-
     n_compared: int
 
 
@@ -235,7 +199,13 @@ def explain_request(
     """Why a request is a hit or a miss."""
     # The nearest entry has the most equal parts; among equals, the longest common beginnings and
     # ends of the texts that differ.
-    key, wanted = _parts_of(cache, request)
+    if isinstance(request, ModelRequest):
+        key, own_parts = request.key, request.key_parts
+    elif (known := cache.request_parts(request)) is not None:
+        key, own_parts = request, known
+    else:
+        raise UnknownNameError("cached request", request, islice(cache.keys(), 5))
+    wanted = _named_parts(own_parts)
     nearest: str | None = None
     nearest_parts: dict[str, str] = {}
     best = (-1, -1)
@@ -257,18 +227,18 @@ def explain_request(
         is_hit=key in cache,
         n_rejected=len(cache.rejected(key)),
         nearest=nearest,
-        differences=() if nearest is None else _differences(wanted, nearest_parts),
+        differences=tuple(
+            KeyDifference(
+                part=name,
+                asked=_shortened(wanted.get(name, _ABSENT)),
+                held=_shortened(nearest_parts.get(name, _ABSENT)),
+                diff=_diff(wanted.get(name), nearest_parts.get(name)),
+            )
+            for name in sorted(wanted.keys() | nearest_parts.keys())
+            if nearest is not None and wanted.get(name) != nearest_parts.get(name)
+        ),
         n_compared=n_compared,
     )
-
-
-def _parts_of(cache: ReplyCache, request: ModelRequest | str) -> tuple[str, dict[str, str]]:
-    if isinstance(request, ModelRequest):
-        return request.key, _named_parts(request.key_parts)
-    parts = cache.request_parts(request)
-    if parts is None:
-        raise UnknownNameError("cached request", request, islice(cache.keys(), 5))
-    return request, _named_parts(parts)
 
 
 def _named_parts(parts: JsonObject) -> dict[str, str]:
@@ -277,19 +247,15 @@ def _named_parts(parts: JsonObject) -> dict[str, str]:
         if name == "parameters" and isinstance(value, dict):
             named |= {f"parameters.{key}": canonical_json(each) for key, each in value.items()}
         elif name == "messages" and isinstance(value, list):
-            named |= _message_parts(value)
+            named |= {
+                f"messages[{number}].{field}": canonical_json(text)
+                for number, message in enumerate(value)
+                if isinstance(message, dict)
+                for field, text in message.items()
+            }
         else:
             named[name] = canonical_json(value)
     return named
-
-
-def _message_parts(messages: list[JsonValue]) -> dict[str, str]:
-    return {
-        f"messages[{number}].{field}": canonical_json(text)
-        for number, message in enumerate(messages)
-        if isinstance(message, dict)
-        for field, text in message.items()
-    }
 
 
 def _similarity(
@@ -300,14 +266,12 @@ def _similarity(
     n_equal = len(names) - len(differing)
     if n_equal < best[0]:
         return n_equal, 0
-    return n_equal, sum(
-        _n_common_ends(wanted.get(name, ""), stored.get(name, "")) for name in differing
-    )
-
-
-def _n_common_ends(one: str, other: str) -> int:
-    n_first = _n_common_start(one, other)
-    return n_first + _n_common_start(one[n_first:][::-1], other[n_first:][::-1])
+    n_common = 0
+    for name in differing:
+        one, other = wanted.get(name, ""), stored.get(name, "")
+        n_first = _n_common_start(one, other)
+        n_common += n_first + _n_common_start(one[n_first:][::-1], other[n_first:][::-1])
+    return n_equal, n_common
 
 
 def _n_common_start(one: str, other: str) -> int:
@@ -322,19 +286,6 @@ def _n_common_start(one: str, other: str) -> int:
     return low
 
 
-def _differences(wanted: dict[str, str], stored: dict[str, str]) -> tuple[KeyDifference, ...]:
-    return tuple(
-        KeyDifference(
-            part=name,
-            asked=_shortened(wanted.get(name, _ABSENT)),
-            held=_shortened(stored.get(name, _ABSENT)),
-            diff=_diff(wanted.get(name), stored.get(name)),
-        )
-        for name in sorted(wanted.keys() | stored.keys())
-        if wanted.get(name) != stored.get(name)
-    )
-
-
 def _shortened(text: str) -> str:
     return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
 
@@ -342,9 +293,8 @@ def _shortened(text: str) -> str:
 def _diff(wanted: str | None, stored: str | None) -> str | None:
     if wanted is None or stored is None or max(len(wanted), len(stored)) <= _SHORT:
         return None
-    lines = list(
-        difflib.unified_diff(_lines(stored), _lines(wanted), "held", "asked", n=1, lineterm="")
-    )
+    held, asked = _lines(stored), _lines(wanted)
+    lines = list(difflib.unified_diff(held, asked, "held", "asked", n=1, lineterm=""))
     if len(lines) > _MAX_DIFF_LINES:
         n_more = len(lines) - _MAX_DIFF_LINES
         lines = [*lines[:_MAX_DIFF_LINES], f"… and {n_more} more lines"]

@@ -19,13 +19,13 @@ from datetime import UTC, datetime
 from itertools import islice
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import diskcache
 
 from judgekit.errors import StoreError
-from judgekit.models.cache.codec import COUNTS_ROW
-from judgekit.models.cache.interface import (
+from judgekit.models.cache.entries import (
+    COUNTS_ROW,
     CacheRows,
     CacheWarning,
     DamagedEntryError,
@@ -39,8 +39,8 @@ from judgekit.models.cache.sqlite import (
     DamagedFileError,
     ReadOnlyRows,
     RowReader,
+    fetch_all,
     is_corruption,
-    map_read_error,
     recover_rows,
     stored_text,
 )
@@ -48,7 +48,6 @@ from judgekit.models.cache.sqlite import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-_T = TypeVar("_T")
 _BATCH = 500
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -115,7 +114,6 @@ DISKCACHE_SETTINGS: dict[str, int | str] = {
 opens the folder can change them."""
 
 BUSY_TIMEOUT_S = 30.0
-"""How long a write waits for another process's write, in seconds."""
 
 # What `Cache.set` does in two statements; there is no old file to clean up.
 _UPSERT = (
@@ -135,26 +133,22 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
     """
 
     def put(self, key: object) -> tuple[str, bool]:
-        """The database key of a key, as it stands."""
         if not isinstance(key, str):
             raise TypeError(f"a cache key is a text, not {type(key).__name__}")
         return key, True
 
     def get(self, key: object, raw: object) -> str:
-        """The key of a row."""
         if not raw or not isinstance(key, str):
             raise DamagedEntryError("a row with a pickled key is refused")
         return key
 
     def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, str]:
-        """The columns of a value; never a file."""
         del key
         if read or not isinstance(value, str):
             raise TypeError(f"a cache value is a text, not {type(value).__name__}")
         return 0, MODE_RAW, None, value
 
     def fetch(self, mode: object, filename: object, value: object, read: object) -> str:
-        """The value of a row."""
         if read:
             raise DamagedEntryError("a cache value is never a file")
         return stored_text(mode, filename, value)
@@ -163,8 +157,8 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
         """Nothing: this cache has no files, so a file name in a row is another program's."""
 
 
-class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
-    """Named text in one SQLite file; see `judgekit.models.cache.interface.CacheRows`."""
+class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskcache has no types
+    """Named text in one SQLite file; see `judgekit.models.cache.entries.CacheRows`."""
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -172,7 +166,7 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
                 super().__init__(
                     str(folder), timeout=BUSY_TIMEOUT_S, disk=TextDisk, **DISKCACHE_SETTINGS
                 )
-                self._check_settings(folder)
+                stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
         except StoreError:
             with suppress(AttributeError, sqlite3.Error):
                 self.close()
@@ -180,28 +174,18 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
         except (TypeError, KeyError, AttributeError, AssertionError) as error:
             # diskcache trusts the settings it finds in the file as names of arguments.
             raise DamagedFileError(f"the cache's settings were altered: {error}") from error
-        self._reader = RowReader(self._fetch_all)
+        wrong = sorted(name for name, v in DISKCACHE_SETTINGS.items() if stored.get(name) != v)
+        if wrong:
+            self.close()
+            raise StoreError(
+                f"the cache in {folder} did not keep its settings: {', '.join(wrong)}",
+                hint="another program changes them; give judgekit a separate folder",
+            )
 
     execute = diskcache.Cache._sql  # noqa: SLF001 - diskcache's own way to this thread's connection
     """Runs one statement on the connection of this thread."""
 
-    def text(self, name: str) -> str | None:
-        return self._reader.text(name)
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        return self._reader.texts(names)
-
-    def names(self) -> Iterator[str]:
-        return self._reader.names()
-
-    def count_replies(self) -> int:
-        return self._reader.count_replies()
-
-    def problems(self) -> tuple[str, ...]:
-        return self._reader.problems()
-
     def write(self, rows: Mapping[str, str]) -> None:
-        """One transaction."""
         with self._writing():
             now = time.time()
             for name, text in rows.items():
@@ -219,7 +203,6 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
             self._sql("DELETE FROM Cache")
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        """One transaction."""
         with self._writing():
             try:
                 present = self.text(COUNTS_ROW)
@@ -229,29 +212,18 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        try:
-            with self.transact():
-                yield
-        except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-            # A commit that fails may leave the transaction open, which would fail the next.
-            if isinstance(error, sqlite3.Error) and self._con.in_transaction:
-                with _map_write_errors("written"):
+        with _map_write_errors("written"):
+            try:
+                with self.transact():
+                    yield
+            except sqlite3.Error:
+                # A commit that fails may leave the transaction open, which would fail the next.
+                if self._con.in_transaction:
                     self._sql("ROLLBACK")
-            raise _write_error(error, "written") from error
+                raise
 
-    def _check_settings(self, folder: Path) -> None:
-        stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
-        wrong = sorted(
-            name for name, value in DISKCACHE_SETTINGS.items() if stored.get(name) != value
-        )
-        if wrong:
-            raise StoreError(
-                f"the cache in {folder} did not keep its settings: {', '.join(wrong)}",
-                hint="another program changes them; give judgekit a separate folder",
-            )
-
-    def _fetch_all(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        return self._sql(statement, values).fetchall()  # type: ignore[no-any-return]  # diskcache has no types
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        return fetch_all(self, statement, values)
 
 
 @contextmanager
@@ -259,20 +231,17 @@ def _map_write_errors(what: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-        raise _write_error(error, what) from error
+        # diskcache hides why a transaction could not begin behind its Timeout, and a failed
+        # rollback hides why it was rolled back.
+        cause: BaseException = error
+        while isinstance(cause.__context__, sqlite3.Error):
+            cause = cause.__context__
+        if is_corruption(cause):
+            raise DamagedFileError(f"the cache's database is damaged: {cause}") from error
+        raise WriteFailedError(f"the cache could not be {what}: {cause}") from error
 
 
-def _write_error(error: BaseException, what: str) -> StoreError:
-    # diskcache hides why a transaction could not begin behind its Timeout, and a failed rollback
-    # hides why it was rolled back.
-    while isinstance(error.__context__, sqlite3.Error):
-        error = error.__context__
-    if is_corruption(error):
-        return DamagedFileError(f"the cache's database is damaged: {error}")
-    return WriteFailedError(f"the cache could not be {what}: {error}")
-
-
-class SqliteRows:
+class SqliteRows(RowReader):
     """The rows of a database that is set aside when it is found damaged, and replaced by a new one.
 
     Another process may set the file aside while this one has it open. Every write is therefore
@@ -287,36 +256,15 @@ class SqliteRows:
 
     def text(self, name: str) -> str | None:
         # Every cache hit comes through here, so the row is read without a detour over the reader.
-        rows = self._rows
         try:
-            found = rows.execute(SELECT_TEXT, (name,)).fetchone()
-        except sqlite3.Error as error:
-            failure = map_read_error(error)
-            if not isinstance(failure, DamagedFileError):
-                raise failure from error
-            self._reopen(rows, failure)
-            return self._rows.text(name)
+            found = self._rows.execute(SELECT_TEXT, (name,)).fetchone()
+        except sqlite3.Error:
+            return super().text(name)  # which repairs the database, or says what is wrong
         if found is None:
             return None
         mode, filename, value = found
         is_plain = mode == MODE_RAW and filename is None and isinstance(value, str)
         return value if is_plain else stored_text(*found)  # which refuses it
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        return self._repeat_if_damaged(methodcaller("texts", names))
-
-    def names(self) -> Iterator[str]:
-        last = ""
-        rows = self._rows
-        try:
-            for last in rows.names():
-                yield last
-        except DamagedFileError as error:
-            self._reopen(rows, error)
-            yield from (name for name in self._rows.names() if name > last)
-
-    def count_replies(self) -> int:
-        return self._repeat_if_damaged(DiskcacheRows.count_replies)
 
     def problems(self) -> tuple[str, ...]:
         """It repairs nothing."""
@@ -335,7 +283,6 @@ class SqliteRows:
         self._write_checked(methodcaller("add_counts", text_of))
 
     def close(self) -> None:
-        """Let go of the file."""
         self._rows.close()
 
     def _write_checked(self, action: Callable[[DiskcacheRows], None]) -> None:
@@ -352,13 +299,13 @@ class SqliteRows:
             # Another process set the file aside meanwhile: what was written is in the old one.
             self._reopen(self._rows, None)
 
-    def _repeat_if_damaged(self, action: Callable[[DiskcacheRows], _T]) -> _T:
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         rows = self._rows
         try:
-            return action(rows)
+            return fetch_all(rows, statement, values)
         except DamagedFileError as error:
             self._reopen(rows, error)
-            return action(self._rows)
+            return fetch_all(self._rows, statement, values)
 
     def _reopen(self, rows: DiskcacheRows, damage: DamagedFileError | None) -> None:
         with self._lock:
@@ -388,26 +335,18 @@ class SqliteRows:
             rows = DiskcacheRows(place.path)
         place.mark_opened()
         if aside is not None:
-            _restore_recovered(aside, rows)
+            n_replies = 0
+            recovered = recover_rows(aside)
+            while batch := dict(islice(recovered, _BATCH)):
+                rows.write(batch)
+                n_replies += sum(":" not in name for name in batch)
+            warnings.warn(
+                f"the cache's database was damaged; it is kept as {aside}, and a new one was begun "
+                f"with the {n_replies} replies that could still be read",
+                CacheWarning,
+                stacklevel=2,
+            )
         return rows, place.identity()
-
-
-def _restore_recovered(aside: Path, rows: DiskcacheRows) -> None:
-    n_replies = 0
-    for batch in _batches(recover_rows(aside)):
-        rows.write(batch)
-        n_replies += sum(":" not in name for name in batch)
-    warnings.warn(
-        f"the cache's database was damaged; it is kept as {aside}, and a new one was begun "
-        f"with the {n_replies} replies that could still be read",
-        CacheWarning,
-        stacklevel=2,
-    )
-
-
-def _batches(rows: Iterator[tuple[str, str]]) -> Iterator[dict[str, str]]:
-    while batch := dict(islice(rows, _BATCH)):
-        yield batch
 
 
 def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
@@ -426,21 +365,18 @@ def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
         # A folder that may only be read is a choice, and the run continues; on a full or failing
         # disk it must stop at the first reply that cannot be stored.
         goes_on = number in _FORBIDDEN or any(words in str(error) for words in _READ_ONLY)
-        return _rows_or_none(place, str(error)), LocalKeyLocks(), goes_on
-
-
-def _rows_or_none(place: CacheFolder, reason: str) -> CacheRows:
-    """The rows of a folder that cannot be written; none where they cannot be read either."""
+        reason = str(error)
+    rows: CacheRows = ReadOnlyRows(None, immutable=False, reason=reason)
     try:
         if place.identity() is not None:
-            return _open_read_only(place, reason)
+            rows = _open_read_only(place, reason)
     except (StoreError, OSError) as error:
         warnings.warn(
             f"the cache in {place.path} cannot be read and is treated as empty: {error}",
             CacheWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-    return ReadOnlyRows(None, immutable=False, reason=reason)
+    return rows, LocalKeyLocks(), goes_on
 
 
 def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
@@ -462,7 +398,7 @@ except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]  # the module is optional on Windows
 
 DATABASE_FILE = "cache.db"
-_SIDE_FILES = ("-wal", "-shm")
+_SUFFIXES = ("", "-wal", "-shm")
 _OPENED_MARK = b"judgekit cache\n"
 
 
@@ -517,8 +453,8 @@ class CacheFolder:
         """Make the database file empty and 0600 before SQLite would make it by the umask."""
         # SQLite gives its side files the mode of the database.
         os.close(os.open(self.database, os.O_RDWR | os.O_CREAT, 0o600))
-        for file in self._files():
-            if stat.S_IMODE(file.stat().st_mode) & 0o077:
+        for file in (Path(f"{self.database}{suffix}") for suffix in _SUFFIXES):
+            if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
                 file.chmod(0o600)
 
     def mark_opened(self) -> None:
@@ -547,20 +483,13 @@ class CacheFolder:
         return status.st_dev, status.st_ino
 
     def set_aside(self) -> Path:
-        """Rename a damaged database and its side files."""
         when = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         aside = self.path / f"{DATABASE_FILE}.corrupt-{when}"
-        for suffix in ("", *_SIDE_FILES):
+        for suffix in _SUFFIXES:
             file = Path(f"{self.database}{suffix}")
             if file.exists():
                 file.rename(f"{aside}{suffix}")
         return aside
-
-    def _files(self) -> Iterator[Path]:
-        for suffix in ("", *_SIDE_FILES):
-            file = Path(f"{self.database}{suffix}")
-            if file.exists():
-                yield file
 
 
 def _size(file: Path) -> int:

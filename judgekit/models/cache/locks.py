@@ -1,7 +1,4 @@
-"""Decides which caller may send the request of a key, without waiting.
-
-Locks hold within a process and across processes.
-"""
+"""Decides which caller, of whichever process, may send the request of a key; never waits."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from judgekit.byte_lock import lock_byte, unlock_byte
-from judgekit.models.cache.interface import CacheWarning
+from judgekit.models.cache.entries import CacheWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,12 +32,10 @@ class LocalKeyLocks:
             return True
 
     def release(self, key: str) -> None:
-        """Release the lock of a key."""
         with self._lock:
             self._held.discard(key)
 
     def close(self) -> None:
-        """Release everything."""
         with self._lock:
             self._held.clear()
 
@@ -65,7 +60,12 @@ class FileKeyLocks(LocalKeyLocks):
         """As for threads; where the system refuses locks, it warns once and grants."""
         with self._lock:
             if self._pid != os.getpid():
-                self._forget_parent()
+                # A forked child shares its parent's open file, and with it the parent's locks.
+                self._pid = os.getpid()
+                self._held.clear()
+                if self._descriptor is not None:
+                    os.close(self._descriptor)
+                    self._descriptor = None
             # Threads share the open file, so its locks do not keep them apart.
             if key in self._held:
                 return False
@@ -91,20 +91,11 @@ class FileKeyLocks(LocalKeyLocks):
                 self._held.discard(key)
 
     def close(self) -> None:
-        """Release everything and close the lock file."""
         super().close()
         with self._lock:
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
-
-    def _forget_parent(self) -> None:
-        # A forked child shares its parent's open file, and with it the parent's locks.
-        self._pid = os.getpid()
-        self._held.clear()
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
 
     def _open_file(self) -> int:
         with self._lock:

@@ -13,15 +13,21 @@ import tempfile
 import threading
 import warnings
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json
-from judgekit.models.cache.codec import (
+from judgekit.models.cache.entries import (
     COUNTS_ROW,
+    CacheCounts,
+    CacheEntry,
+    CacheRows,
+    CacheWarning,
+    DamagedEntryError,
     decode_entry,
     decode_reply,
     decode_request,
@@ -32,34 +38,16 @@ from judgekit.models.cache.codec import (
     rejected_row,
     request_row,
 )
-from judgekit.models.cache.interface import (
-    CacheCounts,
-    CacheEntry,
-    CacheRows,
-    CacheWarning,
-    DamagedEntryError,
-)
 from judgekit.models.cache.locks import LocalKeyLocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import JsonObject
 
 FLUSH_EVERY = 512
 """Hits between two writes of the counts; a killed process loses at most so many."""
-
-
-@dataclass(slots=True)
-class _CountsSinceFlush:
-    """What was saved since the counts were last written; `CacheCounts` that can change."""
-
-    n_hits: int = 0
-    n_misses: int = 0
-    saved_usd: float = 0.0
-    n_unpriced_hits: int = 0
-    saved_ms: float = 0.0
 
 
 class ReplyCache:
@@ -80,7 +68,7 @@ class ReplyCache:
         self._rescue = rescue
         self._now = now
         self._rescued: dict[str, ModelReply] = {}
-        self._counted = _CountsSinceFlush()
+        self._counted = CacheCounts()  # since the counts were last written
         self._counting = threading.Lock()
 
     @property
@@ -122,7 +110,8 @@ class ReplyCache:
 
     def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
         """Store for the record a reply that was paid for but may not be served."""
-        self._write_entry(request, reply, self._free_rejected_row(request.key), rejected=True)
+        name = self._free_rejected_row(request.key, {})
+        self._write_entry(request, reply, name, rejected=True)
 
     def restore(self, entries: Sequence[CacheEntry]) -> None:
         """Store entries that come from elsewhere, all or none, replacing those of the same key."""
@@ -155,7 +144,7 @@ class ReplyCache:
         """Delete everything: entries, rejected replies, counts, and rows of other programs."""
         self._rescued.clear()
         with self._counting:
-            self._counted = _CountsSinceFlush()
+            self._counted = CacheCounts()
         self._rows.clear()
 
     def keys(self) -> Iterator[str]:
@@ -198,26 +187,33 @@ class ReplyCache:
         """Count a request that was answered without a call of its own."""
         with self._counting:
             counted = self._counted
-            counted.n_hits += 1
-            counted.saved_ms += reply.duration_ms or 0.0
-            if reply.cost_usd is None:
-                counted.n_unpriced_hits += 1
-            else:
-                counted.saved_usd += reply.cost_usd
+            # Written out: it is on the path of every hit.
+            self._counted = CacheCounts(
+                n_hits=counted.n_hits + 1,
+                n_misses=counted.n_misses,
+                saved_usd=counted.saved_usd + (reply.cost_usd or 0.0),
+                n_unpriced_hits=counted.n_unpriced_hits + (reply.cost_usd is None),
+                saved_ms=counted.saved_ms + (reply.duration_ms or 0.0),
+            )
             # Counts are written in batches: one write for each hit would cost more than the hit.
-            is_due = counted.n_hits >= FLUSH_EVERY
+            is_due = self._counted.n_hits >= FLUSH_EVERY
         if is_due:
             self._flush_counts()
 
     def count_miss(self) -> None:
         """Count a request that the cache could not answer."""
         with self._counting:
-            self._counted.n_misses += 1
+            self._counted = replace(self._counted, n_misses=self._counted.n_misses + 1)
 
     def counts(self) -> CacheCounts:
         """What the cache has saved so far, this run included."""
+        text = None
         with self._counting:
-            return _add_counts(_decode_counts(self._counts_text()), self._counted)
+            try:
+                text = self._rows.text(COUNTS_ROW)
+            except DamagedEntryError as error:
+                _warn(f"the counts of the cache are damaged: {error.message}")
+            return _decode_counts(text) + self._counted
 
     def try_lease(self, key: str) -> bool:
         """Try to become the only caller that fetches a key; never waits."""
@@ -277,44 +273,25 @@ class ReplyCache:
 
     def _rejected_rows(self, key: str) -> Iterator[str]:
         # Rows are numbered without gaps, so the first free number is found without a scan.
-        number = 0
-        while self._has(name := rejected_row(key, number)):
-            yield name
-            number += 1
+        return takewhile(self._has, (rejected_row(key, number) for number in count()))
 
-    def _free_rejected_row(self, key: str, names: dict[str, str] | None = None) -> str:
-        number = len(list(self._rejected_rows(key)))
-        while rejected_row(key, number) in (names or {}):
-            number += 1
-        return rejected_row(key, number)
+    def _free_rejected_row(self, key: str, names: Container[str]) -> str:
+        numbers = count(len(list(self._rejected_rows(key))))
+        return next(row for n in numbers if (row := rejected_row(key, n)) not in names)
 
     def _flush_counts(self) -> None:
         with self._counting:
             # Swapped under the lock, written outside it: a slow disk must not stop other threads.
-            counted, self._counted = self._counted, _CountsSinceFlush()
-        if counted == _CountsSinceFlush():
+            counted, self._counted = self._counted, CacheCounts()
+        if counted == CacheCounts():
             return
         try:
             self._rows.add_counts(
-                lambda present: canonical_json(
-                    asdict(_add_counts(_decode_counts(present), counted))
-                )
+                lambda present: canonical_json(asdict(_decode_counts(present) + counted))
             )
         except StoreError as error:
             # The counts are a convenience; the run continues without them.
             _warn(f"the counts of the cache could not be written: {error.message}")
-
-    def _counts_text(self) -> str | None:
-        try:
-            return self._rows.text(COUNTS_ROW)
-        except DamagedEntryError as error:
-            _warn(f"the counts of the cache are damaged: {error.message}")
-            return None
-
-
-def _add_counts(stored: CacheCounts, counted: _CountsSinceFlush) -> CacheCounts:
-    now = asdict(counted)
-    return CacheCounts(**{name: value + now[name] for name, value in asdict(stored).items()})
 
 
 def _decode_counts(text: str | None) -> CacheCounts:
@@ -325,21 +302,16 @@ def _decode_counts(text: str | None) -> CacheCounts:
         counts = CacheCounts(
             n_hits=int(stored["n_hits"]),
             n_misses=int(stored["n_misses"]),
-            saved_usd=_finite_amount(stored["saved_usd"]),
+            saved_usd=float(stored["saved_usd"]),
             n_unpriced_hits=int(stored["n_unpriced_hits"]),
-            saved_ms=_finite_amount(stored["saved_ms"]),
+            saved_ms=float(stored["saved_ms"]),
         )
+        if math.isfinite(counts.saved_usd + counts.saved_ms):
+            return counts
     except (ValueError, TypeError, LookupError, OverflowError):
-        _warn("the counts of the cache are damaged; they begin again from zero")
-        return CacheCounts()
-    return counts
-
-
-def _finite_amount(value: float) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{number} is no amount")
-    return number
+        pass
+    _warn("the counts of the cache are damaged; they begin again from zero")
+    return CacheCounts()
 
 
 def _warn_damaged(key: str, error: DamagedEntryError) -> None:
@@ -444,46 +416,29 @@ class SpillFile:
 
     def _append(self, line: bytes, key: str, cause: StoreError) -> Path:
         errors = []
-        for make in (self._present, self._beside, self._among_temporary):
-            path = None
+        # The file of this run, else a new one, which `mkstemp` makes with mode 0600.
+        places = ((self._folder, "emergency-"), (self._temporary, "judgekit-emergency-"))
+        for folder, prefix in ((None, None), *places):
+            path = self._path
             try:
-                path = make()
-                _append_synced(path, line)
+                if prefix is not None:
+                    descriptor, name = tempfile.mkstemp(".jsonl", prefix, folder)
+                    os.close(descriptor)
+                    path = Path(name)
+                if path is not None:
+                    _append_synced(path, line)
+                    self._path = path
+                    return path
             except OSError as error:
                 errors.append(str(error))
-                _remove_if_empty(path)
-            else:
-                self._path = path
-                return path
+                with suppress(OSError):
+                    if path is not None and path.stat().st_size == 0:
+                        path.unlink()
         raise StoreError(
             f"{cause.message}, and the paid reply {key[:12]} could not be saved anywhere else: "
             f"{'; '.join(errors)}",
             hint="make room on the disk, then run again; only this reply is fetched again",
         ) from cause
-
-    def _present(self) -> Path:
-        if self._path is None:
-            raise FileNotFoundError("no emergency file yet")
-        return self._path
-
-    def _beside(self) -> Path:
-        when = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-        path = self._folder / f"emergency-{when}-{os.getpid()}.jsonl"
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        return path
-
-    def _among_temporary(self) -> Path:
-        descriptor, name = tempfile.mkstemp(
-            prefix="judgekit-emergency-", suffix=".jsonl", dir=self._temporary
-        )
-        os.close(descriptor)
-        return Path(name)
-
-
-def _remove_if_empty(path: Path | None) -> None:
-    with suppress(OSError):
-        if path is not None and path.stat().st_size == 0:
-            path.unlink()
 
 
 def _append_synced(path: Path, line: bytes) -> None:

@@ -1,29 +1,24 @@
-"""Reads cache rows from an SQLite file of diskcache's layout, intact or damaged.
-
-`disk_cache` writes them.
-"""
+"""Reads cache rows from an SQLite file of diskcache's layout, intact or damaged."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-from contextlib import closing
+from abc import ABC, abstractmethod
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import StoreError
-from judgekit.models.cache.codec import is_intact_row, is_row_name
-from judgekit.models.cache.interface import (
+from judgekit.models.cache.entries import (
     DamagedEntryError,
     WriteFailedError,
+    is_intact_row,
+    is_row_name,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
-
-
-if TYPE_CHECKING:
-    Query = Callable[[str, tuple[object, ...]], list[tuple[Any, ...]]]
 
 MODE_RAW = 1
 """The mode of a row whose value stands in the row itself, as text."""
@@ -40,19 +35,19 @@ class DamagedFileError(StoreError):
     """The database file itself is damaged."""
 
 
-class RowReader:
+class RowReader(ABC):
     """Reads named text out of a database of diskcache's layout."""
 
-    def __init__(self, query: Query) -> None:
-        self._query = query
+    @abstractmethod
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        """Every row of the answer to one statement."""
 
     def text(self, name: str) -> str | None:
-        """The text of a row, or None when there is none."""
         rows = self._ask(SELECT_TEXT, (name,))
         return stored_text(*rows[0]) if rows else None
 
-    def texts(self, names: Sequence[str]) -> dict[str, str]:
-        """The texts of several rows, by name; one statement for many is half the work."""
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        # One statement for many rows is half the work.
         found: dict[str, str] = {}
         for start in range(0, len(names), _PAGE):
             page = tuple(names[start : start + _PAGE])
@@ -64,7 +59,7 @@ class RowReader:
         return found
 
     def names(self) -> Iterator[str]:
-        """The names of all rows of ours, ascending; in pages, so that writers are not held up."""
+        # In pages, so that writers are not held up.
         after = ""
         page_of = f"SELECT key FROM Cache WHERE {_OWN_ROWS} AND key > ? ORDER BY key LIMIT {_PAGE}"  # noqa: S608 - constants
         while page := [row[0] for row in self._ask(page_of, (after,))]:
@@ -72,7 +67,6 @@ class RowReader:
             yield from filter(is_row_name, page)
 
     def count_replies(self) -> int:
-        """How many rows are named by a bare key."""
         count = f"SELECT COUNT(*) FROM Cache WHERE {_OWN_ROWS} AND length(key) = 64"  # noqa: S608 - constants
         return int(self._ask(count, ())[0][0])
 
@@ -89,65 +83,49 @@ class RowReader:
             found.append(f"{rows} not this cache's, and never read")
         return tuple(each for each in found if each != "ok")
 
-    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        try:
-            return self._query(statement, values)
-        except sqlite3.Error as error:
-            raise map_read_error(error) from error
 
-
-class ReadOnlyRows:
-    """The rows of a database that is only read; see `judgekit.models.cache.interface.CacheRows`."""
+class ReadOnlyRows(RowReader):
+    """The rows of a database that is only read; without a database there are none."""
 
     def __init__(self, database: Path | None, *, immutable: bool, reason: str) -> None:
         self._reason = reason
         self._lock = threading.Lock()
-        self._connection = _connect(database, immutable=immutable)
-        self._reader = RowReader(self._query)
+        place = ":memory:"
+        if database is not None:
+            place = f"{database.resolve().as_uri()}?mode=ro{'&immutable=1' if immutable else ''}"
         try:
-            self._reader.count_replies()
+            self._connection = sqlite3.connect(
+                place, uri=True, check_same_thread=False, isolation_level=None
+            )
+        except sqlite3.Error as error:
+            raise _read_error(error) from error
+        if database is None:
+            self._connection.execute("CREATE TABLE Cache (key, raw, mode, filename, value)")
+        try:
+            self.count_replies()
         except StoreError:
             self.close()
             raise
 
-    def text(self, name: str) -> str | None:
-        return self._reader.text(name)
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        return self._reader.texts(names)
-
-    def names(self) -> Iterator[str]:
-        return self._reader.names()
-
-    def count_replies(self) -> int:
-        return self._reader.count_replies()
-
-    def problems(self) -> tuple[str, ...]:
-        return self._reader.problems()
-
     def write(self, rows: Mapping[str, str]) -> None:
-        """Always raises `WriteFailedError`, with nothing written."""
         raise WriteFailedError(f"{len(rows)} rows were not written: {self._reason}")
 
     def remove(self, names: Sequence[str]) -> None:
-        """Always raises `WriteFailedError`, with nothing removed."""
         raise WriteFailedError(f"{len(names)} rows were not removed: {self._reason}")
 
     def clear(self) -> None:
-        """Always raises `WriteFailedError`, with nothing removed."""
         raise WriteFailedError(f"the cache was not cleared: {self._reason}")
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         """Nothing: a cache that is only read stores no counts; opening it warned of that."""
 
     def close(self) -> None:
-        """Let go of the file."""
         with self._lock:
             self._connection.close()
 
-    def _query(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         with self._lock:
-            return self._connection.execute(statement, values).fetchall()
+            return fetch_all(self._connection, statement, values)
 
 
 def stored_text(mode: object, filename: object, value: object) -> str:
@@ -166,8 +144,16 @@ def is_corruption(error: BaseException | None) -> bool:
     return is_emptied or (code is not None and code & 0xFF in _DAMAGED)
 
 
-def map_read_error(error: sqlite3.Error) -> StoreError:
-    """What a failed read says: a damaged file, a damaged row, or a cache that cannot be read."""
+def fetch_all(database: Any, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+    """Every row of the answer to one statement; an error says what is wrong."""
+    try:
+        found: list[tuple[Any, ...]] = database.execute(statement, values).fetchall()
+    except sqlite3.Error as error:
+        raise _read_error(error) from error
+    return found
+
+
+def _read_error(error: sqlite3.Error) -> StoreError:
     if is_corruption(error):
         return DamagedFileError(f"the cache's database is damaged: {error}")
     if "Could not decode" in str(error):
@@ -175,18 +161,7 @@ def map_read_error(error: sqlite3.Error) -> StoreError:
     return StoreError(f"the cache cannot be read: {error}")
 
 
-def _connect(database: Path | None, *, immutable: bool) -> sqlite3.Connection:
-    if database is None:
-        connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        connection.execute("CREATE TABLE Cache (key, raw, mode, filename, value)")
-        return connection
-    uri = f"{database.resolve().as_uri()}?mode=ro{'&immutable=1' if immutable else ''}"
-    try:
-        return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
-    except sqlite3.Error as error:
-        raise map_read_error(error) from error
-
-
+_SELECT_NUMBERED = "SELECT key, mode, filename, value FROM Cache WHERE rowid = ? AND raw = 1"
 _SMALLEST_ROW_BYTES = 512  # an entry's text alone is longer
 
 
@@ -196,32 +171,18 @@ def recover_rows(database: Path) -> Iterator[tuple[str, str]]:
         with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as found:
             # Without this SQLite reads nothing of a file that was cut short.
             found.execute("PRAGMA writable_schema = ON")
+            found.execute("SELECT rowid FROM Cache WHERE rowid = 0").fetchall()
+            try:
+                last = int(found.execute("SELECT max(rowid) FROM Cache").fetchone()[0] or 0)
+            except sqlite3.Error:
+                last = database.stat().st_size // _SMALLEST_ROW_BYTES
             # One damaged page ends a scan, but not a look-up of a row on another page.
-            for number in range(1, _last_row_number(found, database) + 1):
-                row = _recover_row(found, number)
-                if row is not None:
-                    yield row
+            for number in range(1, last + 1):
+                with suppress(sqlite3.Error, DamagedEntryError):
+                    for name, *row in found.execute(_SELECT_NUMBERED, (number,)).fetchall():
+                        text = stored_text(*row)
+                        if is_row_name(name) and is_intact_row(name, text):
+                            yield name, text
     except sqlite3.Error:
         # Not a database any more: nothing to be had.
         return
-
-
-def _last_row_number(found: sqlite3.Connection, database: Path) -> int:
-    found.execute("SELECT rowid FROM Cache WHERE rowid = 0").fetchall()
-    try:
-        return int(found.execute("SELECT max(rowid) FROM Cache").fetchone()[0] or 0)
-    except sqlite3.Error:
-        return database.stat().st_size // _SMALLEST_ROW_BYTES
-
-
-def _recover_row(found: sqlite3.Connection, number: int) -> tuple[str, str] | None:
-    try:
-        rows = found.execute(
-            "SELECT key, mode, filename, value FROM Cache WHERE rowid = ? AND raw = 1", (number,)
-        ).fetchall()
-        if not rows or not is_row_name(rows[0][0]):
-            return None
-        name, text = str(rows[0][0]), stored_text(*rows[0][1:])
-    except (sqlite3.Error, DamagedEntryError):
-        return None
-    return (name, text) if is_intact_row(name, text) else None

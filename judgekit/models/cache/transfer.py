@@ -1,25 +1,20 @@
-"""Exports, imports and merges cache entries as JSONL.
-
-The same replies always give the same bytes, so that an export can be committed to git.
-"""
+"""Exports, imports and merges cache entries as JSONL that can be committed to git."""
 
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from judgekit.atomic_write import atomic_writer
 from judgekit.errors import DatasetError
-from judgekit.models.cache.codec import decode_line, encode_line
-from judgekit.models.cache.interface import DamagedEntryError
+from judgekit.models.cache.entries import CacheEntry, DamagedEntryError, decode_line, encode_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from judgekit.models.cache.interface import CacheEntry
     from judgekit.models.cache.reply_cache import ReplyCache
 
 _BATCH = 500
@@ -43,22 +38,14 @@ class ImportReport:
     """Entries that were there already, with the same answer."""
 
     n_overwritten: int = 0
-    """Entries that were there with another answer, and were replaced."""
-
     conflicts: tuple[str, ...] = ()
     """Keys that are there with another answer; not changed unless `overwrite` is set."""
 
     problems: tuple[str, ...] = ()
-    """Lines that were refused, each with file and line."""
 
     def __add__(self, other: ImportReport) -> ImportReport:
-        return ImportReport(
-            n_added=self.n_added + other.n_added,
-            n_same=self.n_same + other.n_same,
-            n_overwritten=self.n_overwritten + other.n_overwritten,
-            conflicts=self.conflicts + other.conflicts,
-            problems=self.problems + other.problems,
-        )
+        names = [field.name for field in fields(self)]
+        return ImportReport(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 def export_entries(
@@ -70,10 +57,26 @@ def export_entries(
         # Requests and replies may be confidential: only their owner may read an export.
         with atomic_writer(Path(target), is_private=True) as binary:
             file = io.TextIOWrapper(binary, encoding="ascii", newline="\n", write_through=True)
-            report = _export(cache, file, rejected=rejected)
+            report = export_entries(cache, file, rejected=rejected)
             file.detach()  # the writer syncs and closes it
             return report
-    return _export(cache, target, rejected=rejected)
+    skipped = []
+    n_entries = 0
+    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
+        try:
+            entry = cache.entry(key)
+            line = None if entry is None else encode_line(entry)
+        except (DamagedEntryError, ValueError) as error:
+            skipped.append(f"{key}: {error}")
+            continue
+        if line is not None:
+            target.write(f"{line}\n")
+            n_entries += 1
+    for key in cache.rejected_keys() if rejected else ():
+        for each in cache.rejected(key):
+            target.write(f"{encode_line(each)}\n")
+            n_entries += 1
+    return ExportReport(n_entries=n_entries, skipped=tuple(skipped))
 
 
 def import_entries(
@@ -87,17 +90,10 @@ def import_entries(
     # Each line's checksum is compared, and its key with the fingerprint of its request.
     source = Path(path)
     if on_error == "stop":
-        for _, found in _read_file(source):
+        for found in _read_file(source):
             if isinstance(found, DatasetError):
                 raise found
-    report = ImportReport()
-    lines = _read_file(source)
-    while batch := list(islice(lines, _BATCH)):
-        problems = tuple(str(found) for _, found in batch if isinstance(found, DatasetError))
-        entries = [found for _, found in batch if not isinstance(found, DatasetError)]
-        report += _import_batch(cache, entries, source.name, overwrite=overwrite)
-        report += ImportReport(problems=problems)
-    return report
+    return _import_all(cache, _read_file(source), source.name, overwrite=overwrite)
 
 
 def merge_caches(
@@ -111,54 +107,66 @@ def merge_caches(
     report = ImportReport()
     for source in map(Path, sources):
         if source.is_dir():
-            report += _merge_folder(cache, source, overwrite=overwrite)
+            from judgekit.models.cache.disk_cache import (  # noqa: PLC0415 - diskcache is slow
+                DiskCache,
+            )
+
+            with DiskCache(source, read_only=True) as folder:
+                found = _read_cache(folder)
+                report += _import_all(cache, found, source.name, overwrite=overwrite)
         else:
             report += import_entries(cache, source, on_error=on_error, overwrite=overwrite)
     return report
 
 
-def _export(cache: ReplyCache, file: TextIO, *, rejected: bool) -> ExportReport:
-    skipped = []
-    n_entries = 0
-    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
-        try:
-            entry = cache.entry(key)
-            line = None if entry is None else encode_line(entry)
-        except (DamagedEntryError, ValueError) as error:
-            skipped.append(f"{key}: {error}")
-            continue
-        if line is not None:
-            file.write(f"{line}\n")
-            n_entries += 1
-    for key in cache.rejected_keys() if rejected else ():
-        for each in cache.rejected(key):
-            file.write(f"{encode_line(each)}\n")
-            n_entries += 1
-    return ExportReport(n_entries=n_entries, skipped=tuple(skipped))
-
-
-def _read_file(path: Path) -> Iterator[tuple[int, CacheEntry | DatasetError]]:
+def _read_file(path: Path) -> Iterator[CacheEntry | DatasetError]:
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, _read_numbered(line, number, path)
+                if not line.strip():
+                    continue
+                try:
+                    yield decode_line(line.decode("utf-8"))
+                except UnicodeDecodeError as error:
+                    yield DatasetError(f"not UTF-8: {error.reason}", path=path, line=number)
+                except DamagedEntryError as error:
+                    yield DatasetError(
+                        error.message,
+                        path=path,
+                        line=number,
+                        hint="export it again, or leave such lines out (--skip-unsound)",
+                    )
     except OSError as error:
         raise DatasetError(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def _read_numbered(line: bytes, number: int, path: Path) -> CacheEntry | DatasetError:
-    try:
-        return decode_line(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        return DatasetError(f"not UTF-8: {error.reason}", path=path, line=number)
-    except DamagedEntryError as error:
-        return DatasetError(
-            error.message,
-            path=path,
-            line=number,
-            hint="export it again, or leave such lines out (--skip-unsound)",
-        )
+def _read_cache(source: ReplyCache) -> Iterator[CacheEntry | DatasetError]:
+    for key in source.keys():  # noqa: SIM118 - a cache is no dict
+        try:
+            entry = source.entry(key)
+        except DamagedEntryError as error:
+            yield DatasetError(f"{key}: {error.message}", path=source.location)
+            continue
+        if entry is not None and entry.request is not None:
+            yield entry
+        else:
+            yield DatasetError(f"{key}: its request is lost", path=source.location)
+
+
+def _import_all(
+    cache: ReplyCache,
+    found: Iterator[CacheEntry | DatasetError],
+    source: str,
+    *,
+    overwrite: bool,
+) -> ImportReport:
+    report = ImportReport()
+    while batch := list(islice(found, _BATCH)):
+        entries = [each for each in batch if not isinstance(each, DatasetError)]
+        report += _import_batch(cache, entries, source, overwrite=overwrite)
+        problems = tuple(str(each) for each in batch if isinstance(each, DatasetError))
+        report += ImportReport(problems=problems)
+    return report
 
 
 def _import_batch(
@@ -213,34 +221,3 @@ def _same_answer(one: CacheEntry, other: CacheEntry) -> bool:
         and one.reply.finish_reason == other.reply.finish_reason
         and one.reply.logprobs == other.reply.logprobs
     )
-
-
-def _merge_folder(cache: ReplyCache, folder: Path, *, overwrite: bool) -> ImportReport:
-    from judgekit.models.cache.disk_cache import DiskCache  # noqa: PLC0415 - diskcache is slow
-
-    report = ImportReport()
-    with DiskCache(folder, read_only=True) as source:
-        keys = source.keys()
-        while batch := list(islice(keys, _BATCH)):
-            entries, problems = _intact_entries(source, batch)
-            report += _import_batch(cache, entries, folder.name, overwrite=overwrite)
-            report += ImportReport(problems=problems)
-    return report
-
-
-def _intact_entries(
-    source: ReplyCache, keys: Sequence[str]
-) -> tuple[list[CacheEntry], tuple[str, ...]]:
-    entries = []
-    problems = []
-    for key in keys:
-        try:
-            entry = source.entry(key)
-        except DamagedEntryError as error:
-            problems.append(f"{source.location}: {key}: {error.message}")
-            continue
-        if entry is not None and entry.request is not None:
-            entries.append(entry)
-        else:
-            problems.append(f"{source.location}: {key}: its request is lost")
-    return entries, tuple(problems)

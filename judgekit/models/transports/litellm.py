@@ -1,7 +1,4 @@
-"""Calls any provider through litellm.
-
-No other module imports litellm, and this one only at the first call.
-"""
+"""Calls any provider through litellm, which is imported at the first call."""
 
 from __future__ import annotations
 
@@ -24,12 +21,12 @@ from judgekit.models.credentials import (
     own_endpoint_key,
 )
 from judgekit.models.error_mapping import ProviderFault, fault_of_exception
-from judgekit.models.transport import Endpoint, Transport
+from judgekit.models.transport import Transport
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
-    from judgekit.models.request import Model, ModelReply, ModelRequest
+    from judgekit.models.request import ModelReply, ModelRequest
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import asks the network for prices
@@ -65,32 +62,29 @@ class LitellmModel:
         timeout_s: float = 60,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        self._model = model
+        self.name = model
         self._api_base = api_base
         self._timeout_s = timeout_s
         self._extra = dict(extra or {})
         self._route: _Route | None = None
 
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return self._model
-
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request."""
-        route = self._route
-        if route is None:
-            route = self._route = _find_route(self._model, self._api_base, self._extra)
-        await _enter_loop(route.litellm)
+        route = await self._entered_route()
         messages = _messages(request, mark_cache=route.takes_cache_marks)
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
-            return await self._send(route, messages, plan)
+            parameters = {name: thawed(value) for name, value in plan.parameters.items()}
+            if plan.form == "tool":
+                # With tools, litellm looks for servers of the Model Context Protocol among them,
+                # and fails where that protocol's package is not installed.
+                parameters["_skip_mcp_handler"] = True
+            return await self._send(
+                route, route.litellm.acompletion, {**parameters, "messages": messages}
+            )
 
         return await negotiate_reply(route.negotiation, request, send, provider=route.label)
 
     async def aclose(self) -> None:
-        """Close the connections litellm holds for the running event loop."""
         # They are closed before the loop ends in any case; other models that use them in the same
         # loop open new ones.
         scope = _scopes.pop(asyncio.get_running_loop(), None)
@@ -98,39 +92,23 @@ class LitellmModel:
             await scope.aclose()
 
     async def embed(self, text: str) -> object | ProviderFault:
-        """Ask for the vector of a text; for models of embeddings."""
-        route = self._route
-        if route is None:
-            route = self._route = _find_route(self._model, self._api_base, self._extra)
-        await _enter_loop(route.litellm)
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                response = await route.litellm.aembedding(
-                    **route.arguments,
-                    input=[text],
-                    timeout=self._timeout_s,
-                    num_retries=0,
-                    max_retries=0,
-                )
-        except route.foreign_errors as error:
-            return fault_of_exception(route.label, error, hint=route.key_hint)
-        body: object = response.model_dump()
-        return body
+        route = await self._entered_route()
+        return await self._send(route, route.litellm.aembedding, {"input": [text]})
+
+    async def _entered_route(self) -> _Route:
+        """The route, looked up at the first call, whose connections end with this loop."""
+        if self._route is None:
+            self._route = _find_route(self.name, self._api_base, self._extra)
+        await _enter_loop(self._route.litellm)
+        return self._route
 
     async def _send(
-        self, route: _Route, messages: list[dict[str, Any]], plan: RequestPlan
+        self, route: _Route, function: Callable[..., Awaitable[Any]], content: dict[str, Any]
     ) -> object | ProviderFault:
-        parameters = {name: thawed(value) for name, value in plan.parameters.items()}
-        arguments: dict[str, Any] = parameters | route.arguments
-        if plan.form == "tool":
-            # With tools, litellm looks for servers of the Model Context Protocol among them,
-            # and fails where that protocol's package is not installed.
-            arguments["_skip_mcp_handler"] = True
         try:
             async with asyncio.timeout(self._timeout_s):  # litellm's own is no deadline
-                response = await route.litellm.acompletion(
-                    **arguments,
-                    messages=messages,
+                response = await function(
+                    **(content | route.arguments),
                     timeout=self._timeout_s,
                     num_retries=0,
                     max_retries=0,
@@ -156,11 +134,22 @@ class _Route:
 
 def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _Route:
     litellm = _imported()
-    foreign_errors = _foreign_errors(litellm)
+    own = (
+        member
+        for member in vars(litellm.exceptions).values()
+        if inspect.isclass(member) and issubclass(member, Exception)
+    )
+    foreign_errors = (*own, litellm.exceptions.openai.OpenAIError, *_PLAIN_ERRORS, ImportError)
     try:
         bare, provider, *_ = litellm.get_llm_provider(model)
     except foreign_errors as error:
-        raise _unknown_provider(model, error).to_error() from None
+        raise ProviderFault(
+            model,
+            "not_found",
+            text="litellm knows no such provider",
+            hint="name it PROVIDER/MODEL, for example openai/gpt-4.1-mini or hosted_vllm/my-model",
+            cause=error,
+        ).to_error() from None
     if api_base is None and "api_key" not in extra and not litellm.api_key:
         _require_key(litellm, model, provider)
     arguments: dict[str, Any] = {"model": model}
@@ -176,7 +165,9 @@ def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _
         label=endpoint_label(provider, api_base),
         key_hint=f"check the key in the environment variable {key_variable(provider)}",
         negotiation=_negotiation(litellm, bare, provider, is_own=api_base is not None),
-        takes_cache_marks=_takes_cache_marks(litellm, bare, provider),
+        takes_cache_marks=provider in _CACHE_MARKED
+        and "claude" in bare.lower()
+        and bool(litellm.utils.supports_prompt_caching(bare, provider)),
         arguments=arguments | dict(extra),
     )
 
@@ -202,25 +193,6 @@ def _imported() -> Any:
         warnings.simplefilter("ignore")
         litellm.ModelResponse()
     return litellm
-
-
-def _foreign_errors(litellm: Any) -> tuple[type[Exception], ...]:
-    own = (
-        member
-        for member in vars(litellm.exceptions).values()
-        if inspect.isclass(member) and issubclass(member, Exception)
-    )
-    return (*own, litellm.exceptions.openai.OpenAIError, *_PLAIN_ERRORS, ImportError)
-
-
-def _unknown_provider(model: str, error: Exception) -> ProviderFault:
-    return ProviderFault(
-        model,
-        "not_found",
-        text="litellm knows no such provider",
-        hint="name it PROVIDER/MODEL, for example openai/gpt-4.1-mini or hosted_vllm/my-model",
-        cause=error,
-    )
 
 
 def _require_key(litellm: Any, model: str, provider: str) -> None:
@@ -255,14 +227,6 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
     elif not is_known and "response_format" in supported:
         forms = ("json_schema", "plain")
     return Negotiation(forms, accepts)
-
-
-def _takes_cache_marks(litellm: Any, bare: str, provider: str) -> bool:
-    return (
-        provider in _CACHE_MARKED
-        and "claude" in bare.lower()
-        and bool(litellm.utils.supports_prompt_caching(bare, provider))
-    )
 
 
 def _messages(request: ModelRequest, *, mark_cache: bool) -> list[dict[str, Any]]:
@@ -301,28 +265,21 @@ async def _connections(litellm: Any) -> AsyncGenerator[None, None]:
     try:
         yield
     finally:
-        await _close_connections(litellm)
+        cache = litellm.in_memory_llm_clients_cache
+        ours = [
+            key for key in cache.cache_dict if key.endswith(f"-{id(asyncio.get_running_loop())}")
+        ]
+        for key in ours:
+            client = cache.cache_dict.pop(key)
+            cache.ttl_dict.pop(key, None)
+            await client.close()
+        if not any(re.search(r"-\d{6,}$", key) for key in cache.cache_dict):
+            from litellm.llms.custom_httpx.async_client_cleanup import (  # noqa: PLC0415
+                close_litellm_async_clients,
+            )
+
+            await close_litellm_async_clients()
+            cache.flush_cache()
 
 
-async def _close_connections(litellm: Any) -> None:
-    """Close this loop's clients, and what all loops share once no other loop has any."""
-    cache = litellm.in_memory_llm_clients_cache
-    ours = [key for key in cache.cache_dict if key.endswith(f"-{id(asyncio.get_running_loop())}")]
-    for key in ours:
-        client = cache.cache_dict.pop(key)
-        cache.ttl_dict.pop(key, None)
-        await client.close()
-    if not any(re.search(r"-\d{6,}$", key) for key in cache.cache_dict):
-        from litellm.llms.custom_httpx.async_client_cleanup import (  # noqa: PLC0415
-            close_litellm_async_clients,
-        )
-
-        await close_litellm_async_clients()
-        cache.flush_cache()
-
-
-def _open(endpoint: Endpoint) -> Model:
-    return LitellmModel(endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s)
-
-
-LITELLM = Transport(open=_open)
+LITELLM = Transport(open=LitellmModel)

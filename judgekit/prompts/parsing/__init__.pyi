@@ -1,16 +1,16 @@
 from .fields import (
+    HIGHEST_SIDE_SCORE as HIGHEST_SIDE_SCORE,
     LABEL_KEYS as LABEL_KEYS,
+    LOWEST_SIDE_SCORE as LOWEST_SIDE_SCORE,
     MAXIMUM_KEYS as MAXIMUM_KEYS,
     RATIONALE_KEYS as RATIONALE_KEYS,
     SCORE_KEYS as SCORE_KEYS,
     UNREAD_KEYS as UNREAD_KEYS,
+    CriterionReply as CriterionReply,
     PairReplyFormat as PairReplyFormat,
+    PreferenceReply as PreferenceReply,
     ReplyFormat as ReplyFormat,
     fold_name as fold_name,
-)
-from .json_replies import (
-    parse_criterion_replies as parse_criterion_replies,
-    parse_preferences as parse_preferences,
 )
 from .quotation import (
     locate_evidence as locate_evidence,
@@ -21,10 +21,8 @@ from .resolve import (
     require_text as require_text,
 )
 from .strict import (
-    HIGHEST_SIDE_SCORE as HIGHEST_SIDE_SCORE,
-    LOWEST_SIDE_SCORE as LOWEST_SIDE_SCORE,
-    CriterionReply as CriterionReply,
-    PreferenceReply as PreferenceReply,
+    parse_criterion_replies as parse_criterion_replies,
+    parse_preferences as parse_preferences,
 )
 from .text_formats import (
     PAIR_FORMATS as PAIR_FORMATS,

@@ -48,29 +48,22 @@ class ScoreCandidate:
     """One score found in a reply."""
 
     criterion: int
+    # The value; None where the judge declines to assess the criterion.
     leaf: Leaf | None
-    """The value; None where the judge declines to assess the criterion."""
-
     source: str
-    inside: int
-    """Where the object around it begins in `source`; a quotation may take it in or leave it out."""
-
     start: int
     end: int
+    # The objects around it, the innermost first: rationale and evidence are looked up there.
     owners: tuple[Obj, ...] = ()
-    """The objects around it, the innermost first: rationale and evidence are looked up there."""
-
+    # Whether it may be the verdict; other scores can only contradict one.
     trusted: bool = True
-    """Whether it may be the verdict; other scores can only contradict one."""
-
+    # Why it is refused if it is the verdict: the reason of the error.
     fault: str | None = None
-    """Why it is refused if it is the verdict: the reason of the error."""
-
-    kind: str = "json"
+    # Whether it is complete even where the reply was cut off.
     closed: bool = True
-    """Whether it is complete even where the reply was cut off."""
-
     note: str = ""
+    # Where the object around it begins in `source`; a quotation may take it in or leave it out.
+    inside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +75,8 @@ class _Position:
     owners: tuple[Obj, ...] = ()
     trusted: bool = True
     decoded: bool = False
+    # The results of `_other_scale`, which a document may need a thousand times.
     faults: dict[tuple[int, int], str | None] = field(default_factory=dict)
-    """The results of `_other_scale`, which a document may need a thousand times."""
 
     def below(self, owner: Obj) -> _Position:
         return replace(self, owners=(owner, *self.owners))
@@ -174,8 +167,10 @@ def _value_candidates(
         return
     leaf = node if isinstance(node, Leaf) else Leaf("bare", "[…]", node.start, node.end)
     fault = place.scale_fault(index)
-    span = inside, pair.start, node.end
-    yield ScoreCandidate(index, leaf, place.source, *span, place.owners, place.trusted, fault)
+    span, owners = (pair.start, node.end), place.owners
+    yield ScoreCandidate(
+        index, leaf, place.source, *span, owners, place.trusted, fault, inside=inside
+    )
 
 
 def _own_candidates(
@@ -197,8 +192,10 @@ def _own_candidates(
     elif declines(obj):
         # A score beside "cannot assess" contradicts it.
         is_empty = all(isinstance(p.value, Leaf) and p.value.kind == "null" for p in pairs)
-        fault, span = None if is_empty else "ambiguous", (obj.start, start, obj.end)
-        yield ScoreCandidate(index, None, place.source, *span, place.owners, place.trusted, fault)
+        fault, span, owners = None if is_empty else "ambiguous", (start, obj.end), place.owners
+        yield ScoreCandidate(
+            index, None, place.source, *span, owners, place.trusted, fault, inside=obj.start
+        )
         return
     others = [p.value for p in obj.pairs if is_second_score(p.key)]
     leaves = [node for node in others if isinstance(node, Leaf)]
@@ -255,11 +252,9 @@ def _node_text(node: Node) -> str:
 
 # Code fences, with the language that may follow them.
 _FENCES = re.compile(r"(?:`{3,}|~{3,}|'{3}|\"{3})(?:[A-Za-z][\w+-]{0,20}(?=\s|\Z))?")
-
 _SCORE_TAG = re.compile(
     r"<([A-Za-z_][\w.-]{0,60})(?:\s[^<>]{0,100})?>\s{0,20}([^<>]{1,60}?)\s{0,20}</\1>"
 )
-
 _SCORE_BRACKETS = re.compile(r"\[\[\s{0,5}([^\[\]\n]{1,20}?)\s{0,5}\]\]")
 _RESULT_LINE = re.compile(r"\[RESULT\][ \t]{0,5}[:\uff1a]?[ \t]{0,5}([^\n]{1,200})", re.IGNORECASE)
 _TABLE_RULE = re.compile(r"[\s|:\-\u2013—]+")
@@ -270,7 +265,6 @@ _LONGEST_BARE = 60
 
 # A reply whose prose states more scores or choices than this is no verdict.
 MOST_STATED = 1_000
-
 _FEWEST_CELLS = 2
 
 
@@ -302,25 +296,8 @@ def stray_candidates(prose: str, names: ExpectedCriteria) -> list[ScoreCandidate
             continue
         leaf = Leaf("line", found[0], match.start(3), match.end(3))
         place = match.start(2), match.end()
-        marks.append(_in_prose(names.find(name) or 0, leaf, prose, *place, trusted=False))
+        marks.append(ScoreCandidate(names.find(name) or 0, leaf, prose, *place, trusted=False))
     return marks
-
-
-def _in_prose(
-    index: int,
-    leaf: Leaf,
-    source: str,
-    start: int,
-    end: int,
-    *,
-    trusted: bool = True,
-    fault: str | None = None,
-    closed: bool = True,
-) -> ScoreCandidate:
-    """A candidate that no object surrounds."""
-    return ScoreCandidate(
-        index, leaf, source, start, start, end, (), trusted, fault, kind="line", closed=closed
-    )
 
 
 @lru_cache(maxsize=64)
@@ -343,14 +320,21 @@ def _line_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandid
     pairs = tuple(_named_score(pair, names) for pair in outline.pairs)
     # The lines of a reply are no structure: each is compared with the judged text by itself.
     for mark in find_candidates(Obj(pairs, outline.end, outline.end), text, names):
-        if mark.leaf is None or mark.leaf.kind != "line":
+        leaf, note, fault = mark.leaf, "", mark.fault
+        if leaf is None or leaf.kind != "line":
             continue
-        closed = text[mark.leaf.end : mark.leaf.end + 1] in {"\n", "\r"}
-        cleared = _cleared(mark, mark.leaf, names)
-        if cleared is not None:
-            leaf, note, fault = cleared
-            fault = fault or mark.fault
-            yield replace(mark, leaf=leaf, note=note, fault=fault, kind="line", closed=closed)
+        closed = text[leaf.end : leaf.end + 1] in {"\n", "\r"}
+        word, number = leaf.text.strip(" .,;*_`\"'"), leading_number(leaf.text)
+        if names.criteria[mark.criterion].is_binary and word.casefold() in _SWITCHES:
+            leaf = replace(leaf, text=word)
+        elif number is not None:
+            leaf, note = replace(leaf, text=number[0]), number[1]
+        # A line that begins like a number and is none (`4-5`, `3.5 stars of 7`) was meant as one.
+        elif ascii_digits(leaf.text.lstrip("*_`\"'~[(+-")[:1]).isdigit():
+            fault = "not_a_number"
+        else:
+            continue
+        yield replace(mark, leaf=leaf, note=note, fault=fault, closed=closed)
 
 
 def _named_score(pair: KeyValue, names: ExpectedCriteria) -> KeyValue:
@@ -362,22 +346,6 @@ def _named_score(pair: KeyValue, names: ExpectedCriteria) -> KeyValue:
         return KeyValue("score", pair.value, pair.start)
     # Another key keeps the line in the outline, and no reader of scores knows it.
     return KeyValue(f"{pair.key} in prose", pair.value, pair.start) if key in SCORE_KEYS else pair
-
-
-def _cleared(
-    mark: ScoreCandidate, leaf: Leaf, names: ExpectedCriteria
-) -> tuple[Leaf, str, str | None] | None:
-    """A line's number, the text after it, and why it is ambiguous; None when the line is prose."""
-    word = leaf.text.strip(" .,;*_`\"'")
-    if names.criteria[mark.criterion].is_binary and word.casefold() in _SWITCHES:
-        return Leaf(leaf.kind, word, leaf.start, leaf.end), "", None
-    found = leading_number(leaf.text)
-    if found is not None:
-        return Leaf(leaf.kind, found[0], leaf.start, leaf.end), found[1], None
-    # A line that begins like a number and is none (`4-5`, `3.5 stars of 7`) was meant as a score.
-    if ascii_digits(leaf.text.lstrip("*_`\"'~[(+-")[:1]).isdigit():
-        return leaf, "", "not_a_number"
-    return None
 
 
 def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandidate]:
@@ -404,7 +372,9 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
                 leaf, source = Leaf("line", value, at, at + len(line)), f"{cells[0]}|{value}"
                 fault = _other_maximum(cells, maximum, names.criteria[index].scale.max)
                 closed = line.endswith(("\n", "\r"))
-                yield _in_prose(index, leaf, source, 0, len(source), fault=fault, closed=closed)
+                yield ScoreCandidate(
+                    index, leaf, source, 0, len(source), fault=fault, closed=closed
+                )
 
 
 def _other_maximum(cells: Sequence[str], column: int | None, own: float) -> str | None:
@@ -423,21 +393,21 @@ def _tag_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandida
             index = 0
         if index is not None:
             leaf = Leaf("string", value, match.start(2), match.end(2))
-            yield _in_prose(index, leaf, text, *match.span())
+            yield ScoreCandidate(index, leaf, text, *match.span())
 
 
 def _bracket_candidates(text: str) -> Iterator[ScoreCandidate]:
     for match in _SCORE_BRACKETS.finditer(text):
         leaf = Leaf("string", match.group(1), match.start(1), match.end(1))
         if leaf.text[:1].isdigit() or leaf.text[:1] in "+-.":
-            yield _in_prose(0, leaf, text, *match.span())
+            yield ScoreCandidate(0, leaf, text, *match.span())
     for match in _RESULT_LINE.finditer(text):
         found = leading_number(match.group(1).strip())
         if found is not None:
             leaf = Leaf("line", found[0], match.start(1), match.end(1))
             source = f"[RESULT]{found[0]}"
             closed = text[match.end() : match.end() + 1] == "\n"
-            yield _in_prose(0, leaf, source, 0, len(source), closed=closed)
+            yield ScoreCandidate(0, leaf, source, 0, len(source), closed=closed)
 
 
 def _bare_candidates(text: str) -> Iterator[ScoreCandidate]:
@@ -448,4 +418,4 @@ def _bare_candidates(text: str) -> Iterator[ScoreCandidate]:
         leaf = Leaf("line", found[0], 0, len(bare))
         # A lone digit is in most texts, so it never counts as quoted.
         source = found[0] if "/" in found[0] else ""
-        yield _in_prose(0, leaf, source, 0, len(source), closed=False)
+        yield ScoreCandidate(0, leaf, source, 0, len(source), closed=False)

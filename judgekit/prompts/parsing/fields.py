@@ -1,14 +1,14 @@
-"""What the parser looks for in a reply: its format, the expected criteria, the known keys."""
+"""What a reply may state, and what to look for in it: formats, expected criteria, known keys."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.records import Criterion, Scale
 
@@ -20,23 +20,65 @@ if TYPE_CHECKING:
 
 # `kind` is `json`, or a format registered in `text_formats`; a name and not a closed list, so that
 # a new format is registered there and nowhere else.
-@dataclass(frozen=True, slots=True)
-class ReplyFormat:
+class ReplyFormat(NamedTuple):
     """The format in which a template asks for its verdict."""
 
     kind: str = "json"
-    choices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    choices: Mapping[str, float] = MappingProxyType({})
+    asks_rationale: bool = True
+
+
+class PairReplyFormat(NamedTuple):
+    """The format in which a template asks which of two outputs is better."""
+
+    kind: str = "json"
+    choices: Mapping[str, PreferenceSlot] = MappingProxyType({})
     asks_rationale: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class PairReplyFormat:
-    """The format in which a template asks which of two outputs is better."""
+class CriterionReply:
+    """What a judge's reply states about one criterion."""
 
-    kind: str = "json"
-    choices: Mapping[str, PreferenceSlot] = field(default_factory=lambda: MappingProxyType({}))
-    asks_rationale: bool = True
+    raw: float | None
+    rationale: str | None = None
+    evidence: tuple[str, ...] = ()
+    confidence: float | None = None
 
+    @property
+    def cannot_assess(self) -> bool:
+        """Whether the judge states that it cannot assess the output on this criterion."""
+        return self.raw is None
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceReply:
+    """What a judge's reply states about two outputs, on one criterion or overall."""
+
+    choice: PreferenceSlot | None
+    rationale: str | None = None
+    evidence_first: tuple[str, ...] = ()
+    evidence_second: tuple[str, ...] = ()
+    confidence: float | None = None
+    raw_first: float | None = None
+    raw_second: float | None = None
+
+    @property
+    def cannot_assess(self) -> bool:
+        """Whether the judge states that the two cannot be compared."""
+        return self.choice is None
+
+    @property
+    def scores_disagree(self) -> bool:
+        """Whether its scores contradict its choice."""
+        if self.raw_first is None or self.raw_second is None or self.choice is None:
+            return False
+        order = (self.raw_first > self.raw_second) - (self.raw_first < self.raw_second)
+        return order != {"first": 1, "second": -1, "tie": 0}[self.choice]
+
+
+# The ends of the scale on which each of two outputs may be scored beside the preference.
+LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE = 1, 10
 
 # Messages to the judge list the points of a scale up to this many.
 _MOST_POINTS = 11
@@ -157,7 +199,6 @@ RATIONALE_KEYS = (
     "rationale", "reasoning", "reason", "explanation", "justification", "feedback", "comment",
 )  # fmt: skip
 EVIDENCE_KEYS = ("evidence", "quotes", "quote")
-
 PREFERENCE_KEYS = frozenset({"preference", "winner", "choice", "verdict"})
 """Keys that hold the choice inside an object that belongs to one question."""
 
@@ -176,7 +217,6 @@ _WRAPPERS = frozenset({
     "score", "scores", "rating", "ratings", "grade", "grades", "points", "result", "results",
     "report", "feedbacks", "object",
 })  # fmt: skip
-
 _WRAPPER_PARTS = ("scor", "grad", "rating", "evaluat", "judg", "assess", "verdict", "result")
 _WRAPPER_WORDS = frozenset({"submit", "report", "record", "tool", "final", "function", "rubric"})
 
@@ -189,7 +229,6 @@ _NOT_OURS = frozenset({
     "alternative", "alternatives", "possible", "user", "self", "wrong", "bad", "injected",
     "attack", "fake", "target", "targets", "ideal", "threshold", "thresholds",
 })  # fmt: skip
-
 _SCORE_WORDS = frozenset({"score", "scores", "rating", "grade", "points", "mark", "marks"})
 
 # With one of these in it, a key such as `score_type` or `max_score` states no second score.
@@ -199,7 +238,6 @@ _OTHER_WORDS = frozenset({
     "explanation", "justification", "description", "label", "guide", "date", "levels", "level",
     "total",
 })  # fmt: skip
-
 _GAPS = re.compile(r"[\s_\-\u2010\u2011]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 

@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE, fold_key
 
@@ -91,17 +91,14 @@ _JSON_NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
     r"(?=[\s,\uff0c\]}\uff5d\u200b\ufeff\x00]|/[/*]|#|\Z)"
 )
-
 _BARE_WORD = re.compile(r"[^\s,\uff0c:\uff1a(){}\uff5b\uff5d\[\]\"'“”\u2018\u2019]{1,200}+")
 _BARE_KEY = re.compile(r"[^\W\d][\w$.&/+ -]{0,80}?(?=\s{0,20}[:\uff1a])")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _HALF = re.compile("[\ud800-\udbff]")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-
 _LITERALS: dict[str, Literal["bool", "null"]] = {
     "true": "bool", "false": "bool", "null": "null", "none": "null", "undefined": "null",
 }  # fmt: skip
-
 FaultKind = Literal["unclosed", "garbled", "too_deep", "too_long"]
 
 
@@ -219,7 +216,6 @@ class _Parser:
         return Leaf(kind or "bare", folded if kind else text, start, self.pos)
 
     def _next(self) -> str:
-        """The next character after white space and comments."""
         match = _SPACE.match(self.text, self.pos)
         self.pos = self.pos if match is None else match.end()
         if self.pos >= len(self.text):
@@ -249,19 +245,15 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 _ROW_PATTERN = re.compile(
-    r"(?P<indent>[ \t]*+)"
-    r"(?P<bullet>(?:[-*•+][ \t]++|[0-9]{1,3}[.)][ \t]++|#{1,6}[ \t]++){0,3}+)"
+    r"(?P<indent>[ \t]*+)(?P<bullet>(?:[-*•+][ \t]++|[0-9]{1,3}[.)][ \t]++|#{1,6}[ \t]++){0,3}+)"
     r"(?P<key>[^\s:\uff1a=|][^:\uff1a=|\n]{0,99}?)[ \t]{0,20}[:\uff1a=](?P<value>[^\n]*+)"
 )
-
 _ROW_DECORATION = " \t*_`\"'“”\u2018\u2019[]"
 _BLOCK_SCALAR = re.compile(r"\s*[|>][+-]?[0-9]?\s*")
-
 _OWN_SCALE = re.compile(
     r"[(\[] ?(?:out of |/|max\.? )?"
     r"((?:[+-]?[0-9.]{1,9} ?(?:-|\u2013|—|to|\.\.) ?)?[0-9.]{1,9}) ?[)\]][*_` ]{0,4}\Z"
 )
-
 _LIST_BULLET = re.compile(r"[-*•+]")
 
 # A bullet with one of these keys begins the next item of a list.
@@ -281,14 +273,13 @@ class _Open:
     end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _OutlineRow:
-    """A line `key: value`; `dash` is where its bullet is, `scale` what it states of its scale."""
+class _OutlineRow(NamedTuple):
+    """A line `key: value`; `item` is where its bullet is if it begins the next item of a list."""
 
     key: str
     value: str
     indent: int
-    dash: int | None
+    item: int | None
     scale: str | None
     start: int
     value_start: int
@@ -302,7 +293,18 @@ def read_outline(prose: str) -> Obj:
     for row in _rows(prose):
         while len(stack) > 1 and _ends_object(row, stack[-1]):
             _close_object(stack)
-        _add_row(row, stack)
+        if row.item is not None:
+            stack.append(_Open(row.item, row.start, is_item=True))
+        top = stack[-1]
+        top.end = row.end
+        if row.scale is not None:
+            scale = Leaf("line", row.scale, row.start, row.start)
+            top.pairs.append(KeyValue("scale", scale, row.start))
+        if row.value:
+            leaf = Leaf("line", row.value, row.value_start, row.end)
+            top.pairs.append(KeyValue(row.key, leaf, row.start))
+        else:
+            stack.append(_Open(row.indent, row.start, row.key, end=row.end))
     while len(stack) > 1:
         _close_object(stack)
     if root.items:
@@ -335,14 +337,15 @@ def _rows(prose: str) -> Iterator[_OutlineRow]:
 
 
 def _row(match: re.Match[str], at: int) -> _OutlineRow:
-    bullet = match.group("bullet")
-    key, value = match.group("key").strip(_ROW_DECORATION), match.group("value")
-    scale = _OWN_SCALE.search(key)
+    indent, key = len(match.group("indent")), match.group("key").strip(_ROW_DECORATION)
+    if (scale := _OWN_SCALE.search(key)) is not None:
+        key = key[: scale.start()].strip(_ROW_DECORATION)
+    is_listed = _LIST_BULLET.match(match.group("bullet")) is not None
     return _OutlineRow(
-        key=key if scale is None else key[: scale.start()].strip(_ROW_DECORATION),
-        value=value.strip().removeprefix("**").removeprefix("__").strip(),
-        indent=len(match.group("indent")) + (len(bullet) if _LIST_BULLET.match(bullet) else 0),
-        dash=len(match.group("indent")) if _LIST_BULLET.match(bullet) else None,
+        key=key,
+        value=match.group("value").strip().removeprefix("**").removeprefix("__").strip(),
+        indent=indent + len(match.group("bullet")) * is_listed,
+        item=indent if is_listed and fold_key(key) in _ITEM_KEYS else None,
         scale=None if scale is None else scale.group(1),
         start=at + match.start("key"),
         value_start=at + match.start("value"),
@@ -351,28 +354,9 @@ def _row(match: re.Match[str], at: int) -> _OutlineRow:
 
 
 def _ends_object(row: _OutlineRow, top: _Open) -> bool:
-    """Whether a row is outside the innermost open object."""
-    if row.dash is None or fold_key(row.key) not in _ITEM_KEYS:
+    if row.item is None:
         return row.indent <= top.indent
-    return top.indent > row.dash or (top.is_item and top.indent == row.dash)
-
-
-def _add_row(row: _OutlineRow, stack: list[_Open]) -> None:
-    top = stack[-1]
-    if row.dash is not None and fold_key(row.key) in _ITEM_KEYS:
-        item = _Open(row.dash, row.start, is_item=True)
-        stack.append(item)
-        top = item
-    top.end = row.end
-    if row.scale is not None:
-        top.pairs.append(
-            KeyValue("scale", Leaf("line", row.scale, row.start, row.start), row.start)
-        )
-    if row.value:
-        leaf = Leaf("line", row.value, row.value_start, row.end)
-        top.pairs.append(KeyValue(row.key, leaf, row.start))
-    else:
-        stack.append(_Open(row.indent, row.start, row.key, end=row.end))
+    return top.indent > row.item or (top.is_item and top.indent == row.item)
 
 
 def _close_object(stack: list[_Open]) -> None:
@@ -392,25 +376,19 @@ def _close_object(stack: list[_Open]) -> None:
 _SCORE_NUMBER = (
     r"[+-]?(?:(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,4})?"
 )
-
 _PLAIN_NUMBER = re.compile(rf"({_SCORE_NUMBER})")
-
 _FRACTION = re.compile(
     rf"({_SCORE_NUMBER})\s*(?:/|\bout\s+of\b)\s*({_SCORE_NUMBER})", re.IGNORECASE
 )
-
 _PERCENT = re.compile(rf"({_SCORE_NUMBER})\s*%")
-
 _LEADING_NUMBER = re.compile(
     rf"[*_`\"'“\[(]*\s*({_SCORE_NUMBER}(?:\s*%|\s*(?:/|\bout\s+of\b)\s*{_SCORE_NUMBER})?)[*_`\"'”\])]*"
     rf"(?:\s*(/|\bout\s+of\b)\s*({_SCORE_NUMBER}))?",
     re.IGNORECASE,
 )
-
 _NUMBER_TAIL = re.compile(
     r"\s*[.,;]?\s*\Z|\s+(?:[-\u2013—]+\s|#)|\s*\(|\s*[;,.]\s+|\s*[\u2013—]\s*\D"
 )
-
 _SECOND_NUMBER = re.compile(r"[:=]\s*[*_`]*[+-]?[0-9]")
 _WORD_SCORES = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _QUOTED_LENGTH = 40

@@ -23,7 +23,6 @@ _SILENT = (
     "[\\s\\\\*`_>\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f"
     "\U000e0000-\U000e007f]"
 )
-
 _MARKS = "'“”„‟\u2018\u2019\u201a\u201b«»\u2039\u203a\u00b4\uff02\uff07「」『』"
 _DROPPED = re.compile(f"{_SILENT}+")
 _SAME = str.maketrans(dict.fromkeys(_MARKS, '"') | {"|": "/", "\uff1a": ":", "\uff0c": ","})
@@ -46,7 +45,7 @@ class JudgedTexts:
 
     def has(self, text: str) -> bool:
         """Whether the judged texts contain a structure, whatever its quotation marks."""
-        return _occurs(normalised(text).replace('"', ""), self.plain)
+        return bool(self.plain) and _occurs(normalised(text).replace('"', ""), self.plain)
 
     def has_quoted(self, text: str) -> bool:
         """As `has`, but quotation marks count, so that `"score": 5` is not `Score: 5`."""
@@ -54,9 +53,18 @@ class JudgedTexts:
 
     def common_start(self, text: str, start: int) -> int:
         """Where a quotation that begins at a place of the reply ends."""
-        shared, end, stop = self._common_pieces(text, start)
-        high = stop - 1
-        low = end
+        # The longest part that ends at a border and is contained in the judged texts. Steps grow
+        # while they succeed, so that the work is in proportion to what is shared.
+        shared, end, failed, step = "", start, len(text) + 1, _FIRST_STEP
+        while step and end < len(text):
+            border = _PIECE_BORDER.search(text, end + step)
+            stop = len(text) if border is None else border.start()
+            longer = shared + normalised(text[end:stop]) if stop < failed else None
+            if longer is not None and longer in self.quoted:
+                shared, end, step = longer, stop, step * 2
+            else:
+                failed, step = min(failed, stop), step // 2
+        low, high = end, failed - 1
         # The rest is found by bisection: normalising is what costs time.
         while low < high:
             middle = (low + high + 1) // 2
@@ -67,26 +75,11 @@ class JudgedTexts:
         shared += normalised(text[end:low])
         return low if len(shared) >= _LEAST and ":" in shared else start
 
-    def _common_pieces(self, text: str, start: int) -> tuple[str, int, int]:
-        """The longest part that ends at a border and is contained in the judged texts."""
-        # Steps grow while they succeed, so that the work is in proportion to what is shared.
-        shared, end, failed, step = "", start, len(text) + 1, _FIRST_STEP
-        while step and end < len(text):
-            border = _PIECE_BORDER.search(text, end + step)
-            stop = len(text) if border is None else border.start()
-            longer = shared + normalised(text[end:stop]) if stop < failed else None
-            if longer is not None and longer in self.quoted:
-                shared, end, step = longer, stop, step * 2
-            else:
-                failed, step = min(failed, stop), step // 2
-        return shared, end, failed
 
-
-def judged_texts(judged_text: str | Sequence[str] | None) -> JudgedTexts | None:
+def judged_texts(judged_text: str | Sequence[str] | None) -> JudgedTexts:
     """The judged texts in the form they are compared in, cached for the next reply."""
-    texts = (judged_text,) if isinstance(judged_text, str) else tuple(judged_text or ())
-    texts = tuple(text for text in texts if text)
-    return _normalised_texts(texts) if texts else None
+    texts = (judged_text,) if isinstance(judged_text, str) else (judged_text or ())
+    return _normalised_texts(tuple(text for text in texts if text))
 
 
 def is_json_like(judged_text: str | Sequence[str] | None) -> bool:
@@ -144,13 +137,10 @@ _Place = tuple[int, int]
 
 # Characters with which nothing composes; the last before a non-ASCII one may compose with it.
 _ALONE = re.compile(r"[\x00-\x7f]+(?=[\x00-\x7f]|\Z)")
-
 _ELLIPSES = ("[...]", "[…]", "...", "…")
-
 _QUOTES = str.maketrans(
     {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"}
 )
-
 _OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 # Unicode's stream-safe form allows 30 marks on a character; longer runs cost quadratic time.
@@ -176,18 +166,15 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
             end = start + len(wanted)
             found.append(Evidence(quote=quote, match="exact", start=start, end=end))
         else:
-            folded = folded or _fold(text)  # costly, and most quotes are exact
-            found.append(_find_folded(quote, *folded))
+            plain, places = folded = folded or _fold(text)  # costly, and most quotes are exact
+            wanted = _fold(wanted)[0].strip()
+            start = plain.find(wanted) if wanted else -1
+            if start < 0:
+                found.append(Evidence(quote=quote))
+                continue
+            (start, _), (_, end) = places[start], places[start + len(wanted) - 1]
+            found.append(Evidence(quote=quote, match="normalized", start=start, end=end))
     return tuple(found)
-
-
-def _find_folded(quote: str, folded: str, places: list[_Place]) -> Evidence:
-    wanted = _fold(_bare(quote))[0].strip()
-    start = folded.find(wanted) if wanted else -1
-    if start < 0:
-        return Evidence(quote=quote)
-    last = start + len(wanted) - 1
-    return Evidence(quote=quote, match="normalized", start=places[start][0], end=places[last][1])
 
 
 def _bare(quote: str) -> str:

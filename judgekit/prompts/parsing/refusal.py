@@ -13,7 +13,6 @@ _CANNOT = (
     r"|(?:do not|don't) feel comfortable|must refuse|(?:am|'m) (?:declining|prohibited)"
     r"|(?:do not|don't) (?:wish|want) to|(?:am|'m) forced to decline|should not|shouldn't)"
 )
-
 _DO = (
     r"(?:assist|help|provide|evaluat\w*|assess\w*|scor\w*|judg\w*|rat(?:e|ing)|grad(?:e|ing)"
     r"|comply|complet\w*|fulfil\w*|engage|continue|answer|respond|do that|do this"
@@ -31,8 +30,7 @@ _UP_TO = (
 _ENGLISH = (
     (
         rf"\bi(?: am|'m)?(?: (?:really|truly|very|so|deeply))? (?:sorry"
-        rf"|apologi[sz]e)\b[^.!?\n]{{0,60}}"
-        rf"\b{_CANNOT}\b"
+        rf"|apologi[sz]e)\b[^.!?\n]{{0,60}}\b{_CANNOT}\b"
     ),
     rf"\b(?:i|we)\b[ ,]{{0,2}}(?:\w+ ){{0,3}}?(?:i |we )?{_CANNOT}\b{_UP_TO}{_DO}",
     rf"\b(?:i|we){_CANNOT}\b{_UP_TO}{_DO}",
@@ -40,8 +38,7 @@ _ENGLISH = (
     rf"\b(?:unable|not able) to {_DO}",
     (
         rf"\b(?:sorry|apologies|unfortunately"
-        rf"|regret\w*)\b[^.!?\n]{{0,80}}\b{_CANNOT}\b[^.!?\n]{{0,60}}"
-        rf"\b{_DO}"
+        rf"|regret\w*)\b[^.!?\n]{{0,80}}\b{_CANNOT}\b[^.!?\n]{{0,60}}\b{_DO}"
     ),
     (
         r"\b(?:request|content|prompt|response|reply) (?:was|has been|is|were) (?:blocked|filtered"
@@ -66,20 +63,17 @@ _ENGLISH = (
     ),
     (
         r"\b(?:not|nothing) (?:something|a request|a task)?\s?(?:that )?i(?: am|'m)? (?:can "
-        r"|able to "
-        r"|willing to )(?:help|assist|do|evaluate|grade|score|judge)"
+        r"|able to |willing to )(?:help|assist|do|evaluate|grade|score|judge)"
     ),
 )
 
 _OTHERS = (
     (
         r"no (?:puedo|podemos|me es posible)|no (?:estoy|soy) (?:capaz|en condiciones)"
-        r"|debo (?:rechazar"
-        r"|declinar)|lo siento,? (?:pero )?no"
+        r"|debo (?:rechazar|declinar)|lo siento,? (?:pero )?no"
     ),
     (
-        r"je ne (?:peux|suis|puis) pas|je ne peux|je suis (?:désolée?|incapable)"
-        r"|je dois (?:refuser"
+        r"je ne (?:peux|suis|puis) pas|je ne peux|je suis (?:désolée?|incapable)|je dois (?:refuser"
         r"|décliner)|désolée?[^.!?\n]{0,40}ne p(?:eux|uis)|il m'est impossible"
     ),
     (
@@ -107,8 +101,7 @@ _OTHERS = (
     r"मैं .{0,60}(?:नहीं कर सकत|असमर्थ)|क्षमा करें|माफ़ कीजिए|माफ कीजिए|দুঃখিত",
     (
         r"无法(?:提供|协助|帮助|评|对|完成|满足|回答|处理|为|给|继续|执行|进行|打分)|不能(?:提供|协助|帮助|评|对|完成|满足|回答|处理|为|给)|抱歉"
-        r"|对不起|拒绝(?:评|回答|提供)"
-        r"|無法(?:提供|協助|幫助|評|對|完成|滿足|回答|處理|為|給)|不能(?:協助|幫助|評)|對不起|恕我"
+        r"|对不起|拒绝(?:评|回答|提供)|無法(?:提供|協助|幫助|評|對|完成|滿足|回答|處理|為|給)|不能(?:協助|幫助|評)|對不起|恕我"
     ),
     r"申し訳|できません|できかねます|お応えでき|お答えでき|お手伝いでき|いたしかねます|お断り",
     r"죄송|할 수 없|드릴 수 없|도와드릴 수|불가능합니다|거절",
@@ -133,7 +126,6 @@ _QUOTED = re.compile(
     r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”|„[^“”\n]{1,2000}[“”]|«[^»\n]{1,2000}»|「[^」\n]{1,2000}」"
     r"|\u2018[^\u2019\n]{1,2000}\u2019(?!\w)|(?<!\w)'[^'\n]{4,2000}'(?!\w)|`[^`\n]{1,2000}`"
 )
-
 _CURLY = str.maketrans("\u2019\u2018\u02bc\uff07\u00b4", "'''''")
 
 # A refusal is short or comes first, and the patterns above are slow on long texts.

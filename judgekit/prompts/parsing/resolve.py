@@ -21,13 +21,17 @@ from judgekit.prompts.parsing.extract import (
 )
 from judgekit.prompts.parsing.fields import (
     EVIDENCE_KEYS,
+    HIGHEST_SIDE_SCORE,
     LABEL_KEYS,
+    LOWEST_SIDE_SCORE,
     MAXIMUM_KEYS,
     MINIMUM_KEYS,
     PREFERENCE_KEYS,
     RATIONALE_KEYS,
     SCORE_KEYS,
     SLOTS_BY_SCORE,
+    CriterionReply,
+    PreferenceReply,
     expected_choices,
     expected_criteria,
     fold_key,
@@ -47,12 +51,6 @@ from judgekit.prompts.parsing.nodes import (
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.scanner import scan_reply
-from judgekit.prompts.parsing.strict import (
-    HIGHEST_SIDE_SCORE,
-    LOWEST_SIDE_SCORE,
-    CriterionReply,
-    PreferenceReply,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
@@ -72,7 +70,6 @@ _FILTERED = frozenset(
     | {"prohibited_content", "guardrail_intervened", "content_filtered"}
 )
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"})
-
 _INVISIBLE = re.compile("[\\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+")
 _PAGE = re.compile(r"\s{0,99}<(?:!doctype html|html)\b", re.IGNORECASE)
 
@@ -86,7 +83,6 @@ _LOOSE_CHOICE = re.compile(
     r"[\"'“\u2018*_`\[(]{0,4}(?P<value>first|second|tie)\b",
     re.IGNORECASE,
 )
-
 _QUOTES = "\"'“"
 
 # What is wrong with the choices, behind what to answer.
@@ -95,7 +91,6 @@ _CHOICE_MESSAGES = {
     "missing_criteria": ", for every question; the reply left one out.",
     "not_a_choice": "; the reply said something else.",
 }
-
 _FAULTS = {
     "truncated": "Give one complete JSON object; the reply ended before its verdict was closed.",
     "garbled": "Give one valid JSON object; the reply's JSON could not be read.",
@@ -196,11 +191,11 @@ def _unwrap_json_string(text: str) -> str:
 
 
 def _is_quotation(
-    marks: Sequence[ScoreCandidate], names: ExpectedCriteria, judged: JudgedTexts | None
+    marks: Sequence[ScoreCandidate], names: ExpectedCriteria, judged: JudgedTexts
 ) -> bool:
     """Whether the judged text contains the scores of a document in the same structure."""
     trusted = [mark for mark in marks if mark.leaf is not None]
-    if judged is None or not trusted:
+    if not trusted:
         return False
     source = trusted[0].source
     start, end = min(m.start for m in trusted), max(m.end for m in trusted)
@@ -263,18 +258,17 @@ def _candidates(
     return [find_candidates(node, scan.text, names) for node in nodes], []
 
 
-def _is_quoted_line(mark: ScoreCandidate, judged: JudgedTexts | None) -> bool:
-    if judged is None or mark.leaf is None:
+def _is_quoted_line(mark: ScoreCandidate, judged: JudgedTexts) -> bool:
+    if mark.leaf is None:
         return False
-    if mark.leaf.kind == "line" and mark.leaf.start >= mark.start and mark.source:
-        return judged.has(mark.source[mark.start : mark.leaf.start] + mark.leaf.text) or (
-            judged.has(mark.source[mark.start : mark.end])
-        )
-    return judged.has(mark.source[mark.start : mark.end])
+    is_line = mark.leaf.kind == "line" and mark.leaf.start >= mark.start and mark.source != ""
+    value = mark.source[mark.start : mark.leaf.start] + mark.leaf.text
+    # The shorter one first: the search for what is not there takes longest.
+    return (is_line and judged.has(value)) or judged.has(mark.source[mark.start : mark.end])
 
 
 def _check_loose_keys(
-    prose: str, found: Found, names: ExpectedCriteria, judged: JudgedTexts | None, reply: str
+    prose: str, found: Found, names: ExpectedCriteria, judged: JudgedTexts, reply: str
 ) -> None:
     """Refuse a verdict that is contradicted by keys outside of any structure."""
     # They are the rest of an object that a quotation in it broke in two.
@@ -292,7 +286,7 @@ def _check_loose_keys(
         if names.are_choices:
             value = SLOTS_BY_SCORE.index(value.casefold())
         same = raw is not None and value is not None and float(value) == raw
-        if not same and not (judged and judged.has(match.group())):
+        if not same and not judged.has(match.group()):
             message = "Give one JSON object and nothing else."
             if names.are_choices:
                 ask, slot = names.criteria[0].ask, match["value"].casefold()
@@ -331,7 +325,12 @@ def resolve_scores(
     verdict = [mark for marks in with_scores for mark in marks if mark.trusted]
     beside = [mark for marks in documents for mark in marks if not mark.trusted]
     if verdict:
-        _check_joined(with_scores, names)
+        # Several documents are one verdict when one has all, or when each has one criterion.
+        sizes = [len({mark.criterion for mark in marks if mark.trusted}) for marks in with_scores]
+        if len(sizes) > 1 and max(sizes) < len(names.criteria) and max(sizes) > 1:
+            raise UnresolvedError(
+                "ambiguous", "Give one JSON object for all criteria, not several."
+            )
         beside += lines
     else:
         verdict = list(lines)
@@ -349,13 +348,6 @@ def resolve_scores(
 
 def _of_criterion(marks: Iterable[ScoreCandidate], index: int) -> list[ScoreCandidate]:
     return [mark for mark in marks if mark.criterion == index]
-
-
-def _check_joined(documents: Sequence[Sequence[ScoreCandidate]], names: ExpectedCriteria) -> None:
-    """Several documents are one verdict when one has all, or when each has one criterion."""
-    sizes = [len({mark.criterion for mark in marks if mark.trusted}) for marks in documents]
-    if len(sizes) > 1 and max(sizes) < len(names.criteria) and max(sizes) > 1:
-        raise UnresolvedError("ambiguous", "Give one JSON object for all criteria, not several.")
 
 
 def _agreed_score(
@@ -511,7 +503,6 @@ def _choice_as_score(pair: KeyValue, names: ExpectedCriteria, *, is_declined: bo
 
 
 def _preference_reply(candidate: ScoreCandidate, reply: CriterionReply) -> PreferenceReply:
-    """The preference that was read as a score, with the fields beside it."""
     owner = candidate.owners[0] if candidate.owners else Obj((), 0, 0)
     # The first of two equal keys counts, as everywhere in a reply.
     beside = {pair.key: pair.value for pair in reversed(owner.pairs)}

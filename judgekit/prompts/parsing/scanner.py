@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.prompts.parsing.fields import SCORE_KEYS, fold_key
 from judgekit.prompts.parsing.nodes import JsonFaultError, parse_tolerant_json
@@ -21,21 +20,17 @@ _KINDS = (
     r"|inner_monologue|monologue|internal|antthinking|deliberation|feedback|evidence|quote|quotes"
     r"|details"
 )
-
 _REASONING_TAG = (
     rf"(?:<|&lt;|◁)\s{{0,4}}(?P<close>/?)\s{{0,4}}(?:\w{{1,20}}:)?(?P<kind>{_KINDS})"
     rf"(?:\s[^<>]{{0,200}})?(?:>|&gt;|▷)"
     rf"|\[(?P<close2>/?)(?P<kind2>think|thinking|thought|reasoning)\]"
     rf"|<\|(?P<close3>begin_of_|end_of_|/|)(?P<kind3>think|thinking|thought|reasoning)\|>"
 )
-
 _REASONING_TAGS = re.compile(_REASONING_TAG, re.IGNORECASE)
-
 _REASONING = (
     rf"(?P<channel><\|channel\|>\s*(?P<channel_name>\w*))"
     rf"|(?P<fence>(?:```|~~~)\s*(?:think\w*|thought\w*|reasoning)\b)|{_REASONING_TAG}"
 )
-
 _CHANNEL_END = re.compile(r"<\|(?:end|start|channel)\|>")
 
 # White space, invisible characters and comments, between a bracket and what follows it.
@@ -43,7 +38,6 @@ _GAP = (
     r"(?:[\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++"
     r"|(?://|(?<=\s)#)[^\n]{0,200}+\n|/\*[^*]{0,200}+\*/){0,20}+"
 )
-
 _JSON_START = (
     rf"[{{\uff5b](?:\s*+[{{\uff5b])?{_GAP}(?:\"[^\"\n]{{0,120}}\"|'[^'\n]{{0,120}}'"
     r"|[“”„][^“”\n]{0,120}[“”]|[\u2018\u2019\u201a][^\u2018\u2019\n]{0,120}[\u2018\u2019]"
@@ -56,11 +50,9 @@ _JSON_START = (
 _NOISE = r"(?P<noise>(?:[{\uff5b\[]\s{0,4}){41})"
 _STOPS = re.compile(_REASONING, re.IGNORECASE)
 _STOPS_WITH_JSON = re.compile(rf"{_REASONING}|{_NOISE}|{_JSON_START}", re.IGNORECASE)
-
 _KEYS = re.compile(
     r"[\"'“”\u2018\u2019]?([^\W\d][\w &./-]{0,60}?)[\"'“”\u2018\u2019]?\s{0,20}[:=\uff1a]"
 )
-
 _QUOTING = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
 # Some servers strip the channel tokens of gpt-oss, and leave their names.
 _STRIPPED_CHANNELS = re.compile(r"\A\s*analysis.*?assistantfinal", re.DOTALL)
@@ -73,8 +65,7 @@ _MOST_LINES = 4_000
 _LONGEST_PROSE = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """A reply taken apart."""
 
     text: str
@@ -84,7 +75,7 @@ class Scan:
 
 
 def scan_reply(
-    reply: str, names: ExpectedCriteria, judged: JudgedTexts | None, *, with_json: bool = True
+    reply: str, names: ExpectedCriteria, judged: JudgedTexts, *, with_json: bool = True
 ) -> Scan:
     """Take a reply apart."""
     # A structure that begins like JSON and cannot be read makes the whole reply untrustworthy,
@@ -99,7 +90,7 @@ class _Scanner:
     """Walks through a reply once; `pos` is the next place to look at."""
 
     def __init__(
-        self, text: str, names: ExpectedCriteria, judged: JudgedTexts | None, *, with_json: bool
+        self, text: str, names: ExpectedCriteria, judged: JudgedTexts, *, with_json: bool
     ) -> None:
         self.text = text
         self.stops = _STOPS_WITH_JSON if with_json else _STOPS
@@ -116,24 +107,26 @@ class _Scanner:
     def scan(self) -> Scan:
         while self.fault is None and (match := self.stops.search(self.text, self.pos)):
             if match.group("channel"):
-                self._channel(match)
+                if match.group("channel_name").casefold() == "final":
+                    self._forget_before(match.end())
+                else:
+                    channel_end = _CHANNEL_END.search(self.text, match.end())
+                    self._drop(match.start(), channel_end.start() if channel_end else -1, 0)
             elif match.group("fence"):
                 self._drop(match.start(), self.text.find(match.group()[:3], match.end()), 3)
             elif kind := _kind(match):
                 self._tag(match, kind)
             else:
                 self._structure(match)
-        prose = self._prose()
+        parts: list[str] = []
+        last = 0
+        for start, end, stands_for in self.dropped:
+            parts += [self.text[last:start], stands_for]
+            last = end
+        prose = "".join([*parts, self.text[last:]])
         if self.fault is None and (len(prose) > _LONGEST_PROSE or prose.count("\n") > _MOST_LINES):
             self.fault = "too_long"
         return Scan(self.text, tuple(self.documents), prose, self.fault)
-
-    def _channel(self, match: re.Match[str]) -> None:
-        if match.group("channel_name").casefold() == "final":
-            self._forget_before(match.end())
-            return
-        end = _CHANNEL_END.search(self.text, match.end())
-        self._drop(match.start(), end.start() if end else -1, 0)
 
     def _tag(self, match: re.Match[str], kind: str) -> None:
         """Drop a reasoning block up to its matching end."""
@@ -163,8 +156,8 @@ class _Scanner:
             self.dropped.append((start, end + closing, "\n"))
             self.pos = end + closing
             return
-        if not self.is_rest_quoted and self.judged is not None:
-            self.is_rest_quoted = self.judged.has(self.text[start:].strip())
+        # Once it is known, the rest need not be compared again.
+        self.is_rest_quoted = self.is_rest_quoted or self.judged.has(self.text[start:].strip())
         if self.is_rest_quoted:
             self.pos = start + 1
         else:
@@ -205,7 +198,10 @@ class _Scanner:
             self.fault = "too_long"
             return
         # A quoted structure may be cut anywhere; what is quoted is skipped, then the scan resumes.
-        end = start if self.judged is None else self.judged.common_start(self.text, start)
+        end = self.judged.common_start(self.text, start)
+        line_end = self.text.find("\n", fault.position, fault.position + _AFTER_FAULT)
+        line_end = fault.position + _AFTER_FAULT if line_end < 0 else line_end
+        keys = (match.group(1) for match in _KEYS.finditer(self.text, start, line_end))
         if end > start:
             self.pos = end
         # Prose in braces such as `{note: see above}` is no broken verdict unless it names one.
@@ -213,27 +209,11 @@ class _Scanner:
             is_bare
             and fault.kind == "garbled"
             and self.n_faults < _MOST_FAULTS
-            and not self._names_verdict(start, self._line_end(fault.position))
+            and not any(self.names.find(k) is not None or fold_key(k) in SCORE_KEYS for k in keys)
         ):
             self.pos = start + 1
         else:
             self.fault = "truncated" if fault.kind == "unclosed" else fault.kind
-
-    def _line_end(self, position: int) -> int:
-        end = self.text.find("\n", position, position + _AFTER_FAULT)
-        return position + _AFTER_FAULT if end < 0 else end
-
-    def _names_verdict(self, start: int, end: int) -> bool:
-        keys = (match.group(1) for match in _KEYS.finditer(self.text, start, end))
-        return any(self.names.find(key) is not None or fold_key(key) in SCORE_KEYS for key in keys)
-
-    def _prose(self) -> str:
-        parts: list[str] = []
-        last = 0
-        for start, end, stands_for in self.dropped:
-            parts += [self.text[last:start], stands_for]
-            last = end
-        return "".join([*parts, self.text[last:]])
 
 
 def _kind(match: re.Match[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""What a reply states, as records, and the fast path for replies in exactly the requested layout.
+"""Reads the scores or preferences of a JSON reply in exactly the requested layout.
 
 All other replies are read in `resolve` and `text_formats`.
 """
@@ -6,56 +6,71 @@ All other replies are read in `resolve` and `text_formats`.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE
+from judgekit.prompts.parsing.fields import (
+    HIGHEST_SIDE_SCORE,
+    LOWEST_SIDE_SCORE,
+    SLOTS_BY_SCORE,
+    CriterionReply,
+    PreferenceReply,
+)
+from judgekit.prompts.parsing.quotation import is_json_like
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judgekit.records import Criterion, PreferenceSlot
+    from judgekit.records import Criterion
+
+# `resolve` is imported when a reply needs it: its patterns take longer to compile than a thousand
+# strict replies to parse, and a run of cached replies seldom needs them.
 
 
-@dataclass(frozen=True, slots=True)
-class CriterionReply:
-    """What a judge's reply states about one criterion."""
+def parse_criterion_replies(
+    text: str | None,
+    criteria: Sequence[Criterion],
+    *,
+    finish_reason: str | None = "stop",
+    judged_text: str | Sequence[str] | None = None,
+) -> dict[str, CriterionReply]:
+    """What a judge's reply states on each criterion: score, rationale, evidence, confidence."""
+    answer = _strict_answer(text, finish_reason, judged_text)
+    if answer is not None and (strict := _strict_replies(answer, criteria)) is not None:
+        return strict
+    from judgekit.prompts.parsing.resolve import resolve_criteria  # noqa: PLC0415
 
-    raw: float | None
-    rationale: str | None = None
-    evidence: tuple[str, ...] = ()
-    confidence: float | None = None
-
-    @property
-    def cannot_assess(self) -> bool:
-        """Whether the judge states that it cannot assess the output on this criterion."""
-        return self.raw is None
+    return resolve_criteria(text, criteria, finish_reason, judged_text)
 
 
-@dataclass(frozen=True, slots=True)
-class PreferenceReply:
-    """What a judge's reply states about two outputs, on one criterion or overall."""
+def parse_preferences(
+    text: str | None,
+    questions: Sequence[str],
+    *,
+    finish_reason: str | None = "stop",
+    judged_text: Sequence[str] = (),
+) -> dict[str, PreferenceReply]:
+    """What a judge's JSON reply prefers, for each question."""
+    answer = _strict_answer(text, finish_reason, judged_text)
+    if answer is not None and (strict := _strict_preferences(answer, questions)) is not None:
+        return strict
+    from judgekit.prompts.parsing.resolve import resolve_preferences  # noqa: PLC0415
 
-    choice: PreferenceSlot | None
-    rationale: str | None = None
-    evidence_first: tuple[str, ...] = ()
-    evidence_second: tuple[str, ...] = ()
-    confidence: float | None = None
-    raw_first: float | None = None
-    raw_second: float | None = None
+    return resolve_preferences(text, questions, finish_reason, judged_text)
 
-    @property
-    def cannot_assess(self) -> bool:
-        """Whether the judge states that the two cannot be compared."""
-        return self.choice is None
 
-    @property
-    def scores_disagree(self) -> bool:
-        """Whether its scores contradict its choice."""
-        if self.raw_first is None or self.raw_second is None or self.choice is None:
-            return False
-        order = (self.raw_first > self.raw_second) - (self.raw_first < self.raw_second)
-        return order != {"first": 1, "second": -1, "tie": 0}[self.choice]
+def _strict_answer(
+    text: str | None, finish_reason: str | None, judged_text: str | Sequence[str] | None
+) -> dict[str, object] | None:
+    """The JSON object that a reply is, where no part of it can be a quotation."""
+    # The strict parser cannot tell a quoted verdict from the judge's own, so it is left out if the
+    # judged text could contain one.
+    if text is None or finish_reason not in {"stop", None} or is_json_like(judged_text):
+        return None
+    try:
+        answer = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
 
 
 # Larger whole numbers lose digits as floats, and the largest raise.
@@ -63,21 +78,14 @@ _LARGEST = 10**15
 _CRITERION_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
 
 
-def parse_strict_reply(
-    text: str, criteria: Sequence[Criterion]
+def _strict_replies(
+    answer: dict[str, object], criteria: Sequence[Criterion]
 ) -> dict[str, CriterionReply] | None:
-    """The readings of a reply in judgekit's own layout; None for any other."""
-    try:
-        answer = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(answer, dict):
-        return None
     if len(criteria) == 1 and "score" in answer:
-        reply = _strict_criterion(answer, criteria[0])
-        return None if reply is None else {criteria[0].name: reply}
-    answers = answer.get("criteria")
-    if len(answer) != 1 or not isinstance(answers, dict) or len(answers) != len(criteria):
+        answers: object = {criteria[0].name: answer}
+    else:
+        answers = answer.get("criteria") if len(answer) == 1 else None
+    if not isinstance(answers, dict) or len(answers) != len(criteria):
         return None
     replies: dict[str, CriterionReply] = {}
     for criterion in criteria:
@@ -124,20 +132,10 @@ def _refuse(constant: str) -> NoReturn:
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
 
-LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE = 1, 10
-"""The ends of the scale on which each of two outputs may be scored beside the preference."""
 
-
-def parse_strict_preferences(
-    text: str, questions: Sequence[str]
+def _strict_preferences(
+    answer: dict[str, object], questions: Sequence[str]
 ) -> dict[str, PreferenceReply] | None:
-    """The readings of a comparison in judgekit's own layout; None for any other."""
-    try:
-        answer = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(answer, dict):
-        return None
     if len(questions) == 1 and "preference" in answer:
         answers: dict[str, object] = {questions[0]: answer}
     elif answer.keys() == {"criteria", "overall"} and isinstance(answer["criteria"], dict):

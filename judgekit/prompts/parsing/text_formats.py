@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import without_fences
-from judgekit.prompts.parsing.fields import expected_criteria
-from judgekit.prompts.parsing.json_replies import parse_criterion_replies
+from judgekit.prompts.parsing.fields import CriterionReply, PreferenceReply, expected_criteria
 from judgekit.prompts.parsing.nodes import ascii_digits, quote_value
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
@@ -28,7 +27,7 @@ from judgekit.prompts.parsing.resolve import (
     require_text,
 )
 from judgekit.prompts.parsing.scanner import scan_reply
-from judgekit.prompts.parsing.strict import CriterionReply, PreferenceReply
+from judgekit.prompts.parsing.strict import parse_criterion_replies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,26 +42,21 @@ if TYPE_CHECKING:
     from judgekit.records import Criterion, PreferenceSlot
 
 _STATED_NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
-
 _SCORE_LINE = re.compile(
     r"\b(?:score|rating|grade)\b[*_`\"']{0,4}(?:[ \t]{0,3}\([^()\n]{1,20}\))?[*_`\"']{0,4}"
     r"[ \t]{0,5}[:=][ \t]{0,5}(?P<value>[^\n]{1,120})",
     re.IGNORECASE,
 )
-
 _SCORE_OUT_OF = re.compile(
     rf"(?<![\w.,/-])(?P<value>{_STATED_NUMBER}[ \t]{{0,3}}(?:/"
     rf"|out of)[ \t]{{0,3}}{_STATED_NUMBER})(?![\w/]|[.,]\d)",
     re.IGNORECASE,
 )
-
 _BARE = re.compile(rf"^[ \t*_`]{{0,8}}(?P<value>{_STATED_NUMBER})[ \t*_`.]{{0,8}}$", re.MULTILINE)
-
 _LEADING = re.compile(
     rf"[*_`\"'\[( \t]{{0,6}}"
     rf"({_STATED_NUMBER}(?:[ \t]{{0,3}}(?:/|out of)[ \t]{{0,3}}{_STATED_NUMBER})?)"
 )
-
 _GOES_ON = re.compile(
     r"[\w%/]|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
 )
@@ -74,11 +68,9 @@ _RESULT_TAG = re.compile(
 
 # The brackets of MT-Bench's judges: `[[7]]`, `[[A]]`.
 _VERDICT_BRACKETS = re.compile(r"\[\[[ \t]{0,5}(?P<value>[^\[\]\n]{1,20}?)[ \t]{0,5}\]\]")
-
 _FEEDBACK = re.compile(
     r"\A\s*(?:###\s*)?(?:Feedback|Explanation|Reasoning|Rationale)\s*:\s*", re.IGNORECASE
 )
-
 _DECORATION = " \t\n*_`.:,;!\u2013—-"
 _LINE_ENDED = re.compile(r"[ \t*_`.]*+(?:\n|\Z)")
 
@@ -106,7 +98,7 @@ def parse_formatted_reply(
     reply, prose, judged = _prose_of(text, names, finish_reason, judged_text)
     hits = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
     raise_if_too_many(hits, reply)
-    has = None if judged is None else cache(judged.has)
+    has = cache(judged.has)
     hits = [hit for hit in hits if not _is_quoted(hit, has)]
     if is_cut_off(finish_reason):
         hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
@@ -131,7 +123,7 @@ def parse_formatted_preference(
     prose = prose.strip()
     hits = sorted(form.find(prose, reply_format), key=lambda hit: hit.start)
     raise_if_too_many(hits, reply)
-    has = None if judged is None else cache(judged.has)
+    has = cache(judged.has)
     hits = [hit for hit in hits if not _is_quoted_choice(hit, has, judged_text)]
     if is_cut_off(finish_reason) and not form.closes_itself:
         hits = [hit for hit in hits if _CHOICE_LINE_ENDED.match(prose, hit.end) is not None]
@@ -163,7 +155,7 @@ def _prose_of(
     names: ExpectedCriteria,
     finish_reason: str | None,
     judged_text: str | Sequence[str] | None,
-) -> tuple[str, str, JudgedTexts | None]:
+) -> tuple[str, str, JudgedTexts]:
     """The reply, its prose without reasoning and fences, and the judged texts."""
     reply, judged = require_text(text, finish_reason), judged_texts(judged_text)
     scan = scan_reply(reply, names, judged, with_json=False)
@@ -195,20 +187,22 @@ def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
     if any(_LEADING.match(ascii_digits(hit.group("value"))) for hit in hits):
         # Where a line is labelled, "in 39 out of 50 states" is prose.
         return sorted(hits, key=lambda hit: hit.start("value"))
-    spans = [(hit.start(), hit.end()) for hit in hits]
+    spans = [hit.span() for hit in hits]
     for pattern in (_SCORE_OUT_OF, _BARE):
-        hits += [h for h in pattern.finditer(prose) if not _within(h.start("value"), spans)]
+        for hit in pattern.finditer(prose):
+            before = bisect_right(spans, (hit.start("value"), sys.maxsize)) - 1
+            if before < 0 or hit.start("value") >= spans[before][1]:
+                hits.append(hit)
     return sorted(hits, key=lambda hit: hit.start("value"))
 
 
 class TextFormat(NamedTuple):
     """A format other than JSON for one output: how its score is found and asked for."""
 
+    # Everything in a reply's prose that may be the verdict, in the order of the text.
     find: Callable[[str, ReplyFormat, str], list[re.Match[str]]]
-    """Everything in a reply's prose that may be the verdict, in the order of the text."""
-
+    # What a template must contain, alternatives joined by `|`; empty where it declares choices.
     wanted_words: tuple[str, ...] = ()
-    """What a template must contain, alternatives joined by `|`; empty where it declares choices."""
 
 
 TEXT_FORMATS: Mapping[str, TextFormat] = {
@@ -225,15 +219,10 @@ TEXT_FORMATS: Mapping[str, TextFormat] = {
 }
 
 
-def _within(place: int, spans: list[tuple[int, int]]) -> bool:
-    at = bisect_right(spans, (place, sys.maxsize)) - 1
-    return at >= 0 and place < spans[at][1]
-
-
-def _is_quoted(hit: re.Match[str], has: Callable[[str], bool] | None) -> bool:
+def _is_quoted(hit: re.Match[str], has: Callable[[str], bool]) -> bool:
     """Whether the judged text contains a hit, with the words or brackets around its value."""
     # A bare value with a stop or comma ("No, …") is common in texts and no quotation.
-    if has is None or hit.group().strip(_DECORATION) == hit.group("value"):
+    if hit.group().strip(_DECORATION) == hit.group("value"):
         return False
     value = _LEADING.match(ascii_digits(hit.group("value")))
     end = hit.end() if value is None else hit.start("value") + value.end()
@@ -344,7 +333,6 @@ def _find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
 
 
 def _fold_choice(word: str) -> str:
-    """A choice in the form choices are compared in."""
     # AlpacaEval labels the outputs `m` and `M`; words may be written in capitals.
     return word if len(word) == 1 else word.casefold()
 
@@ -352,29 +340,23 @@ def _fold_choice(word: str) -> str:
 _NUMBER_WORDS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip
-
 _ONE = rf"(?:[0-9]{{1,3}}(?:\.[0-9]{{1,4}})?|{'|'.join(_NUMBER_WORDS)})"
-
 _VALUE = (
     rf"(?<![\w.$£€-])(?P<value>{_ONE}(?:[ -]?(?:out[ ]of|/)[ ]?{_ONE})?)"
     r"(?![\w/]|[ ]?%|[.,][0-9]|[ ]?[-\u2013][ ]?[0-9]|[ ]of\b)"
 )
-
 _LABELLED = re.compile(
     rf"\b(?:score|rating|grade)\b[*_`\"']{{0,4}}[ ]{{0,3}}[:=][*_`\"' ]{{0,6}}{_VALUE}",
     re.IGNORECASE,
 )
-
 _SENTENCE = re.compile(
     rf"\b(?:score[sd]?|scoring|rat(?:e[sd]?|ing)|grade[sd]?)\b[^.!?\n]{{0,80}}?{_VALUE}",
     re.IGNORECASE,
 )
-
 _STATED_OUT_OF = re.compile(
     rf"(?<![\w.-])(?P<value>{_ONE}[ -]?(?:out[ ]of|/)[ ]?{_ONE})(?![\w%/]|[.,][0-9])",
     re.IGNORECASE,
 )
-
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
 _TAIL_LENGTH = 200
 _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
@@ -382,7 +364,6 @@ _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 
 
 def _stated_scores(prose: str) -> list[re.Match[str]]:
-    """Where a score is stated, in the order of the text."""
     # A line `Score: n` overrides a sentence, and a sentence overrides a bare number that ends the
     # reply. What follows a number counts: a match that ended 2-1 and 3.5 % are no scores.
     folded = prose.casefold()
@@ -403,21 +384,17 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
 
 # FairEval and the Vicuna judges score two assistants: on a line `8 9`, or one by one by name.
 _SIDE_NUMBER = r"[0-9]{1,3}(?:\.[0-9]{1,3})?"
-
 _SIDE = (
     rf"({_SIDE_NUMBER})(?:[ \t]{{0,3}}/[ \t]{{0,3}}10)?(?![\w%/]|[.,]\d|[ \t]*[-\u2013][ \t]*\d)"
 )
-
 _PAIR_LINE = re.compile(
     rf"^[ \t*_`]{{0,8}}({_SIDE_NUMBER})(?:[ \t]*,[ \t]*|[ \t]+)({_SIDE_NUMBER})[ \t*_`]{{0,8}}$",
     re.MULTILINE,
 )
-
 _NAMED = re.compile(
     rf"\bassistant[ \t]{{0,3}}(?P<who>[12])[*_`]{{0,4}}[ \t]{{0,3}}:[ \t*_`]{{0,8}}{_SIDE}",
     re.IGNORECASE,
 )
-
 _TUPLE = re.compile(
     rf"\b(?:output|tuple|scores?)\b[^.\n()]{{0,60}}?\([ \t]{{0,3}}({_SIDE_NUMBER})[ \t]{{0,3}},"
     rf"[ \t]{{0,3}}({_SIDE_NUMBER})[ \t]{{0,3}}\)",
@@ -429,7 +406,6 @@ _RESERVATION = re.compile(
     r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-
 _CLAUSE = re.compile(r"[.!?,;:\n]")
 _CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"
 _CHOICE_LINE_ENDED = re.compile(r"[ \t*_`.\"')]*+\n")
@@ -440,12 +416,9 @@ _LOWEST, _HIGHEST = 0.0, 10.0
 
 @dataclass(frozen=True, slots=True)
 class _ChoiceHit:
-    """A choice found in a reply."""
-
     choice: PreferenceSlot
+    # The words that state it; empty for a bare letter or pair, which any text may contain.
     text: str
-    """The words that state it; empty for a bare letter or pair, which any text may contain."""
-
     start: int
     end: int
     raws: tuple[float, float] | None = None
@@ -454,7 +427,7 @@ class _ChoiceHit:
 def _bracketed_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHit]:
     slots = {_fold_choice(word): slot for word, slot in reply_format.choices.items()}
     return [
-        _ChoiceHit(slots[word], match.group(), match.start(), match.end())
+        _ChoiceHit(slots[word], match.group(), *match.span())
         for match in _VERDICT_BRACKETS.finditer(prose)
         if (word := _fold_choice(match["value"])) in slots
     ]
@@ -483,7 +456,7 @@ def _stated_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHi
     name = rf"Output[ \t]{{0,2}}\((?P<word>{words})\)"
     alone = re.fullmatch(rf"[*_`\"' \t]{{0,6}}{name}[*_`\"'.! \t]{{0,6}}", prose)
     if alone:
-        return [_ChoiceHit(reply_format.choices[alone["word"]], "", alone.start(), alone.end())]
+        return [_ChoiceHit(reply_format.choices[alone["word"]], "", *alone.span())]
     found = []
     clauses = [0, *(mark.end() for mark in _CLAUSE.finditer(prose))]
     # Each clause is searched once, however many verdicts it has: a reply may repeat one for ever.
@@ -496,44 +469,36 @@ def _stated_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHi
         looked = match.start()
         if not is_reserved:
             slot = reply_format.choices[match["word"]]
-            found.append(_ChoiceHit(slot, match.group(), match.start(), match.end()))
+            found.append(_ChoiceHit(slot, match.group(), *match.span()))
     return found
 
 
 def _two_scores(prose: str, _format: PairReplyFormat) -> list[_ChoiceHit]:
     """A line of two scores at the beginning or the end; else a score for each assistant."""
+    plain = ascii_digits(prose)
     pairs = [
-        _scored(match.group(1), match.group(2), "", match.start(), match.end())
+        (match[1], match[2], "", *match.span())
         for match in _PAIR_LINE.finditer(prose)
         if match.start() == 0 or match.end() == len(prose)
     ]
-    plain = ascii_digits(prose)
-    pairs += [
-        _scored(match.group(1), match.group(2), match.group(), match.start(), match.end())
-        for match in _TUPLE.finditer(plain)
-    ]
-    named = list(_NAMED.finditer(plain))
-    for first, second in pairwise(named):
-        if (first["who"], second["who"]) == ("1", "2"):
-            text = plain[first.start() : second.end()]
-            pairs.append(_scored(first[2], second[2], text, first.start(), second.end()))
-    return pairs
+    pairs += [(match[1], match[2], match[0], *match.span()) for match in _TUPLE.finditer(plain)]
+    for one, other in pairwise(_NAMED.finditer(plain)):
+        if (one["who"], other["who"]) == ("1", "2"):
+            start, end = one.start(), other.end()
+            pairs.append((one[2], other[2], plain[start:end], start, end))
+    hits = []
+    for one_score, other_score, text, start, end in pairs:
+        first, second = float(one_score), float(other_score)
+        choice: PreferenceSlot = "first" if first > second else "second"
+        choice = "tie" if first == second else choice
+        hits.append(_ChoiceHit(choice, text, start, end, (first, second)))
+    return hits
 
 
-def _scored(first: str, second: str, text: str, start: int, end: int) -> _ChoiceHit:
-    raws = float(first), float(second)
-    choice: PreferenceSlot = (
-        "tie" if raws[0] == raws[1] else "first" if raws[0] > raws[1] else "second"
-    )
-    return _ChoiceHit(choice, text, start, end, raws)
-
-
-def _is_quoted_choice(
-    hit: _ChoiceHit, has: Callable[[str], bool] | None, texts: Sequence[str]
-) -> bool:
+def _is_quoted_choice(hit: _ChoiceHit, has: Callable[[str], bool], texts: Sequence[str]) -> bool:
     """Whether the judged texts contain a verdict too."""
-    if has is None or hit.text:
-        return has is not None and has(hit.text)
+    if hit.text:
+        return has(hit.text)
     # A bare letter is in every text; a bare pair of scores counts as quoted where it is a line.
     return hit.raws is not None and any(
         (float(match.group(1)), float(match.group(2))) == hit.raws
@@ -545,17 +510,14 @@ def _is_quoted_choice(
 class PairFormat(NamedTuple):
     """A format other than JSON for two outputs: how its choice is found and asked for."""
 
+    # Everything in a reply's prose that may be the verdict.
     find: Callable[[str, PairReplyFormat], list[_ChoiceHit]]
-    """Everything in a reply's prose that may be the verdict."""
-
+    # What to answer, given the words of the choices, as the beginning of a message.
     ask: Callable[[tuple[str, ...]], str]
-    """What to answer, given the words of the choices, as the beginning of a message."""
-
+    # Whether a template declares words for the choices.
     has_choices: bool = True
-    """Whether a template declares words for the choices."""
-
+    # Whether a verdict is complete without the end of its line.
     closes_itself: bool = False
-    """Whether a verdict is complete without the end of its line."""
 
 
 PAIR_FORMATS: Mapping[str, PairFormat] = {

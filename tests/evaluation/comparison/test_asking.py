@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.evaluation import OutputPair, Pairing, compare_pairs
+from judgekit.evaluation import OutputPair, Pairing, compare_in_order, pair_question
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.testing import ScriptedModel
@@ -31,7 +31,9 @@ def sides(*cases: str) -> Pairing:
 
 async def all_of(judge: Judge, pairing: Pairing) -> list[JudgedPair]:
     async with judge:
-        return [one async for one in compare_pairs(judge, pairing.pairs(), RUBRIC)]
+        return [
+            one async for one in compare_in_order(pairing.pairs(), pair_question(judge, RUBRIC))
+        ]
 
 
 async def test_swapping_the_sides_mirrors_the_result_exactly() -> None:
@@ -60,7 +62,7 @@ async def test_outputs_that_are_the_same_cost_nothing_and_are_ties() -> None:
     model = ScriptedModel(lambda _: prefers("first"))
     pairs = [OutputPair(make_case(id=c), make_output("same"), make_output("same")) for c in TEN]
     async with make_judge(model) as judge:
-        found = summed([one async for one in compare_pairs(judge, pairs, RUBRIC)])
+        found = summed([one async for one in compare_in_order(pairs, pair_question(judge, RUBRIC))])
     assert (found.whole.ties, found.n_identical, found.spent.n_replies) == (10, 10, 0)
     assert model.requests == []
 
@@ -90,7 +92,10 @@ async def test_no_more_pairs_are_read_than_are_compared_at_a_time() -> None:
             yield pair
 
     judge = make_judge(fair_judge(WORTH))
-    async with judge, aclosing(compare_pairs(judge, read(), RUBRIC, in_flight=3)) as told:
+    async with (
+        judge,
+        aclosing(compare_in_order(read(), pair_question(judge, RUBRIC), in_flight=3)) as told,
+    ):
         async for _ in told:
             break
     assert n_read == 3
@@ -101,7 +106,9 @@ async def test_what_was_interrupted_goes_on_without_asking_twice() -> None:
     first, again = fair_judge(WORTH), fair_judge(WORTH)
     told = 0
     async with make_judge(first, cache=cache) as judge:
-        async for _ in compare_pairs(judge, sides(*TEN).pairs(), RUBRIC, in_flight=2, stop=stop):
+        async for _ in compare_in_order(
+            sides(*TEN).pairs(), pair_question(judge, RUBRIC), in_flight=2, stop=stop
+        ):
             told += 1
             stop.set()
     assert told == 2

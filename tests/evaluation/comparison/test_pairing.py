@@ -20,21 +20,21 @@ def test_outputs_of_one_case_are_paired_in_whatever_order_they_come() -> None:
 
 
 def test_what_only_one_side_answers_is_counted_and_named() -> None:
-    n, out = Pairing(side("new", "a", *"vwxyz"), side("old", "a", "b")).count()
+    n, out, _ = Pairing(side("new", "a", *"vwxyz"), side("old", "a", "b")).survey()
     assert (n, out.n_only_a, out.n_only_b) == (1, 5, 1)
     assert (out.only_a, out.only_b) == (("v", "w", "x"), ("b",))
 
 
 def test_answers_to_different_questions_are_not_compared() -> None:
     other = Side("old", lambda: iter([SideOutput(make_case(id="a", input="Else?"), make_output())]))
-    n, out = Pairing(side("new", "a"), other).count()
+    n, out, _ = Pairing(side("new", "a"), other).survey()
     assert (n, out.n_other_input, out.other_input) == (0, 1, ("a",))
 
 
 def test_a_side_that_answers_a_case_twice_is_unsound() -> None:
     pairing = Pairing(side("new", "a", "b", "a"), side("old", "b"))
     with pytest.raises(DatasetError, match=r"new has a second output(?s:.*)FILE::VARIANT"):
-        pairing.count()
+        pairing.survey()
 
 
 def test_repeats_of_a_case_are_paired_each_with_its_own() -> None:
@@ -43,13 +43,13 @@ def test_repeats_of_a_case_are_paired_each_with_its_own() -> None:
 
     both = [Side(label, lambda: iter(read())) for label in ("new", "old")]
     assert all(pair.a == pair.b for pair in Pairing(*both).pairs())
-    assert Pairing(*both).count()[0] == 3
+    assert Pairing(*both).survey().n_pairs == 3
 
 
 def test_only_cases_with_the_tag_are_paired() -> None:
     both = [side(label, "a", "b", tags=["refund"]) for label in ("new", "old")]
     assert ids(Pairing(*both, tags=["refund"])) == ["a", "b"]
-    n, out = Pairing(*both, tags=["other"]).count()
+    n, out, _ = Pairing(*both, tags=["other"]).survey()
     assert (n, out.n_only_a) == (0, 0)
 
 
@@ -59,7 +59,7 @@ def test_a_limit_takes_the_first_and_a_sample_is_the_same_for_the_same_seed() ->
     drawn = [ids(Pairing(*both, sample=4, seed=seed)) for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(set(drawn[0])) == 4
-    assert Pairing(*both, sample=4, limit=3).count()[0] == 3
+    assert Pairing(*both, sample=4, limit=3).survey().n_pairs == 3
 
 
 def test_names_that_give_a_side_away_are_gathered_once() -> None:

@@ -65,7 +65,8 @@ def test_a_run_tells_how_long_answers_are_and_take_and_what_they_cost(
     run(suite(tmp_path, WORSE, n_cases=10, **CHECKS), store)
     found = earlier_run_statistics(store, "sums")
     assert found is not None
-    assert found.n_answers == 10
+    assert found.run is not None
+    assert found.run.n_answers == 10
     assert found.texts["worse"].likely == len("The sum is 2") / 4
     assert found.latency_s == {"worse": 2.0}
     assert found.cost_usd["worse"] == pytest.approx(0.03)
@@ -89,7 +90,8 @@ def test_answers_that_are_errors_have_no_length_and_no_value(
     run(suite(tmp_path, WORSE, n_cases=12, **CHECKS), store)
     found = earlier_run_statistics(store, "sums")
     assert found is not None
-    assert found.n_answers == 12
+    assert found.run is not None
+    assert found.run.n_answers == 12
     assert found.texts["worse"].likely == len("The sum is 2") / 4
 
 
@@ -100,7 +102,8 @@ def test_only_the_first_answers_of_a_long_run_are_looked_at(
     run(suite(tmp_path, WORSE, n_cases=10, **CHECKS), store)
     found = earlier_run_statistics(store, "sums", most_answers=3)
     assert found is not None
-    assert found.n_answers == 3
+    assert found.run is not None
+    assert found.run.n_answers == 3
 
 
 def test_a_run_that_has_only_begun_teaches_nothing(tmp_path: Path, store: RunStore) -> None:

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 import judgekit as jk
-from judgekit.evaluation import Contest, Ranker
-from judgekit.evaluation.ranking import RoundRobinSelector
+from judgekit.evaluation import Contest, Ranker, RankRules
 from judgekit.models import Budget, ModelPrice, PriceTable
 from tests.evaluation.pairs import side
 from tests.factories import make_case, make_judge, make_output, make_rubric
@@ -93,14 +92,13 @@ async def test_stopped_it_finishes_what_was_begun_and_keeps_it() -> None:
     contest = Contest([side(label, *cases) for label in "xyz"])
     worth = {f"{label} {case}": float("xyz".index(label)) for label in "xyz" for case in cases}
     async with make_judge(fair_judge(worth)) as judge:
-        ranker = Ranker(
-            judge, contest, make_rubric(), selector=RoundRobinSelector(contest), in_flight=2
-        )
+        ranker = Ranker(judge, contest, make_rubric(), RankRules(), in_flight=2)
         async for comparison in ranker.ask():
             assert comparison.variant_a in {"x", "y"}
             ranker.interrupt()
-    assert 1 <= len(ranker.matches) <= 3
-    assert ranker.provenance(is_adaptive=False).ended == "interrupted"
+    found = ranker.summary()
+    assert 1 <= found.n_comparisons <= 3
+    assert found.questioned.ended == "interrupted"
 
 
 def test_one_side_alone_is_refused() -> None:

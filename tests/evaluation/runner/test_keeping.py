@@ -51,14 +51,14 @@ def keeper(shelf: Shelf) -> ObservationWriter:
 async def test_what_is_kept_is_in_the_store_when_it_returns() -> None:
     shelf = Shelf()
     async with keeper(shelf) as kept:
-        await kept.keep(seen(1))
+        await kept.put(seen(1))
         assert shelf.batches == [[1]]
 
 
 async def test_what_waits_at_one_moment_is_one_transaction() -> None:
     shelf = Shelf()
     async with keeper(shelf) as kept:
-        await asyncio.gather(*(kept.keep(seen(place)) for place in range(5)))
+        await asyncio.gather(*(kept.put(seen(place)) for place in range(5)))
     assert shelf.batches == [[0, 1, 2, 3, 4]]
 
 
@@ -66,10 +66,10 @@ async def test_what_comes_while_one_is_written_waits_for_the_next() -> None:
     shelf = Shelf()
     shelf.gate.clear()
     async with keeper(shelf) as kept:
-        first = asyncio.create_task(kept.keep(seen(0)))
+        first = kept.put(seen(0))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        others = [asyncio.create_task(kept.keep(seen(place))) for place in (1, 2)]
+        others = [kept.put(seen(place)) for place in (1, 2)]
         await asyncio.sleep(0)
         shelf.gate.set()
         await asyncio.gather(first, *others)
@@ -80,7 +80,7 @@ async def test_one_that_cannot_be_kept_takes_no_other_with_it() -> None:
     shelf = Shelf()
     async with keeper(shelf) as kept:
         done = await asyncio.gather(
-            *(kept.keep(seen(place)) for place in (12, 13, 14)), return_exceptions=True
+            *(kept.put(seen(place)) for place in (12, 13, 14)), return_exceptions=True
         )
     assert [type(one) for one in done] == [type(None), StoreError, type(None)]
     assert shelf.batches == [[12, 13, 14], [12], [13], [14]]
@@ -90,7 +90,7 @@ async def test_a_store_that_is_broken_is_not_tried_for_each() -> None:
     shelf = Shelf()
     shelf.is_broken = True
     async with keeper(shelf) as kept:
-        done = await asyncio.gather(*(kept.keep(seen(n)) for n in range(9)), return_exceptions=True)
+        done = await asyncio.gather(*(kept.put(seen(n)) for n in range(9)), return_exceptions=True)
     assert all(isinstance(one, StoreError) for one in done)
     assert len(shelf.batches) == 3
 
@@ -99,7 +99,7 @@ async def test_what_was_observed_is_kept_also_when_whoever_waits_is_called_off()
     shelf = Shelf()
     shelf.gate.clear()
     async with keeper(shelf) as kept:
-        task = asyncio.create_task(kept.keep(seen(7)))
+        task = kept.put(seen(7))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -115,7 +115,7 @@ async def test_a_failure_of_which_nobody_could_be_told_is_told_at_the_end() -> N
 
     async def broken_off() -> None:
         async with keeper(shelf) as kept:
-            task = asyncio.create_task(kept.keep(seen(7)))
+            task = kept.put(seen(7))
             await asyncio.sleep(0)
             task.cancel()
             await asyncio.wait({task})
@@ -137,5 +137,5 @@ async def test_people_are_asked_by_the_same_thread() -> None:
     shelf = Shelf()
     async with keeper(shelf) as kept:
         await kept.queue_human_items([])
-        await kept.keep(seen(1))
+        await kept.put(seen(1))
     assert (shelf.asked, shelf.batches) == ([], [[1]])

@@ -60,10 +60,10 @@ def test_the_jury_goes_as_fast_as_its_fastest_judge_may() -> None:
 
 def test_only_the_heuristic_judge_makes_a_rubric_of_assertions() -> None:
     found: list[JsonObject] = [{"type": "contains", "value": "x"}]
-    implied = jury("heuristic", assertions=found).implied_rubric(found)
+    implied = jury("heuristic", assertions=found).implied_rubric
     assert implied is not None
     assert [criterion.name for criterion in implied.criteria] == ["contains 1"]
-    assert jury("human").implied_rubric(found) is None
+    assert jury("human").implied_rubric is None
 
 
 def check(*, passed: bool) -> AssertionResult:

@@ -7,7 +7,7 @@ import pytest
 from judgekit.errors import InputError, SettingsError, UnknownNameError
 from judgekit.evaluation import Choice, ExecutionOptions, open_suite
 from judgekit.evaluation.check_runner import (
-    NO_CHECK_RESULTS,
+    CheckResults,
     CheckRunner,
     are_inline_checks,
     is_small_output,
@@ -32,7 +32,7 @@ PAID = Output(text="a", usage=Usage(cost_usd=0.5))
 
 async def test_everything_a_suite_names_is_opened(tmp_path: Path) -> None:
     suite = opened(tmp_path, ExecutionOptions(cache=tmp_path / "cache"), n=3)
-    assert [variant.id for variant in suite.variant_records()] == ["v1"]
+    assert [variant.id for variant in suite.variants] == ["v1"]
     assert suite.cases.count() == 3
     assert suite.rubric is not None
     assert suite.rubric.name == "assertions"
@@ -76,21 +76,21 @@ def test_what_cannot_be_opened_leaves_no_cache_open(tmp_path: Path) -> None:
 def test_a_case_is_run_with_the_rubric_it_names_in_full(tmp_path: Path) -> None:
     suite = opened(tmp_path)
     plain, named = make_case(), make_case(rubric="rubric.yaml")
-    assert suite.case_as_run(plain) is plain
-    as_run = suite.case_as_run(named)
+    assert suite.plans.as_run(plain) is plain
+    as_run = suite.plans.as_run(named)
     assert isinstance(as_run.rubric, Rubric)
-    assert suite.rubric_of(as_run) is suite.case_as_run(named).rubric
-    assert suite.rubric_of(plain) is suite.rubric_of(named) is suite.rubric
+    assert suite.plans.rubric_of(as_run) is suite.plans.as_run(named).rubric
+    assert suite.plans.rubric_of(plain) is suite.plans.rubric_of(named) is suite.rubric
 
 
 def test_a_shipped_rubric_may_be_named_by_a_case(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no rubric is called 'nowhere'"):
-        opened(tmp_path).case_as_run(make_case(rubric="nowhere"))
+        opened(tmp_path).plans.as_run(make_case(rubric="nowhere"))
 
 
 def test_an_output_without_assertions_has_no_results(tmp_path: Path) -> None:
     suite = opened(tmp_path, judge=None, assertions=None)
-    assert CheckRunner(suite.plans).found(make_case(), PAID) == NO_CHECK_RESULTS
+    assert CheckRunner(suite.plans).found(make_case(), PAID) == CheckResults()
 
 
 def test_only_what_a_program_spent_by_itself_is_counted(tmp_path: Path) -> None:

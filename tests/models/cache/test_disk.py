@@ -11,9 +11,8 @@ import pytest
 
 from judgekit.errors import StoreError
 from judgekit.models.cache import CacheWarning, DamagedFileError, DiskCache
-from judgekit.models.cache.codec import COUNTS_ROW
 from judgekit.models.cache.disk_cache import DISKCACHE_SETTINGS, DiskcacheRows, TextDisk
-from judgekit.models.cache.interface import DamagedEntryError, WriteFailedError
+from judgekit.models.cache.entries import COUNTS_ROW, DamagedEntryError, WriteFailedError
 from judgekit.models.cache.sqlite import ReadOnlyRows
 from tests.models.cache.buying import make_reply, make_request
 

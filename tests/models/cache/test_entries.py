@@ -7,7 +7,8 @@ from hypothesis import given, strategies as st
 
 from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.models.cache import CacheEntry, is_servable
-from judgekit.models.cache.codec import (
+from judgekit.models.cache.entries import (
+    DamagedEntryError,
     decode_entry,
     decode_line,
     decode_reply,
@@ -16,7 +17,6 @@ from judgekit.models.cache.codec import (
     encode_line,
     is_intact_row,
 )
-from judgekit.models.cache.interface import DamagedEntryError
 from judgekit.models.request import ModelReply, TokenLogprob
 from tests.models.cache.buying import make_reply, make_request
 
@@ -149,11 +149,11 @@ def test_a_line_needs_its_request() -> None:
         ("[" * 100_000, "not JSON"),
         ("[1]", "not an entry"),
         ('{"case_id": "a"}', "not an entry"),
-        ('{"key": NaN, "checksum": "0"}', "not an entry"),
+        ('{"key": NaN, "checksum": "0", "request": {}}', "not an entry"),
         (encode_line(make_entry()).replace("4", "5"), "altered"),
         (sealed_line(request={"model": "another"}), "fingerprint of the request"),
         (sealed_line(request=["no", "object"]), "fingerprint of the request"),
-        (sealed_line(reply=None), "holds no reply"),
+        (sealed_line(reply=None), "another form"),
         (sealed_line(reply={"text": 4}), "another form"),
         (sealed_line(reply={"text": "4", "finish_reason": "length"}), "may not be served"),
         (sealed_line(created_at="yesterday"), "the time it was fetched"),

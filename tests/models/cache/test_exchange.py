@@ -16,7 +16,7 @@ from judgekit.models.cache import (
     import_entries,
     merge_caches,
 )
-from judgekit.models.cache.codec import request_row
+from judgekit.models.cache.entries import request_row
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:

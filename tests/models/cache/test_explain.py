@@ -4,7 +4,7 @@ import pytest
 
 from judgekit.errors import UnknownNameError
 from judgekit.models.cache import CacheExplanation, MemoryCache, explain_request
-from judgekit.models.cache.codec import request_row
+from judgekit.models.cache.entries import request_row
 from judgekit.models.request import ModelRequest
 from tests.models.cache.buying import make_reply, make_request
 

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.models.cache import CacheWarning, DiskCache, MemoryCache, ReplyCache
-from judgekit.models.cache.codec import COUNTS_ROW, rejected_row, request_row
-from judgekit.models.cache.interface import CacheCounts, WriteFailedError
+from judgekit.models.cache.entries import (
+    COUNTS_ROW,
+    CacheCounts,
+    WriteFailedError,
+    rejected_row,
+    request_row,
+)
 from judgekit.models.cache.locks import LocalKeyLocks
 from judgekit.models.cache.reply_cache import FLUSH_EVERY, MemoryRows
 from tests.models.cache.buying import make_reply, make_request

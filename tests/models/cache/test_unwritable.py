@@ -17,7 +17,7 @@ import pytest
 
 from judgekit.errors import StoreError
 from judgekit.models.cache import CacheWarning, DiskCache, import_entries
-from judgekit.models.cache.interface import WriteFailedError
+from judgekit.models.cache.entries import WriteFailedError
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from judgekit.errors import UnknownNameError
 from judgekit.models.cache import CacheEntry, DiskCache, MemoryCache, find_cache_key
 from judgekit.models.cache.admin import cache_stats, list_entries, prune_cache, verify_cache
-from judgekit.models.cache.codec import encode_entry, request_row
+from judgekit.models.cache.entries import encode_entry, request_row
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:

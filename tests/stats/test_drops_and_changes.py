@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.alarms import baseline, changepoint, drop_evidence
 from judgekit.stats.intervals import difference_of_proportions
 from judgekit.stats.paired import paired_proportions
+from judgekit.stats.trend import baseline, changepoint, drop_evidence
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Names the rows of cache entries and encodes them as canonical JSON.
+"""The entries of a reply cache, the named rows they are stored in, and their canonical JSON.
 
 Each row has a checksum, which is verified on every read.
 """
@@ -8,25 +8,112 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from operator import add
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
+from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json, fingerprint
-from judgekit.models.cache.interface import CacheEntry, DamagedEntryError
 from judgekit.models.request import ModelReply
 
 if TYPE_CHECKING:
-    from pydantic import JsonValue
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from judgekit.records import JsonObject
+
+
+class CacheWarning(UserWarning):
+    """The cache is damaged or cannot be written, and the run continues; the message says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """One reply that was paid for, with its request."""
+
+    key: str
+    request: JsonObject | None
+    """The request's `key_parts`; None when they were lost and only the reply is left."""
+
+    reply: ModelReply
+    created_at: str
+    """When it was fetched, UTC, ISO 8601."""
+
+    imported: str | None = None
+    """Name of the file or folder it was imported from; None when this cache fetched it."""
+
+    rejected: bool = False
+    """Whether it is stored for the record only and never served: cut short, filtered or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheCounts:
+    """What a cache has saved so far; a sum over all runs when the cache is on disk."""
+
+    n_hits: int = 0
+    n_misses: int = 0
+    saved_usd: float = 0.0
+    """What the hits had cost when they were fetched, in US dollars, as far as it is known."""
+
+    n_unpriced_hits: int = 0
+    """Hits whose price is not known; `saved_usd` leaves them out."""
+
+    saved_ms: float = 0.0
+    """How long the hits had taken when they were fetched, in milliseconds."""
+
+    def __add__(self, other: CacheCounts) -> CacheCounts:
+        return CacheCounts(*map(add, astuple(self), astuple(other)))
+
+
+# An error of its own: damage to one row must not end a run that needs other rows.
+class DamagedEntryError(StoreError):
+    """A row is there but cannot be trusted; the rest of the cache is unharmed."""
+
+
+class WriteFailedError(StoreError):
+    """Rows could not be written; none of them was."""
+
+
+class CacheRows(Protocol):
+    """Text under names; writes are all or none and on disk when they return."""
+
+    def text(self, name: str) -> str | None:
+        """The text of a row, or None when there is none."""
+
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        """The texts of several rows at once, by name; those that are not there are left out."""
+
+    def names(self) -> Iterator[str]:
+        """The names of all rows of ours, in ascending order."""
+
+    def count_replies(self) -> int:
+        """How many rows are named by a bare key."""
+
+    def write(self, rows: Mapping[str, str]) -> None:
+        """Write rows, replacing those of the same name."""
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove rows; those that are not there are passed over."""
+
+    def clear(self) -> None:
+        """Remove every row, those of other programs too."""
+
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
+        """Replace the row of counts by what `text_of` makes of it, as one step."""
+
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the storage itself, in words."""
+
+    def close(self) -> None:
+        """Let go of files."""
+
 
 SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})
 """A reply that ended in another way was cut short or filtered, and is not served."""
 
 COUNTS_ROW = "counts"
-"""Name of the row that holds what the cache has saved."""
 
 _ROW_NAME = re.compile(r"[0-9a-f]{64}(:request|:rejected:[0-9]+)?|counts")
 
@@ -79,7 +166,7 @@ def encode_entry(entry: CacheEntry, **more: JsonValue) -> str:
     return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 
 
-def decode_reply(text: str, key: str) -> ModelReply:
+def decode_reply(text: str, key: str, *, may_be_rejected: bool = False) -> ModelReply:
     """The reply of a reply row, if it may be served under that key."""
     # Every cache hit comes through here: the checksum, the JSON and the reply in one function.
     rest = "{" + text[_BODY_AT:]
@@ -89,7 +176,7 @@ def decode_reply(text: str, key: str) -> ModelReply:
     try:
         body = json.loads(rest)
         # The checksum holds for a row that was copied under another name, too.
-        if body["key"] != key or "rejected" in body:
+        if body["key"] != key or ("rejected" in body and not may_be_rejected):
             raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
         return ModelReply.model_validate({**body["reply"], "cached": True, "key": key})
     except ValidationError as error:
@@ -100,13 +187,8 @@ def decode_reply(text: str, key: str) -> ModelReply:
 
 def decode_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
     """The entry of a reply row, served or rejected."""
-    rest = b"{" + text[_BODY_AT:].encode("utf-8", "surrogatepass")
-    if not text.startswith(f'{_SEAL}{hashlib.sha256(rest).hexdigest()}",'):
-        raise DamagedEntryError("the checksum does not match: the entry was altered")
-    body = _parsed(text)
-    if body.get("key") != key:
-        raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
-    return _entry(body, request)
+    reply = decode_reply(text, key, may_be_rejected=True)
+    return _entry(json.loads(text), reply, request)
 
 
 def decode_request(text: str, key: str) -> JsonObject:
@@ -126,20 +208,28 @@ def encode_line(entry: CacheEntry) -> str:
 
 def decode_line(line: str) -> CacheEntry:
     """The entry of one line of an export."""
-    body = _parsed(line)
-    checksum = body.pop("checksum", None)
+    try:
+        body = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DamagedEntryError(f"not JSON: {error}") from error
+    if not isinstance(body, dict) or not {"checksum", "request", "key"} <= body.keys():
+        raise DamagedEntryError("not an entry of a reply cache")
+    checksum, fields = body.pop("checksum"), body.get("reply")
     try:
         sealed = fingerprint(body) == checksum
     except ValueError as error:
         raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
-    if checksum is None or "request" not in body or "key" not in body:
-        raise DamagedEntryError("not an entry of a reply cache")
     if not sealed:
         raise DamagedEntryError("the checksum does not match: the line was altered")
     request = body.pop("request")
     if not isinstance(request, dict) or fingerprint(request) != body["key"]:
         raise DamagedEntryError("the key is not the fingerprint of the request")
-    entry = _entry(body, request)
+    try:
+        reply = ModelReply.model_validate(fields)
+    except ValidationError as error:
+        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
+    reply = reply.model_copy(update={"cached": True, "key": body["key"]})
+    entry = _entry(body, reply, request)
     # Checked at the import: a truncated reply in an export would be served for ever.
     if not entry.rejected and not is_servable(entry.reply):
         raise DamagedEntryError("the reply was cut short, filtered or empty and may not be served")
@@ -162,29 +252,12 @@ def is_intact_row(name: str, text: str) -> bool:
     return True
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DamagedEntryError(f"not JSON: {error}") from error
-    if not isinstance(body, dict):
-        raise DamagedEntryError("not an entry of a reply cache")
-    return body
-
-
-def _entry(body: dict[str, Any], request: JsonObject | None) -> CacheEntry:
-    fields, imported = body.get("reply"), body.get("imported")
-    if not isinstance(fields, dict):
-        raise DamagedEntryError("the entry holds no reply")
-    created_at = str(body.get("created_at"))
+def _entry(body: dict[str, Any], reply: ModelReply, request: JsonObject | None) -> CacheEntry:
+    created_at, imported = str(body.get("created_at")), body.get("imported")
     try:
         datetime.fromisoformat(created_at)
     except ValueError as error:
         raise DamagedEntryError(f"the time it was fetched is no time: {created_at!r}") from error
-    try:
-        reply = ModelReply.model_validate({**fields, "cached": True, "key": body["key"]})
-    except ValidationError as error:
-        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
     return CacheEntry(
         key=body["key"],
         request=request,

@@ -1,0 +1,183 @@
+"""Reads chat messages in the shapes that providers and tracers write."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pydantic import JsonValue
+
+RawEvent = dict[str, "JsonValue"]  # one event, before it is validated as a `TraceEvent`
+_CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})
+_RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_call_output"})
+_THOUGHTS = frozenset({"reasoning", "thinking"})
+_ID_NAMES = ("id", "call_id", "toolCallId", "tool_call_id", "tool_use_id")
+_ARGUMENT_NAMES = ("arguments", "args", "input")
+_RESULT_NAMES = ("response", "result", "content", "output")
+_TOOL_ROLES = frozenset({"tool", "function"})
+_CALL_ROLE = "assistant"
+
+
+def is_message(value: JsonValue) -> bool:
+    """Whether a value looks like a chat message."""
+    if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+        return False
+    in_parts = isinstance(value.get("parts", value.get("content")), list)
+    return "type" not in value or (value["type"] == "message" and in_parts)
+
+
+def read_messages(value: JsonValue, *, role: str) -> list[RawEvent]:
+    """The events in one or several messages."""
+    # Understood are the parts of the OpenTelemetry GenAI conventions, OpenAI's `tool_calls` and
+    # `tool_call_id`, and Anthropic's content blocks.
+    value = decode_value(value)
+    messages = value if isinstance(value, list) else [value]
+    events = [event for message in messages for event in _message_events(message, role)]
+    return named_results(events)
+
+
+def named_results(events: Sequence[RawEvent]) -> list[RawEvent]:
+    """The events, with every nameless tool result named after the call it answers."""
+    names: dict[object, JsonValue] = {
+        event["id"]: event.get("name")
+        for event in events
+        if event["type"] == "tool_call" and isinstance(event.get("id"), str)
+    }
+    return [
+        {"type": event["type"], "name": names[event["id"]], **event}
+        # The id of a result may be of any type, also one that is not hashable.
+        if event["type"] == "tool_result"
+        and "name" not in event
+        and isinstance(event.get("id"), str)
+        and event["id"] in names
+        else event
+        for event in events
+    ]
+
+
+def final_text(events: Iterable[RawEvent]) -> str | None:
+    """The last text of the assistant."""
+    found = None
+    for event in events:
+        content = event.get("content")
+        is_answer = event["type"] == "message" and event.get("role") == _CALL_ROLE
+        if is_answer and isinstance(content, str) and content.strip():
+            found = content
+    return found
+
+
+def decode_value(value: JsonValue) -> JsonValue:
+    """The value of an attribute that was written as JSON text."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        decoded: JsonValue = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return decoded
+
+
+def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
+    if isinstance(message, str):
+        return [_message(role, message)] if message else []
+    if not isinstance(message, dict):
+        return []
+    if isinstance(message.get("message"), str | dict | list):
+        # The choice of a chat completion: the message and why it ended.
+        inner = decode_value(message["message"])
+        more = {k: v for k, v in message.items() if k == "finish_reason"}
+        return _message_events({**inner, **more} if isinstance(inner, dict) else inner, role)
+    role = str(message.get("role") or role)
+    role = {"ai": _CALL_ROLE, "model": _CALL_ROLE, "human": "user"}.get(role, role)
+    parts = decode_value(message.get("parts", message.get("content")))
+    # Anthropic puts results into the parts of a message, the others into its content.
+    if role in _TOOL_ROLES and not any(p.get("type") in _RESULTS for p in _objects(parts)):
+        events = [_result(message, parts, ("tool_call_id", "toolCallId", "id"))]
+    elif isinstance(parts, list):
+        events = _part_events(role, parts)
+    else:
+        events = [_message(role, parts)] if parts not in (None, "") else []
+    events += [_call(call) for call in _objects(decode_value(message.get("tool_calls")))]
+    reason = message.get("finish_reason")
+    if isinstance(reason, str) and events:
+        events[0]["finish_reason"] = reason
+    return events
+
+
+def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
+    events: list[RawEvent] = []
+    texts: list[JsonValue] = []
+    for part in parts:
+        kind = part.get("type") if isinstance(part, dict) else None
+        is_known = isinstance(kind, str) and kind in _CALLS | _RESULTS | _THOUGHTS
+        if not isinstance(part, dict) or not is_known:
+            texts.append(part)
+            continue
+        # Text before a call is a message of its own, so that the order of the parts is kept.
+        if texts:
+            events.append(_message(role, _plain(texts)))
+            texts = []
+        if kind in _CALLS:
+            events.append(_call(part))
+        elif kind in _THOUGHTS:
+            thought = _first(part, ("content", "text", "thinking"))
+            events.append({"type": "reasoning", "content": thought})
+        else:
+            content = _first(part, _RESULT_NAMES)
+            events.append(_result(part, content, ("tool_use_id", *_ID_NAMES)))
+    return [*events, _message(role, _plain(texts))] if texts else events
+
+
+def _result(fields: RawEvent, content: JsonValue, id_names: Sequence[str]) -> RawEvent:
+    event: RawEvent = {"type": "tool_result", "content": _plain(content)}
+    if isinstance(fields.get("name"), str):
+        event["name"] = fields["name"]
+    if (call_id := _first(fields, id_names)) is not None:
+        event["id"] = call_id
+    is_error = fields.get("is_error") is True or fields.get("isError") is True
+    return event | ({"is_error": True} if is_error or fields.get("status") == "error" else {})
+
+
+def _call(call: RawEvent) -> RawEvent:
+    function = call.get("function")
+    inner = function if isinstance(function, dict) else call
+    name = _first(inner, ("name", "toolName"))
+    event: RawEvent = {"type": "tool_call", "name": name if isinstance(name, str) else "?"}
+    if (arguments := _first(inner, _ARGUMENT_NAMES)) is not None:
+        event["content"] = decode_value(arguments)
+    if (call_id := _first(call, _ID_NAMES)) is not None:
+        event["id"] = call_id
+    return event
+
+
+def _message(role: str, content: JsonValue) -> RawEvent:
+    return {"type": "message", "role": role, "content": content}
+
+
+def _plain(content: JsonValue) -> JsonValue:
+    """The text of a list of text parts; any other content as it is."""
+    if not isinstance(content, list) or not content:
+        return content
+    texts = [_text_of(part) for part in content]
+    return "\n".join(t for t in texts if t is not None) if None not in texts else content
+
+
+def _text_of(part: JsonValue) -> str | None:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict) or not str(part.get("type", "text")).endswith("text"):
+        return None
+    text = _first(part, ("text", "content"))
+    return text if isinstance(text, str) else None
+
+
+def _objects(value: JsonValue) -> list[RawEvent]:
+    items = value if isinstance(value, list) else []
+    return [item for item in items if isinstance(item, dict)]
+
+
+def _first(found: RawEvent, names: Sequence[str]) -> JsonValue:
+    return next((found[name] for name in names if found.get(name) is not None), None)
