@@ -231,8 +231,8 @@ def read_chosen_cases(opened: OpenSuite) -> ChosenCases:
     if unmatched.has_any:  # filters and limits leave out cases that are there
         for case in opened.cases.source:
             unmatched.discard(case.id)
-    given = {} if opened.recorded is None else opened.recorded.unmatched
-    opened.unmatched = {**unmatched.left(), **given}
+    recorded = {} if opened.recorded is None else opened.recorded.unmatched
+    opened.unmatched = {**unmatched.left(), **recorded}
     return ChosenCases(n_cases, digest.hexdigest())
 
 
