@@ -216,8 +216,8 @@ def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
         for case in opened.cases.source:
             for ids in unmatched.values():
                 ids.pop(case.id, None)
-    given = {} if opened.recorded is None else opened.recorded.unmatched
-    opened.unmatched = {**{name: tuple(ids) for name, ids in unmatched.items() if ids}, **given}
+    recorded = {} if opened.recorded is None else opened.recorded.unmatched
+    opened.unmatched = {name: tuple(ids) for name, ids in unmatched.items() if ids} | dict(recorded)
     return n_cases, digest.hexdigest()
 
 
