@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, limited, report
 from judgekit.evaluation import Session, evaluate_sync
-from judgekit.evaluation.runner import DEFAULT_IN_FLIGHT
 
 if TYPE_CHECKING:
     from judgekit.records import CaseResult
 
 N_CASES = 100_000
 """Cases of the whole measurement, each with a recorded output."""
+
+IN_FLIGHT = 32
+"""Answers in work at a time."""
 
 RATIO_AT_LEAST = 0.8
 """The rate of the last thousands of answers against that of the first ones."""
@@ -64,7 +66,7 @@ class Pace:
         del result
         self.n += 1
         # The first answers are told of when all that were begun with them are worked out.
-        if self.n >= DEFAULT_IN_FLIGHT and (self.n - DEFAULT_IN_FLIGHT) % _BATCH == 0:
+        if self.n >= IN_FLIGHT and (self.n - IN_FLIGHT) % _BATCH == 0:
             self.cpu_s.append(time.process_time())
             self.wall_s.append(time.perf_counter())
 
@@ -88,7 +90,7 @@ def measure(quick: bool) -> list[Figure]:  # noqa: FBT001 - what the command lin
 
 def _run(path: Path, pace: Pace) -> tuple[float, float]:
     """Run a suite and sum it up; the CPU clock after each."""
-    session = Session(watch=pace.watch)
+    session = Session(watch=pace.watch, in_flight=IN_FLIGHT)
     with evaluate_sync(path, store=path.parent / "runs.db", session=session) as run:
         ran = time.process_time()
         summary = run.summary()

@@ -23,14 +23,14 @@ PRAGMA = re.compile(r"#\s*(?:noqa|type:|pragma|pyright|mypy|fmt)")
 
 LIMITS = {
     "Python files": 350,
-    "lines": 94_000,
+    "lines": 86_000,
     "longest file, lines": 600,
     "longest function, code lines": 50,
     "functions of complexity over 8": 0,
     "public names defined twice": 0,
     "comments per 100 code lines": 4.0,
 }
-"""The largest values allowed; of comments the smallest. The goal for lines is 86,000."""
+"""The largest values allowed; of comments the smallest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from judgekit.bias_audit import ProbeSession
-    from judgekit.bias_audit.session import ProbeAnswer
+    from judgekit.bias_audit.api import ProbeAnswer
     from judgekit.cli.options import TalkOptions
     from judgekit.judge import Judge
     from judgekit.records import Judgment
