@@ -241,6 +241,12 @@ def is_failed(remarks: Sequence[Diagnostic], *, strict: bool) -> bool:
     return any(strict or remark.severity == "error" for remark in remarks)
 
 
+def short_path(path: str | Path) -> Path:
+    """A path as short as it can be typed here: a line is wrapped where it is too long."""
+    whole, here = Path(path).absolute(), Path.cwd()
+    return whole.relative_to(here) if whole.is_relative_to(here) else Path(path)
+
+
 def diagnostics_document(
     title: str,
     checked: str,
@@ -255,13 +261,8 @@ def diagnostics_document(
     }
     parts = [numbers.format_count(n, severity) for severity, n in counts.items() if n]
     lines = [*notes]
-    here = Path.cwd()
     for remark in remarks:
-        path = None if remark.path is None else Path(remark.path).absolute()
-        # As short as it can be typed here: a line is wrapped where it is too long.
-        is_below = path is not None and path.is_relative_to(here)
-        shown = path.relative_to(here) if path is not None and is_below else remark.path
-        place = "" if shown is None else f"{shown}:"
+        place = "" if remark.path is None else f"{short_path(remark.path)}:"
         place += "" if remark.line is None else f"{remark.line}:"
         remedy = f" ({remark.remedy})" if remark.remedy else ""
         rule = f" [{remark.rule}]" if remark.rule else ""

@@ -34,6 +34,7 @@ from judgekit.cli.lint import (
     diagnostics_document,
     is_failed,
     is_judge_template,
+    short_path,
     sort_diagnostics,
 )
 from judgekit.cli.options import EXISTING_PATH, OutputOptions, option
@@ -145,7 +146,7 @@ def validate_command(options: _ValidateOptions, *, paths: tuple[Path, ...]) -> N
         numbers.format_count(len(files), "file"),
         remarks,
         {"files": [{"path": str(path), "kind": title} for path, title in files]},
-        [f"{path}: {title}" for path, title in files],
+        [f"{short_path(path)}: {title}" for path, title in files],
     )
     show_document(document, options)
     sys.exit(Exit.INPUT if is_failed(remarks, strict=options.strict) else 0)

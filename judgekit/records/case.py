@@ -66,7 +66,11 @@ class Case(Record):
     """Material for the answer (a document, a policy), shown to the judge with the input."""
 
     name: str | None = None
+    """A title for readers."""
+
     description: str | None = None
+    """What the case tests."""
+
     tags: tuple[str, ...] = ()
     """Groups that are also reported separately."""
 
@@ -77,8 +81,14 @@ class Case(Record):
     """Only active cases are run."""
 
     agent: str | None = None
+    """The agent under test."""
+
     skill: str | None = None
+    """The skill under test."""
+
     prompt_version: str | None = None
+    """The version of the prompt under test."""
+
     assertions: tuple[JsonObject, ...] = ()
     """Deterministic checks of this case, as written in the file."""
 
