@@ -140,6 +140,12 @@ class SuiteJudges:
         return max(judge.connection.max_concurrency for judge in self.models.judges)
 
     @property
+    def are_cached(self) -> bool:
+        """Whether every reply that a judge is paid for is on disk before it is used."""
+        models = () if self.models is None else self.models.judges
+        return all(judge.connection.cache is not None for judge in models)
+
+    @property
     def implied_rubric(self) -> Rubric | None:
         """The rubric that assertions make up, where they are the judge."""
         return implied_rubric(self.assertions) if HEURISTIC in self.panel.judges else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, cast
@@ -50,6 +50,8 @@ class PartialAnswer:
     # The models' questions, where they were rendered to look into the cache
     begun: Sequence[PendingGrading] = ()
     is_done: bool = False
+    # Whether the store has the output; if not, it is stored together with its judgments
+    is_stored: bool = False
 
     @classmethod
     def of(cls, item: WorkItem, known: CaseResult | None) -> PartialAnswer:
@@ -57,7 +59,15 @@ class PartialAnswer:
         if known is None:
             return cls(item)
         judge_answers: list[Judgment | JudgeFailure] = [*known.judgments, *known.failures]
-        return cls(item, known.output, known.ran_at, judge_answers, known.checks, known.scores)
+        return cls(
+            item,
+            known.output,
+            known.ran_at,
+            judge_answers,
+            known.checks,
+            known.scores,
+            is_stored=True,
+        )
 
     def result(self, run_id: str) -> CaseResult:
         """What is known as a record."""
@@ -126,6 +136,20 @@ class AnswerWorker:
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
         """Have one answer, and everything that is to be known of it."""
         progressed = PartialAnswer.of(item, known)
+        try:
+            await self._progress(progressed)
+            if not (progressed.withheld or progressed.is_done):
+                progressed.is_done = True
+                if progressed.is_stored:
+                    await self._keeper.put(self._observation(item, is_done=True))
+        finally:  # an interrupted answer is stored as far as it came
+            if progressed.output is not None and not progressed.is_stored:
+                await self._keep_all(progressed)
+        return progressed.result(self._run_id)
+
+    async def _progress(self, progressed: PartialAnswer) -> None:
+        """Have the output, then its judgments, as far as they are missing."""
+        item = progressed.item
         limit = self._limit_s(item)
         # One deadline for the target and the judges together: the limit is for a case.
         deadline = None if limit is None else asyncio.get_running_loop().time() + limit
@@ -149,10 +173,6 @@ class AnswerWorker:
                     variant=item.key.variant,
                 )
             )
-        if not (progressed.withheld or progressed.is_done):
-            progressed.is_done = True
-            await self._put(item, is_done=True)
-        return progressed.result(self._run_id)
 
     def close(self) -> None:
         """Let go of the threads that assertions ran in."""
@@ -166,10 +186,14 @@ class AnswerWorker:
         # Only what costs nothing is read ahead: a stopped run must not have called a model.
         if item.stored is not None:
             return item.stored.output
-        target = self._opened.targets[item.key.variant]
-        if isinstance(target, GivenTarget | RecordedTarget):
+        if self._is_recorded(item):
+            target = self._opened.targets[item.key.variant]
             return await target.answer(item.case, repeat=item.key.repeat)
         return None
+
+    def _is_recorded(self, item: WorkItem) -> bool:
+        target = self._opened.targets.get(item.key.variant)
+        return item.stored is not None or isinstance(target, GivenTarget | RecordedTarget)
 
     async def _output(self, item: WorkItem, deadline: float | None) -> Output:
         target = self._opened.targets[item.key.variant]
@@ -208,7 +232,11 @@ class AnswerWorker:
         progressed.is_done = rubric is None or self._opened.judges.is_content(
             rubric, progressed.judge_answers
         )
-        await self._keep_all(progressed)
+        # What files and the cache can say again is stored once, when the answer is complete: four
+        # transactions instead of one are an eighth of the time of grading. Other outputs must be on
+        # disk before a judge is paid for them.
+        if progressed.is_done or not (self._is_recorded(item) and self._opened.judges.are_cached):
+            await self._keep_all(progressed)
 
     def _take_findings(
         self, progressed: PartialAnswer, output: Output, found: CheckResults
@@ -227,9 +255,11 @@ class AnswerWorker:
 
     async def _keep_all(self, progressed: PartialAnswer) -> None:
         item = progressed.item
-        # An answer that is complete cost nothing to get, so the next one need not wait until it is
-        # on disk; one that is still to be judged must be there before a judge is paid for it.
-        keep = self._keeper.keep_soon if progressed.is_done else self._keeper.put
+        progressed.is_stored = True
+        # An answer that is complete, or was read from a file, cost nothing to get, so nobody need
+        # wait until it is on disk.
+        is_free = progressed.is_done or self._is_recorded(item)
+        keep = self._keeper.keep_soon if is_free else self._keeper.put
         await keep(
             Observation(
                 key=item.key,
@@ -258,7 +288,9 @@ class AnswerWorker:
             found = await self._found_again(progressed, output)
         judge_answers = self._take_findings(progressed, output, found)
         if judge_answers or lacks:
-            await self._put(item, judge_answers, checks=found.checks, scores=found.scores)
+            await self._keeper.put(
+                self._observation(item, judge_answers, checks=found.checks, scores=found.scores)
+            )
 
     async def _found_again(self, progressed: PartialAnswer, output: Output) -> CheckResults:
         item, fetched = progressed.item, FetchedVectors()
@@ -267,7 +299,7 @@ class AnswerWorker:
         except _CANNOT_ASK_ERRORS as error:
             scores = self._measuring.not_yet(str(error), fetched, at=self._now())
             if scores:  # something was paid all the same
-                await self._put(item, scores=scores)
+                await self._keeper.put(self._observation(item, scores=scores))
             raise
 
     async def _judge(self, progressed: PartialAnswer, deadline: float | None) -> None:
@@ -286,6 +318,8 @@ class AnswerWorker:
                 self._run_id, item.key, rubric, progressed.judge_answers, at=self._now()
             )
             if wanted:
+                if not progressed.is_stored:
+                    await self._keep_all(progressed)
                 await self._keeper.queue_human_items(wanted)
 
     async def _ask_models(self, progressed: PartialAnswer, output: Output, rubric: Rubric) -> None:
@@ -309,7 +343,13 @@ class AnswerWorker:
                     progressed.judge_answers += usable
                     if usable:
                         progressed.is_done = judges.is_content(rubric, progressed.judge_answers)
-                        keeping.append(self._put(item, usable, is_done=progressed.is_done))
+                    if not (usable and progressed.is_stored):
+                        continue
+                    observed = self._observation(item, usable, is_done=progressed.is_done)
+                    if judges.are_cached:  # what was paid for is on disk already
+                        await self._keeper.keep_soon(observed)
+                    else:
+                        keeping.append(self._keeper.put(observed))
             for one in keeping:
                 await one
         finally:
@@ -332,7 +372,8 @@ class AnswerWorker:
             for judge, criterion, repeat in self._opened.judges.unanswered(rubric, answered)
         ]
         progressed.judge_answers += failures
-        await self._put(progressed.item, failures)
+        if progressed.is_stored:
+            await self._keeper.put(self._observation(progressed.item, failures))
 
     def _limit_s(self, item: WorkItem) -> float | None:
         """How long a case may take; one that allows the answer more than the suite does has it."""
@@ -348,7 +389,7 @@ class AnswerWorker:
             where = "evaluation.timeout_s of the case"
         return f"the case took longer than {limit:g} s ({where})"
 
-    def _put(
+    def _observation(
         self,
         item: WorkItem,
         judge_answers: Sequence[Judgment | JudgeFailure] = (),
@@ -356,8 +397,8 @@ class AnswerWorker:
         checks: Sequence[AssertionResult] = (),
         scores: Sequence[Score] = (),
         is_done: bool = False,
-    ) -> asyncio.Future[None]:
-        observed = Observation(
+    ) -> Observation:
+        return Observation(
             key=item.key,
             place=item.place,
             at=self._now(),
@@ -366,7 +407,6 @@ class AnswerWorker:
             scores=scores,
             is_done=is_done,
         )
-        return self._keeper.put(observed)
 
 
 def _is_unasked(one: Judgment | JudgeFailure) -> bool:
@@ -377,6 +417,9 @@ def _is_unasked(one: Judgment | JudgeFailure) -> bool:
 _MOST_UNWRITTEN = 256
 # After so many the event loop gets a turn: progress is drawn, and an interrupt is noticed.
 _YIELD_EVERY = 16
+# Longest time in seconds that an observation nobody waits for stays in memory: others come
+# meanwhile and share its transaction, which costs a millisecond and a change of threads.
+_LINGER_S = 0.05
 # After so many it is not the observations that are at fault, and trying on takes long.
 _MOST_FAILURES = 2
 _Waiting = tuple["Observation", "asyncio.Future[None]"]
@@ -392,14 +435,16 @@ class ObservationWriter:
         self._writing: asyncio.Task[None] | None = None
         self._untold: BaseException | None = None
         self._n_soon = 0
+        self._urgent = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgekit-store")
 
     async def keep_soon(self, observed: Observation) -> None:
-        """Have one observation kept, and wait only where too many are waiting already."""
+        """Have one observation stored soon, and wait only where too many are waiting already."""
         if self._untold is not None:
             raise self._untold
-        done = self.put(observed)
+        done = self._add_waiting(observed)
         if len(self._waiting) >= _MOST_UNWRITTEN:
+            self._urgent.set()
             await done
             return
         done.add_done_callback(self._note_failure)
@@ -413,7 +458,11 @@ class ObservationWriter:
             self._untold = self._untold or done.exception()
 
     def put(self, observed: Observation) -> asyncio.Future[None]:
-        """Have one observation kept; it is on disk when the future is done."""
+        """Have one observation stored at once; it is on disk when the future is done."""
+        self._urgent.set()
+        return self._add_waiting(observed)
+
+    def _add_waiting(self, observed: Observation) -> asyncio.Future[None]:
         # The future belongs to one observation, although they are committed together: a caller
         # waits for its own only.
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -424,6 +473,9 @@ class ObservationWriter:
 
     async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
         """Put questions in the queue for a reviewer."""
+        if self._waiting:  # the answers that they are about come first
+            self._urgent.set()
+            await asyncio.wait({self._waiting[-1][1]})
         await asyncio.get_running_loop().run_in_executor(
             self._thread, self._store.ask_person, self._run_id, items
         )
@@ -440,6 +492,7 @@ class ObservationWriter:
         """Write what still waits, also when the run was interrupted."""
         try:
             while self._writing is not None:
+                self._urgent.set()
                 await self._writing
         finally:
             # The last transaction must be on disk before the run's status says that it ended.
@@ -450,6 +503,10 @@ class ObservationWriter:
     async def _write(self) -> None:
         try:
             while self._waiting:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LINGER_S):
+                        await self._urgent.wait()
+                self._urgent.clear()
                 batch, self._waiting = self._waiting, []
                 await self._commit(batch)
         finally:
