@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, cast
 
@@ -232,9 +232,9 @@ class AnswerWorker:
         progressed.is_done = rubric is None or self._opened.judges.is_content(
             rubric, progressed.judge_answers
         )
-        # What files and the cache can say again is stored once, when the answer is complete: four
-        # transactions instead of one are an eighth of the time of grading. Other outputs must be on
-        # disk before a judge is paid for them.
+        # What files and the cache can say again is stored once, when the answer is complete or its
+        # judges are slow: four transactions instead of one are an eighth of the time of grading.
+        # Other outputs must be on disk before a judge is paid for them.
         if progressed.is_done or not (self._is_recorded(item) and self._opened.judges.are_cached):
             await self._keep_all(progressed)
 
@@ -254,24 +254,30 @@ class AnswerWorker:
         return judge_answers
 
     async def _keep_all(self, progressed: PartialAnswer) -> None:
-        item = progressed.item
-        progressed.is_stored = True
         # An answer that is complete, or was read from a file, cost nothing to get, so nobody need
         # wait until it is on disk.
-        is_free = progressed.is_done or self._is_recorded(item)
+        is_free = progressed.is_done or self._is_recorded(progressed.item)
         keep = self._keeper.keep_soon if is_free else self._keeper.put
-        await keep(
-            Observation(
-                key=item.key,
-                place=item.place,
-                at=progressed.ran_at or self._now(),
-                case=item.case,
-                output=progressed.output,
-                said=progressed.judge_answers.copy(),
+        await keep(self._whole_observation(progressed))
+
+    def _keep_begun(self, progressed: PartialAnswer) -> None:
+        if not progressed.is_stored:
+            self._keeper.add_soon(self._whole_observation(progressed))
+
+    def _whole_observation(self, progressed: PartialAnswer) -> Observation:
+        """Everything that is known of an answer which the store does not have yet."""
+        progressed.is_stored = True
+        return replace(
+            self._observation(
+                progressed.item,
+                progressed.judge_answers.copy(),
                 checks=progressed.checks,
                 scores=progressed.scores,
                 is_done=progressed.is_done,
-            )
+            ),
+            at=progressed.ran_at or self._now(),
+            case=progressed.item.case,
+            output=progressed.output,
         )
 
     async def _check_again(self, progressed: PartialAnswer, output: Output) -> None:
@@ -308,11 +314,15 @@ class AnswerWorker:
         rubric = self._rubric_of(item, output)
         if rubric is None:
             return
+        # A killed run must know what it paid, so slow judges' answers are stored as they come.
+        begun = asyncio.get_running_loop().call_later(_BEGUN_S, self._keep_begun, progressed)
         try:
             async with asyncio.timeout_at(deadline):
                 await self._ask_models(progressed, output, rubric)
         except TimeoutError:
             await self._give_up(progressed, rubric)
+        finally:
+            begun.cancel()
         if not progressed.withheld:
             wanted = self._opened.judges.human_questions(
                 self._run_id, item.key, rubric, progressed.judge_answers, at=self._now()
@@ -413,13 +423,16 @@ def _is_unasked(one: Judgment | JudgeFailure) -> bool:
     return isinstance(one, JudgeFailure) and one.kind in UNASKED_FAILURE_KINDS
 
 
-# Observations that may wait to be written, so that memory stays bounded.
-_MOST_UNWRITTEN = 256
+# Observations that may wait to be written, so that memory stays bounded. Fewer cost a tenth of the
+# time of grading: two threads then take turns all the time.
+_MOST_UNWRITTEN = 1024
 # After so many the event loop gets a turn: progress is drawn, and an interrupt is noticed.
 _YIELD_EVERY = 16
 # Longest time in seconds that an observation nobody waits for stays in memory: others come
 # meanwhile and share its transaction, which costs a millisecond and a change of threads.
 _LINGER_S = 0.05
+# Longest time in seconds that paid judgments of a recorded output wait to be stored together.
+_BEGUN_S = 0.25
 # After so many it is not the observations that are at fault, and trying on takes long.
 _MOST_FAILURES = 2
 _Waiting = tuple["Observation", "asyncio.Future[None]"]
@@ -442,15 +455,20 @@ class ObservationWriter:
         """Have one observation stored soon, and wait only where too many are waiting already."""
         if self._untold is not None:
             raise self._untold
-        done = self._add_waiting(observed)
+        done = self.add_soon(observed)
         if len(self._waiting) >= _MOST_UNWRITTEN:
             self._urgent.set()
             await done
             return
-        done.add_done_callback(self._note_failure)
         self._n_soon += 1
         if self._n_soon % _YIELD_EVERY == 0:
             await asyncio.sleep(0)
+
+    def add_soon(self, observed: Observation) -> asyncio.Future[None]:
+        """Have one observation stored soon; if that fails, the end of the run says so."""
+        done = self._add_waiting(observed)
+        done.add_done_callback(self._note_failure)
+        return done
 
     def _note_failure(self, done: asyncio.Future[None]) -> None:
         """Keep the first error of a write nobody waits for; the end of the run raises it."""

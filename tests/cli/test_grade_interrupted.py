@@ -6,14 +6,15 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from judgekit.models.cache import DiskCache
-from tests.cli.bench import output
+from judgekit.store import RunStore
+from tests.cli.bench import asked, output
 from tests.cli.interrupting import CtrlC
 from tests.factories import reply
 from tests.servers.answers import Answer, SeenRequest, ok
@@ -39,7 +40,7 @@ def held_after_some(seen: SeenRequest) -> Answer:
 
 @contextmanager
 def grading(
-    bench: Bench, server: OpenAILikeServer, *options: str
+    bench: Bench, server: OpenAILikeServer, *options: str, n_requests: int = QUICK + IN_FLIGHT
 ) -> Iterator[subprocess.Popen[str]]:
     """A grading in a process of its own, begun and in the middle of its calls."""
     what = ("grade", "outputs.jsonl", "--rubric", "rubric.yaml", "-j", str(IN_FLIGHT), *options)
@@ -52,7 +53,7 @@ def grading(
         text=True,
     ) as process:
         try:
-            wait_for(lambda: server.n_requests == QUICK + IN_FLIGHT)
+            wait_for(lambda: server.n_requests == n_requests)
             yield process
         finally:
             process.kill()
@@ -169,3 +170,29 @@ def test_two_interrupts_here_stop_at_once(bench: Bench, monkeypatch: pytest.Monk
     assert "stopped at once; every answer so far is stored" in ran.err
     assert "Traceback" not in ran.err
     assert n_owned(bench) == QUICK
+
+
+def paid(bench: Bench) -> list[tuple[str, str]]:
+    """The criteria whose judgments the store remembers as paid for by the last run."""
+    store = RunStore(bench.folder / ".judgekit" / "judgekit.db")
+    with closing(store):
+        results = list(store.results(store.run().id)) if store.runs() else []
+    judgments = [judgment for result in results for judgment in result.judgments]
+    return [(str(one.case_id), one.criterion) for one in judgments if not one.cached]
+
+
+def test_a_killed_grading_knows_what_was_paid_for_answers_in_work(bench: Bench) -> None:
+    def answers_one_criterion(seen: SeenRequest) -> Answer:
+        return replace(ok(GOOD), is_held="Is it short?" in asked(seen))
+
+    bench.write("outputs.jsonl", *(output(case) for case in CASES[:2]))
+    with OpenAILikeServer(answers_one_criterion) as server:
+        with grading(bench, server, n_requests=4) as process:
+            wait_for(lambda: len(paid(bench)) == 2)
+            process.kill()
+        before = paid(bench)
+        server.release()
+        assert bench.grade(server, "--resume").code == 0
+    assert before == [(case, "right") for case in CASES[:2]]
+    assert set(before) <= set(paid(bench))
+    assert len(paid(bench)) == 4
