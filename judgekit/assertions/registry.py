@@ -228,25 +228,23 @@ _FINAL = set(AssertionResult.model_fields)
 
 def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResult:  # noqa: FBT001
     """The result of a built-in assertion, which must return it at once."""
-    result = _copy(_DEFAULTS)
-    fields = result.__dict__
-    fields["passed"], fields["actual"], fields["message"] = passed, actual, message
-    return result
-
-
-def replace_fields(result: AssertionResult, **fields: object) -> AssertionResult:
-    """A result with some fields changed; the values are not validated."""
-    if result.__pydantic_fields_set__ is not _FRESH:
-        result = _copy(result.__dict__)
-    result.__dict__.update(fields)
-    _set_fields_set(result, _FINAL)
-    return result
-
-
-def _copy(fields: dict[str, object]) -> AssertionResult:
     result = object.__new__(AssertionResult)
-    result.__dict__.update(fields)
+    fields = result.__dict__
+    fields.update(_DEFAULTS)
+    fields["passed"] = passed
+    fields["actual"] = actual
+    fields["message"] = message
     _set_fields_set(result, _FRESH)
     _set_extra(result, None)
     _set_private(result, None)
+    return result
+
+
+def replace_fields(result: AssertionResult, fields: dict[str, object]) -> AssertionResult:
+    """A result with some fields changed; the values are not validated."""
+    if result.__pydantic_fields_set__ is not _FRESH:
+        fields = result.__dict__ | fields
+        result = make_result(passed=True, actual=None, message="")
+    result.__dict__.update(fields)
+    _set_fields_set(result, _FINAL)
     return result

@@ -75,41 +75,48 @@ def evaluate_assertions(
     return [_carry_out(check, subject, case) for check in checks]
 
 
-class _CachedSpec(NamedTuple):
-    spec: object
+class _CachedSpecs(NamedTuple):
+    specs: object
     copy: object
     registry: Registry | None
-    parsed: ParsedAssertion
+    parsed: list[ParsedAssertion]
 
 
-# Parsed specs by identity: the same ones check thousands of outputs.
-_PARSED_SPECS: dict[int, _CachedSpec] = {}
+# Parsed specs, and lists of them, by identity: the same ones check thousands of outputs.
+_PARSED_SPECS: dict[int, _CachedSpecs] = {}
 
 
 def _parse_specs(
     specs: Sequence[Mapping[str, object]], registry: Registry | None
 ) -> list[ParsedAssertion]:
-    # Another sequence may compute its items on each access.
-    if isinstance(specs, list | tuple):
-        # Ids are reused after an object is gone, and specs can be changed in place.
-        checks = [
-            hit.parsed
-            for spec in specs
-            if (hit := _PARSED_SPECS.get(id(spec))) is not None
-            and hit.spec is spec
-            and hit.registry is registry
-            and hit.copy == spec
-        ]
-        if len(checks) == len(specs):
-            return checks
-    checks, faults = read_specs(specs, registry=registry)
-    refuse_faults(faults)
+    # Another sequence may compute its items on each access, or be no list to compare with one.
+    if not isinstance(specs, list):
+        specs = list(specs)
+    known = _recall(specs, registry)
+    if known is not None:
+        return known.parsed
+    hits = [hit for spec in specs if (hit := _recall(spec, registry)) is not None]
     # Clearing it is cheaper than tracking an order, and a suite has far fewer specs.
-    if len(_PARSED_SPECS) >= _CACHED_SPECS:
+    if len(_PARSED_SPECS) + len(specs) >= _CACHED_SPECS:
         _PARSED_SPECS.clear()
-    for spec, check in zip(specs, checks, strict=True):
-        _PARSED_SPECS[id(spec)] = _CachedSpec(spec, deepcopy(spec), registry, check)
+    if len(hits) < len(specs):
+        checks, faults = read_specs(specs, registry=registry)
+        refuse_faults(faults)
+        for spec, check in zip(specs, checks, strict=True):
+            _PARSED_SPECS[id(spec)] = _CachedSpecs(spec, deepcopy(spec), registry, [check])
+        return checks
+    checks = [check for hit in hits for check in hit.parsed]
+    copies = [hit.copy for hit in hits]
+    _PARSED_SPECS[id(specs)] = _CachedSpecs(specs, copies, registry, checks)
     return checks
+
+
+def _recall(specs: object, registry: Registry | None) -> _CachedSpecs | None:
+    hit = _PARSED_SPECS.get(id(specs))
+    if hit is None or hit.specs is not specs or hit.registry is not registry:
+        return None
+    # Ids are reused after an object is gone, and specs can be changed in place.
+    return hit if hit.copy == specs else None
 
 
 def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
@@ -118,12 +125,11 @@ def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> Ass
         found = conclude_group(parts, rule=check.rule, threshold=check.threshold)
     else:
         found = _call_assertion(check, output, case)
-    if not check.is_negated or found.passed is None:
-        return replace_fields(found, type=check.type, weight=check.weight)
-    value = None if found.value is None else 1 - found.value
-    return replace_fields(
-        found, type=check.type, weight=check.weight, passed=not found.passed, value=value
-    )
+    known: dict[str, object] = {"type": check.type, "weight": check.weight}
+    if check.is_negated and found.passed is not None:
+        known["passed"] = not found.passed
+        known["value"] = None if found.value is None else 1 - found.value
+    return replace_fields(found, known)
 
 
 def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:

@@ -59,9 +59,12 @@ def value_of(output: Output, path: str | None) -> JsonValue:
 
 def truncate_value(value: JsonValue) -> JsonValue:
     """A value as a result stores it: a long text or a large structure is truncated."""
-    if not isinstance(value, str | dict | list):
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, dict | list):
+        text = to_json_text(value)
+    else:
         return value
-    text = value if isinstance(value, str) else to_json_text(value)
     if len(text) <= _TRUNCATED_AT:
         return value
     return f"{text[:_TRUNCATED_AT]}… ({len(text)} characters)"

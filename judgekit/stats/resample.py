@@ -336,12 +336,15 @@ class ResampledValues:
             sums = _moments(levels - centre, np.arange(len(levels))) @ draws.T
         else:
             moments = _moments(self.x - centre, self._own_codes)
-            used = moments[: 2 if statistic == "mean" else 3]
+            # Clusters differ in size; of single numbers every resample has as many.
+            used = moments[int(self.codes is None) : 2 if statistic == "mean" else 3]
             parts = [
                 np.stack([_take(row, part).sum(axis=1) for row in used])
                 for part in resample_positions(self.n, rng, n_resamples)
             ]
             sums = np.concatenate(parts, axis=1)
+            if self.codes is None:
+                sums = np.vstack([np.full(n_resamples, float(self.n)), sums])
         return _of_moments(sums, statistic) + (centre if statistic == "mean" else 0.0)
 
     def leave_one_out(self, statistic: StatisticName) -> np.ndarray:

@@ -14,5 +14,5 @@ def test_a_finding_equals_the_record_that_was_checked() -> None:
 
 def test_a_change_leaves_the_first_as_it_was() -> None:
     first = AssertionResult(passed=True, message="why")
-    assert replace_fields(first, type="t", weight=0.5).type == "t"
+    assert replace_fields(first, {"type": "t", "weight": 0.5}).type == "t"
     assert (first.type, first.weight) == ("", 1)
