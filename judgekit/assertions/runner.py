@@ -89,8 +89,10 @@ _PARSED_SPECS: dict[int, _CachedSpecs] = {}
 def _parse_specs(
     specs: Sequence[Mapping[str, object]], registry: Registry | None
 ) -> list[ParsedAssertion]:
-    # Another sequence may compute its items on each access, or be no list to compare with one.
     if not isinstance(specs, list):
+        if not isinstance(specs, tuple):
+            refuse_faults(read_specs(specs, registry=registry)[1])
+        # Another sequence may compute its items on each access.
         specs = list(specs)
     known = _recall(specs, registry)
     if known is not None:
