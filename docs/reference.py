@@ -1,7 +1,8 @@
 # ruff: noqa: INP001 - a folder of documents, no package
 """Writes the reference pages: assertions, commands, and the judge settings in `suites.md`.
 
-Text outside the markers is written by hand and kept. Run it after a change: `python
+It also writes the judge's options of pytest, whose plugin must not import pydantic. Text outside
+the markers is written by hand and kept. Run it after a change: `python
 docs/reference.py`. With `--check` nothing is written, and the exit code is 1 if a page is stale.
 """
 
@@ -23,7 +24,7 @@ from judgekit.assertions import SYNONYMS, assertion_registry, scorer_registry
 from judgekit.assertions.registry import ELSEWHERE, declaration_of
 from judgekit.cli.help import COMMAND_GROUPS, RARE
 from judgekit.cli.main import JOBS, judgekit
-from judgekit.datasets import SuiteJudge, command_options
+from judgekit.datasets import SuiteJudge, choices_of, command_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,6 +36,9 @@ PAGE = Path(__file__).with_name("assertions.md")
 EXAMPLES = Path(__file__).with_name("assertion_examples.yaml")
 SUITES = Path(__file__).with_name("suites.md")
 COMMANDS = Path(__file__).with_name("commands.md")
+PYTEST_OPTIONS = Path(__file__).parents[1] / "judgekit" / "pytest_plugin" / "options.py"
+OPTIONS_BEGIN = "_JUDGE_OPTIONS = (\n"
+OPTIONS_END = ")  # fmt: skip\n# End of the written lines."
 TABLE_BEGINS = "<!-- The table below is written by docs/reference.py. -->"
 TABLE_ENDS = "<!-- End of the table. -->"
 MARKER = "<!-- From here on the page is written by docs/reference.py. -->"
@@ -125,6 +129,31 @@ def judge_settings_table() -> str:
     return "\n".join(rows)
 
 
+def pytest_options() -> str:
+    """The module of pytest's options, with the present judge settings.
+
+    Returns:
+        Python.
+    """
+    above, _, rest = PYTEST_OPTIONS.read_text(encoding="utf-8").partition(OPTIONS_BEGIN)
+    below = rest.partition(OPTIONS_END)[2]
+    lines = []
+    for name, field, option in command_options():
+        if not option.in_pytest:
+            continue
+        # Among integers, pytest has counts only; a flag has no value to name.
+        words, parser, metavar = choices_of(field), "str", option.metavar or name.upper()
+        if words:
+            parser = f"choice_parser({', '.join(map(json.dumps, words))})"
+        elif field.annotation is int:
+            parser, metavar = "parse_count", "N"
+        elif isinstance(field.default, bool):
+            parser, metavar = "parse_flag", ""
+        known = ", ".join(map(json.dumps, (name, metavar, field.description)))
+        lines.append(f"    PluginOption(\n        {known},\n        {parser},\n    ),\n")
+    return f"{above}{OPTIONS_BEGIN}{''.join(lines)}{OPTIONS_END}{below}"
+
+
 def commands_page() -> str:
     """Every command with its options.
 
@@ -187,6 +216,20 @@ def listed_names() -> set[str]:
     return {n for wanted in _GROUPS.values() for want in wanted for n in _named(want, registry)}
 
 
+def written() -> dict[Path, str]:
+    """What this script writes.
+
+    Returns:
+        The text of each file.
+    """
+    return {
+        PAGE: page(),
+        SUITES: suites_page(),
+        COMMANDS: commands_page(),
+        PYTEST_OPTIONS: pytest_options(),
+    }
+
+
 def main(arguments: list[str]) -> int:
     """Write the pages, or with `--check` compare them.
 
@@ -196,10 +239,10 @@ def main(arguments: list[str]) -> int:
     Returns:
         0; 1 if a page is stale and only compared.
     """
-    pages = {PAGE: page(), SUITES: suites_page(), COMMANDS: commands_page()}
+    found = written()
     if "--check" in arguments:
-        return int(any(path.read_text(encoding="utf-8") != text for path, text in pages.items()))
-    for path, text in pages.items():
+        return int(any(path.read_text(encoding="utf-8") != text for path, text in found.items()))
+    for path, text in found.items():
         path.write_text(text, encoding="utf-8")
     return 0
 

@@ -108,20 +108,39 @@ class PluginOption:
 
 
 # pytest loads the plugin in every session of every project where judgekit is installed, so nothing
-# here may import pydantic. The judge settings among these are therefore written out; a test
-# compares their names, choices and help with the fields of JudgeSettings.
+# here may import pydantic. docs/reference.py therefore writes the next lines from JudgeSettings.
+_JUDGE_OPTIONS = (
+    PluginOption(
+        "api_base", "URL", "Endpoint of the model, if it is not the provider's own.",
+        str,
+    ),
+    PluginOption(
+        "mode", "MODE", "One call per criterion, or one joint call for all criteria.",
+        choice_parser("per_criterion", "joint"),
+    ),
+    PluginOption(
+        "repeats", "N", "Number of times each question is asked.",
+        parse_count,
+    ),
+    PluginOption(
+        "refresh", "", "Ignore cached replies and fetch each one again.",
+        parse_flag,
+    ),
+    PluginOption(
+        "frozen", "", "Use cached replies only; a reply that is not cached is an error.",
+        parse_flag,
+    ),
+)  # fmt: skip
+# End of the written lines.
+
 PLUGIN_OPTIONS = (
     PluginOption("judge", "MODEL", "Judge: PROVIDER/MODEL, recorded:FILE, or local."),
-    PluginOption("api_base", "URL", "Endpoint of the model, if it is not the provider's own."),
+    *_JUDGE_OPTIONS,
     PluginOption("rubric", "FILE|NAME", "Rubric file, or the name of a shipped rubric."),
     PluginOption("cases", "FILE", "Cases; `judge.grade` then accepts their ids."),
-    PluginOption("mode", "MODE", "One call per criterion, or one joint call for all criteria.", choice_parser("per_criterion", "joint")),  # noqa: E501
-    PluginOption("repeats", "N", "Number of times each question is asked.", parse_count),
     PluginOption("threshold", "VALUE", "Lowest value that passes, 0 to 1.", parse_fraction),
     PluginOption("cache_dir", "DIR", "Folder of the reply cache."),
     PluginOption("no_cache", "", "Do not read or write the cache.", parse_flag),
-    PluginOption("frozen", "", "Use cached replies only; a reply that is not cached is an error.", parse_flag),  # noqa: E501
-    PluginOption("refresh", "", "Ignore cached replies and fetch each one again.", parse_flag),
     PluginOption("max_cost", "USD", "Maximum cost of judging.", parse_amount),
     PluginOption(
         "no_answer", "OUTCOME",

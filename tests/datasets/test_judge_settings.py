@@ -17,11 +17,9 @@ from judgekit.datasets import (
     CommandOption,
     JudgeSettings,
     SuiteJudge,
-    choices_of,
     command_options,
 )
 from judgekit.errors import SettingsError
-from judgekit.pytest_plugin.options import OPTIONS_BY_KEY
 from tests.datasets.suite_schema import suite_schema
 
 SHARED = {"model", "cache", "prices", "budget"}
@@ -77,16 +75,6 @@ def test_the_schema_of_a_suite_describes_what_a_judge_takes() -> None:
     for name, field in SuiteJudge.model_fields.items():
         assert schema_of(name)["description"] == field.description
     assert set(CallSettings.model_fields) <= set(SuiteJudge.model_fields)
-
-
-def test_the_options_of_pytest_are_the_settings() -> None:
-    wanted = {name: field for name, field, option in command_options() if option.in_pytest}
-    assert set(wanted) <= set(OPTIONS_BY_KEY)
-    for name, field in wanted.items():
-        option = OPTIONS_BY_KEY[name]
-        assert option.help == field.description
-        for word in choices_of(field):
-            assert option.read(word) == word
 
 
 @pytest.mark.parametrize(
