@@ -91,6 +91,8 @@ from .run import (
     answer_entry as answer_entry,
     default_rubric_lines as default_rubric_lines,
     format_pass_count as format_pass_count,
+    gate_document as gate_document,
+    gate_words as gate_words,
     grading_json as grading_json,
     run_document as run_document,
     run_json as run_json,

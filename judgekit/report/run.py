@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         DropGateResult,
         GateResult,
         Outcome,
+        PassRateTrend,
         RunSummary,
         TierGateResult,
         VariantDifference,
@@ -512,10 +513,40 @@ def gate_lines(gate: GateResult) -> list[LabelledText]:
         met = "met" if gate.calibration.held == "passed" else "not met"
         words = gate.calibration.words
         lines.append(("gate", f"a calibration is required, {met}: {words}"))
-    if gate.drops and all(one.baseline is None for one in gate.drops):
+    if gate.drops and all(one.baseline is None and one.problem is None for one in gate.drops):
         allowed = f"a drop of {gate.drops[0].max_drop:g} allowed"
         return [*lines, ("gate", f"pass rate: no earlier run of this suite, {allowed}")]
-    return lines + [("gate", _drop_text(one)) for one in gate.drops]
+    for drop in gate.drops:
+        lines.append(("gate", _drop_text(drop)))
+        lines += [("", note) for note in drop.notes]
+        if drop.hint is not None:
+            lines.append(("", drop.hint))
+    return lines + [("trend", _trend_text(one)) for one in gate.trends if _is_trend(one)]
+
+
+def gate_document(summary: RunSummary, gate: GateResult) -> Document:
+    """What a gate decides about a stored run."""
+    return Document(
+        title=f"Gate of {summary.run.id}",
+        conclusion=_conclusion(summary, gate),
+        blocks=(Lines(tuple(gate_lines(gate))),),
+        data=lambda: {"run": summary.run.id, "gate": gate_json(gate)},
+    )
+
+
+def gate_words(gate: GateResult) -> str:
+    """The result of a gate in one line."""
+    return "; ".join(text for label, text in gate_lines(gate) if label == "gate")
+
+
+def _is_trend(trend: PassRateTrend) -> bool:
+    return trend.direction.direction != "stable"
+
+
+def _trend_text(trend: PassRateTrend) -> str:
+    rates = " → ".join(f"{rate * 100:.0f}" for rate in trend.rates[-trend.direction.n :])
+    runs = numbers.format_count(len(trend.rates), "comparable run")
+    return f"{trend.variant}: pass rate {trend.direction.direction} over {runs}: {rates} %"
 
 
 def gate_json(gate: GateResult | None) -> JsonObject | None:
@@ -543,6 +574,8 @@ def _tier_text(one: TierGateResult) -> str:
 def _drop_text(one: DropGateResult) -> str:
     variant = f"{one.variant}: pass rate"
     allowed = f"a drop of {one.max_drop:g} allowed"
+    if one.problem is not None:
+        return f"{variant} undecided: {one.problem}"
     if one.baseline is None:
         return f"{variant}: no earlier run of this suite has it, {allowed}"
     if one.held is None:
@@ -560,6 +593,11 @@ def _drop_text(one: DropGateResult) -> str:
         return f"{variant} {words}: {allowed}{undecided}"
     e = one.change
     cases = numbers.format_count(e.n, "case")
-    change = f"{numbers.format_difference(e)} since {one.baseline} ({cases})"
-    text = f"{variant} {words}: {change}, {allowed}"
+    which = "the best run " if one.against == "best" else ""
+    change = f"{numbers.format_difference(e)} since {which}{one.baseline} ({cases})"
+    # The allowed drop is in points, the critical one a share of the earlier rate.
+    lost = ""
+    if one.relative is not None and one.relative > 0:
+        lost = f", {one.relative:.0%} of the rate{' (critical)' if one.is_critical else ''}"
+    text = f"{variant} {words}: {change}{lost}, {allowed}"
     return text + (undecided if one.held == "inconclusive" else "")
