@@ -242,7 +242,7 @@ def _conclude_run(
         console.note(message.NOT_ASSESSED if is_answered else retry_note)
         return Exit.INCOMPLETE
     if not summary.is_blank or run.status == "waiting":
-        asks = not (setup.is_grading or options.quiet)
+        asks = not (setup.is_grading or options.quiet or options.as_json)
         return _quality(summary, gate, options.fail_under, asks_for_gate=asks)
     # No judge failed, but nothing is decided either: exit code 0 would look like a success.
     console.note(undecided_reason(summary))

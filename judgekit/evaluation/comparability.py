@@ -122,7 +122,7 @@ def _changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
             yield f"the suite's {words} changed"
     tries = [_retries(run) for run in (then, now)]
     if tries[0] != tries[1]:
-        yield f"failed answers were tried again {tries[0]} times, now {tries[1]} times"
+        yield f"retry_failed was {tries[0]}, is {tries[1]}"
 
 
 def _rubric_changes(then: Rubric | None, now: Rubric | None) -> Iterator[str]:
