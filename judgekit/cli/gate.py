@@ -98,8 +98,8 @@ def _decide(store: RunStore, info: RunInfo, options: _GateOptions) -> int:
 
 
 def _gate(info: RunInfo, options: _GateOptions) -> Gate:
-    given = {name: getattr(options, name) for name in ("baseline", "max_drop", "tier", "alpha")}
-    changes = {name: value for name, value in given.items() if value is not None}
+    names = ("baseline", "max_drop", "tier", "alpha")
+    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
     return gate_of_run(info).model_copy(update=changes)
 
 

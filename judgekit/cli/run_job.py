@@ -125,7 +125,7 @@ def _record_gate(setup: RunSetup, run: RunInfo, gate: GateResult | None) -> None
     reason = "" if gate is None else gate_words(gate)
     decision = decide_gate(gate, run, setup.session.now(), reason)
     known = setup.store.gate_decisions(run.suite).get(run.id)
-    # A run that a person accepted stays accepted when it is resumed.
+    # A run that was accepted stays accepted when it is resumed.
     if decision is not None and (known is None or known.outcome != "accepted"):
         setup.store.record_gate(decision)
 

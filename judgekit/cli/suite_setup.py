@@ -261,8 +261,8 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
 
 def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
     """The suite with the gate of the command line, or with its settings for the suite's own."""
-    given = {name: getattr(options, name) for name in ("baseline", "max_drop", "alpha")}
-    changes = {name: value for name, value in given.items() if value is not None}
+    names = ("baseline", "max_drop", "alpha")
+    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
     if not changes:
         return suite
     gate = (suite.gate or Gate()).model_copy(update=changes)

@@ -92,7 +92,7 @@ def approve_version(
     if gate is not None and gate.outcome == "failed":
         raise ApprovalRefusedError(
             f"{variant} fails the gate of its suite in {gate.run_id}: {gate.reason}",
-            hint=f"mend it and run it again, or accept the run: judgekit gate accept {gate.run_id} "
+            hint=f"fix it and run it again, or accept the run: judgekit gate accept {gate.run_id} "
             "--because WHY",
             is_worse=True,
         )

@@ -31,7 +31,7 @@ _MOST_RUNS = 50
 _TREND_RUNS = 10
 
 
-class Baseline(NamedTuple):
+class ChosenBaseline(NamedTuple):
     """The run to compare with; without one, `problem` says why."""
 
     run: RunInfo | None
@@ -69,7 +69,7 @@ class EarlierRuns:
             if (one.started_at, one.id) < (run.started_at, run.id)
         ]
 
-    def baseline(self, name: str, variant: str) -> Baseline:
+    def baseline(self, name: str, variant: str) -> ChosenBaseline:
         """The baseline of that name: `previous`, `best`, `accepted` or the id of a run."""
         if name not in get_args(BaselineName):
             return self._named(name, variant)
@@ -78,10 +78,10 @@ class EarlierRuns:
             usable = [one for one in usable if self._outcome(one) == "accepted"]
             if not usable:
                 hint = "accept one: judgekit gate accept RUN --because WHY"
-                return Baseline(None, "no earlier run of this suite is accepted", hint)
+                return ChosenBaseline(None, "no earlier run of this suite is accepted", hint)
         if name == "best":
-            return Baseline(self.best(variant))
-        return Baseline(next(iter(usable), None))
+            return ChosenBaseline(self.best(variant))
+        return ChosenBaseline(next(iter(usable), None))
 
     def best(self, variant: str) -> RunInfo | None:
         """The comparable run with the highest pass rate; of equals the newest."""
@@ -118,16 +118,16 @@ class EarlierRuns:
             return "it failed its gate, and nobody accepted it"
         return None
 
-    def _named(self, name: str, variant: str) -> Baseline:
+    def _named(self, name: str, variant: str) -> ChosenBaseline:
         run = self._store.run(name)
         problem = self.problem_of(run)
         if all(each.id != variant for each in run.variants):
             problem = f"it has no variant {variant}"
         if problem is None:
-            return Baseline(run)
+            return ChosenBaseline(run)
         hint = f"accept it all the same: judgekit gate accept {run.id} --because WHY"
         is_failed = self._outcome(run) == "failed"
-        return Baseline(None, f"{run.id} cannot be the baseline: {problem}", hint * is_failed)
+        return ChosenBaseline(None, f"{run.id} cannot be the baseline: {problem}", hint * is_failed)
 
     def _outcome(self, one: RunInfo) -> str | None:
         decision = self._decisions.get(one.id)

@@ -42,7 +42,7 @@ class HumanItem(Record):
 
 
 class GateDecision(Record):
-    """What a gate decided about a run, or that a person accepted the run as a baseline."""
+    """What a gate decided about a run, or that somebody accepted the run as a baseline."""
 
     run_id: Name
     at: AwareDatetime

@@ -49,6 +49,9 @@ from .files import (
     document_data as document_data,
     write_document as write_document,
 )
+from .gate import (
+    gate_words as gate_words,
+)
 from .judge_changes import (
     rejudgment_document as rejudgment_document,
     tuning_document as tuning_document,
@@ -92,7 +95,6 @@ from .run import (
     default_rubric_lines as default_rubric_lines,
     format_pass_count as format_pass_count,
     gate_document as gate_document,
-    gate_words as gate_words,
     grading_json as grading_json,
     run_document as run_document,
     run_json as run_json,

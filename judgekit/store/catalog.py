@@ -243,7 +243,7 @@ class StoredRuns(Database):
         yield from read_queue(self.reading, run_no, open_only=open_only)
 
     def gate_decisions(self, suite: str) -> dict[str, GateDecision]:
-        """The last decision of a gate, or of a person, about each run of a suite, by run id."""
+        """The last decision of a gate or a reviewer about each run of a suite, by run id."""
         query = select(gate_decisions.c.json).join(runs).where(runs.c.suite == lookup_text(suite))
         with self.reading() as connection:
             texts = connection.scalars(query.order_by(gate_decisions.c.no))

@@ -177,7 +177,7 @@ class RunStore(StoredRuns, StoredComparisons):
             )
 
     def record_gate(self, decision: GateDecision) -> None:
-        """Store what a gate decided about a run, or that a person accepted it.
+        """Store what a gate decided about a run, or that somebody accepted it.
 
         Args:
             decision: The decision; later ones of a run replace earlier ones.
