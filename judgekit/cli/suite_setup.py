@@ -266,6 +266,11 @@ def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
     if not changes:
         return suite
     gate = (suite.gate or Gate()).model_copy(update=changes)
+    if getattr(options, "no_store", False):
+        raise SettingsError(
+            "--no-store leaves no earlier run to compare the pass rate with",
+            hint="omit --no-store, or use --fail-under RATE",
+        )
     if gate.max_drop is None:
         raise SettingsError(
             "--baseline and --alpha are about the drop in pass rate, and no drop is limited",
@@ -316,7 +321,9 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
         except StoreError as error:
             console.note(f"warning: the run is not stored: {error.message}")
     folder = TemporaryDirectory(prefix="judgekit-run-")
-    return setup(store=RunStore(Path(folder.name, "judgekit.db")), temporary=folder)
+    store = RunStore(Path(folder.name, "judgekit.db"))
+    check_baseline(suite.gate, store)
+    return setup(store=store, temporary=folder)
 
 
 def read_recorded(

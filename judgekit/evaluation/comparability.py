@@ -82,8 +82,7 @@ def paired_sides(
     if measure.changes:
         raise NotComparableError(
             f"{a[0].id} and {b[0].id} are not comparable: {'; '.join(measure.changes)}",
-            hint=f"measure both the same way: judgekit rejudge {a[0].id} with the judge and rubric "
-            f"of {b[0].id}, or run the suite again for both",
+            hint=f"judge both the same way: judgekit rejudge {a[0].id}, or run the suite for both",
         )
     sides = [
         SideScores(last_tries(store.results(run.id, variant=variant), run), run, tags)

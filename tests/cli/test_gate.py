@@ -213,6 +213,13 @@ def test_a_gate_on_the_command_line_is_stored_with_the_run(run: Run, tmp_path: P
     assert "give --max-drop POINTS as well" in alone.err
 
 
+def test_a_grading_that_is_not_stored_has_no_baseline(run: Run, tmp_path: Path) -> None:
+    passing(tmp_path, 4, 4, gate=None)
+    ran = run("grade", "--no-store", "--max-drop", "0.1")
+    assert ran.code == 2
+    assert "--no-store leaves no earlier run to compare the pass rate with" in ran.err
+
+
 def test_a_run_without_a_gate_is_refused_by_the_command(run: Run, tmp_path: Path) -> None:
     passing(tmp_path, 4, 4, gate=None)
     run("run")
