@@ -44,6 +44,8 @@ from judgekit.cli.sides import (
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
+    DEFAULT_PRIOR,
+    ORDER_SEED_KEY,
     ComparisonRecorder,
     ComparisonTerms,
     SideComparer,
@@ -87,12 +89,20 @@ if TYPE_CHECKING:
 class _CompareOptions(ContestOptions):
     until_decided: bool = option(
         "--until-decided",
-        "Test after every case and stop once significant (always-valid test).",
+        "Test after every case, in a drawn order, and stop once significant (always-valid test).",
         default=False,
     )
     max_cases: int | None = option(
         "--max-cases", "With --until-decided: maximum number of cases.", ge=1
     )
+    prior: float | None = option(
+        "--prior",
+        "With --until-decided: the test's prior is Beta(N, N); 10 suits small differences, 1 large "
+        f"ones (default {DEFAULT_PRIOR:g}).",
+        gt=0,
+        metavar="N",
+    )
+    seed: int = option("--seed", "Random seed of the sample, and of the --until-decided order.", 0)
     scores: bool = option(
         "--scores", "Compare the stored scores of two runs; calls no judge.", default=False
     )
@@ -141,6 +151,10 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
     if options.max_cases is not None and not options.until_decided:
         raise SettingsError("--max-cases goes with --until-decided", hint="-n takes the first N")
+    if options.prior is not None and not options.until_decided:
+        raise SettingsError(
+            "--prior goes with --until-decided", hint="add --until-decided, or omit --prior"
+        )
     if options.scores and (options.until_decided or options.dry_run):
         raise SettingsError(
             "--scores calls no judge: --until-decided and --dry-run do not apply",
@@ -186,19 +200,19 @@ def _compare_blind(
     comparison, run = _resumed(found, options, is_generated=is_generated)
     # Without a choice of its own, a resumed comparison completes what it began.
     if comparison is not None and not (options.filter_tag or options.limit or options.sample):
-        names = {"tags": "filter_tag"}
+        names = {"tags": "filter_tag", ORDER_SEED_KEY: "seed"}
         stored = {names.get(name, name): value for name, value in comparison.chosen.items()}
         options = _CompareOptions.of(options, **stored)
     budget = side_budget(sides, options)
     if is_generated:
         produced = produced_sides(sides, options, budget, stack, open_store, run)
         panel, rubric, (a, b) = produced.panel, produced.rubric, produced.sides
-        pairing = pairing_of((a, b), options)
+        pairing = pairing_of((a, b), options, is_drawn=options.until_decided)
     else:
         panel, rubric, (a, b) = existing_sides(
             sides, options, options.judge_model, found, budget, stack
         )
-        pairing = pairing_of((a, b), options)
+        pairing = pairing_of((a, b), options, is_drawn=options.until_decided)
         cases = (pair.case for pair in pairing.pairs())
         check_one_rubric(cases, rubric, sides.suite, options.rubric)
     survey = pairing.survey()
@@ -212,6 +226,7 @@ def _compare_blind(
         alpha=options.alpha,
         until_decided=options.until_decided,
         max_cases=options.max_cases,
+        prior=options.prior or DEFAULT_PRIOR,
         suite=None if sides.suite is None else sides.suite.name,
     )
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))

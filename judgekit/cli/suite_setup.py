@@ -484,9 +484,8 @@ def selected_cases(
     variants: tuple[str, ...] = (),
     case_ids: tuple[str, ...] = (),
     name_pattern: str | None = None,
-    limit: int | None = None,
 ) -> Choice:
-    """The part of a suite that options select; `limit` replaces that of the options."""
+    """The part of a suite that options select."""
     return Choice(
         variants=variants,
         tags=options.filter_tag,
@@ -495,7 +494,7 @@ def selected_cases(
         sample=options.sample,
         # The choice is stored with the run, where a seed without a sample would be a difference.
         seed=options.seed if options.sample is not None else 0,
-        limit=limit or options.limit,
+        limit=options.limit,
     )
 
 

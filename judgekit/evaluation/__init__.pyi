@@ -23,6 +23,7 @@ from .comparability import (
     paired_sides as paired_sides,
 )
 from .comparison_result import (
+    DEFAULT_PRIOR as DEFAULT_PRIOR,
     ComparisonDecision as ComparisonDecision,
     ComparisonSummary as ComparisonSummary,
     PanelFigures as PanelFigures,
@@ -89,6 +90,7 @@ from .outcome import (
     select_outcomes as select_outcomes,
 )
 from .pairing import (
+    ORDER_SEED_KEY as ORDER_SEED_KEY,
     Contest as Contest,
     JudgedPair as JudgedPair,
     LeftOut as LeftOut,

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 3
 
+ORDER_SEED_KEY = "order_seed"
+"""The key of a comparison's `chosen` with the seed of the order of its cases, if it was drawn."""
+
 
 class SideOutput(NamedTuple):
     """One output of a side."""
@@ -88,7 +91,8 @@ class Pairing:
     """Pairs of outputs, in an order that does not depend on which side is called the first.
 
     Both sides are read abreast, and an output waits in memory only until its counterpart comes:
-    of files in the same order hardly any does.
+    of files in the same order hardly any does. `is_drawn` puts the chosen pairs in an order drawn
+    by the seed, and holds them in memory.
     """
 
     def __init__(
@@ -100,10 +104,12 @@ class Pairing:
         limit: int | None = None,
         sample: int | None = None,
         seed: int = 0,
+        is_drawn: bool = False,
     ) -> None:
         self.a, self.b = a, b
         self._tags = frozenset(tags)
         self._limit, self._sample, self._seed = limit, sample, seed
+        self._is_drawn = is_drawn
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,6 +122,8 @@ class Pairing:
         chosen: JsonObject = {"tags": [*sorted(self._tags)], "limit": self._limit}
         if self._sample is not None:
             chosen |= {"sample": self._sample, "seed": self._seed}
+        if self._is_drawn:
+            chosen[ORDER_SEED_KEY] = self._seed
         return {name: value for name, value in chosen.items() if value not in (None, [])}
 
     def survey(self) -> PairingSurvey:
@@ -139,7 +147,11 @@ class Pairing:
         found = self._filtered(LeftOut())
         if self._sample is not None:
             found = _sampled(found, self._sample, random.Random(self._seed))
-        return islice(found, self._limit)
+        found = islice(found, self._limit)
+        if self._is_drawn:
+            # Sorting is stable: the repeats of a case stay together and in their order.
+            found = iter(sorted(found, key=lambda pair: _drawn_place(self._seed, pair.case.id)))
+        return found
 
     def _filtered(self, left_out: LeftOut) -> Iterator[OutputPair]:
         tags = self._tags
@@ -197,6 +209,12 @@ def _met(
         left_out.n_other_input += 1
         if len(left_out.other_input) < _MOST_NAMED:
             left_out.other_input += (a.case.id,)
+
+
+def _drawn_place(seed: int, case_id: str) -> tuple[str, str]:
+    """The sort key of a case in an order drawn by the seed."""
+    # A hash of the case alone: neither the order of the files nor the other cases change it.
+    return text_fingerprint(f"{seed}\n{case_id}"), case_id
 
 
 def _sampled(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterator[OutputPair]:
@@ -283,7 +301,7 @@ class Contest:
         every = [match for matches in self.matches.values() for match in matches]
         # All sides meet on a case before the next one, so that an interrupted round-robin is
         # balanced.
-        return sorted(every, key=lambda match: self._place(match.pair.case.id))
+        return sorted(every, key=lambda match: _drawn_place(self._seed, match.pair.case.id))
 
     def _chosen(
         self,
@@ -302,7 +320,7 @@ class Contest:
         if sample is not None:
             # By hash, not by a generator: a larger sample contains the smaller one, so cached
             # replies serve.
-            sampled = set(sorted(found, key=self._place)[:sample])
+            sampled = set(sorted(found, key=partial(_drawn_place, self._seed))[:sample])
             found = [case for case in found if case in sampled]
         return set(found[:limit])
 
@@ -313,10 +331,7 @@ class Contest:
         if _n_left(left_out) > _n_left(self.left_out):
             self.left_out = left_out
         found = [Match(a.label, b.label, pair) for pair in pairing.pairs()]
-        return sorted(found, key=lambda match: self._place(match.pair.case.id))
-
-    def _place(self, case_id: str) -> tuple[str, str]:
-        return text_fingerprint(f"{self._seed}\n{case_id}"), case_id
+        return sorted(found, key=lambda match: _drawn_place(self._seed, match.pair.case.id))
 
 
 def _n_left(left_out: LeftOut) -> int:
