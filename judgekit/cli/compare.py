@@ -106,6 +106,11 @@ class _CompareOptions(ContestOptions):
     scores: bool = option(
         "--scores", "Compare the stored scores of two runs; calls no judge.", default=False
     )
+    anytime: bool = option(
+        "--anytime",
+        "With --scores: decide by a confidence sequence, valid at any number of looks.",
+        default=False,
+    )
     max_cost: float | None = max_cost_option(
         "Stop at this cost, outputs included; --resume continues. Exit code 5."
     )
@@ -154,6 +159,10 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     if options.prior is not None and not options.until_decided:
         raise SettingsError(
             "--prior goes with --until-decided", hint="add --until-decided, or omit --prior"
+        )
+    if options.anytime and not options.scores:
+        raise SettingsError(
+            "--anytime goes with --scores", hint="a blind comparison has --until-decided"
         )
     if options.scores and (options.until_decided or options.dry_run):
         raise SettingsError(
@@ -262,7 +271,12 @@ def _compare_scores(
     (first, one), (second, other) = (run_and_variant(name, store) for name in names)
     *sides, measure = paired_sides(store, (first, one), (second, other), tags=options.filter_tag)
     compared = compare_side_scores(
-        sides[0], sides[1], names, alpha=options.alpha, notes=measure.notes
+        sides[0],
+        sides[1],
+        names,
+        alpha=options.alpha,
+        notes=measure.notes,
+        anytime=options.anytime,
     )
     show_document(score_comparison_document(compared), options, files)
     return 0 if compared.decision.winner is not None else Exit.INCONCLUSIVE

@@ -37,8 +37,8 @@ COMMAND_GROUPS = {
         "allow_scripts",
     ),
     "Statistics": (
-        "alpha", "until_decided", "max_cases", "prior", "scores", "pairs", "top", "ties",
-        "max_comparisons", "labels_are", "right", "max_error", "epsilon", "alignment",
+        "alpha", "until_decided", "max_cases", "prior", "scores", "anytime", "pairs", "top",
+        "ties", "max_comparisons", "labels_are", "right", "max_error", "epsilon", "alignment",
         "half_width", "suggest", "worst", "by", "cluster", "few_shot", "anchors", "holdout",
         "probes", "n_calls", "attacks", "attacks_each", "margin", "share_margin", "self_test",
     ),
@@ -52,7 +52,7 @@ COMMAND_GROUPS = {
 """The groups of long help texts, each with the parameters it shows, in this order."""
 
 RARE = frozenset({
-    "allow_scripts", "analysis", "alignment", "attacks", "attacks_each", "by", "cluster",
+    "allow_scripts", "analysis", "alignment", "anytime", "attacks", "attacks_each", "by", "cluster",
     "consensus", "epsilon", "filter_name", "half_width", "holdout", "labels_are", "margin",
     "max_comparisons", "max_error", "max_time", "n_calls", "no_progress", "notes", "own_family",
     "pairs", "paraphrases", "prior", "require_calibration", "right", "seed", "self_test",

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from judgekit.records import Comparison, PairAnswer
     from judgekit.stats.bias import PositionBias
+    from judgekit.stats.estimate import Estimate
 
 _MAX_LENGTH = 220
 _WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
@@ -255,6 +256,8 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         lines.append(
             ("bounds", f"B - A would be {low:+.3f} to {high:+.3f} depending on the missing values")
         )
+    if compared.anytime is not None:
+        lines += _sequence_lines(compared.anytime)
     return Document(
         title=f"A is {a}, B is {b}",
         conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
@@ -265,6 +268,18 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         ]),
         data=lambda: asdict(compared),
     )  # fmt: skip
+
+
+def _sequence_lines(found: Estimate) -> list[LabelledText]:
+    """The confidence sequence that decides, and when it is valid."""
+    interval = numbers.format_difference(found)
+    words = f"B - A {interval}, a {100 * found.level:g} % confidence sequence: it decides"
+    lines = [
+        ("anytime", words),
+        ("", "valid at any number of looks, if cases come in an order unrelated to their scores"),
+    ]
+    # Values that drift are the sign of an order that is not random.
+    return lines if found.note is None else [*lines, ("warning", found.note)]
 
 
 def _test_lines(compared: ScoreComparison) -> list[LabelledText]:

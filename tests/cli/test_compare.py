@@ -243,6 +243,7 @@ def test_what_only_one_file_answers_is_said(sides: Bench) -> None:
         (["new.jsonl", "nowhere.jsonl"], "no outputs file, template or variant is called"),
         ([*FILES, "--max-cases", "3"], "--max-cases goes with --until-decided"),
         ([*FILES, "--prior", "1"], "--prior goes with --until-decided"),
+        ([*FILES, "--anytime"], "--anytime goes with --scores"),
         ([*FILES, "--scores"], "there is no store"),
         ([*FILES, "--scores", "--until-decided"], "do not apply"),
         ([*FILES, "--scores", "-o", "x.json"], "no comparisons to write"),
