@@ -37,10 +37,11 @@ COMMAND_GROUPS = {
         "allow_scripts",
     ),
     "Statistics": (
-        "alpha", "until_decided", "max_cases", "prior", "scores", "anytime", "pairs", "top",
-        "ties", "max_comparisons", "labels_are", "right", "max_error", "epsilon", "alignment",
-        "half_width", "suggest", "worst", "by", "cluster", "few_shot", "anchors", "holdout",
-        "probes", "n_calls", "attacks", "attacks_each", "margin", "share_margin", "self_test",
+        "alpha", "until_decided", "max_cases", "prior", "scores", "anytime", "labels", "pairs",
+        "top", "ties", "max_comparisons", "labels_are", "right", "max_error", "epsilon",
+        "alignment", "half_width", "suggest", "worst", "by", "cluster", "few_shot", "anchors",
+        "holdout", "probes", "n_calls", "attacks", "attacks_each", "margin", "share_margin",
+        "self_test",
     ),
     "Output": (
         "output", "analysis", "write_map", "write_anyway", "form", "as_json", "fail_under",

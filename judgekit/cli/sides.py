@@ -179,16 +179,16 @@ def no_common_case_error() -> SettingsError:
 
 
 def pairing_of(
-    sides: tuple[Side, Side], options: ComparingOptions, *, is_drawn: bool = False
+    sides: tuple[Side, Side], options: ComparingOptions, *, is_shuffled: bool = False
 ) -> Pairing:
-    """The pairs of two sides that the options choose, in the order of the files or a drawn one."""
+    """The pairs of two sides that the options choose, in the order of the files or shuffled."""
     return Pairing(
         *sides,
         tags=options.filter_tag,
         limit=options.limit,
         sample=options.sample,
         seed=options.seed,
-        is_drawn=is_drawn,
+        is_shuffled=is_shuffled,
     )
 
 
@@ -495,7 +495,7 @@ def _cases_to_answer(options: ContestOptions) -> Choice:
     """The cases that need outputs: no more than a comparison may look at."""
     chosen = selected_cases(options)
     most = options.max_cases
-    # With -n, which of the first N cases are looked at is drawn later: all of them need outputs.
+    # With -n, which of the first N cases are compared is random: all of them need outputs.
     if most is None or options.limit is not None:
         return chosen
     # Drawn, not the first ones: those of a sorted dataset are no fair part of it.

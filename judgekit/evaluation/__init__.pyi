@@ -24,6 +24,7 @@ from .comparability import (
 )
 from .comparison_result import (
     DEFAULT_PRIOR as DEFAULT_PRIOR,
+    BetterSide as BetterSide,
     ComparisonDecision as ComparisonDecision,
     ComparisonSummary as ComparisonSummary,
     PanelFigures as PanelFigures,

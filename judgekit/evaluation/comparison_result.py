@@ -171,7 +171,7 @@ class StoppingRule:
     A case counts once, with its first pair; ties, contradictions and failures change nothing. The
     e-value may be looked at as often as one likes: where there is no difference it reaches
     1 / alpha with a probability of at most alpha, ever. That holds for cases in an order that has
-    nothing to do with who wins them, so that the order is drawn.
+    nothing to do with who wins them, so that they are shuffled.
     """
 
     def __init__(

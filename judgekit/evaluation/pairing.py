@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 3
 
 ORDER_SEED_KEY = "order_seed"
-"""The key of a comparison's `chosen` with the seed of the order of its cases, if it was drawn."""
+"""The key, in a comparison's `chosen`, of the seed that its cases were shuffled by."""
 
 
 class SideOutput(NamedTuple):
@@ -91,8 +91,8 @@ class Pairing:
     """Pairs of outputs, in an order that does not depend on which side is called the first.
 
     Both sides are read abreast, and an output waits in memory only until its counterpart comes:
-    of files in the same order hardly any does. `is_drawn` puts the chosen pairs in an order drawn
-    by the seed, and holds them in memory.
+    of files in the same order hardly any does. `is_shuffled` puts the chosen pairs in a
+    random order that the seed determines, and holds them in memory.
     """
 
     def __init__(
@@ -104,12 +104,12 @@ class Pairing:
         limit: int | None = None,
         sample: int | None = None,
         seed: int = 0,
-        is_drawn: bool = False,
+        is_shuffled: bool = False,
     ) -> None:
         self.a, self.b = a, b
         self._tags = frozenset(tags)
         self._limit, self._sample, self._seed = limit, sample, seed
-        self._is_drawn = is_drawn
+        self._is_shuffled = is_shuffled
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class Pairing:
         chosen: JsonObject = {"tags": [*sorted(self._tags)], "limit": self._limit}
         if self._sample is not None:
             chosen |= {"sample": self._sample, "seed": self._seed}
-        if self._is_drawn:
+        if self._is_shuffled:
             chosen[ORDER_SEED_KEY] = self._seed
         return {name: value for name, value in chosen.items() if value not in (None, [])}
 
@@ -148,9 +148,9 @@ class Pairing:
         if self._sample is not None:
             found = _sampled(found, self._sample, random.Random(self._seed))
         found = islice(found, self._limit)
-        if self._is_drawn:
+        if self._is_shuffled:
             # Sorting is stable: the repeats of a case stay together and in their order.
-            found = iter(sorted(found, key=lambda pair: _drawn_place(self._seed, pair.case.id)))
+            found = iter(sorted(found, key=lambda pair: _order_key(self._seed, pair.case.id)))
         return found
 
     def _filtered(self, left_out: LeftOut) -> Iterator[OutputPair]:
@@ -211,8 +211,8 @@ def _met(
             left_out.other_input += (a.case.id,)
 
 
-def _drawn_place(seed: int, case_id: str) -> tuple[str, str]:
-    """The sort key of a case in an order drawn by the seed."""
+def _order_key(seed: int, case_id: str) -> tuple[str, str]:
+    """The sort key of a case in the random order that a seed determines."""
     # A hash of the case alone: neither the order of the files nor the other cases change it.
     return text_fingerprint(f"{seed}\n{case_id}"), case_id
 
@@ -301,7 +301,7 @@ class Contest:
         every = [match for matches in self.matches.values() for match in matches]
         # All sides meet on a case before the next one, so that an interrupted round-robin is
         # balanced.
-        return sorted(every, key=lambda match: _drawn_place(self._seed, match.pair.case.id))
+        return sorted(every, key=lambda match: _order_key(self._seed, match.pair.case.id))
 
     def _chosen(
         self,
@@ -320,7 +320,7 @@ class Contest:
         if sample is not None:
             # By hash, not by a generator: a larger sample contains the smaller one, so cached
             # replies serve.
-            sampled = set(sorted(found, key=partial(_drawn_place, self._seed))[:sample])
+            sampled = set(sorted(found, key=partial(_order_key, self._seed))[:sample])
             found = [case for case in found if case in sampled]
         return set(found[:limit])
 
@@ -331,7 +331,7 @@ class Contest:
         if _n_left(left_out) > _n_left(self.left_out):
             self.left_out = left_out
         found = [Match(a.label, b.label, pair) for pair in pairing.pairs()]
-        return sorted(found, key=lambda match: _drawn_place(self._seed, match.pair.case.id))
+        return sorted(found, key=lambda match: _order_key(self._seed, match.pair.case.id))
 
 
 def _n_left(left_out: LeftOut) -> int:

@@ -84,7 +84,7 @@ class ComparisonInfo(Record):
 
     chosen: JsonObject = Field(default_factory=dict)
     """The selection of pairs: tags, limit, sample and its seed; `order_seed` is the seed of the
-    order of the cases, where that was drawn."""
+    order of the cases, where they were shuffled."""
 
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     until_decided: bool = False

@@ -23,6 +23,9 @@ from .comparison import (
     ranking_document as ranking_document,
     score_comparison_document as score_comparison_document,
 )
+from .comparison_labels import (
+    with_human_labels as with_human_labels,
+)
 from .document import (
     Conclusion as Conclusion,
     Details as Details,

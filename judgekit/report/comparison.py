@@ -132,11 +132,11 @@ def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
         end = "no decision" if test.stopped_at is None else f"stopped after {test.stopped_at:,}"
         cases = numbers.format_count(test.n_cases, "case")
         words = f"tested after each of {cases}: e-value {test.e_value:.3g}, {end}"
-        order = f"drawn with seed {test.order_seed}"
+        order = f"cases in random order (seed {test.order_seed})"
         if test.order_seed is None:
-            # Stored before orders were drawn: a sorted file makes its decision worthless.
-            order = "as in the files: valid only if that order is random"
-        lines += [("sequential", words), ("order", f"of the cases: {order}")]
+            # Stored before cases were shuffled: a sorted file makes its decision worthless.
+            order = "cases in the order of the files: valid only if that is random"
+        lines += [("sequential", words), ("order", order)]
     return [
         *(("judge", judge) for judge in summary.judges),
         ("calls", numbers.format_spending(summary.spent)),

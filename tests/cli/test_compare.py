@@ -174,7 +174,7 @@ def test_until_decided_on_a_sorted_file_does_not_decide_for_the_loser(sides: Ben
     assert [one["order_seed"] for one in (same, *others)] == [0, 1, 2]
     assert len({one["n_cases"] for one in (same, *others)}) > 1
     shown = sides.run("show", ran[-1].json["id"]).out
-    assert "of the cases: drawn with seed 2" in shown
+    assert "cases in random order (seed 2)" in shown
 
 
 def test_a_wider_prior_decides_a_large_difference_with_fewer_cases(sides: Bench) -> None:

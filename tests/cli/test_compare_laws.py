@@ -143,7 +143,7 @@ def test_looking_after_every_case_stops_at_the_first_that_shows_a_difference(
     found = compare(sides, outcomes, options=options)
     n = found["evidence"]["n_cases"]
     pairing = Pairing(*(side(label, *(f"c{k}" for k in range(40))) for label in "ab"), seed=seed,
-                      is_drawn=True)  # fmt: skip
+                      is_shuffled=True)  # fmt: skip
     drawn = [outcomes[int(pair.case.id[1:])] for pair in pairing.pairs()]
     counted = [(drawn[:k].count("A"), drawn[:k].count("B")) for k in range(1, 41)]
     shown = [k for k, wins in enumerate(counted, 1) if win_e_value(*wins).value >= 1 / 0.1]

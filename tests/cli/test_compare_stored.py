@@ -110,7 +110,7 @@ def test_a_resumed_comparison_keeps_the_order_it_drew(sides: Bench) -> None:
         compare(sides, server, *how, "--seed", 5)
         ran = compare(sides, server, *how, "--resume", "-o", "made.jsonl")
         assert server.n_requests == 48, "nothing is asked twice"
-    whole = Pairing(*(side(label, *EIGHT) for label in "ab"), seed=5, is_drawn=True)
+    whole = Pairing(*(side(label, *EIGHT) for label in "ab"), seed=5, is_shuffled=True)
     made = (sides.folder / "made.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["case_id"] for line in made] == [p.case.id for p in whole.pairs()]
     assert kept(sides)[0]["chosen"] == {"order_seed": 5}

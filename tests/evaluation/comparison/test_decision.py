@@ -125,7 +125,7 @@ def test_looking_at_a_sorted_file_in_a_drawn_order_rarely_decides_for_the_loser(
     wrong = 0
     for seed in range(100):
         looking, wins = StoppingRule(0.05, order_seed=seed), 0
-        for pair in Pairing(*both, seed=seed, is_drawn=True).pairs():
+        for pair in Pairing(*both, seed=seed, is_shuffled=True).pairs():
             looking.look(outcomes[pair.case.id])
             wins += 1 if outcomes[pair.case.id].winner == "a" else -1
             if looking.is_over:

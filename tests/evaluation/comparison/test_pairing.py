@@ -56,7 +56,7 @@ def test_only_cases_with_the_tag_are_paired() -> None:
 @given(st.permutations("abcdefgh"), st.permutations("abcdefgh"), st.integers(0, 5))
 def test_a_drawn_order_hangs_on_the_seed_alone(one: list[str], two: list[str], seed: int) -> None:
     first, second = (
-        Pairing(side("new", *cases), side("old", *two), seed=seed, is_drawn=True)
+        Pairing(side("new", *cases), side("old", *two), seed=seed, is_shuffled=True)
         for cases in (one, two)
     )
     assert ids(first) == ids(second)
@@ -66,7 +66,7 @@ def test_a_drawn_order_hangs_on_the_seed_alone(one: list[str], two: list[str], s
 
 def test_a_drawn_order_is_of_the_pairs_that_are_chosen() -> None:
     both = [side(label, *"abcdefgh") for label in ("new", "old")]
-    orders = {tuple(ids(Pairing(*both, limit=3, seed=k, is_drawn=True))) for k in range(20)}
+    orders = {tuple(ids(Pairing(*both, limit=3, seed=k, is_shuffled=True))) for k in range(20)}
     assert {frozenset(order) for order in orders} == {frozenset("abc")}
     assert len(orders) > 1
 
