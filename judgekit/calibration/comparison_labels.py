@@ -304,7 +304,8 @@ def _require_labels(items: Sequence[JudgedItem], what: str) -> None:
 
 def _figure(aligned: AlignedItems, what: str, options: CalibrationOptions) -> CorrectedFigure:
     """The corrected figure, or the reason why there is none; never a value without an interval."""
-    found = correct_figure(aligned, what, options)
+    # The interval decides, so that it has to hold for few labels too.
+    found = correct_figure(aligned, what, options, tuning="leave-one-out")
     if not found.n_unlabelled:
         # With a label of every case there is nothing to correct: the human figure stands.
         found = replace(found, corrected=found.labels_only)

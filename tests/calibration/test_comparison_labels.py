@@ -106,6 +106,7 @@ def test_with_ties_the_corrected_share_is_by_ppi() -> None:
         [POINTS[labels[f"c{k}"]] for k in known],
         [POINTS[says[k]] for k in known],
         [POINTS[w] for k, w in enumerate(says) if k not in set(known)],
+        tuning="leave-one-out",
     )
     assert found.whole is not None
     assert found.whole.estimator == "ppi++"
@@ -169,6 +170,21 @@ def test_undecided_pairs_that_could_turn_the_corrected_result_leave_it_open() ->
     found = corrected(judged(failed), preferred(labels))
     assert found.decision.winner is None
     assert "the undecided pairs could turn it" in found.decision.reason
+
+
+def test_outputs_in_error_are_no_pairs_to_correct() -> None:
+    says, labels = biased(5, 100, 60)
+    pairs = judged(says)
+    broken = [
+        one._replace(pair=one.pair._replace(a=one.pair.a.model_copy(update={"error": "timed out"})))
+        if f"c{k}" in labels and k % 2
+        else one
+        for k, one in enumerate(pairs)
+    ]
+    found = corrected(broken, preferred(labels))
+    n_broken = sum(int(case[1:]) % 2 for case in labels)
+    assert found.whole is not None
+    assert (found.whole.n_labels, found.n_not_judged) == (60 - n_broken, n_broken)
 
 
 def test_with_a_label_of_every_pair_people_decide() -> None:
@@ -271,6 +287,7 @@ def test_a_corrected_difference_is_by_ppi_and_decides_against_a_lenient_judge() 
         [human[k][1] - human[k][0] for k in human],
         [b[k] - a[k] for k in human],
         [b[k] - a[k] for k in range(200) if k not in human],
+        tuning="leave-one-out",
     )
     assert found.whole is not None
     assert found.whole.corrected.value == pytest.approx(expected.value)

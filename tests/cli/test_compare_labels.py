@@ -83,6 +83,16 @@ def test_the_json_has_both_decisions_and_the_corrected_figure(sides: Bench) -> N
     assert found["whole"]["wins"] == 40, "the judge's own figures stay what they are"
 
 
+def test_a_correction_that_is_refused_is_shown_with_its_reason(sides: Bench) -> None:
+    """Only pairs that the judge gives to B were labelled: no random part of all."""
+    rows = [{"case_id": c, "annotator": "Ada", "winner": "b"} for c in CASES[1::3]]
+    sides.write("labels.jsonl", *rows)
+    ran = sides.run("compare", "a.jsonl", "b.jsonl", *HOW, "--labels", "labels.jsonl")
+    assert ran.code == 4
+    assert "no decision: the human labels allow no correction: the judge scores" in ran.out
+    assert "overall: not corrected: the judge scores labelled items differently" in ran.out
+
+
 def test_too_few_labels_make_no_call_and_exit_with_4(sides: Bench) -> None:
     ran = compare(sides, 19)
     assert (ran.code, ran.out) == (4, "")
