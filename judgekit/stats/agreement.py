@@ -22,7 +22,7 @@ from judgekit.stats.agreement_coefficients import (
 )
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
-from judgekit.stats.intervals import Rate, clustered_proportion, proportion, share_interval
+from judgekit.stats.intervals import proportion, share_interval
 from judgekit.stats.method_comparison import (
     BlandAltman,
     Concordance,
@@ -36,7 +36,6 @@ from judgekit.stats.method_comparison import (
 from judgekit.stats.missing import (
     DIGITS,
     cluster_codes,
-    floats,
     known_clusters,
     known_labels,
     known_pairs,
@@ -55,7 +54,6 @@ __all__ = [
     "PairAccuracy",
     "ScottPi",
     "TieCalibration",
-    "agreement_rate",
     "bland_altman",
     "calibrate_ties",
     "cohen_kappa",
@@ -201,40 +199,6 @@ def scott_pi(
         po=po,
         pe=pe,
     )
-
-
-def agreement_rate(
-    a: Sequence[float | None],
-    b: Sequence[float | None],
-    *,
-    within: float = 0.0,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
-) -> Rate:
-    """The share of items on which two raters agree, exactly or nearly.
-
-    Args:
-        a: Scores of one rater; None and nan are missing.
-        b: Scores of the other, in the order of `a`.
-        within: The largest difference that counts as agreement: 0 (exact) or more.
-        clusters: The case of each pair.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The share with Wilson's interval.
-    """
-    if not within >= 0:
-        raise ValueError(f"within is {within}; a difference is 0 or more")
-    left, right, n_missing = known_pairs(a, b)
-    if len(left) == 0:
-        raise NotEnoughDataError("no item has a score of both raters")
-    if clusters is None:
-        near = int((np.abs(left - right) <= within + SLACK).sum())
-        return proportion(near, len(left), level=level, n_missing=n_missing)
-    gaps = np.abs(floats(a) - floats(b))
-    # A comparison with nan is False, which would count a missing score as a disagreement.
-    agreed = np.where(np.isnan(gaps), nan, gaps <= within + SLACK)
-    return clustered_proportion(agreed.tolist(), clusters, level=level)
 
 
 def _tables(

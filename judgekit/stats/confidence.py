@@ -1,18 +1,15 @@
-"""Confidence of a judge from repeated votes, token probabilities, and several signals combined."""
+"""Confidence of a judge from repeated votes, token probabilities, and pooled log-odds."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from math import exp, fsum, isfinite, log, nan, sqrt
+from math import exp, fsum, log, nan, sqrt
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted, Figure, Result
-from judgekit.stats.logistic import expit, fit_logistic
-from judgekit.stats.missing import floats, fold_codes, is_missing, known_pairs, outcomes
+from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import SLACK
 
 if TYPE_CHECKING:
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 
 _CLIP = 1e-6
 _MISSING_MASS = 0.1
-_ENOUGH_LABELS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,65 +183,3 @@ def pool_logit(probs: Sequence[float | None], weights: Sequence[float] | None = 
     clipped = [(min(1 - _CLIP, max(_CLIP, p)), w) for p, w in known]
     odds = fsum(w * log(p / (1 - p)) for p, w in clipped) / total
     return Figure(value=1 / (1 + exp(-odds)), method="mean log-odds")
-
-
-def stack_confidence(
-    signals: Sequence[Sequence[float]],
-    correct: Sequence[float | None],
-    folds: Sequence[Hashable] | int = 5,
-) -> np.ndarray:
-    """One probability out of several signs of confidence, by cross-fitted logistic regression.
-
-    Args:
-        signals: For each item its signs: log-odds of the stated confidence, share of votes,
-            margin of log-probabilities.
-        correct: Whether the judge was right: 1, 0 or missing, in the order of `signals`.
-        folds: The fold of each item (keep a case in one), or how many to deal in turn.
-
-    Returns:
-        For each item the probability from a fit that has not seen its fold; nan where its
-        outcome or a sign is missing.
-
-    Raises:
-        NotEnoughDataError: When fewer than 100 items are known, or a fold cannot be fitted.
-    """
-    x = floats(signals).reshape(len(signals), -1)
-    usable = np.where(np.isfinite(x).all(axis=1), 1.0, nan)
-    known_pairs(usable.tolist(), correct)  # refuses unlike lengths
-    y = outcomes(correct) * usable
-    known = np.isfinite(y)
-    if known.sum() < _ENOUGH_LABELS:
-        raise NotEnoughDataError(f"{int(known.sum())} labelled items; stacking needs 100")
-    fold = fold_codes(folds, usable.tolist(), y.tolist())
-    # Fitted across folds: stacked on its own labels, a confidence always looks calibrated.
-    design = np.column_stack([np.ones(len(fold)), x[known]])
-    found = np.full(len(y), nan)
-    inside = np.empty(len(fold))
-    for k in np.unique(fold):
-        fit = fit_logistic(design[fold != k], y[known][fold != k])
-        inside[fold == k] = expit(design[fold == k] @ fit.coef)
-    found[known] = inside
-    return found
-
-
-def chance_higher(a: Mapping[float, float], b: Mapping[float, float]) -> Figure:
-    """P(A > B) + P(A = B) / 2 for two independent distributions of a score.
-
-    Args:
-        a: Probability of each score of A; need not sum to 1.
-        b: Probability of each score of B.
-
-    Returns:
-        The chance; nan with a reason where a distribution is empty.
-    """
-    if any(not (p >= 0 and isfinite(p)) for p in [*a.values(), *b.values()]):
-        raise ValueError("a probability is negative or infinite")
-    total = fsum(a.values()) * fsum(b.values())
-    if not total > 0:
-        return Figure(value=nan, method="score distributions", reason="a distribution is empty")
-    wins = fsum(
-        p * q * (1.0 if x > y else 0.5 if x == y else 0.0)
-        for x, p in a.items()
-        for y, q in b.items()
-    )
-    return Figure(value=wins / total, method="score distributions")

@@ -7,7 +7,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Literal, get_args
 
 from judgekit.stats.estimate import Counted
-from judgekit.stats.quantiles import check_choice, check_level
+from judgekit.stats.quantiles import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,11 +72,3 @@ def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> A
     return AdjustedPValues(
         value=tuple(value), method=method, n=len(known), n_missing=len(p_values) - len(known)
     )
-
-
-def simultaneous_level(n_intervals: int, *, level: float = 0.95) -> float:
-    """The level each of several intervals needs so that all cover together (Bonferroni)."""
-    check_level(level)
-    if n_intervals < 1:
-        raise ValueError(f"{n_intervals} intervals; there is at least one")
-    return 1 - (1 - level) / n_intervals

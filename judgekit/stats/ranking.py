@@ -30,9 +30,7 @@ __all__ = [
     "LengthControlledWinRate",
     "PairResult",
     "Ranking",
-    "RankingModel",
     "TieRule",
-    "bootstrap_ranking",
     "bradley_terry",
     "davidson",
     "length_controlled_win_rate",
@@ -40,7 +38,6 @@ __all__ = [
 ]
 
 TieRule = Literal["half", "drop"]
-RankingModel = Literal["bradley-terry", "davidson", "rao-kupper"]
 _FAR = 0.10
 _FLAT = 1e-9
 
@@ -175,63 +172,6 @@ def rao_kupper(
     return replace(found, theta=exp(tie.value), tie_interval=ends)
 
 
-def bootstrap_ranking(
-    results: Sequence[PairResult],
-    n_items: int,
-    *,
-    rng: np.random.Generator,
-    model: RankingModel = "bradley-terry",
-    clusters: Sequence[Hashable] | None = None,
-    n_resamples: int = 500,
-    level: float = 0.95,
-) -> Ranking:
-    """A ranking whose intervals come from resampling prompts, or single comparisons.
-
-    Args:
-        results: As in `bradley_terry`.
-        n_items: How many items there are.
-        rng: Source of random numbers.
-        model: `bradley-terry`, `davidson` or `rao-kupper`.
-        clusters: The prompt of each row; whole prompts are resampled.
-        n_resamples: Resamples, 100 or more.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The ranking with percentile intervals and the resamples' covariance. Resamples in which
-        an item was not drawn are left out of its figures.
-    """
-    fits = {"bradley-terry": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
-    if model not in fits or n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
-        raise ValueError(f"{n_resamples} resamples of {model!r}; 100 or more of {', '.join(fits)}")
-    ranking = fits[model](results, n_items, clusters=clusters, level=level)
-    rows = comparisons(results, n_items, clusters)
-    resampled = []
-    for _ in range(n_resamples):
-        try:
-            resampled.append(fits[model](_resampled(rows, rng), n_items).ratings)
-        except NotEnoughDataError:
-            # A resample without a fit counts as nan: all its items are missing from it.
-            resampled.append((nan,) * n_items)
-    sample = np.array(resampled)
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    known = [column[~np.isnan(column)] for column in sample.T]
-    ends = [
-        np.quantile(x, tails).tolist() if len(x) and np.ptp(x) > 0 else [nan, nan] for x in known
-    ]
-    covariance = np.full((n_items, n_items), nan)
-    whole = ~np.isnan(sample[:, rows.items]).any(axis=1)
-    if whole.sum() > 1:
-        covariance[np.ix_(rows.items, rows.items)] = np.cov(sample[whole][:, rows.items].T)
-    return replace(
-        ranking,
-        se=tuple(np.sqrt(np.diag(covariance)).tolist()),
-        low=tuple(float(low) for low, _ in ends),
-        high=tuple(float(high) for _, high in ends),
-        covariance=tuple(map(tuple, covariance.tolist())),
-        method=f"{model}, bootstrap" + ("" if clusters is None else ", clustered"),
-    )
-
-
 def length_controlled_win_rate(
     scores: Sequence[float | None],
     length_a: Sequence[float | None],
@@ -302,22 +242,6 @@ def length_controlled_win_rate(
         length_coef=float(fit.coef[1]),
         intercept=intercept,
     )
-
-
-def _resampled(rows: Comparisons, rng: np.random.Generator) -> list[PairResult]:
-    """As many prompts, or comparisons, drawn with replacement."""
-    if rows.clusters is None:
-        total = rows.counts.sum()
-        cells = rng.multinomial(rows.n_units, (rows.counts / total).ravel())
-        counts = cells.reshape(rows.counts.shape).astype(float)
-    else:
-        # Whole clusters are drawn: comparisons of one case are not independent.
-        often = np.bincount(rng.integers(0, rows.n_units, rows.n_units), minlength=rows.n_units)
-        counts = rows.counts * often[rows.clusters][:, None]
-    return [
-        {"i": int(i), "j": int(j), "wins_i": float(a), "wins_j": float(b), "ties": float(t)}
-        for i, j, (a, b, t) in zip(rows.i, rows.j, counts, strict=True)
-    ]
 
 
 class _Terms(NamedTuple):

@@ -16,7 +16,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
 from judgekit.stats.estimate import Counted, Estimate, Result, carried, few_clusters
 from judgekit.stats.intervals import Rate, mean, rate, rating_mean
-from judgekit.stats.missing import floats, is_missing, known_clusters, known_pairs, outcomes
+from judgekit.stats.missing import is_missing, known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, require, require_whole
 
 if TYPE_CHECKING:
@@ -455,91 +455,3 @@ def conformal_set(
     half = quantile.value * spread
     labels = tuple(y for y in scale if isinf(half) or abs(y - prediction) <= half + SLACK)
     return ConformalSet(labels=labels, quantile=quantile)
-
-
-def conformal_by_group(
-    residuals: Sequence[float | None],
-    groups: Sequence[Hashable],
-    alpha: float = 0.1,
-    *,
-    min_items: int = 20,
-) -> dict[Hashable, ConformalQuantile]:
-    """A separate half-width for each group (Mondrian conformal; Vovk et al. 2005).
-
-    Args:
-        residuals: As in `conformal_quantile`.
-        groups: The group of each: criterion, language, predicted level.
-        alpha: Share of new items of each group that may be missed.
-        min_items: Groups with fewer residuals get the half-width of all together.
-
-    Returns:
-        A half-width a group, in order of appearance.
-    """
-    if len(groups) != len(residuals):
-        raise ValueError(f"{len(residuals)} residuals, but {len(groups)} group names")
-    members: dict[Hashable, list[float | None]] = {}
-    for residual, name in zip(residuals, groups, strict=True):
-        if not is_missing(residual):
-            members.setdefault(name, []).append(residual)
-    # A small group borrows the quantile of all: its own would be infinite or a matter of chance.
-    pooled = conformal_quantile(residuals, alpha)
-    return {
-        name: conformal_quantile(own, alpha) if len(own) >= min_items else pooled
-        for name, own in members.items()
-    }
-
-
-def ordinal_residual(probabilities: Sequence[float], place: int) -> float:
-    """The probability of the levels from the mode outwards up to the human's level.
-
-    Args:
-        probabilities: A distribution over the levels, in their order.
-        place: The place of the human's level, from 0.
-
-    Returns:
-        The mass, in (0, 1]: a residual for `conformal_quantile`.
-    """
-    if not 0 <= place < len(probabilities):
-        raise ValueError(f"level {place} of {len(probabilities)}")
-    return next(mass for low, high, mass in _outwards(probabilities) if low <= place <= high)
-
-
-def conformal_ordinal_set(
-    residuals: Sequence[float | None],
-    alpha: float,
-    probabilities: Sequence[float],
-    scale: Sequence[float],
-) -> ConformalSet:
-    """The contiguous levels around the mode that contain the human level (Lu et al. 2022).
-
-    Args:
-        residuals: Of `ordinal_residual`, on calibration items.
-        alpha: Share of new items that may be missed, in (0, 1).
-        probabilities: The new item's distribution over the levels.
-        scale: The levels, in the order of `probabilities`.
-    """
-    if len(scale) != len(probabilities):
-        raise ValueError(f"{len(scale)} levels, but {len(probabilities)} probabilities")
-    quantile = conformal_quantile(residuals, alpha)
-    low, high = 0, -1
-    for first, last, mass in _outwards(probabilities):
-        if mass <= quantile.value + SLACK:
-            low, high = first, last
-    return ConformalSet(labels=tuple(scale[low : high + 1]), quantile=quantile)
-
-
-def _outwards(probabilities: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Growing ranges of levels from the mode, the likelier neighbour first, with their mass."""
-    p = floats(probabilities)
-    if not (p >= 0).all() or not p.sum() > 0:
-        raise NotEnoughDataError("a distribution needs a positive mass and no negative part")
-    p = p / p.sum()
-    # From the mode outwards, so that the set is always an interval of the scale.
-    low = high = int(p.argmax())
-    ranges = [(low, high, float(p[low]))]
-    while high - low + 1 < len(p):
-        left = p[low - 1] if low > 0 else -1.0
-        right = p[high + 1] if high + 1 < len(p) else -1.0
-        low, high = (low - 1, high) if left >= right else (low, high + 1)
-        ranges.append((low, high, float(p[low : high + 1].sum())))
-    return ranges

@@ -8,8 +8,7 @@ from math import comb, fsum, isnan, nan, sqrt
 from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Figure, Result
-from judgekit.stats.intervals import rating_mean
+from judgekit.stats.estimate import Figure, Result
 from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import require, require_whole
 
@@ -246,27 +245,6 @@ def pass_hat_k(n: int, c: int, k: int) -> Figure:
     """
     n, c, k = _tries(n, c, k)
     return Figure(value=comb(c, k) / comb(n, k), method="pass^k")
-
-
-def mean_pass_k(
-    tries: Sequence[tuple[int, int]], k: int, *, every: bool = False, level: float = 0.95
-) -> Estimate:
-    """pass@k or pass^k over items, with an interval over items.
-
-    Args:
-        tries: For each item the tries made and those that passed.
-        k: Tries allowed, 1 or more.
-        every: Whether all k tries have to pass (pass^k) instead of any (pass@k).
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The mean over items; its interval never has width 0.
-
-    Raises:
-        NotEnoughDataError: When there is no item, or one has fewer than k tries.
-    """
-    each = [(pass_hat_k if every else pass_at_k)(n, c, k).value for n, c in tries]
-    return rating_mean(each, (0.0, 1.0), continuous=True, level=level)
 
 
 def _tries(n: int, c: int, k: int) -> tuple[int, int, int]:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.agreement import agreement_rate, cohen_kappa, scott_pi
+from judgekit.stats.agreement import cohen_kappa, scott_pi
 from judgekit.stats.method_comparison import lin_ccc
 from judgekit.stats.raters import fleiss_kappa
 from tests.stats.rated_items import joint, rated, rated_twice
@@ -144,27 +143,6 @@ def test_pi_covers_at_its_level() -> None:
     assert covers_at_its_level(found, (np.trace(p) - chance) / (1 - chance))
 
 
-def test_near_agreement_counts_neighbours() -> None:
-    a, b = [1, 2, 3, 4, None], [1, 3, 5, 4.0, 2]
-    assert agreement_rate(a, b).value == 0.5
-    found = agreement_rate(a, b, within=1)
-    assert (found.value, found.n, found.n_missing) == (0.75, 4, 1)
-    wider = [agreement_rate(a, b, within=w).value for w in (0, 1, 2)]
-    assert all(x <= y for x, y in pairwise(wider))
-
-
-def test_repeats_of_a_case_share_its_rate_of_agreement() -> None:
-    found = agreement_rate([1, 1, 2], [1, 2, 2], clusters=["x", "x", "y"])
-    assert (found.value, found.n) == (0.75, 2)
-
-
-def test_a_rate_of_agreement_needs_pairs() -> None:
-    with pytest.raises(ValueError, match="a difference is 0 or more"):
-        agreement_rate([1], [1], within=-1)
-    with pytest.raises(NotEnoughDataError, match="no item has a score"):
-        agreement_rate([None], [1])
-
-
 def test_kappa_and_pi_over_cases_cover_where_items_would_not() -> None:
     p = joint()
     chance = (p.sum(axis=0) @ p.sum(axis=1)).item()
@@ -193,12 +171,3 @@ def test_a_perfect_agreement_has_no_large_sample_interval() -> None:
     labels = [True] * 27 + [False] * 23
     found = cohen_kappa(labels, labels, labels=[True, False], ci="analytic")
     assert (found.value, found.se, found.reason) == (1, 0, "the large-sample standard error is 0")
-
-
-def test_the_rate_of_agreement_covers_by_items_and_by_cases() -> None:
-    truth = float(np.trace(joint()))
-    rng, names = np.random.default_rng(5), np.repeat(np.arange(40), 3).tolist()
-    plain = [agreement_rate(*rated(rng, 60, 2).T.tolist()) for _ in range(300)]
-    draws = [rated_twice(rng, 40, 2).T.tolist() for _ in range(300)]
-    assert covers_at_its_level(plain, truth)
-    assert covers_at_its_level([agreement_rate(*x, clusters=names) for x in draws], truth)

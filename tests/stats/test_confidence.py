@@ -2,16 +2,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.confidence import (
-    chance_higher,
     expected_score,
     pool_logit,
-    stack_confidence,
     vote_confidence,
 )
 
@@ -76,30 +73,3 @@ def test_a_weight_counts_as_repeats_and_missing_ones_not() -> None:
         pool_logit([1.5])
     with pytest.raises(ValueError, match="a weight of 0 or more"):
         pool_logit([0.5], [-1])
-
-
-def test_stacking_learns_which_sign_to_trust() -> None:
-    rng = np.random.default_rng(1)
-    good, noise = rng.normal(size=400), rng.normal(size=400)
-    correct = (rng.random(400) < 1 / (1 + np.exp(-2 * good))).astype(float)
-    signals = np.column_stack([good, noise])
-    signals[0, 0], correct[1] = math.nan, math.nan
-    found = stack_confidence(signals.tolist(), correct.tolist())
-    assert np.isnan(found[:2]).all()
-    assert np.corrcoef(found[2:], good[2:])[0, 1] > 0.9
-
-
-def test_stacking_needs_labels() -> None:
-    with pytest.raises(NotEnoughDataError, match="2 labelled items; stacking needs 100"):
-        stack_confidence([[1.0], [2.0]], [1, 0])
-    with pytest.raises(ValueError, match="have to be equally long"):
-        stack_confidence([[1.0]], [1, 0])
-
-
-def test_the_chance_of_the_higher_score() -> None:
-    """A even on 1 and 3, B sure of 2: higher in one of two; against itself 1/2."""
-    assert chance_higher({1: 1, 3: 1}, {2: 1}).value == 0.5
-    assert chance_higher({3: 0.5, 2: 0.5}, {2: 1}).value == 0.75
-    assert chance_higher({}, {2: 1}).reason == "a distribution is empty"
-    with pytest.raises(ValueError, match="negative or infinite"):
-        chance_higher({1: -1}, {1: 1})

@@ -12,7 +12,6 @@ import pytest
 import judgekit.stats
 
 SHOWN = {
-    "agreement.agreement_rate": "test_the_rate_of_agreement_covers_by_items_and_by_cases",
     "agreement.cohen_kappa": "test_kappa_covers_at_its_level"
     " test_kappa_and_pi_over_cases_cover_where_items_would_not"
     " test_the_large_sample_interval_of_kappa_covers_for_many_items",
@@ -53,7 +52,6 @@ SHOWN = {
     "ppi.ppi_mean": "test_the_mean_covers_and_is_sharper_than_labels_alone"
     " test_clustered_labels_cover",
     "ppi.stratified_ppi_mean": "test_strata_cover_and_tune_alone_where_they_can",
-    "ranking.bootstrap_ranking": "test_resampled_prompts_cover_at_their_level",
     "ranking.bradley_terry": "test_strengths_cover_at_their_level"
     " test_strengths_over_prompts_cover_at_their_level",
     "ranking.length_controlled_win_rate": "test_the_length_controlled_rate_covers_at_its_level",
@@ -89,10 +87,8 @@ SHOWN = {
     " test_scores_of_repeated_cases_cover_at_their_level",
     "selective.abstain_threshold": "test_the_error_is_exceeded_as_seldom_as_stated",
     "selective.risk_coverage": "test_the_area_of_a_curve_covers_at_its_level",
-    "sequential.asymptotic_confidence_sequence": "test_an_asymptotic_sequence_covers_at_every_look",
     "sequential.mean_confidence_sequence": "test_a_confidence_sequence_covers_at_every_look",
     "trend.item_slopes": "test_item_slopes_cover_at_their_level",
-    "variance.mean_pass_k": "test_passing_over_items_covers_at_least_at_its_level",
     "paired.clustered_win_rate": "test_the_win_rate_of_several_comparisons_a_prompt"
     "_covers_at_its_level",
     "paired.win_rate": "test_the_win_rate_covers_at_its_level",
@@ -101,8 +97,6 @@ SHOWN = {
 
 MADE_OF_THESE = {
     "agreement_coefficients.coefficient_interval": "estimate.jackknife_interval",
-    "reliability.conformal_by_group": "reliability.conformal_quantile",
-    "reliability.conformal_ordinal_set": "reliability.conformal_quantile",
     "reliability.conformal_set": "reliability.conformal_quantile",
     "correction.corrected_mean": "ppi.ppi_mean",
     "agreement_coefficients.interval_by": "agreement.cohen_kappa",
@@ -117,11 +111,10 @@ MADE_OF_THESE = {
 """Functions whose interval is that of another one."""
 
 NO_INTERVAL = {
-    "estimate.undefined_estimate", "multiplicity.simultaneous_level", "power.labels_for_ppi",
+    "estimate.undefined_estimate", "power.labels_for_ppi",
     "power.mde_paired", "power.sample_size_mcnemar", "power.sample_size_paired",
     "power.sample_size_repeated", "power.sample_size_sign", "power.sample_size_two_proportions",
     "quantiles.check_level", "quantiles.normal_quantile", "quantiles.t_quantile",
-    "sequential.win_e_process",
 }  # fmt: skip
 """Functions that know a level and give no interval."""
 

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.stats.multiplicity import AdjustMethod, adjust, simultaneous_level
+from judgekit.stats.multiplicity import AdjustMethod, adjust
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 METHODS = st.sampled_from(["holm", "bh", "by"])
@@ -52,9 +52,3 @@ def test_what_is_no_p_value_or_method_is_refused() -> None:
         adjust([1.2])
     with pytest.raises(ValueError, match="known: holm, bh, by"):
         adjust([0.5], "sidak")  # type: ignore[arg-type] # what is tested
-
-
-def test_five_intervals_at_95_percent_take_99_each() -> None:
-    assert simultaneous_level(5) == pytest.approx(0.99)
-    with pytest.raises(ValueError, match="at least one"):
-        simultaneous_level(0)

@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.paired_comparisons import comparisons
 from judgekit.stats.ranking import (
-    bootstrap_ranking,
     bradley_terry,
     davidson,
     length_controlled_win_rate,
@@ -231,40 +230,6 @@ def test_strengths_over_prompts_cover_at_their_level() -> None:
         results = [row(0, 1, int(w), 4 - int(w)) for w in wins]
         found.append(bradley_terry(results, 2, clusters=list(range(30))).difference(0, 1))
     assert covers_at_its_level(found, truth)
-
-
-def test_resampling_agrees_with_the_sandwich() -> None:
-    rng = np.random.default_rng(4)
-    results = drawn(rng, 60, 0.5)
-    for name, model in zip(("bradley-terry", "davidson", "rao-kupper"), MODELS, strict=True):
-        found = bootstrap_ranking(results, 3, rng=rng, model=name, n_resamples=100)  # type: ignore[arg-type] # a str
-        plain = model(results, 3)
-        assert found.ratings == plain.ratings
-        assert found.se == pytest.approx(plain.se, rel=0.3)
-        assert all(
-            low < r < high
-            for low, r, high in zip(found.low, found.ratings, found.high, strict=True)
-        )
-
-
-def test_resampled_prompts_cover_at_their_level() -> None:
-    rng, covered = np.random.default_rng(5), 0
-    for _ in range(25):
-        wins = rng.binomial(4, rng.beta(3, 1, 20))
-        results = [row(0, 1, int(w), 4 - int(w)) for w in wins]
-        found = bootstrap_ranking(results, 2, rng=rng, clusters=list(range(20)), n_resamples=100)
-        covered += found.low[0] <= math.log(3) / 2 <= found.high[0]
-    assert abs(covered / 25 - 0.95) <= band(25)
-
-
-def test_resamples_that_leave_nothing_are_left_out() -> None:
-    rng = np.random.default_rng(6)
-    found = bootstrap_ranking([row(0, 1, 1, 0, 2)], 3, rng=rng, model="davidson", n_resamples=100)
-    assert math.isnan(found.ratings[2])
-    assert math.isnan(found.low[2])
-    assert found.low[0] < found.high[0] or math.isnan(found.low[0])
-    with pytest.raises(ValueError, match="50 resamples of"):
-        bootstrap_ranking([row(0, 1, 1, 1)], 2, rng=rng, n_resamples=50)
 
 
 def test_length_is_held_equal() -> None:

@@ -11,12 +11,10 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.variance import (
     components,
     dstudy,
-    mean_pass_k,
     optimal_samples,
     pass_at_k,
     pass_hat_k,
 )
-from tests.stats.simulation import covers_at_least
 
 if TYPE_CHECKING:
     from random import Random
@@ -144,20 +142,3 @@ def test_too_few_tries_or_no_such_counts_are_refused() -> None:
         pass_at_k(2, 1, 3)
     with pytest.raises(ValueError, match="no such counts"):
         pass_hat_k(2, 3, 1)
-
-
-def test_passing_over_items_never_claims_certainty() -> None:
-    found = mean_pass_k([(3, 3), (3, 3), (4, 2)], 2)
-    assert found.value == pytest.approx((1 + 1 + 5 / 6) / 3)
-    assert mean_pass_k([(3, 3)] * 5, 2, every=True).low < 1
-
-
-def test_passing_over_items_covers_at_least_at_its_level() -> None:
-    """Chances uniform on 0 to 1: any of 2 tries passes with 1 - 1/3, all with 1/3."""
-    rng, anyone, everyone = np.random.default_rng(5), [], []
-    for _ in range(300):
-        tries = [(4, int(c)) for c in rng.binomial(4, rng.random(30))]
-        anyone.append(mean_pass_k(tries, 2))
-        everyone.append(mean_pass_k(tries, 2, every=True))
-    assert covers_at_least(anyone, 2 / 3)
-    assert covers_at_least(everyone, 1 / 3)
