@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log, nan, sqrt
+from math import exp, log, nan
 from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Counted, Estimate, Result, known_observations
+from judgekit.stats.estimate import Counted, Estimate, known_observations
 from judgekit.stats.quantiles import require, require_whole
 
 if TYPE_CHECKING:
@@ -32,23 +32,6 @@ class EValue(Counted):
 
     method: str
     """The mixture."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EProcess(Result):
-    """The e-value after each item."""
-
-    path: tuple[float, ...]
-    """e-value after each item, in order of arrival."""
-
-    p_value: float
-    """1 over the largest so far: an anytime-valid p."""
-
-    stopped_at: int | None
-    """How many items had arrived when 1 / alpha was first reached; None if it never was."""
-
-    alpha: float
-    """The error it was watched at."""
 
 
 def win_e_value(wins: int, losses: int, *, prior_a: float = 10.0, prior_b: float = 10.0) -> EValue:
@@ -75,46 +58,6 @@ def win_e_value(wins: int, losses: int, *, prior_a: float = 10.0, prior_b: float
     n = wins + losses
     log_value = float(betaln(prior_a + wins, prior_b + losses) - betaln(prior_a, prior_b))
     return _e_value(log_value + n * log(2), n, 0, "beta mixture")
-
-
-def win_e_process(
-    outcomes: Sequence[float | None],
-    *,
-    prior_a: float = 10.0,
-    prior_b: float = 10.0,
-    alpha: float = 0.05,
-) -> EProcess:
-    """The e-value of `win_e_value` after each pair.
-
-    Args:
-        outcomes: 1 (won), 0 (lost), 1/2 (tie) in an order that does not depend on outcomes; nan
-            and None are missing. Ties and missing ones change nothing.
-        prior_a: As in `win_e_value`.
-        prior_b: As in `win_e_value`.
-        alpha: Error at which to stop, in (0, 1).
-
-    Returns:
-        The path, its anytime p and where it would have stopped.
-    """
-    _check_alpha(alpha)
-    wins = losses = 0
-    path = []
-    for outcome in outcomes:
-        # A missing outcome moves nothing, as a tie does, but keeps its place in the path.
-        known = 0.5 if outcome is None or outcome != outcome else outcome  # noqa: PLR0124 - nan
-        if known not in (0, 0.5, 1):
-            raise ValueError(f"outcome {outcome} is neither 0, 1/2 nor 1")
-        wins, losses = wins + (known == 1), losses + (known == 0)
-        path.append(win_e_value(wins, losses, prior_a=prior_a, prior_b=prior_b).value)
-    crossed = [place for place, value in enumerate(path, start=1) if value >= 1 / alpha]
-    return EProcess(
-        path=tuple(path),
-        # Ville (1939): the largest value so far bounds the chance, at any time and after any
-        # number of looks.
-        p_value=min(1.0, 1 / max(path, default=1.0)),
-        stopped_at=crossed[0] if crossed else None,
-        alpha=alpha,
-    )
 
 
 def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
@@ -192,49 +135,6 @@ def mean_confidence_sequence(
         method="hedged capital",
         reason="no constant mean fits: the values drift" if empty else None,
         note=None if lower <= centre <= upper else "the values drift from their early mean",
-    )
-
-
-def asymptotic_confidence_sequence(
-    x: Sequence[float | None], *, alpha: float = 0.05, best_at: int = 100
-) -> Estimate:
-    """Interval of an unbounded mean under repeated looks, valid for large n.
-
-    `m +- s sqrt(2 (n r^2 + 1) / (n^2 r^2) log(sqrt(n r^2 + 1) / alpha))` (Waudby-Smith et al.
-    2024, "Time-uniform central limit theory and asymptotic confidence sequences").
-
-    Args:
-        x: Values in order of arrival; nan and None are missing.
-        alpha: Error over all looks together, in (0, 1).
-        best_at: The number of items at which it is to be narrowest, 1 or more.
-
-    Returns:
-        The mean and its interval; nan with a reason where the values do not vary.
-    """
-    _check_alpha(alpha)
-    if best_at < 1:
-        raise ValueError(f"best_at is {best_at}; it is 1 or more")
-    known, _ = known_observations(x)
-    if not known:
-        raise NotEnoughDataError("no values to average")
-    values, n = np.asarray(known), len(known)
-    sd = float(values.std(ddof=1)) if n > 1 else nan
-    flat = not sd > 1e-12 * float(np.abs(values).max())
-    # The rho^2 of the same paper that makes the sequence narrowest at about `best_at` items.
-    r2 = (-2 * log(alpha) + log(-2 * log(alpha) + 1)) / best_at
-    half = sd * sqrt(2 * (n * r2 + 1) / (n**2 * r2) * log(sqrt(n * r2 + 1) / alpha))
-    half = nan if flat else half
-    centre = float(values.mean())
-    return Estimate(
-        value=centre,
-        low=centre - half,
-        high=centre + half,
-        level=1 - alpha,
-        n=n,
-        n_missing=len(x) - n,
-        method="asymptotic confidence sequence",
-        se=nan if flat else sd / sqrt(n),
-        reason="no variation" if flat else None,
     )
 
 

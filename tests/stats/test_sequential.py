@@ -9,13 +9,10 @@ from hypothesis import given, settings, strategies as st
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.paired import paired_difference
 from judgekit.stats.sequential import (
-    asymptotic_confidence_sequence,
     mean_confidence_sequence,
     msprt,
-    win_e_process,
     win_e_value,
 )
-from tests.stats.simulation import covers_at_least
 
 
 def test_an_e_value_by_hand() -> None:
@@ -41,34 +38,23 @@ def test_overwhelming_evidence_does_not_overflow() -> None:
     assert found.p_value == 0
 
 
-def test_a_process_stops_where_it_first_crosses_and_ties_change_nothing() -> None:
-    found = win_e_process([1, 0.5, None, *[1] * 14], prior_a=1, prior_b=1)
-    assert found.path[0] == found.path[1] == found.path[2] == pytest.approx(1)
-    assert found.stopped_at == 10  # 8 wins: 2^8 / 9 = 28.4; 7 wins: 16
-    assert found.p_value == pytest.approx(16 / 2**15)
-
-
-def test_a_process_without_pairs_says_nothing() -> None:
-    found = win_e_process([])
-    assert (found.path, found.p_value, found.stopped_at) == ((), 1, None)
-
-
 def test_peeking_after_every_pair_keeps_the_error() -> None:
     rng = np.random.default_rng(1)
-    runs = rng.integers(0, 2, (250, 150)).tolist()
-    stopped = sum(win_e_process(run, prior_a=1, prior_b=1).stopped_at is not None for run in runs)
+    wins = rng.integers(0, 2, (250, 150)).cumsum(axis=1).tolist()
+    stopped = sum(
+        any(win_e_value(w, n - w, prior_a=1, prior_b=1).value >= 20 for n, w in enumerate(run, 1))
+        for run in wins
+    )
     assert stopped / 250 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 250)
 
 
 def test_what_is_no_evidence_is_refused() -> None:
     with pytest.raises(ValueError, match="priors more than 0"):
         win_e_value(1, 1, prior_a=0)
-    with pytest.raises(ValueError, match="neither 0, 1/2 nor 1"):
-        win_e_process([0.7])
     with pytest.raises(ValueError, match="sigma 0"):
         msprt([1], 0, 1)
     with pytest.raises(ValueError, match="alpha is 1"):
-        win_e_process([1], alpha=1)
+        mean_confidence_sequence([1], alpha=1)
 
 
 def test_a_mixture_ratio_by_hand() -> None:
@@ -129,28 +115,9 @@ def test_looking_at_a_difference_after_every_case_keeps_the_error() -> None:
     assert wrong_t / n_runs > 0.15
 
 
-def test_an_asymptotic_sequence_covers_at_every_look() -> None:
-    rng, kept = np.random.default_rng(3), 0
-    for _ in range(150):
-        x = rng.exponential(1, 400)
-        found = [asymptotic_confidence_sequence(x[:n].tolist()) for n in range(40, 401, 40)]
-        kept += all(e.low <= 1 <= e.high for e in found)
-    assert kept / 150 >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 150)
-
-
-def test_one_look_at_a_sequence_covers_more_than_its_level() -> None:
-    draws = np.random.default_rng(4).normal(0, 1, (200, 100)).tolist()
-    assert covers_at_least([asymptotic_confidence_sequence(x) for x in draws], 0)
-
-
-def test_a_sequence_without_variation_or_values_has_no_interval() -> None:
-    flat = asymptotic_confidence_sequence([2.0, 2.0])
-    assert flat.reason == "no variation"
-    assert math.isnan(flat.low)
-    assert math.isnan(asymptotic_confidence_sequence([1.0]).high)
-    for sequence in (asymptotic_confidence_sequence, mean_confidence_sequence):
-        with pytest.raises(NotEnoughDataError, match="no values"):
-            sequence([None])
+def test_a_sequence_without_values_has_no_interval() -> None:
+    with pytest.raises(NotEnoughDataError, match="no values"):
+        mean_confidence_sequence([None])
 
 
 def test_bounds_have_to_bound() -> None:
@@ -158,5 +125,3 @@ def test_bounds_have_to_bound() -> None:
         mean_confidence_sequence([0.5], low=1, high=1)
     with pytest.raises(ValueError, match="value lies outside"):
         mean_confidence_sequence([2])
-    with pytest.raises(ValueError, match="best_at is 0"):
-        asymptotic_confidence_sequence([1, 2], best_at=0)
