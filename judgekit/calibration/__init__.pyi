@@ -18,6 +18,7 @@ from .confidence import (
 )
 from .correction import (
     CorrectedFigure as CorrectedFigure,
+    LabelBudget as LabelBudget,
 )
 from .files import (
     read_judged_file as read_judged_file,

@@ -13,7 +13,12 @@ import numpy as np
 
 from judgekit.calibration.agreement import clustered_correlation, scale_kappa
 from judgekit.calibration.confidence import judge_correctness
-from judgekit.calibration.correction import CorrectedFigure, correct_figure
+from judgekit.calibration.correction import (
+    CorrectedFigure,
+    LabelBudget,
+    correct_figure,
+    label_budget,
+)
 from judgekit.calibration.items import (
     clustered_estimate,
     clustered_rate,
@@ -36,7 +41,7 @@ if TYPE_CHECKING:
 
 _METHODS: tuple[CorrelationMethod, ...] = ("pearson", "spearman", "kendall")
 _TWO = 2
-_CASE, _VARIANT, _CRITERION = "case", "variant", "criterion"
+_CASE, _VARIANT, _STRATUM, _CRITERION = "case", "variant", "stratum", "criterion"
 _SAME = 1e-9
 
 # Below this confidence an item is reported as uncertain, and not only as unlabelled.
@@ -55,6 +60,8 @@ class Segment:
         bias: Mean of judge - human, on the scale.
         judge_rate: The judge's pass rate; undefined if nothing passes.
         corrected: The corrected pass rate (win rate for comparisons); for variants only.
+        budget: The labels that an interval of the requested width needs in this group alone; for
+            variants and strata only.
     """
 
     kind: str
@@ -69,6 +76,7 @@ class Segment:
     judge_rate: Rate
     human_rate: Rate
     corrected: CorrectedFigure | None
+    budget: LabelBudget | None
     orders: PairOrders | None
 
 
@@ -99,7 +107,7 @@ def build_segments(
 ) -> tuple[Segment, ...]:
     """The results of each group, for kinds with two groups or more."""
     segments: list[Segment] = []
-    for kind in (_VARIANT, "stratum", "tag", _CRITERION, *options.by):
+    for kind in (_VARIANT, _STRATUM, "tag", _CRITERION, *options.by):
         names = dict.fromkeys(name for item in aligned.items for name in groups_in(item, kind))
         # A single group is the whole again, but a single tag still selects some of the items.
         if len(names) < _TWO and kind != "tag":
@@ -157,6 +165,7 @@ def _segment(
         human_rate=clustered_rate(part.human_pass, clusters, level=level),
         # Only variants are compared by their corrected rate; other groups rarely have the labels.
         corrected=correct_figure(part, what, options) if kind == _VARIANT else None,
+        budget=label_budget(part, what, options) if kind in (_VARIANT, _STRATUM) else None,
         orders=None if pairs is None else pair_orders(part, pairs, level=level),
     )
 

@@ -224,14 +224,15 @@ def cross_fit_recalibration(
 def cluster_folds(names: Sequence[Hashable], seed: int) -> list[int]:
     """A fold for each item, equal for items of one cluster, whatever their order."""
     # Otherwise a case would be predicted by a map that was fitted on it.
-    shuffled = sorted(set(names), key=lambda name: _random_key(seed, name))
+    shuffled = sorted(set(names), key=lambda name: random_key(seed, name))
     fold = {name: place % _FOLDS for place, name in enumerate(shuffled)}
     return [fold[name] for name in names]
 
 
-def _random_key(seed: int, *names: object) -> str:
-    # A hash instead of a generator: the folds depend neither on the order of rows nor on their
-    # number.
+def random_key(seed: int, *names: object) -> str:
+    """A random sort key."""
+    # A hash instead of a generator: folds and samples depend neither on the order of rows nor on
+    # their number.
     return hashlib.sha256(repr((seed, *names)).encode()).hexdigest()
 
 
@@ -254,7 +255,7 @@ def _review(
     """The threshold from which judgments need no review."""
     # The bound assumes independent items, so that one item of each case is sampled.
     names = [item.cluster for item in items]
-    keys = [_random_key(options.seed, *item.place, item.criterion) for item in items]
+    keys = [random_key(options.seed, *item.place, item.criterion) for item in items]
     order = sorted(range(len(items)), key=lambda i: keys[i])
     one_each = sorted({names[i]: i for i in order}.values())
     bound = abstain_threshold(

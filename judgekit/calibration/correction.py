@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from math import isnan, nan, sqrt
+from heapq import nsmallest
+from math import ceil, floor, isnan, nan, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgekit.calibration.confidence import random_key
 from judgekit.calibration.items import (
     NO_ORDER,
     clip_to_unit,
     clustered_rate,
     clustered_unit_mean,
+    level_of,
     mean_rating,
     shared_clusters,
 )
-from judgekit.stats.correction import corrected_mean
+from judgekit.stats.correction import allocate_labels, corrected_mean
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.power import labels_for_ppi
 from judgekit.stats.ppi import ppi_mean
-from judgekit.stats.quantiles import t_quantile
+from judgekit.stats.quantiles import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from judgekit.calibration.inputs import CalibrationOptions
-    from judgekit.calibration.items import AlignedItems
+    from judgekit.calibration.inputs import CalibrationOptions, OutputKey
+    from judgekit.calibration.items import AlignedItems, JudgedItem
     from judgekit.stats.correction import CorrectedMean, LabelsAre
     from judgekit.stats.ppi import LamTuning
 
@@ -92,12 +95,37 @@ class CorrectedFigure:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelStratum:
+    """The share of one stratum in the labels that are needed.
+
+    Attributes:
+        name: What the judge decides about its items, such as `the judge passes`; for labels that
+            are not a random subset what the annotators decide, `humans pass` or `humans fail`.
+        n_labels: Labels that it has.
+        n_more: Labels that it needs in addition.
+        next_items: Unlabelled items to label next, drawn at random; at most `n_more`. Empty where
+            only a label shows the stratum of an item.
+    """
+
+    name: str
+    n_labels: int
+    n_more: int
+    next_items: tuple[OutputKey, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class LabelBudget:
     """How many labels an interval of a given half-width needs, with and without the judge's help.
 
     Labels of one case carry less information than labels of different cases. The counts assume that
-    further labels come in cases of the same sizes.
+    further labels come in cases of the same sizes. For labels that are not a random subset they are
+    those of Rogan and Gladen's correction, which assumes independent items.
+
+    Attributes:
+        n_unlabelled: Judged items that can be labelled.
+        strata: The further labels by stratum: of a random subset in proportion to the sizes of the
+            strata, so that all labels together remain one; else by Neyman's allocation.
     """
 
     half_width: float
@@ -105,10 +133,14 @@ class LabelBudget:
     n_needed: int | None = None
     n_needed_alone: int | None = None
     reason: str | None = None
+    n_unlabelled: int = 0
+    strata: tuple[LabelStratum, ...] = ()
 
     @property
     def n_more(self) -> int | None:
         """Labels still to come; 0 where there are enough."""
+        if self.strata:
+            return sum(stratum.n_more for stratum in self.strata)
         return None if self.n_needed is None else max(0, self.n_needed - self.n_labels)
 
 
@@ -197,12 +229,119 @@ def label_budget(aligned: AlignedItems, what: str, options: CalibrationOptions) 
     if sd <= 0:
         reason = "the labels do not vary" if n >= _FEW else f"{n} labels show no spread"
         return LabelBudget(options.half_width, n, reason=NO_ORDER if aligned.is_nominal else reason)
+    if options.labels_are == "other" and what == "pass rate":
+        return _transferred_budget(sides, options)
     corr = float(np.corrcoef(labels, judge)[0, 1]) if judge.std() > 0 else 0.0
     alpha = 1 - options.level
     # Planned at the correlation seen so far, which small samples overstate: a lower bound.
     needed = labels_for_ppi(len(sides.others), options.half_width, sd, corr, alpha=alpha)
     alone = labels_for_ppi(0, options.half_width, sd, 0.0, alpha=alpha)
-    return LabelBudget(options.half_width, n, needed.value, alone.value)
+    n_more = max(0, needed.value - n)
+    return LabelBudget(
+        options.half_width,
+        n,
+        needed.value,
+        alone.value,
+        n_unlabelled=len(sides.others),
+        strata=_allocated(aligned, n_more, options.seed),
+    )
+
+
+# As many of each class as the correction needs (`corrected_pass_rate`).
+_MIN_OF_CLASS = 10
+
+
+def _transferred_budget(sides: _Sides, options: CalibrationOptions) -> LabelBudget:
+    """The labels of passes and failures that Rogan and Gladen's correction needs."""
+    half, n, n_others = options.half_width, len(sides.labels), len(sides.others)
+    passes, fails = sides.labeled[sides.labels == 1], 1 - sides.labeled[sides.labels == 0]
+    # Smoothed by one success and one failure: a rate of 1 in a few labels would need none at all.
+    tpr, tnr = ((side.sum() + 1) / (len(side) + 2) for side in (passes, fails))
+    youden = float(tpr + tnr - 1)
+    if youden <= 0 or not n_others:
+        reason = (
+            "the judge is no better than chance" if n_others else "no other outputs were judged"
+        )
+        return LabelBudget(half, n, reason=reason)
+    judged = float(sides.others.mean())
+    rate = min(1.0, max(0.0, (judged + tnr - 1) / youden))
+    spread = rate * sqrt(tpr * (1 - tpr)) + (1 - rate) * sqrt(tnr * (1 - tnr))
+    # The variance of the corrected rate is that of the judge's rate and, with labels shared by
+    # Neyman's allocation, spread^2 / labels, both over Youden's index squared (Lang & Reiczigel
+    # 2014).
+    goal = (half * youden / normal_quantile(options.level)) ** 2 - judged * (1 - judged) / n_others
+    if goal <= 0:
+        reason = f"the judge's pass rate over {n_others:,} outputs is too imprecise: judge more"
+        return LabelBudget(half, n, reason=reason)
+    needed = max(2 * _MIN_OF_CLASS, ceil(spread**2 / goal))
+    split = allocate_labels(needed, rate, float(tpr), float(tnr), at_least=_MIN_OF_CLASS)
+    strata = tuple(
+        LabelStratum(name=name, n_labels=have, n_more=max(0, wanted - have))
+        for name, have, wanted in (
+            ("humans pass", len(passes), split.n_positive),
+            ("humans fail", len(fails), split.n_negative),
+        )
+    )
+    return LabelBudget(half, n, needed, reason=None, strata=strata)
+
+
+def _allocated(aligned: AlignedItems, n_more: int, seed: int) -> tuple[LabelStratum, ...]:
+    """Further labels by what the judge decides, in proportion to how often it does."""
+    names = _decision_names(aligned)
+    labelled: dict[str, int] = dict.fromkeys(names.values(), 0)
+    others: dict[str, list[JudgedItem]] = {name: [] for name in names.values()}
+    for item in aligned.both:
+        if (name := names.get(_decision(aligned, item))) is not None:
+            labelled[name] += 1
+    for item in aligned.unlabelled:
+        if (name := names.get(_decision(aligned, item))) is not None:
+            others[name].append(item)
+    n = sum(labelled.values()) + sum(map(len, others.values()))
+    total = sum(labelled.values()) + n_more
+    # A stratum that has more than its share already gets none.
+    wanted = [
+        max(0.0, total * (labelled[name] + len(others[name])) / n - labelled[name])
+        for name in others
+    ]
+    return tuple(
+        LabelStratum(
+            name=name,
+            n_labels=labelled[name],
+            n_more=more,
+            next_items=tuple(
+                item.place
+                # Without the criterion, so that all criteria draw the same outputs.
+                for item in nsmallest(more, items, key=lambda one: random_key(seed, *one.place))
+            ),
+        )
+        for (name, items), more in zip(others.items(), _apportioned(n_more, wanted), strict=True)
+    )
+
+
+def _decision_names(aligned: AlignedItems) -> dict[float, str]:
+    if aligned.threshold is not None:
+        return {1.0: "the judge passes", 0.0: "the judge fails"}
+    # Without a threshold the items are comparisons, whose levels are the winners.
+    return {level.value: f"the judge chooses {level.name}" for level in aligned.scale.levels}
+
+
+def _decision(aligned: AlignedItems, item: JudgedItem) -> float:
+    if aligned.threshold is not None:
+        return aligned.judge_passes(item)
+    return level_of(nan if item.judge is None else item.judge, aligned.levels)
+
+
+def _apportioned(n: int, shares: list[float]) -> list[int]:
+    """A number of labels shared out by largest remainders (Hamilton's method)."""
+    whole = sum(shares)
+    if not whole:
+        return [0] * len(shares)
+    exact = [n * share / whole for share in shares]
+    counts = [floor(x) for x in exact]
+    by_rest = sorted(range(len(exact)), key=lambda i: counts[i] - exact[i])
+    for i in by_rest[: n - sum(counts)]:
+        counts[i] += 1
+    return counts
 
 
 def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:

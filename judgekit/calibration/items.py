@@ -186,14 +186,19 @@ class AlignedItems:
         """The annotators' combined label of an item, on the criterion's scale."""
         ratings = list(item.ratings.values())
         if self.is_nominal:
-            counts = Counter(ratings)
-            # Ties go to the lowest value, so that the order of annotators does not matter.
-            return min(counts, key=lambda rating: (-counts[rating], rating))
+            return most_frequent(ratings)
         if self.consensus == "mean":
             return mean_rating(item)
         combined = mode(ratings) if self.consensus == "majority" else median(ratings)
         # Two of four annotators make a median of one half, which a binary scale does not have.
         return level_of(combined, self.levels) if self.is_binary else combined
+
+    def votes(self, item: JudgedItem) -> dict[str, float]:
+        """Each annotator's label, for statistics that ask whether two labels are equal."""
+        # On two levels a label between them is the mean of several annotators: their majority.
+        if not self.is_binary:
+            return dict(item.ratings)
+        return {name: level_of(raw, self.levels) for name, raw in item.ratings.items()}
 
     def judge_passes(self, item: JudgedItem) -> float:
         """Whether the judge passes an item: 1, 0, or nan if unknown."""
@@ -224,6 +229,13 @@ class AlignedItems:
         if self.threshold is None:
             return nan
         return float(meets_threshold(self.value(raw), self.threshold))
+
+
+def most_frequent(ratings: Sequence[float]) -> float:
+    """The most frequent category."""
+    counts = Counter(ratings)
+    # Ties go to the lowest value, so that the order of annotators or repeats does not matter.
+    return min(counts, key=lambda rating: (-counts[rating], rating))
 
 
 def mean_rating(item: JudgedItem) -> float:

@@ -16,7 +16,14 @@ from judgekit.calibration.inputs import (
     MatchedLabel,
     label_reasons,
 )
-from judgekit.calibration.items import AlignedItems, JudgedItem, infer_criterion, overall_items
+from judgekit.calibration.items import (
+    AlignedItems,
+    JudgedItem,
+    infer_criterion,
+    levels_of,
+    most_frequent,
+    overall_items,
+)
 from judgekit.datasets import YES_NO, LocatedLabel, raise_problems, score_on_scale
 from judgekit.errors import DatasetError, InputError
 from judgekit.formats import is_near_name, suggest_name
@@ -117,7 +124,8 @@ def join_labels(
     matching.take(labels)
     by_criterion = matching.by_criterion()
     criteria = [_criterion_of(name, grades, by_criterion[name]) for name in names]
-    notes = [*_scale_notes(criteria, own, table), *matching.notes()]
+    means = _mean_label_notes(criteria, by_criterion)
+    notes = [*_scale_notes(criteria, own, table), *means, *matching.notes()]
     matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.matched)
     aligned = [align_items(c, by_criterion[c.name], grades, table, options) for c in criteria]
@@ -219,6 +227,30 @@ def _scale_notes(
             yield f"{which} lie outside {scale.min:g} to {scale.max:g}; they are used unchanged"
 
 
+def _mean_label_notes(
+    criteria: Sequence[Criterion], labels: Mapping[str, Sequence[MatchedLabel]]
+) -> Iterable[str]:
+    """How labels between the two levels of a criterion are used."""
+    for each in criteria:
+        scores = (_mean_of_two(one.placed.label.raw, each.scale) for one in labels[each.name])
+        n = sum(score is not None for score in scores)
+        if n:
+            yield (
+                f"{n:,} of the labels of {each.name} lie between its two levels: each is used as a "
+                "mean of several annotators; agreement and pass decisions use the nearer level (a "
+                "half the upper one), means and correlations the mean itself"
+            )
+
+
+def _mean_of_two(raw: object, scale: Scale) -> float | None:
+    """A label between the only two levels of a scale, which can only be a mean; else None."""
+    # On more levels it may as well be a wrong score, so that it stays an error there.
+    levels = levels_of(scale)
+    if levels is None or len(levels) != _TWO or not isinstance(raw, int | float):
+        return None
+    return float(raw) if scale.min < raw < scale.max else None
+
+
 def label_problems(
     labels: Mapping[str, Sequence[MatchedLabel]], criteria: Iterable[Criterion]
 ) -> list[DatasetError]:
@@ -239,8 +271,9 @@ def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
     """The score of a label on its criterion's scale."""
     if placed.label.raw is None:
         raise placed.fault("it names a winner, but single outputs were judged", "give `raw`")
+    mean = _mean_of_two(placed.label.raw, criterion.scale)
     try:
-        return score_on_scale(placed, criterion)
+        return score_on_scale(placed, criterion) if mean is None else mean
     except DatasetError as error:
         if criterion is not WHOLE_CRITERION:
             raise
@@ -267,9 +300,7 @@ def align_items(
     threshold = criterion.pass_value
     if threshold is None:
         threshold = _THRESHOLD if grades.rubric is None else grades.rubric.pass_threshold
-    points = criterion.scale.points
-    # Two levels are ordered whatever they are named: yes is more than no.
-    is_nominal = options.categories and points is not None and len(points) > _TWO
+    is_nominal = _is_nominal(criterion, options)
     return AlignedItems(
         name=criterion.name,
         criterion=criterion,
@@ -280,6 +311,12 @@ def align_items(
         consensus=options.consensus,
         is_nominal=is_nominal,
     )
+
+
+def _is_nominal(criterion: Criterion, options: CalibrationOptions) -> bool:
+    # Two levels are ordered whatever they are named: yes is more than no.
+    points = criterion.scale.points
+    return options.categories and points is not None and len(points) > _TWO
 
 
 def _item(
@@ -300,7 +337,9 @@ def _item(
         low, high = criterion.scale.min, criterion.scale.max
         score = None if value is None else low + value * (high - low)
     elif usable:
-        score = fsum(s.raw for s in usable if s.raw is not None) / len(usable)
+        raws = [s.raw for s in usable if s.raw is not None]
+        # The mean of two categories is a third one, which the judge did not choose.
+        score = most_frequent(raws) if _is_nominal(criterion, options) else fsum(raws) / len(raws)
     return JudgedItem(
         place=place,
         criterion=criterion.name,

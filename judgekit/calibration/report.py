@@ -22,10 +22,16 @@ from judgekit.calibration.breakdown import (
     largest_disagreements,
     suggest_labels,
 )
+from judgekit.calibration.classification import classify
 from judgekit.calibration.confidence import assess_trust, cross_fit_recalibration, judge_correctness
 from judgekit.calibration.correction import correct_figure, label_budget
 from judgekit.calibration.files import read_judged_file, read_judged_rows
-from judgekit.calibration.inputs import CalibrationOptions, PairwiseData, PointwiseData
+from judgekit.calibration.inputs import (
+    CalibrationOptions,
+    OutputKey,
+    PairwiseData,
+    PointwiseData,
+)
 from judgekit.calibration.items import clustered_mean, clusters_of
 from judgekit.calibration.join import WHOLE_OUTPUT, join_labels
 from judgekit.calibration.maps import fit_maps
@@ -54,9 +60,10 @@ if TYPE_CHECKING:
         Steadiness,
     )
     from judgekit.calibration.breakdown import Disagreement, Grouping, LabelSuggestion, Segment
+    from judgekit.calibration.classification import Classification
     from judgekit.calibration.confidence import Recalibration, Trust
     from judgekit.calibration.correction import CorrectedFigure, LabelBudget
-    from judgekit.calibration.inputs import OutputKey, PairJudgment
+    from judgekit.calibration.inputs import PairJudgment
     from judgekit.calibration.items import AlignedItems, JudgedItem
     from judgekit.calibration.join import CalibrationData, JoinCounts
     from judgekit.calibration.pairs import PairOrders
@@ -89,6 +96,8 @@ class CriterionCalibration:
         n_judge_missing: Labelled items without a usable judge answer; excluded, not counted as 0.
         n_unlabelled: Items with a judge's score and without a label.
         confusion: None for a scale without levels.
+        classification: Precision, recall and F1 of each level; None for an ordered scale with more
+            than two levels.
         orders: For comparisons, the results of both orders.
         steadiness: None without repeats.
         corrected_mean: The corrected mean value; for comparisons the win rate of a.
@@ -111,6 +120,7 @@ class CriterionCalibration:
     people: HumanCeiling
     leniency: Leniency
     confusion: Confusion | None
+    classification: Classification | None
     orders: PairOrders | None
     steadiness: Steadiness | None
     groupings: tuple[Grouping, ...]
@@ -298,6 +308,9 @@ def _plain(value: object) -> Any:
         return {k: v for k, v in found.items() if k in _CORE or v is not None}
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, OutputKey):
+        # As the fields of a label row, into which a label only has to be added.
+        return value._asdict()
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -506,6 +519,7 @@ def calibrate_criterion(
         people=humans,
         leniency=judge_leniency(aligned, level=level),
         confusion=confusion_table(aligned),
+        classification=classify(aligned, level=level),
         orders=None if pairs is None else pair_orders(aligned, pairs, level=level),
         steadiness=judge_steadiness(aligned, level=level),
         groupings=build_groupings(aligned, options),

@@ -224,17 +224,18 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
     """Agreement among annotators, and of the judge with the same annotators."""
     names = annotators_of(aligned.items)
     rows = [[item.ratings.get(name) for name in names] for item in aligned.items]
+    votes = [[aligned.votes(item).get(name) for name in names] for item in aligned.items]
     clusters = clusters_of(aligned.items)
     doubly = [row for row in rows if sum(r is not None for r in row) >= _PAIR]
     exact = _gap(aligned, "exact", level)
     fleiss = undefined_estimate("the scale has no levels", n=len(rows), method="kappa", level=level)
     if aligned.levels is not None:
-        fleiss = estimate_or_undefined(fleiss_kappa, rows, clusters=clusters, level=level)
+        fleiss = estimate_or_undefined(fleiss_kappa, votes, clusters=clusters, level=level)
     annotators = tuple(_annotator(aligned, name, level) for name in names)
     return HumanCeiling(
         n_annotators=len(names),
         n_doubly=len(doubly),
-        alpha_nominal=scale_alpha(aligned, rows, "nominal", clusters, level),
+        alpha_nominal=scale_alpha(aligned, votes, "nominal", clusters, level),
         alpha_ordinal=scale_alpha(aligned, rows, "ordinal", clusters, level),
         alpha_interval=scale_alpha(aligned, rows, "interval", clusters, level),
         fleiss_kappa=fleiss,
@@ -260,10 +261,12 @@ def default_alignment(aligned: AlignedItems, options: CalibrationOptions) -> Ali
 def run_alt_test(aligned: AlignedItems, options: CalibrationOptions) -> AltTest | str:
     """The alternative-annotator test, or the reason why there is none."""
     by_level = default_alignment(aligned, options)
-    scores = aligned.judge_level if by_level == "accuracy" else aligned.judge
+    compares_labels = by_level == "accuracy"
+    scores = aligned.judge_level if compares_labels else aligned.judge
+    ratings = [aligned.votes(i) if compares_labels else i.ratings for i in aligned.both]
     judge: dict[Hashable, float | None] = {i: float(score) for i, score in enumerate(scores)}
     humans: dict[Hashable, dict[Hashable, float | None]] = {
-        name: {i: item.ratings[name] for i, item in enumerate(aligned.both) if name in item.ratings}
+        name: {i: own[name] for i, own in enumerate(ratings) if name in own}
         for name in annotators_of(aligned.both)
     }
     names = clusters_of(aligned.both)
@@ -300,8 +303,10 @@ def _mean_pair_kappa(aligned: AlignedItems, names: list[str]) -> float:
 def _gap(aligned: AlignedItems, metric: CeilingMetric, level: float) -> Estimate:
     """The judge compared with annotators minus annotators compared with each other."""
     # A mean of repeats equals no label, so that equality is tested on the judge's level.
-    scores = aligned.judge_level if metric == "exact" else aligned.judge
-    ratings = [list(item.ratings.values()) for item in aligned.both]
+    is_exact = metric == "exact"
+    scores = aligned.judge_level if is_exact else aligned.judge
+    rows = [aligned.votes(item) if is_exact else item.ratings for item in aligned.both]
+    ratings = [list(row.values()) for row in rows]
     return estimate_or_undefined(
         ceiling_gap, ratings, scores.tolist(), metric, clusters=aligned.clusters, level=level
     )

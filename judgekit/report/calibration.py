@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         CalibrationReport,
         CriterionCalibration,
         Disagreement,
+        LabelBudget,
         Reliability,
         Review,
         StandInAnswer,
@@ -61,12 +62,15 @@ def calibration_document(report: CalibrationReport) -> Document:
     choices = _PREFERENCE_WORDS if is_pairwise else None
     right = _RIGHT["pairwise" if is_pairwise else report.options.right]
     segments, more_segments = _segment_tables(parts, right)
+    classes = _class_table(own or parts)
+    is_short = len(classes.rows) <= _MOST_LEVELS
     blocks: list[Block | None] = [
         _overview_lines(report),
         _agreement_table(parts),
         *_plots(report, parts),
         _annotator_agreement_table(parts),
         _order_table(parts) if is_pairwise else _pass_agreement_table(parts),
+        classes if is_short else None,
         _rank_agreement_table(parts),
         _correction_table(parts),
         _confidence_lines(own or parts),
@@ -75,9 +79,16 @@ def calibration_document(report: CalibrationReport) -> Document:
         *_disagreements(parts, choices=choices),
         _next_label_lines(report),
         Details(
-            "Annotators, levels and further segments",
+            "Annotators, levels, further segments and labels",
             not_empty(
-                [*more_segments, _annotator_table(report.pooled), *_confusion_tables(report)]
+                [
+                    *more_segments,
+                    *([] if is_short else [classes]),
+                    _annotator_table(report.pooled),
+                    *_confusion_tables(report),
+                    _segment_budget_table(parts[-1]),
+                    _random_draw_lines(own or parts),
+                ]
             ),
         ),
     ]
@@ -198,6 +209,29 @@ def _pass_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
         "judge / human: pass rates"
     )
     return Table(text_columns(*heads), tuple(rows), "Pass or fail", (note,))
+
+
+def _class_table(parts: Sequence[CriterionCalibration]) -> Table:
+    """Precision, recall and F1 of each level, and their means; empty for ordered scales."""
+    rows: list[tuple[str | Cell, ...]] = []
+    for part in parts:
+        found = part.classification
+        if found is None:
+            continue
+        for each in found.classes:
+            rates = (rate_cell(each.precision), rate_cell(each.recall), mean_cell(each.f1))
+            name = message.printable(f"{part.name}: {each.name}", 26)
+            rows.append((name, f"{each.n_human:,}", f"{each.n_judge:,}", *rates))
+        means = (rate_cell(found.macro_precision), rate_cell(found.macro_recall))
+        counts = (f"{part.n:,}", f"{part.n:,}")
+        rows.append((f"{part.name}: mean", *counts, *means, mean_cell(found.macro_f1)))
+    heads = ("", "human", "judge", "precision", "recall", _head("F1", parts))
+    note = (
+        "precision: the share of the judge's choices of a level that humans made too; recall: the "
+        "share of the human choices that the judge made too; F1: their harmonic mean; mean: the "
+        "plain mean over the levels (macro); human, judge: items"
+    )
+    return Table(text_columns(*heads), tuple(rows), "Each level", (note,))
 
 
 def _order_table(parts: Sequence[CriterionCalibration]) -> Table:
@@ -393,14 +427,58 @@ def _criterion_confidence_lines(part: CriterionCalibration) -> list[str]:
             f"mean error {mapped.mae_before:.2f}; {mapped.mae_after:.2f} with a calibration map "
             f"({mapped.kind}, cross-fitted)"
         )
+    points = f"{part.budget.half_width * 100:g} points"
+    if part.corrected_rate is not None and part.budget.reason:
+        lines.append(f"labels needed for ±{points}: unknown, as {part.budget.reason}")
     if part.budget.n_more:
-        points = f"{part.budget.half_width * 100:g} points"
         more = numbers.format_count(part.budget.n_more, "more label")
-        total = f"{part.budget.n_needed:,} in total"
-        alone = part.budget.n_needed_alone
-        without = f", {alone:,} without the judge" if alone != part.budget.n_needed else ""
-        lines.append(f"a pass rate within ±{points} needs {more} ({total}{without})")
+        needed, alone = part.budget.n_needed, part.budget.n_needed_alone
+        total = f"{needed:,} in total"
+        without = f", {alone:,} without the judge" if alone not in {None, needed} else ""
+        what = "a pass rate" if part.threshold is not None else "a mean"
+        shares = _budget_shares(part.budget)
+        lines.append(f"{what} within ±{points} needs {more} ({total}{without}){shares}")
     return lines
+
+
+def _budget_shares(budget: LabelBudget) -> str:
+    """How further labels are shared among the strata, and whether so many outputs are left."""
+    wanted = [f"{one.n_more:,} where {one.name}" for one in budget.strata if one.n_more]
+    shares = f": {', '.join(wanted)}" if wanted else ""
+    # Only a random subset is drawn from the judged outputs; other labels come from elsewhere.
+    if budget.n_needed_alone is None or budget.n_unlabelled >= (budget.n_more or 0):
+        return shares
+    left = numbers.format_count(budget.n_unlabelled, "judged output is", "judged outputs are")
+    only = f"only {left}" if budget.n_unlabelled else "no judged output is"
+    return f"{shares}; {only} unlabelled, so judge more outputs first"
+
+
+def _segment_budget_table(part: CriterionCalibration) -> Table:
+    """The labels that each variant and stratum needs for an interval of its own."""
+    rows = [
+        (f"{one.kind} {one.name}", f"{budget.n_labels:,}", f"{budget.n_needed:,}", f"{more:,}")
+        for one in part.segments
+        if (budget := one.budget) is not None and (more := budget.n_more) is not None
+    ]
+    title = f"Labels for ±{part.budget.half_width * 100:g} points in each segment"
+    return Table(text_columns("", "labels", "needed", "to add"), tuple(rows), title)
+
+
+def _random_draw_lines(parts: Sequence[CriterionCalibration]) -> Lines:
+    """The outputs drawn for the labels that are needed, as many as can be read."""
+    rows = []
+    for part in parts:
+        for stratum in part.budget.strata:
+            names = [message.printable(str(place), 40) for place in stratum.next_items]
+            if names:
+                label = f"{part.name}, {stratum.name}"
+                rows.append((label, _named_some(names)))
+    return Lines(tuple(rows), "Outputs to label next, drawn at random (all of them with --json)")
+
+
+def _named_some(names: Sequence[str]) -> str:
+    n_more = len(names) - _MOST_ROWS
+    return ", ".join(names[:_MOST_ROWS]) + (f" and {n_more:,} more" if n_more > 0 else "")
 
 
 def _repeat_lines(found: Steadiness) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from judgekit.calibration import CalibrationOptions
 from judgekit.calibration.correction import correct_figure, label_budget
+from judgekit.stats.rogan_gladen import corrected_pass_rate
 from tests.calibration.items import OPTIONS, UNIT, YES_NO, aligned, item, several
 
 if TYPE_CHECKING:
@@ -169,3 +170,85 @@ def test_a_share_of_few_does_not_leave_its_range() -> None:
     found = correct_figure(part, "mean value", OPTIONS)
     for figure in (found.raw, found.labels_only):
         assert 0 <= figure.low < figure.value < figure.high == 1
+
+
+def judged_passes(n: int, m: int, *, share: int = 4) -> AlignedItems:
+    """Labelled and further outputs; the judge passes three of four and is wrong on one of nine."""
+    items = [
+        item(int(k % share > 0), int((k % share > 0) ^ (k % 9 == 0)), case=f"c{k:03}")
+        for k in range(n)
+    ]
+    others = [item(int(k % share > 0), case=f"d{k:03}") for k in range(m)]
+    return aligned(*items, unlabelled=tuple(others), scale=YES_NO, threshold=0.5)
+
+
+def test_further_labels_keep_the_shares_of_what_the_judge_decides() -> None:
+    found = label_budget(judged_passes(80, 400), "pass rate", OPTIONS)
+    passes, fails = found.strata
+    assert (passes.name, fails.name) == ("the judge passes", "the judge fails")
+    assert (passes.n_labels, fails.n_labels) == (60, 20)
+    assert found.n_more == passes.n_more + fails.n_more == (found.n_needed or 0) - 80
+    assert passes.n_more == pytest.approx(3 * fails.n_more, abs=1)
+
+
+def test_a_decision_with_more_than_its_share_of_labels_gets_none() -> None:
+    items = [item(1, k % 9 > 0, case=f"c{k}") for k in range(190)]
+    items += [item(0, k % 2, case=f"e{k}") for k in range(10)]
+    others = [item(0, case=f"d{k}") for k in range(600)]
+    odd = aligned(*items, unlabelled=tuple(others), scale=YES_NO, threshold=0.5)
+    options = CalibrationOptions(half_width=0.04)
+    passes, fails = label_budget(odd, "pass rate", options).strata
+    assert passes.n_more == 0
+    assert fails.n_more > 0
+
+
+def test_the_next_outputs_are_unlabelled_ones_drawn_whatever_the_order_of_rows() -> None:
+    judged = judged_passes(80, 400)
+    found = label_budget(judged, "pass rate", OPTIONS)
+    again = replace(judged, unlabelled=judged.unlabelled[::-1])
+    assert label_budget(again, "pass rate", OPTIONS) == found
+    passing = {one.place for one in judged.unlabelled if one.judge == 1}
+    drawn = found.strata[0].next_items
+    assert set(drawn) <= passing
+    assert len(set(drawn)) == found.strata[0].n_more
+    other = label_budget(judged, "pass rate", CalibrationOptions(seed=1))
+    assert other.strata[0].next_items != drawn
+
+
+def test_no_more_outputs_are_drawn_than_there_are() -> None:
+    found = label_budget(judged_passes(40, 12), "pass rate", OPTIONS)
+    assert sum(len(stratum.next_items) for stratum in found.strata) == found.n_unlabelled == 12
+    assert (found.n_more or 0) > 12
+
+
+def test_labels_from_elsewhere_are_split_as_neyman_does() -> None:
+    """So many labels give the interval that was asked for, by the rates of the first labels."""
+    options = CalibrationOptions(labels_are="other", half_width=0.08)
+    judged = judged_passes(80, 1000)
+    found = label_budget(judged, "pass rate", options)
+    passes, fails = found.strata
+    assert (passes.name, fails.name) == ("humans pass", "humans fail")
+    assert passes.next_items == fails.next_items == ()
+    assert found.n_more == passes.n_more + fails.n_more
+    n_pos, n_neg = passes.n_labels + passes.n_more, fails.n_labels + fails.n_more
+    tpr, tnr = judged.judge[judged.human == 1].mean(), 1 - judged.judge[judged.human == 0].mean()
+    counts = (750, 1000, round(n_pos * tpr), n_pos, round(n_neg * tnr), n_neg)
+    rates = corrected_pass_rate(*counts)
+    assert (rates.high - rates.low) / 2 == pytest.approx(0.08, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("labelled", "half_width", "reason"),
+    [
+        (judged_passes(80, 20), 0.05, "over 20 outputs is too imprecise"),
+        (judged_passes(80, 0), 0.05, "no other outputs were judged"),
+        (labelled_and_not(wrong=60), 0.05, "no better than chance"),
+    ],
+)
+def test_labels_from_elsewhere_that_cannot_be_enough_have_a_reason(
+    labelled: AlignedItems, half_width: float, reason: str
+) -> None:
+    options = CalibrationOptions(labels_are="other", half_width=half_width)
+    found = label_budget(labelled, "pass rate", options)
+    assert reason in (found.reason or "")
+    assert (found.n_needed, found.strata) == (None, ())

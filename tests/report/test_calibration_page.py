@@ -255,3 +255,51 @@ def test_a_win_rate_without_an_interval_has_no_bracket() -> None:
     text = shown(jk.calibrate(said, people))
     assert "50 %" in text
     assert "nan" not in text
+
+
+def binary_report(n: int = 40, m: int = 200) -> CalibrationReport:
+    """A yes/no judge that is wrong on one of seven, with labels of some cases of two strata."""
+    rubric = make_rubric(criteria=(make_criterion(name="right", scale="binary"),))
+    judged: list[dict[str, Any]] = [
+        {"case_id": f"c{k:03}", "raw": int(k % 3 > 0)} for k in range(n + m)
+    ]
+    people: list[dict[str, Any]] = [
+        {"case_id": f"c{k:03}", "annotator": "ada", "raw": int((k % 3 > 0) ^ (k % 7 == 0))}
+        for k in range(n)
+    ]
+    cases = jk.Dataset(
+        name="all",
+        cases=tuple(
+            jk.Case(id=f"c{k:03}", input="?", stratum=("simple", "complex")[k % 2])
+            for k in range(n + m)
+        ),
+    )
+    return jk.calibrate(judged, people, rubric=rubric, cases=cases)
+
+
+def test_precision_recall_and_f1_of_each_level_are_in_every_form() -> None:
+    report = binary_report()
+    document = calibration_document(report)
+    for text in (shown(report), render_markdown(document), render_html(document)):
+        for words in ("precision", "recall", "F1, 95 %", "right: no", "right: yes", "macro"):
+            assert words in text
+    whole: Any = report.to_json()["overall"]
+    assert [each["n_human"] for each in whole["classification"]["classes"]] == [16, 24]
+
+
+def test_the_labels_to_add_are_listed_by_decision_segment_and_output() -> None:
+    report = binary_report()
+    text = " ".join(shown(report, full=True).split())
+    assert re.search(r"needs \d+ more labels \(\d+ in total.*\): \d+ where the judge passes", text)
+    assert "Labels for ±5 points in each segment" in text
+    assert "stratum complex" in text
+    assert "Outputs to label next, drawn at random" in text
+    whole: Any = report.to_json()["overall"]
+    row = whole["budget"]["strata"][0]["next_items"][0]
+    assert set(row) == {"case_id", "variant", "repeat"}
+
+
+def test_more_labels_than_outputs_ask_for_more_judging() -> None:
+    text = " ".join(shown(binary_report(m=5)).split())
+    assert "only 5 judged outputs are unlabelled, so judge more outputs first" in text
+    assert "no judged output is unlabelled" in " ".join(shown(binary_report(m=0)).split())
