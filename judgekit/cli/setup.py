@@ -35,7 +35,7 @@ from judgekit.judge import (
 )
 from judgekit.models import Budget, RecordedModel
 from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache
-from judgekit.records import Dataset
+from judgekit.records import Dataset, require_active
 from judgekit.report import message
 from judgekit.store import RunStore
 
@@ -326,10 +326,12 @@ def configured_suite(config: Path | None) -> Suite | None:
 
 def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:
     """The rubric that is named, else the suite's."""
-    if name is not None:
-        return load_rubric(name)
-    if suite is not None and suite.rubric_source is not None:
-        return load_rubric(suite.rubric_source)
+    source = name if suite is None or name is not None else suite.rubric_source
+    if source is not None:
+        rubric = load_rubric(source)
+        # Before the outputs are read and a cache is opened.
+        require_active(rubric)
+        return rubric
     # A newcomer has no rubric yet, so the error lists those that need no file.
     shipped = ", ".join(shipped_rubrics())
     raise SettingsError(

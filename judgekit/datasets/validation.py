@@ -230,24 +230,36 @@ def _placed(faults: list[FieldFault], document: ParsedDocument) -> list[Problem]
     ]
 
 
-def _rubric_problems(document: ParsedDocument) -> list[Problem]:
+def _rubric_problems(document: ParsedDocument, *, is_used: bool = False) -> list[Problem]:
+    """The problems of a rubric; a suite that uses an inactive one cannot be run."""
     rubric = check_rubric(document)
     if isinstance(rubric, list):
         return _placed(rubric, document)
+
+    def problem(
+        message: str, remedy: str, field: str, severity: Literal["error", "warning"] = "warning"
+    ) -> Problem:
+        return Problem(
+            severity=severity,
+            message=message,
+            path=str(document.path),
+            line=document.line_of(field),
+            remedy=remedy,
+        )
+
+    problems = []
+    if not rubric.active:
+        message = "the rubric is inactive, so nothing is judged by it"
+        remedy = "set `active: true` to use it again"
+        problems.append(problem(message, remedy, "active", "error" if is_used else "warning"))
     weights = [criterion.weight for criterion in rubric.criteria]
     total = math.fsum(weights)
     # Shares that do not add up to 1; weights of 1 and more are plainly not shares.
-    if math.isclose(total, 1, abs_tol=1e-6) or max(weights) >= 1:
-        return []
-    return [
-        Problem(
-            severity="warning",
-            message=f"the weights add up to {total:g}, not 1; each counts as its share of that",
-            path=str(document.path),
-            line=document.line_of("criteria"),
-            remedy="make them add up to 1, if they were meant as shares",
-        )
-    ]
+    if not math.isclose(total, 1, abs_tol=1e-6) and max(weights) < 1:
+        message = f"the weights add up to {total:g}, not 1; each counts as its share of that"
+        remedy = "make them add up to 1, if they were meant as shares"
+        problems.append(problem(message, remedy, "criteria"))
+    return problems
 
 
 def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]:
@@ -303,7 +315,11 @@ def _readable_rows(rows: Iterable[FileRow | DatasetError], check: RowCheck) -> I
 
 def _suite_rubric_problems(source: Path | str | None, document: ParsedDocument) -> list[Problem]:
     try:
-        return [] if source is None else _rubric_problems(read_document(rubric_path(source)))
+        return (
+            []
+            if source is None
+            else _rubric_problems(read_document(rubric_path(source)), is_used=True)
+        )
     except DatasetError as error:
         return [problem_from_error(error)]
     except UnknownNameError as error:

@@ -27,7 +27,13 @@ from judgekit.prompts import (
     scrub,
 )
 from judgekit.prompts.parsing import PreferenceReply, parse_preferences
-from judgekit.records import Comparison, Preference, PreferenceFailure, ScrubbedPassage
+from judgekit.records import (
+    Comparison,
+    Preference,
+    PreferenceFailure,
+    ScrubbedPassage,
+    require_active,
+)
 from judgekit.scoring import conclude_comparison
 
 if TYPE_CHECKING:
@@ -80,6 +86,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
 
     def questions(self, case: Case, pair: BlindPair, rubric: Rubric) -> list[JudgeQuestion]:
         """Everything that is asked about two outputs, both orders and repeats included."""
+        require_active(rubric)
         # The same text twice is a tie by definition; a call could only measure position bias.
         if pair.is_identical:
             return []

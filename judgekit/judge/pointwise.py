@@ -27,7 +27,13 @@ from judgekit.judge.exchange import (
 from judgekit.models import score_distribution
 from judgekit.prompts import judged_text, locate_evidence, steps_text
 from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
-from judgekit.records import CalibratedJudge, CalibratedPanel, JudgeFailure, Judgment
+from judgekit.records import (
+    CalibratedJudge,
+    CalibratedPanel,
+    JudgeFailure,
+    Judgment,
+    require_active,
+)
 from judgekit.scoring import conclude
 
 if TYPE_CHECKING:
@@ -85,6 +91,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
 
     def questions(self, case: Case, output: Output, rubric: Rubric) -> list[JudgeQuestion]:
         """Everything that is asked about one output, repeats included; nothing of a failed one."""
+        require_active(rubric)
         if output.error is not None:
             return []
         prompts = self.template.prompts(case, output, rubric)

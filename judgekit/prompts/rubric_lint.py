@@ -66,7 +66,7 @@ def lint_rubric(rubric: Rubric) -> list[Flaw]:
             _counting_flaws(criterion, rubric),
         )
         found += [_placed(flaw, criterion.name, number) for flaw in flaws]
-    return [*found, *_threshold_flaws(rubric), *_pair_flaws(rubric)]
+    return [*found, *_use_flaws(rubric), *_threshold_flaws(rubric), *_pair_flaws(rubric)]
 
 
 def _placed(flaw: Flaw, name: str, number: int) -> Flaw:
@@ -177,6 +177,13 @@ def _counting_flaws(criterion: Criterion, rubric: Rubric) -> Iterator[Flaw]:
 
 def _is_binary(scale: Scale) -> bool:
     return scale.points is not None and len(scale.points) <= _BINARY
+
+
+def _use_flaws(rubric: Rubric) -> Iterator[Flaw]:
+    if not rubric.active:
+        message = "the rubric is inactive, so nothing is judged by it"
+        remedy = "set `active: true` to use it again"
+        yield Flaw("inactive", "warning", message, remedy, where=("active",))
 
 
 def _threshold_flaws(rubric: Rubric) -> Iterator[Flaw]:

@@ -97,6 +97,7 @@ from .rubric import (
     Rubric as Rubric,
     Scale as Scale,
     meets_threshold as meets_threshold,
+    require_active as require_active,
 )
 from .run import (
     CaseResult as CaseResult,

@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgekit.errors import RubricError
 from judgekit.fingerprint import fingerprint
 from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
 from judgekit.resources import shipped_scale
@@ -220,6 +221,8 @@ class Rubric(Record):
     """The version its owner gives it; judgekit identifies rubrics by their fingerprint."""
 
     active: bool = True
+    """Whether it is in use. Nothing is judged by an inactive rubric; earlier verdicts stay."""
+
     metadata: JsonObject = Field(default_factory=dict)
     """Further fields of its file (source, author)."""
 
@@ -261,4 +264,20 @@ class Rubric(Record):
                 include={"criteria", "pass_threshold"},
                 exclude={"criteria": {"__all__": {"description": True, **_UNSHOWN}}},
             )
+        )
+
+
+def require_active(rubric: Rubric) -> None:
+    """Refuse a rubric that its owner has retired.
+
+    Args:
+        rubric: The rubric to judge by.
+
+    Raises:
+        RubricError: When it is inactive.
+    """
+    if not rubric.active:
+        raise RubricError(
+            f"the rubric {rubric.name!r} is inactive (`active: false`), so nothing is judged by it",
+            hint="name its successor, or set `active: true` to use it again",
         )
