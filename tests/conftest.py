@@ -14,7 +14,9 @@ settings.register_profile("ci", derandomize=True, deadline=None, max_examples=10
 settings.load_profile("ci")
 
 _SETTINGS = re.compile(
-    r"(JUDGEKIT|LITELLM|OPENAI|ANTHROPIC)_\w+|\w+_API_(KEY|BASE)|(\w+_)?proxy", re.IGNORECASE
+    r"(JUDGEKIT|LITELLM|OPENAI|ANTHROPIC)_\w+|\w+_API_(KEY|BASE)|(\w+_)?proxy"
+    r"|CI|GITHUB_ACTIONS|GITLAB_CI|TF_BUILD|CIRCLECI|BUILDKITE|JENKINS_URL",
+    re.IGNORECASE,
 )
 """Variables of a machine that judgekit, or what it asks through, listens to."""
 

@@ -133,7 +133,14 @@ def _record_gate(setup: RunSetup, run: RunInfo, gate: GateResult | None) -> None
 def prepared_run(setup: RunSetup, *, resumes: bool) -> RunInfo:
     """The run to carry out; `grade --resume` takes the last one of the same outputs."""
     now = setup.session.now()
-    info = prepare_run(setup.opened, setup.store, setup.resumed, now=now, notes=setup.notes)
+    info = prepare_run(
+        setup.opened,
+        setup.store,
+        setup.resumed,
+        now=now,
+        notes=setup.notes,
+        triggered_by=setup.triggered_by,
+    )
     if setup.is_grading and resumes:
         setup.resumed = find_unfinished_run(setup.store, info)
         info = setup.resumed or info

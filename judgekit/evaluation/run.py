@@ -52,6 +52,7 @@ async def evaluate(
     allow_scripts: bool = False,
     template_folders: Sequence[Path] = (),
     notes: str | None = None,
+    triggered_by: str | None = None,
 ) -> Run:
     """Run a suite from cases to a stored run.
 
@@ -72,6 +73,8 @@ async def evaluate(
         allow_scripts: Whether the suite's setup and teardown programs may be run.
         template_folders: Folders of templates that come before the suite's own.
         notes: Whatever should be remembered with a new run.
+        triggered_by: Who or what started a new run; None records the CI job that this process
+            belongs to, and nothing outside of CI.
 
     Returns:
         The run; read it, sum it up with `summarize`, close it after use.
@@ -104,7 +107,9 @@ async def evaluate(
         begun = find_resumed_run(opened_store, resume, loaded)
         opened = open_suite(loaded, choice or choice_of_run(begun), execution)
         try:
-            ended = await _evaluate(opened, opened_store, begun, current, notes)
+            ended = await _evaluate(
+                opened, opened_store, begun, current, notes=notes, triggered_by=triggered_by
+            )
         finally:
             await opened.aclose()
     except BaseException:
@@ -128,6 +133,7 @@ def evaluate_sync(
     allow_scripts: bool = False,
     template_folders: Sequence[Path] = (),
     notes: str | None = None,
+    triggered_by: str | None = None,
 ) -> Run:
     """`evaluate`, for callers that are not asynchronous; works inside a running loop too.
 
@@ -144,6 +150,8 @@ def evaluate_sync(
         allow_scripts: Whether the suite's setup and teardown programs may be run.
         template_folders: Folders of templates that come before the suite's own.
         notes: Whatever should be remembered with a new run.
+        triggered_by: Who or what started a new run; None records the CI job that this process
+            belongs to, and nothing outside of CI.
 
     Returns:
         The run.
@@ -167,14 +175,22 @@ def evaluate_sync(
                 allow_scripts=allow_scripts,
                 template_folders=template_folders,
                 notes=notes,
+                triggered_by=triggered_by,
             )
         )
 
 
 async def _evaluate(
-    opened: OpenSuite, store: RunStore, begun: RunInfo | None, session: Session, notes: str | None
+    opened: OpenSuite,
+    store: RunStore,
+    begun: RunInfo | None,
+    session: Session,
+    *,
+    notes: str | None,
+    triggered_by: str | None,
 ) -> RunInfo:
-    run = prepare_run(opened, store, begun, now=session.now(), notes=notes)
+    now = session.now()
+    run = prepare_run(opened, store, begun, now=now, notes=notes, triggered_by=triggered_by)
     if not meets_calibration_gate(opened.suite.gate, run):
         raise SettingsError(
             f"the suite requires a calibration: {calibration_of_run(run).words}",

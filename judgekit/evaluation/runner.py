@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections import deque
 from contextlib import asynccontextmanager
@@ -33,6 +34,7 @@ from judgekit.evaluation.schedule import (
     unused_reply_messages,
 )
 from judgekit.evaluation.session import Choice, Session, calibration_of_suite, variant_versions
+from judgekit.evaluation.trigger import trigger_of_ci
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
@@ -60,7 +62,12 @@ _MOST_FORGOTTEN = 500
 
 
 def new_run(
-    opened: OpenSuite, *, now: datetime, notes: str | None = None, token: str | None = None
+    opened: OpenSuite,
+    *,
+    now: datetime,
+    notes: str | None = None,
+    triggered_by: str | None = None,
+    token: str | None = None,
 ) -> RunInfo:
     """What a run of an opened suite sets out to do."""
     suite = opened.suite
@@ -82,6 +89,7 @@ def new_run(
             Variant.model_validate(one, from_attributes=True) for one in opened.variants
         ),
         panel=opened.judges.panel,
+        triggered_by=triggered_by or trigger_of_ci(os.environ),
         notes=notes,
         tags=suite.tags,
     )
@@ -345,10 +353,11 @@ def prepare_run(
     *,
     now: datetime,
     notes: str | None = None,
+    triggered_by: str | None = None,
 ) -> RunInfo:
     """The run that is to be run: a new one, or the one that was begun, if it still is the same."""
     # What it has cost so far is counted against the money that may be spent.
-    fresh = new_run(opened, now=now, notes=notes)
+    fresh = new_run(opened, now=now, notes=notes, triggered_by=triggered_by)
     if begun is None:
         return fresh
     run = require_same_run(begun, fresh)

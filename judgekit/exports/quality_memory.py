@@ -76,6 +76,7 @@ def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterat
             "judgedByType": judgment.source,
         }
         optional: JsonObject = {
+            "judgedAt": None if judgment.judged_at is None else time_text(judgment.judged_at),
             "confidence": judgment.confidence,
             "evidence": [piece.quote for piece in judgment.evidence] or None,
             "repeat": judgment.repeat or None,

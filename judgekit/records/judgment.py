@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from judgekit.records.calibration import CalibratedPanel
 from judgekit.records.output import Usage
@@ -110,6 +110,9 @@ class Judgment(Record):
     flags: tuple[str, ...] = ()
     """Advisory marks (`evidence_not_found`, `degenerate_output`, `smoke_model`); none of them
     alters a score."""
+
+    judged_at: AwareDatetime | None = None
+    """When it was stored in its run (UTC), even if the reply was cached; None if it is in none."""
 
 
 class JudgeFailure(Record):

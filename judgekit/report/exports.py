@@ -139,6 +139,7 @@ RUN_COLUMNS: Mapping[str, str] = {
     "output_cost_usd": "float64", "duration_ms": "float64", "checks_passed": "int64",
     "checks_failed": "int64", "checks_in_error": "int64", "checks_cost_usd": "float64",
     "tags": "string", "stratum": "string", "is_done": "bool_", "ran_at": "string",
+    "judged_at": "string",
 }  # fmt: skip
 """The columns of CSV and Parquet files with their types; one row for each judgment or failure."""
 
@@ -191,7 +192,11 @@ def result_line(result: CaseResult) -> str:
 def case_result_rows(result: CaseResult) -> list[Row]:
     """A result as flat rows with the columns `RUN_COLUMNS`."""
     rows: list[Row] = [
-        {"judge_repeat": judgment.repeat, **_judgment_row(judgment)}
+        {
+            "judge_repeat": judgment.repeat,
+            "judged_at": None if judgment.judged_at is None else judgment.judged_at.isoformat(),
+            **_judgment_row(judgment),
+        }
         for judgment in result.judgments
     ]
     rows += [{"judge_repeat": one.repeat, **_failure_row(one)} for one in result.failures]

@@ -339,6 +339,8 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     reason = f": {message.one_line(run.reason)}" if run.reason else ""
     name = run.id if is_stored else "not stored"
     lines = [("run", f"{name} ({RUN_STATUS_WORDS[run.status]}{reason})"), *_partial_lines(summary)]
+    started = () if run.triggered_by is None else (run.triggered_by,)
+    lines += [("started by", message.one_line(text)) for text in started]
     if measure := run.config.get(SIMILARITY_KEY):
         lines.append(("similarity", str(measure)))
     # A rubric that nobody named still decides what passes, so that it is reported.

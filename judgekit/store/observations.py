@@ -21,12 +21,12 @@ from judgekit.records import (
     judgment_slot,
     lookup_text,
     name_text,
-    read_record,
     record_text,
     time_text,
     words_text,
 )
 from judgekit.store.content import insert_cases, insert_variants
+from judgekit.store.results import dated_record
 from judgekit.store.rows import insert_new, mark_superseded, supersede
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
@@ -238,9 +238,8 @@ def read_superseded(
         query = select(table.c.at, table.c.superseded_at, table.c.json)
         query = query.where(*_same_answer_columns(table, row), table.c.superseded_at.is_not(None))
         for at, until, text in connection.execute(query.order_by(table.c.no)):
-            what = read_record(kind, text)
             times = datetime.fromisoformat(at), datetime.fromisoformat(until)
-            found.append(SupersededObservation(*times, what))
+            found.append(SupersededObservation(*times, dated_record(kind, text, at)))
     # By time over all kinds, so that the history reads as it happened.
     return sorted(found, key=lambda each: each[:2])
 
@@ -360,6 +359,9 @@ def output_row(key: RowValues, output: Output, at: str) -> RowValues:
 
 def judge_row(key: RowValues, answer: Judgment | JudgeFailure, at: str) -> RowValues:
     """A judgment or a judge's failure as a row."""
+    if isinstance(answer, Judgment) and answer.judged_at is not None:
+        # The time has a column of its own: the same judgment at another time is no other one.
+        answer = answer.model_copy(update={"judged_at": None})
     row = {
         **key,
         "slot": judgment_slot(answer.criterion, answer.judge, answer.repeat),

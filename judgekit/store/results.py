@@ -174,15 +174,23 @@ def _read_observations(
     connection: Connection, table: Table, kind: type[_RecordT], run_no: int, places: Sequence[int]
 ) -> dict[_AnswerPlace, list[_RecordT]]:
     query: Select[tuple[object, ...]] = (
-        select(table.c.place, table.c.variant_no, table.c.repeat, table.c.json)
+        select(table.c.place, table.c.variant_no, table.c.repeat, table.c.at, table.c.json)
         .where(table.c.run_no == run_no, table.c.place.in_(places))
         .where(table.c.superseded_at.is_(None))
         .order_by(table.c.ordinal if "ordinal" in table.c else table.c.no)
     )
     found: dict[_AnswerPlace, list[_RecordT]] = {}
     for row in connection.execute(query):
-        found.setdefault(_answer_place(row), []).append(read_record(kind, row.json))
+        found.setdefault(_answer_place(row), []).append(dated_record(kind, row.json, row.at))
     return found
+
+
+def dated_record(kind: type[_RecordT], text: str, at: str) -> _RecordT:
+    """A stored record; a judgment with the time from its column."""
+    record = read_record(kind, text)
+    if isinstance(record, Judgment):
+        return record.model_copy(update={"judged_at": read_time(at)})
+    return record
 
 
 def _result(

@@ -52,7 +52,7 @@ import os, pathlib, time
 pathlib.Path(f"begun-{os.getpid()}").touch()
 time.sleep(3600)
 """
-_PASSING = {"run_id", "ran_at", "duration_ms", "cached", "cost_usd"}
+_PASSING = {"run_id", "ran_at", "judged_at", "duration_ms", "cached", "cost_usd"}
 
 
 def answers(seen: SeenRequest) -> Answer:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,14 @@ def test_a_run_and_a_judgment_have_the_fields_of_the_format() -> None:
         "score": 4.0, "maxScore": 5.0, "rationale": "It says so.", "judgedBy": JUDGE,
     }  # fmt: skip
     assert judgment["judgedByType"] == "llm"
+    assert "judgedAt" not in judgment, "a judgment that was stored in no run has no time"
+
+
+def test_a_stored_judgment_has_its_time() -> None:
+    stored = said("accuracy", 5).model_copy(update={"judged_at": datetime(2026, 1, 3, tzinfo=UTC)})
+    found = exported(make_answer(judgments=(stored, said("clarity", 4))))
+    times = [judgment.get("judgedAt") for judgment in found["eval-judgment"]]
+    assert times == ["2026-01-03T00:00:00.000000+00:00", None]
 
 
 def test_a_pass_can_be_found_again_from_the_total_and_the_threshold() -> None:

@@ -196,3 +196,11 @@ def test_what_a_run_cannot_be_written_to_is_refused(
 @pytest.mark.parametrize("suffix", EXPORT_SUFFIXES)
 def test_a_file_that_can_be_written_is_accepted(tmp_path: Path, suffix: str) -> None:
     check_export_suffix(tmp_path / f"run{suffix}")
+
+
+def test_the_row_of_a_judgment_has_the_time_at_which_it_was_stored() -> None:
+    stored = make_judgment(judged_at=RAN_AT)
+    (row,) = case_result_rows(make_result(judgments=(stored,), failures=()))
+    assert row["judged_at"] == RAN_AT.isoformat()
+    (row,) = case_result_rows(make_result(judgments=(make_judgment(),), failures=()))
+    assert row["judged_at"] is None

@@ -35,8 +35,8 @@ def key(case_id: str = "refund", variant: str = "v1", repeat: int = 0) -> ItemKe
 
 
 def said(criterion: str = "accuracy", value: float = 1.0, **fields: Any) -> Any:
-    """A judgment by the judge of the run."""
-    return make_judgment(criterion, value, **{"judge": JUDGE} | fields)
+    """A judgment by the judge of the run, as it is read back from an answer at the start."""
+    return make_judgment(criterion, value, **{"judge": JUDGE, "judged_at": START} | fields)
 
 
 def answer(answer_key: ItemKey | None = None, **fields: Any) -> Observation:

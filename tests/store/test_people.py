@@ -25,7 +25,7 @@ def item(
 
 def human(criterion: str = "accuracy", value: float = 0.75) -> object:
     """What a person says."""
-    return said(criterion, value, source="human", judge="Ada")
+    return said(criterion, value, source="human", judge="Ada", judged_at=LATER)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_an_answer_becomes_a_judgment_and_closes_its_item(asked: RunStore) -> No
 
 
 def test_an_answer_taken_back_waits_again_and_stays_as_history(asked: RunStore) -> None:
-    asked.answer_item(item(), human())  # type: ignore[arg-type]  # a judgment
+    asked.answer_item(item(), human(), at=LATER)  # type: ignore[arg-type]  # a judgment
     asked.withdraw_answer(item())
     assert only(asked).judgments == ()
     assert list(asked.queue()) == [item(), item("clarity")]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -170,3 +171,17 @@ def test_when_an_output_was_produced_is_not_when_it_was_judged(store: RunStore) 
     begun(store, answer(said=()))
     store.add("run-1", [part(said=[said()])])
     assert only(store).ran_at == START
+
+
+def test_a_judgment_has_the_time_at_which_it_was_stored(store: RunStore) -> None:
+    begun(store, answer(said=[said("accuracy")]))
+    store.add("run-1", [part(said=[said("clarity")])])
+    times = {one.criterion: one.judged_at for one in only(store).judgments}
+    assert times == {"accuracy": START, "clarity": START + timedelta(minutes=1)}
+
+
+def test_the_same_judgment_at_a_later_time_replaces_nothing(store: RunStore) -> None:
+    begun(store, answer(said=[said("accuracy")]))
+    store.add("run-1", [part(said=only(store).judgments)])
+    assert [one.judged_at for one in only(store).judgments] == [START]
+    assert store.history("run-1", key()) == []

@@ -92,7 +92,8 @@ def test_parts_of_an_answer_come_together(store: RunStore) -> None:
     store.add("run-1", [part(said=[said()])])
     store.add("run-1", [part(is_done=True)])
     result = only(store)
-    assert (result.output.text, result.judgments, result.is_done) == ("Yes.", (said(),), True)
+    later = said(judged_at=START + timedelta(minutes=1))
+    assert (result.output.text, result.judgments, result.is_done) == ("Yes.", (later,), True)
 
 
 def test_adding_the_same_twice_adds_nothing(store: RunStore) -> None:
@@ -131,7 +132,8 @@ def test_a_judgment_takes_the_place_of_a_failure(store: RunStore) -> None:
     assert len(only(store).failures) == 1
     store.add("run-1", [part(said=[said()])])
     result = only(store)
-    assert (result.failures, result.judgments) == ((), (said(),))
+    later = said(judged_at=START + timedelta(minutes=1))
+    assert (result.failures, result.judgments) == ((), (later,))
     assert store.history("run-1", key())[0].what == make_failure(judge=JUDGE)
 
 

@@ -25,8 +25,9 @@ def told(bench: Bench) -> list[str]:
     """The exported answers, without what differs from run to run."""
     lines = []
     for result in bench.results():
-        line = result.model_copy(update={"run_id": "r", "ran_at": None})
-        lines.append(result_line(line))
+        undated = tuple(one.model_copy(update={"judged_at": None}) for one in result.judgments)
+        same = {"run_id": "r", "ran_at": None, "judgments": undated}
+        lines.append(result_line(result.model_copy(update=same)))
     return lines
 
 
