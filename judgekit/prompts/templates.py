@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
-_SLOT = re.compile(r"([^=]+)=(first|second|tie)")
+# Words may have an equals sign themselves, as in `A=B=tie`.
+_SLOT = re.compile(r"(.+)=(first|second|tie)")
 _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
            "shows")  # fmt: skip
 
