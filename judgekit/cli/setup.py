@@ -35,7 +35,7 @@ from judgekit.judge import (
 )
 from judgekit.models import Budget, RecordedModel
 from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache
-from judgekit.records import Dataset, require_active
+from judgekit.records import Dataset, inactive_rubric_error
 from judgekit.report import message
 from judgekit.store import RunStore
 
@@ -330,7 +330,8 @@ def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:
     if source is not None:
         rubric = load_rubric(source)
         # Before the outputs are read and a cache is opened.
-        require_active(rubric)
+        if not rubric.active:
+            raise inactive_rubric_error(rubric)
         return rubric
     # A newcomer has no rubric yet, so the error lists those that need no file.
     shipped = ", ".join(shipped_rubrics())

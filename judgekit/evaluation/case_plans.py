@@ -27,8 +27,8 @@ from judgekit.assertions import (
     similar_entry,
 )
 from judgekit.datasets import load_rubric, names_a_file, scorer_name, shipped_rubrics
-from judgekit.errors import DatasetError, InputError, RubricError, SettingsError
-from judgekit.records import require_active
+from judgekit.errors import DatasetError, InputError, SettingsError
+from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -394,20 +394,18 @@ class CaseChecks:
         rubric = self._plans.rubric_of(case)
         if rubric is None:
             return
-        if self._judges:
-            self._require_active(case, rubric)
+        if self._judges and not rubric.active:
+            self._refuse_inactive(case, rubric)
         self._n_judged += 1
         if (reason := self._plans.defaults.reason_for(case)) is not None:
             self._by_default[reason] += 1
 
-    def _require_active(self, case: Case, rubric: Rubric) -> None:
-        try:
-            require_active(rubric)
-        except RubricError as error:
-            # The suite's own rubric is one fault, and not one of every case.
-            if rubric is self._plans.rubric:
-                raise
-            self._note(case, (f"{error.message}; {error.hint}",))
+    def _refuse_inactive(self, case: Case, rubric: Rubric) -> None:
+        error = inactive_rubric_error(rubric)
+        # The suite's own rubric is one fault, and not one of every case.
+        if rubric is self._plans.rubric:
+            raise error
+        self._note(case, (f"{error.message}; {error.hint}",))
 
     def _refuse_without_judge(self, case: Case, plan: EvaluationPlan | None) -> None:
         """Refuse a case that only a judge can decide, where there is none."""

@@ -32,7 +32,7 @@ from judgekit.records import (
     Preference,
     PreferenceFailure,
     ScrubbedPassage,
-    require_active,
+    inactive_rubric_error,
 )
 from judgekit.scoring import conclude_comparison
 
@@ -86,7 +86,8 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
 
     def questions(self, case: Case, pair: BlindPair, rubric: Rubric) -> list[JudgeQuestion]:
         """Everything that is asked about two outputs, both orders and repeats included."""
-        require_active(rubric)
+        if not rubric.active:
+            raise inactive_rubric_error(rubric)
         # The same text twice is a tie by definition; a call could only measure position bias.
         if pair.is_identical:
             return []

@@ -32,7 +32,7 @@ from judgekit.records import (
     CalibratedPanel,
     JudgeFailure,
     Judgment,
-    require_active,
+    inactive_rubric_error,
 )
 from judgekit.scoring import conclude
 
@@ -91,7 +91,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
 
     def questions(self, case: Case, output: Output, rubric: Rubric) -> list[JudgeQuestion]:
         """Everything that is asked about one output, repeats included; nothing of a failed one."""
-        require_active(rubric)
+        if not rubric.active:
+            raise inactive_rubric_error(rubric)
         if output.error is not None:
             return []
         prompts = self.template.prompts(case, output, rubric)

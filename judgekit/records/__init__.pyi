@@ -96,8 +96,8 @@ from .rubric import (
     Level as Level,
     Rubric as Rubric,
     Scale as Scale,
+    inactive_rubric_error as inactive_rubric_error,
     meets_threshold as meets_threshold,
-    require_active as require_active,
 )
 from .run import (
     CaseResult as CaseResult,

@@ -267,17 +267,9 @@ class Rubric(Record):
         )
 
 
-def require_active(rubric: Rubric) -> None:
-    """Refuse a rubric that its owner has retired.
-
-    Args:
-        rubric: The rubric to judge by.
-
-    Raises:
-        RubricError: When it is inactive.
-    """
-    if not rubric.active:
-        raise RubricError(
-            f"the rubric {rubric.name!r} is inactive (`active: false`), so nothing is judged by it",
-            hint="name its successor, or set `active: true` to use it again",
-        )
+def inactive_rubric_error(rubric: Rubric) -> RubricError:
+    """The error of judging by a rubric that its owner has retired."""
+    return RubricError(
+        f"the rubric {rubric.name!r} is inactive (`active: false`), so nothing is judged by it",
+        hint="name its successor, or set `active: true` to use it again",
+    )

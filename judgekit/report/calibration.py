@@ -1,17 +1,18 @@
-"""Builds the document of a calibration: agreement, correction, confidence, disagreements, plots."""
+"""Builds the document of a calibration: agreement, correction, confidence, disagreements.
+
+The plots are in `calibration_plots`.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.calibration import mean_rating
 from judgekit.report import message, numbers
+from judgekit.report.calibration_plots import calibration_plots
 from judgekit.report.document import (
     MIN_SEGMENT_CASES,
-    Axis,
     Block,
     Cell,
     Conclusion,
@@ -20,9 +21,6 @@ from judgekit.report.document import (
     Entries,
     Entry,
     Lines,
-    Plot,
-    Section,
-    Series,
     Table,
     Tone,
     difference_cell,
@@ -39,18 +37,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from judgekit.calibration import (
-        AlignedItems,
         CalibrationReport,
         CriterionCalibration,
         Disagreement,
         LabelBudget,
-        Reliability,
         Review,
         StandInAnswer,
         Steadiness,
-        Trust,
     )
-    from judgekit.report.document import Point
     from judgekit.stats.estimate import Estimate
 
 
@@ -67,7 +61,7 @@ def calibration_document(report: CalibrationReport) -> Document:
     blocks: list[Block | None] = [
         _overview_lines(report),
         _agreement_table(parts),
-        *_plots(report, parts),
+        *calibration_plots(report, parts),
         _annotator_agreement_table(parts),
         _order_table(parts) if is_pairwise else _pass_agreement_table(parts),
         classes if is_short else None,
@@ -548,104 +542,3 @@ def _next_label_lines(report: CalibrationReport) -> Lines:
         rows.append((message.printable(where, 40), f"{about}{each.why}"))
     title = "Labels that would help most (selected, so not a random sample)"
     return Lines(tuple(rows), title)
-
-
-_LARGEST_DOT, _SMALLEST_DOT = 9.0, 2.0
-
-
-def _plots(report: CalibrationReport, parts: Sequence[CriterionCalibration]) -> list[Section]:
-    """The plots of each part that has its items at hand."""
-    found = []
-    for part in parts:
-        plots: list[Plot] = []
-        aligned = report.aligned.get(part.name)
-        if aligned is not None and report.kind == "pointwise":
-            plots += [_scatter_plot(aligned, part), _difference_plot(aligned, part)]
-        if part.trust is not None:
-            plots += [_reliability_plot(part.trust), _risk_plot(part.trust)]
-        if plots:
-            found.append(Section(part.name, tuple(plots)))
-    return found
-
-
-def _dots(points: list[Point]) -> Series:
-    """Points as dots, larger where several coincide."""
-    counts = Counter(points)
-    most = max(counts.values(), default=1)
-    sizes = tuple(_dot_size(((n - 1) / most) ** 0.5) for n in counts.values())
-    return Series(tuple(counts), sizes=sizes)
-
-
-def _dot_size(share: float) -> float:
-    return _SMALLEST_DOT + (_LARGEST_DOT - _SMALLEST_DOT) * share
-
-
-def _scatter_plot(aligned: AlignedItems, part: CriterionCalibration) -> Plot:
-    low, high = part.scale
-    pairs = [(round(mean_rating(i), 2), round(i.judge or 0.0, 2)) for i in aligned.both]
-    same = Series(((low, low), (high, high)), kind="rule", style=2)
-    x, y = Axis("human", low, high), Axis("judge", low, high)
-    words = (
-        "Each output by the mean human score and the judge's score; on the dashed line both agree."
-    )
-    return Plot(words, x, y, (same, _dots(pairs)))
-
-
-def _difference_plot(aligned: AlignedItems, part: CriterionCalibration) -> Plot:
-    """Bland and Altman's plot: differences against the mean of both."""
-    low, high = part.scale
-    span = high - low
-    pairs = []
-    for item in aligned.both:
-        human, judge = mean_rating(item), item.judge or 0.0
-        pairs.append((round((human + judge) / 2, 2), round(judge - human, 2)))
-    found = part.leniency
-    levels = [found.bias.value, found.loa_low, found.loa_high]
-    lines = [
-        Series(((low, at), (high, at)), kind="line" if place == 0 else "rule", style=1)
-        for place, at in enumerate(levels)
-        if not isnan(at)
-    ]
-    zero = Series(((low, 0.0), (high, 0.0)), kind="rule", style=2)
-    x, y = Axis("mean of both", low, high), Axis("judge - human", -span, span)
-    words = (
-        "Difference against the mean (Bland and Altman); the lines are the bias and the limits "
-        f"within which {found.bias.level * 100:g} % of differences would lie if they were normal."
-    )
-    return Plot(words, x, y, (zero, *lines, _dots(pairs)))
-
-
-def _reliability_plot(found: Trust) -> Plot:
-    calibrated = Series(((0, 0), (1, 1)), kind="rule", style=2)
-    marks = [calibrated, *_bins(found.before, "as given", 0)]
-    if found.after is not None:
-        marks += _bins(found.after, "recalibrated", 1)
-    x, y = Axis("confidence", 0, 1), Axis("share right", 0, 1)
-    words = "How often the judge is right at each confidence; on the dashed line it is calibrated."
-    return Plot(words, x, y, tuple(marks))
-
-
-def _bins(found: Reliability, name: str, style: int) -> list[Series]:
-    points = tuple((row.confidence, row.rate.value) for row in found.bins)
-    most = max((row.rate.n for row in found.bins), default=1)
-    sizes = tuple(_dot_size(row.rate.n / most) for row in found.bins)
-    whiskers = [
-        Series(
-            ((row.confidence, row.rate.low), (row.confidence, row.rate.high)), "line", style=style
-        )
-        for row in found.bins
-    ]
-    return [*whiskers, Series(points, name=name, style=style, sizes=sizes)]
-
-
-def _risk_plot(found: Trust) -> Plot:
-    top = max(0.05, *(risk for _, risk in found.risk)) * 1.1
-    marks = [Series(found.risk, kind="line")]
-    limit = found.review.max_error
-    marks.append(Series(((0, limit), (1, limit)), kind="rule", style=1))
-    x, y = (
-        Axis("share accepted without review, most confident first", 0, 1),
-        Axis("error", 0, round(top, 2)),
-    )
-    words = "Error among what is accepted without review; the dashed line is the allowed error."
-    return Plot(words, x, y, tuple(marks))
