@@ -79,6 +79,16 @@ def option(
     return field
 
 
+def triggered_by_option() -> Any:
+    """What is stored as the trigger of a run; it is no part of what identifies the run."""
+    return option(
+        "--triggered-by",
+        "Store who or what started the run (default: the CI job, if there is one).",
+        metavar="TEXT",
+        has_variable=True,
+    )
+
+
 def baseline_option() -> Any:
     """The earlier run that a gate compares with."""
     return option(

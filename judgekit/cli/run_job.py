@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> int:
     """Evaluate, print and write the results; the exit code."""
-    info = prepared_run(setup, resumes=options.resumes)
+    info = prepared_run(setup, resumes=options.resumes, triggered_by=options.triggered_by)
     if setup.resumed is not None:
         then, now = calibration_of_run(info).words, calibration_of_suite(setup.opened).words
         if then != now:
@@ -130,7 +130,7 @@ def _record_gate(setup: RunSetup, run: RunInfo, gate: GateResult | None) -> None
         setup.store.record_gate(decision)
 
 
-def prepared_run(setup: RunSetup, *, resumes: bool) -> RunInfo:
+def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = None) -> RunInfo:
     """The run to carry out; `grade --resume` takes the last one of the same outputs."""
     now = setup.session.now()
     info = prepare_run(
@@ -139,7 +139,7 @@ def prepared_run(setup: RunSetup, *, resumes: bool) -> RunInfo:
         setup.resumed,
         now=now,
         notes=setup.notes,
-        triggered_by=setup.triggered_by,
+        triggered_by=triggered_by,
     )
     if setup.is_grading and resumes:
         setup.resumed = find_unfinished_run(setup.store, info)

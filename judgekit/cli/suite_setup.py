@@ -30,6 +30,7 @@ from judgekit.cli.options import (
     max_cost_option,
     max_drop_option,
     option,
+    triggered_by_option,
 )
 from judgekit.cli.outputs import output_option
 from judgekit.cli.setup import (
@@ -111,13 +112,7 @@ class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptio
         "--alpha", "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
     )
     fail_fast: bool = option("-x/--fail-fast", "Stop at the first failed answer.", default=False)
-    # Stored with the run, and no part of what identifies it.
-    triggered_by: str | None = option(
-        "--triggered-by",
-        "Store who or what started the run (default: the CI job, if there is one).",
-        metavar="TEXT",
-        has_variable=True,
-    )
+    triggered_by: str | None = triggered_by_option()
     dry_run: bool = dry_run_option()
     allow_scripts: bool = False
     max_time: float | None = None
@@ -201,7 +196,6 @@ class RunSetup:
     session: Session
     resumed: RunInfo | None = None
     notes: str | None = None
-    triggered_by: str | None = None
     info: RunInfo | None = None
     is_grading: bool = False
     graded: list[CaseResult] = field(default_factory=list)
@@ -264,7 +258,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     opened = open_suite(
         suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
     )
-    return RunSetup(opened, store, _session(options), resumed, options.notes, options.triggered_by)
+    return RunSetup(opened, store, _session(options), resumed, options.notes)
 
 
 def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
@@ -317,12 +311,7 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
         suite, selected_cases(options), execution_options(options), recorded=recorded
     )
     setup = partial(
-        RunSetup,
-        opened,
-        session=_session(options),
-        triggered_by=options.triggered_by,
-        is_grading=True,
-        verb=("grading", "graded"),
+        RunSetup, opened, session=_session(options), is_grading=True, verb=("grading", "graded")
     )
     if not options.no_store:
         try:
