@@ -403,7 +403,10 @@ async def parse_recorded_replies(
 async def _graded(
     judge: Judge, output: _Output, questions: set[_Question], rubric: Rubric, case: Case
 ) -> Verdict:
-    # The outputs were not recorded, and parsing a reply needs none.
+    # The outputs were not recorded, and parsing a reply needs none, nor anything of the case.
+    plain = {"needs": (), "judge": None}
+    criteria = tuple(criterion.model_copy(update=plain) for criterion in rubric.criteria)
+    parsed_by = rubric.model_copy(update={"criteria": criteria, "require_evidence": False})
     shown = Output(text=_UNKNOWN_TEXT, variant=output[1])
     unrecorded = {
         (criterion.name, repeat)
@@ -412,7 +415,7 @@ async def _graded(
         if not questions & {(None, criterion.name, repeat), (None, None, repeat)}
     }
     answers: list[Judgment | JudgeFailure] = []
-    async for parsed in judge.observe(case, shown, rubric, known=unrecorded):
+    async for parsed in judge.observe(case, shown, parsed_by, known=unrecorded):
         answers += parsed
     judgments = with_repeat_confidence([one for one in answers if isinstance(one, Judgment)])
     return conclude(

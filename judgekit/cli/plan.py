@@ -130,6 +130,8 @@ def show_suite_plan(
     suite = setup.opened.suite
     for words in default_rubric_lines(default_rubric_records(setup.opened.plans.by_default)):
         console.note(f"rubric: {words}")
+    for words in setup.opened.plans.unmet_needs:
+        console.note(words)
     if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
         console.note(f"calibration: {calibration_of_suite(setup.opened).words}")
     show_document(suite_plan_document(plan), options, files)

@@ -21,7 +21,7 @@ from judgekit.scoring import TIERS, check_drop, check_tier
 if TYPE_CHECKING:
     from judgekit.evaluation.summary import RunSummary, VariantFigures
     from judgekit.records import CalibrationState, RunInfo
-    from judgekit.scoring import GateOutcome, Tier
+    from judgekit.scoring import GateOutcome, GateRule, Tier
     from judgekit.stats.estimate import Estimate
     from judgekit.store import StoredRuns
 
@@ -36,7 +36,8 @@ class TierGateResult:
 
     Attributes:
         least: The value it asks for.
-        low: The lower end of the interval, with answers without a value counted as worst.
+        low: The lower end of the interval, by the rule `point` the value, with answers without a
+            value counted as worst.
         high: The upper end, with those answers counted as best.
         n_without: Answers without a value: undecided, or errors of the variant.
     """
@@ -49,6 +50,7 @@ class TierGateResult:
     high: float
     n_without: int
     held: GateOutcome
+    rule: GateRule = "interval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ class DropGateResult:
     change: Estimate | None
     n_undecided: int = 0
     held: GateOutcome | None = None
+    rule: GateRule = "interval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,23 +123,24 @@ def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
         return None
     if run.status not in _FINISHED:
         return GateResult(is_partial=True)
-    tier, max_drop = gate.tier, gate.max_drop
+    tier, max_drop, rule = gate.tier, gate.max_drop, gate.rule
     return GateResult(
         calibration=calibration,
-        tiers=() if tier is None else tuple(_tier(v, tier) for v in summary.variants),
+        tiers=() if tier is None else tuple(_tier(v, tier, rule) for v in summary.variants),
         drops=()
         if max_drop is None
-        else tuple(_drop(v.variant, run, store, max_drop) for v in summary.variants),
+        else tuple(_drop(v.variant, run, store, max_drop, rule) for v in summary.variants),
     )
 
 
-def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
+def _tier(variant: VariantFigures, tier: Tier, rule: GateRule) -> TierGateResult:
     value = variant.value
     n_without = value.n_missing + variant.n_errors
     # Answers without a value could have any: the interval is widened as if they were all 0, and all
     # 1.
     known = 1.0 if not n_without else 1.0 - n_without / variant.n_answers
-    low, high = value.low * known, value.high * known + (1.0 - known)
+    low, high = (value.value, value.value) if rule == "point" else (value.low, value.high)
+    low, high = low * known, high * known + (1.0 - known)
     return TierGateResult(
         variant=variant.variant,
         tier=tier,
@@ -146,12 +150,15 @@ def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
         high=high,
         n_without=n_without,
         held=check_tier(low, high, tier),
+        rule=rule,
     )
 
 
-def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> DropGateResult:
+def _drop(
+    variant: str, run: RunInfo, store: StoredRuns, max_drop: float, rule: GateRule
+) -> DropGateResult:
     before = _run_before(variant, run, store)
-    result = partial(DropGateResult, variant=variant, max_drop=max_drop)
+    result = partial(DropGateResult, variant=variant, max_drop=max_drop, rule=rule)
     if before is None:
         return result(baseline=None, change=None)
     from judgekit.evaluation.score_comparison import (  # noqa: PLC0415 - only with a baseline
@@ -180,7 +187,7 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
         baseline=before.id,
         change=found.estimate,
         n_undecided=len(undecided),
-        held=check_drop(found.estimate, worst, max_drop),
+        held=check_drop(found.estimate, worst, max_drop, rule),
     )
 
 

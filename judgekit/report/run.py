@@ -316,7 +316,7 @@ def grading_json(summary: RunSummary, verdicts: Sequence[Verdict]) -> dict[str, 
     whole = {
         **fields_of(summary, "rubric", "pass_threshold", "judges", "models"),
         **fields_of(summary, "failures", "failure_messages", "n_evidence", "n_evidence_found"),
-        **fields_of(summary, "flags", "calibration_state", "calibration"),
+        **fields_of(summary, "evidence", "flags", "calibration_state", "calibration"),
         "spent": asdict(summary.spent),
         "variants": with_bounds(summary.variants),
         "uncalibrated": with_bounds(summary.uncalibrated),
@@ -355,6 +355,13 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     return lines
 
 
+# Judgments whose score rests on nothing that can be looked up.
+_UNSUPPORTED = {
+    "not_found": "with quotations, none of which is in the output",
+    "none": "without any quotation",
+}
+
+
 def _reply_lines(summary: RunSummary) -> list[LabelledText]:
     lines = []
     if summary.spent.n_replies:
@@ -362,6 +369,10 @@ def _reply_lines(summary: RunSummary) -> list[LabelledText]:
     if summary.n_evidence:
         passages = f"{summary.n_evidence_found} of {summary.n_evidence} quoted passages"
         lines.append(("evidence", f"{passages} are in the outputs"))
+        # Templates that ask for no quotations would be reported for each judgment.
+        for kind, words in _UNSUPPORTED.items():
+            if n := summary.evidence.get(kind):
+                lines.append(("evidence", f"{numbers.format_count(n, 'judgment')} {words}"))
     return lines + [
         ("flagged", f"{numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS.get(flag, flag)}")
         for flag, n in summary.flags.items()
@@ -523,6 +534,10 @@ def gate_json(gate: GateResult | None) -> JsonObject | None:
     return None if gate is None else {"held": gate.held, **asdict(gate)}
 
 
+# The interval decides by default; another rule is named.
+_RULE_WORDS = {"interval": "", "point": ", decided by the measured value (rule: point)"}
+
+
 def _tier_text(one: TierGateResult) -> str:
     words = {"passed": "reaches", "failed": "is below", "inconclusive": "undecided for"}[one.held]
     result = f"{one.variant}: {words} {one.tier}"
@@ -531,7 +546,7 @@ def _tier_text(one: TierGateResult) -> str:
     value = f"value {one.value.value:.2f}"
     if not isnan(one.value.low):
         value += f" [{one.value.low:.2f}, {one.value.high:.2f}]"
-    text = f"{result}: {value}, {one.least:g} required"
+    text = f"{result}: {value}, {one.least:g} required{_RULE_WORDS[one.rule]}"
     if one.held != "inconclusive":
         return text
     if one.n_without:
@@ -542,7 +557,7 @@ def _tier_text(one: TierGateResult) -> str:
 
 def _drop_text(one: DropGateResult) -> str:
     variant = f"{one.variant}: pass rate"
-    allowed = f"a drop of {one.max_drop:g} allowed"
+    allowed = f"a drop of {one.max_drop:g} allowed{_RULE_WORDS[one.rule]}"
     if one.baseline is None:
         return f"{variant}: no earlier run of this suite has it, {allowed}"
     if one.held is None:

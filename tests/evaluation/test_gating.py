@@ -84,6 +84,43 @@ def test_the_value_is_held_to_the_tier(
     assert (tier.low, tier.high) == (tier.value.low, tier.value.high)
 
 
+@pytest.mark.parametrize(
+    ("n_passed", "n_failed", "outcome"),
+    [(4, 0, "passed"), (4, 1, "passed"), (17, 4, "passed"), (3, 1, "failed"), (0, 1, "failed")],
+)
+def test_by_the_rule_point_the_value_alone_is_held_to_the_tier(
+    store: RunStore, n_passed: int, n_failed: int, outcome: str
+) -> None:
+    # 0.8 is the production tier: 4 of 5 reach it, 3 of 4 do not, however wide the interval.
+    settings = {"tier": "production", "rule": "point"}
+    gate = ran(store, [True] * n_passed + [False] * n_failed, settings)
+    assert gate is not None
+    assert (gate.tiers[0].held, gate.held, gate.tiers[0].rule) == (outcome, outcome, "point")
+
+
+def test_answers_without_a_value_keep_the_rule_point_from_deciding(store: RunStore) -> None:
+    # 0.75 to 1 is possible; a broken answer counts neither as 0 nor as missing.
+    gate = ran(store, [True] * 3 + [None], {"tier": "production", "rule": "point"})
+    assert gate is not None
+    assert (gate.held, gate.tiers[0].low, gate.tiers[0].high) == ("inconclusive", 0.75, 1.0)
+    enough = ran(store, [True] * 9 + [None], {"tier": "production", "rule": "point"}, day=1)
+    assert enough is not None
+    assert enough.held == "passed"
+
+
+@pytest.mark.parametrize(("rule", "outcome"), [("interval", "inconclusive"), ("point", "failed")])
+def test_by_the_rule_point_a_drop_fails_however_few_the_cases(
+    store: RunStore, rule: str, outcome: str
+) -> None:
+    ran(store, [True] * 10)
+    gate = ran(store, [True] * 8 + [False] * 2, {"max_drop": 0.1, "rule": rule}, day=1)
+    assert gate is not None
+    assert (gate.drops[0].held, gate.drops[0].rule) == (outcome, rule)
+    same = ran(store, [True] * 8 + [False] * 2, {"max_drop": 0.1, "rule": rule}, day=2)
+    assert same is not None
+    assert same.held == "passed"
+
+
 def test_errors_cannot_lift_a_variant_over_its_tier(store: RunStore) -> None:
     gate = ran(store, [True] * 60 + [None] * 20, {"tier": "production"})
     assert gate is not None
