@@ -156,6 +156,11 @@ class SuiteJudges:
         """Whether assertions alone judge: no model and no reviewer."""
         return self.models is None and HUMAN_JUDGE not in self.panel.judges
 
+    def check(self, rubric: Rubric) -> None:
+        """Refuse a rubric that one of the models cannot be asked about."""
+        for judge in () if self.models is None else self.models.judges:
+            judge.grader.check(self.panel.rubric_of(judge.id, rubric))
+
     def by_rule(
         self,
         case: Case,

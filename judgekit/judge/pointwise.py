@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import JsonValue, TypeAdapter
 
-from judgekit.errors import ReplyFormatError, SettingsError
+from judgekit.errors import (
+    ReplyFormatError,
+    SettingsError,
+    TemplateError,
+    UnknownNameError,
+)
 from judgekit.fingerprint import Frozen, canonical_json
 from judgekit.judge.exchange import (
     Asker,
@@ -129,23 +134,33 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
 
     def _prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
         """The prompts of the criteria that can be judged, in the rubric's order."""
-        criteria = rubric.criteria
+        prompts: list[JudgePrompt] = []
+        for template, part in self._parts(rubric):
+            # Also where nothing of this output is asked: a rubric that does not fit is an error
+            # from the first output on.
+            template.check_fits(part)
+            criteria = tuple(c for c in part.criteria if not _lacks(c, template, case, output))
+            if criteria:
+                asked = part.model_copy(update={"criteria": criteria})
+                prompts += template.prompts(case, output, asked)
+        place = {criterion.name: number for number, criterion in enumerate(rubric.criteria)}
+        return sorted(prompts, key=lambda prompt: place[prompt.criteria[0].name])
+
+    def _parts(self, rubric: Rubric) -> list[tuple[PromptTemplate, Rubric]]:
+        """The templates that ask about a rubric, each with the criteria it asks about."""
         by_template: dict[str, tuple[PromptTemplate, list[Criterion]]] = {}
-        for criterion in criteria:
+        for criterion in rubric.criteria:
             template = self._template_of(criterion)
             by_template.setdefault(template.id, (template, []))[1].append(criterion)
-        prompts: list[JudgePrompt] = []
-        for template, asked in by_template.values():
-            # Checked although nothing of this output may be asked: a rubric that does not fit is
-            # an error from the first output on, before anything is paid.
-            part = rubric.model_copy(update={"criteria": tuple(asked)})
+        return [
+            (template, rubric.model_copy(update={"criteria": tuple(criteria)}))
+            for template, criteria in by_template.values()
+        ]
+
+    def check(self, rubric: Rubric) -> None:
+        """Refuse a rubric that cannot be asked about, whatever outputs are graded."""
+        for template, part in self._parts(rubric):
             template.check_fits(part)
-            open_criteria = tuple(c for c in asked if not _lacks(c, template, case, output))
-            if open_criteria:
-                part = rubric.model_copy(update={"criteria": open_criteria})
-                prompts += template.prompts(case, output, part)
-        place = {criterion.name: number for number, criterion in enumerate(criteria)}
-        return sorted(prompts, key=lambda prompt: place[prompt.criteria[0].name])
 
     def unmet(self, case: Case, output: Output, rubric: Rubric) -> list[JudgeFailure]:
         """The criteria that cannot be judged because something they need is missing."""
@@ -184,7 +199,11 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 return self.template
             own = _TRACE_TEMPLATE
         if own not in self._templates:
-            self._templates[own] = PromptTemplate(own, self.template_folders)
+            try:
+                self._templates[own] = PromptTemplate(own, self.template_folders)
+            except UnknownNameError as error:
+                problem = f"criterion {criterion.name!r}: {error.message}"
+                raise TemplateError(problem, hint=error.hint) from error
         return self._templates[own]
 
     def begin(

@@ -357,8 +357,8 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
 
 # Judgments whose score rests on nothing that can be looked up.
 _UNSUPPORTED = {
-    "not_found": "with quotations, none of which is in the output",
-    "none": "without any quotation",
+    "not_found": ("judgment quotes only others", "judgments quote only others"),
+    "none": ("judgment quotes nothing", "judgments quote nothing"),
 }
 
 
@@ -368,11 +368,13 @@ def _reply_lines(summary: RunSummary) -> list[LabelledText]:
         lines.append(("calls", numbers.format_spending(summary.spent)))
     if summary.n_evidence:
         passages = f"{summary.n_evidence_found} of {summary.n_evidence} quoted passages"
-        lines.append(("evidence", f"{passages} are in the outputs"))
-        # Templates that ask for no quotations would be reported for each judgment.
-        for kind, words in _UNSUPPORTED.items():
-            if n := summary.evidence.get(kind):
-                lines.append(("evidence", f"{numbers.format_count(n, 'judgment')} {words}"))
+        counts = [
+            numbers.format_count(n, *words)
+            for kind, words in _UNSUPPORTED.items()
+            if (n := summary.evidence.get(kind))
+        ]
+        parts = [f"{passages} are in the outputs", ", ".join(counts)]
+        lines.append(("evidence", "; ".join(filter(None, parts))))
     return lines + [
         ("flagged", f"{numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS.get(flag, flag)}")
         for flag, n in summary.flags.items()

@@ -222,3 +222,9 @@ def test_a_comparison_leaves_out_what_cannot_be_compared() -> None:
     assert [criterion.name for criterion in found.criteria] == ["accuracy"]
     only_tools = make_rubric(TOOLS)
     assert judge.compare_sync(make_case(), TRACED, make_output("No."), only_tools).winner is None
+
+
+def test_an_unknown_template_of_a_criterion_is_reported_with_its_place() -> None:
+    rubric = make_rubric(make_criterion(template="pointwise/startrek"))
+    with pytest.raises(TemplateError, match=r"criterion 'accuracy': .*pointwise/startrek"):
+        graded(make_output(), rubric)

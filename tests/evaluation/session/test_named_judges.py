@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from judgekit.datasets import Suite
-from judgekit.errors import SettingsError
+from judgekit.errors import SettingsError, TemplateError
 from judgekit.evaluation import Outcome, Session, conclude_result, plan_suite
 from judgekit.evaluation.runner import new_run
 from judgekit.records import RunPanel
@@ -197,3 +197,12 @@ async def test_a_need_that_some_cases_meet_is_no_reason_for_a_message(bench: Mak
     await plan_suite(opened)
     assert opened.plans.unmet_needs == ()
     await opened.aclose()
+
+
+async def test_a_rubric_that_no_template_can_ask_is_an_error_before_the_first_call(
+    bench: MakeBench,
+) -> None:
+    wrong = RUBRIC.replace("judge: strong", "judge: strong, template: pointwise/yes_no")
+    small = judged_by(bench, rubric=wrong)
+    with pytest.raises(TemplateError, match="pointwise/yes_no"):
+        new_run(small.open(), now=NOW)
