@@ -48,12 +48,11 @@ from judgekit.evaluation import (
     ComparisonRecorder,
     ComparisonTerms,
     SideComparer,
-    SideScores,
     analyse_pairs,
     compare_side_scores,
     counted_pairs,
     new_comparison,
-    on_common_scale,
+    paired_sides,
     require_same_comparison,
     unanalysed_pairs,
 )
@@ -247,15 +246,10 @@ def _compare_scores(
     if store is None:
         raise SettingsError("--scores compares stored runs, and there is no store", hint="--store")
     (first, one), (second, other) = (run_and_variant(name, store) for name in names)
-    # Values calibrated by different maps are not on one scale.
-    runs = on_common_scale(first, second)
-    if runs != (first, second):
-        console.note("the runs have different calibrations: uncalibrated values are compared")
-    sides = [
-        SideScores(store.results(run.id, variant=variant), run, options.filter_tag)
-        for run, variant in zip(runs, (one, other), strict=True)
-    ]
-    compared = compare_side_scores(sides[0], sides[1], names, alpha=options.alpha)
+    *sides, measure = paired_sides(store, (first, one), (second, other), tags=options.filter_tag)
+    compared = compare_side_scores(
+        sides[0], sides[1], names, alpha=options.alpha, notes=measure.notes
+    )
     show_document(score_comparison_document(compared), options, files)
     return 0 if compared.decision.winner is not None else Exit.INCONCLUSIVE
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.comparison_result import ComparisonDecision
 from judgekit.evaluation.outcome import conclude_result
+from judgekit.fingerprint import fingerprint
 from judgekit.records import CaseStratum
 from judgekit.stats.estimate import cluster_means
 from judgekit.stats.multiplicity import adjust
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from judgekit.evaluation.comparison_result import BetterSide
-    from judgekit.records import CaseResult, RunInfo
+    from judgekit.records import Case, CaseResult, RunInfo
     from judgekit.stats.paired import PairedDifference, SignedRanks, WinRate
     from judgekit.stats.resample import BootstrapEstimate
 
@@ -92,6 +93,8 @@ class ScoreComparison:
     bounds: tuple[float, float] | None = None
     strata: dict[str, ScoreDifference] = field(default_factory=dict)
     tags: dict[str, ScoreDifference] = field(default_factory=dict)
+    # How the runs were made comparable, and which cases are left out for it
+    notes: tuple[str, ...] = ()
 
 
 # Of the resampling: the same numbers give the same interval.
@@ -109,6 +112,7 @@ class SideScores:
         # One pass over the stored results: a run may be larger than memory.
         wanted = frozenset(tags)
         self.cases: set[str] = set()
+        self.contents: dict[str, str] = {}
         self.values: _CasePoints = {}
         self.passed: _CasePoints = {}
         self.criteria: dict[str, _CasePoints] = {}
@@ -118,6 +122,8 @@ class SideScores:
             if wanted and not wanted & set(result.case.tags):
                 continue
             case = result.case
+            if case.id not in self.cases:
+                self.contents[case.id] = _content(case)
             self.cases.add(case.id)
             for tag in case.tags:
                 self.tags.setdefault(tag, set()).add(case.id)
@@ -130,9 +136,28 @@ class SideScores:
                 points = self.criteria.setdefault(criterion.name, {})
                 _add(points, case.id, criterion.value)
 
+    def edited_cases(self, other: SideScores) -> set[str]:
+        """The cases of both whose content differs."""
+        both = self.cases & other.cases
+        return {case for case in both if self.contents[case] != other.contents[case]}
+
+    def leave_out(self, cases: Collection[str]) -> None:
+        """Drop cases, for example those that were edited between two runs."""
+        self.cases -= set(cases)
+        for points in (self.values, self.passed, *self.criteria.values()):
+            for case in cases:
+                points.pop(case, None)
+        for members in (*self.tags.values(), *self.strata.values()):
+            members -= set(cases)
+
 
 def compare_side_scores(
-    a: SideScores, b: SideScores, labels: tuple[str, str], *, alpha: float = 0.05
+    a: SideScores,
+    b: SideScores,
+    labels: tuple[str, str],
+    *,
+    alpha: float = 0.05,
+    notes: tuple[str, ...] = (),
 ) -> ScoreComparison:
     """Compare two sides, paired by case."""
     if not a.cases & b.cases:
@@ -166,7 +191,16 @@ def compare_side_scores(
             a, b, {s: a.strata[s] for s in get_args(CaseStratum) if s in a.strata}, alpha
         ),
         tags=_grouped(a, b, {tag: a.tags[tag] for tag in sorted(a.tags)}, alpha),
+        notes=notes,
     )
+
+
+# What an answer and its judgment depend on; names, tags and metadata may change.
+_CONTENT = frozenset({"input", "reference", "context", "assertions", "rubric", "evaluation"})
+
+
+def _content(case: Case) -> str:
+    return fingerprint(case.model_dump(mode="json", include=set(_CONTENT)))
 
 
 def _add(points: _CasePoints, case: str, value: float | None) -> None:

@@ -192,3 +192,6 @@ class Approval(Record):
     p: Fraction
     shown: Name
     """The result in words, at the time of the approval."""
+
+    gate: str | None = None
+    """What the gate of its suite decided about this version; None where it has no gate."""

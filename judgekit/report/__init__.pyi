@@ -49,6 +49,9 @@ from .files import (
     document_data as document_data,
     write_document as write_document,
 )
+from .gate import (
+    gate_words as gate_words,
+)
 from .judge_changes import (
     rejudgment_document as rejudgment_document,
     tuning_document as tuning_document,
@@ -91,6 +94,7 @@ from .run import (
     answer_entry as answer_entry,
     default_rubric_lines as default_rubric_lines,
     format_pass_count as format_pass_count,
+    gate_document as gate_document,
     grading_json as grading_json,
     run_document as run_document,
     run_json as run_json,

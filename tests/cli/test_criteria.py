@@ -96,3 +96,5 @@ def test_the_rule_point_decides_where_the_interval_cannot(run: Run, tmp_path: Pa
     assert (ran.code, "(rule: point)" in " ".join(ran.out.split())) == (0, True)
     lay_suite(tmp_path, n=3, texts={"c0": "wrong"}, gate={"tier": "production", "rule": "point"})
     assert run("run", "-q").code == 1
+    assert run("gate").code == 1
+    assert run("gate", "--gate-rule", "interval").code == 4
