@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.evaluation import Run, summarize_run
-from judgekit.records import AssertionResult, Output, RunPanel
+from judgekit.evaluation.comparability import compare_measures
+from judgekit.records import AssertionResult, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
+from tests.factories import make_rubric
 from tests.store.observing import START, answer, begun, key
 
 if TYPE_CHECKING:
@@ -212,3 +214,13 @@ def test_a_judge_that_nobody_checked_decides_nothing(
 
 def test_where_no_model_judges_no_calibration_is_asked_for(store: RunStore) -> None:
     assert ran(store, [True], {"require_calibration": True}) is None
+
+
+def test_runs_of_which_one_requires_evidence_were_not_measured_the_same_way() -> None:
+    strict, plain = (make_rubric(require_evidence=strict) for strict in (True, False))
+    then = RunInfo(id="a", suite="s", started_at=START, rubric=plain)
+    now = RunInfo(id="b", suite="s", started_at=START + timedelta(days=1), rubric=strict)
+    assert compare_measures(then, now).changes == (
+        "only the later run requires evidence for every score",
+    )
+    assert compare_measures(then, now.model_copy(update={"rubric": plain})).kind == "same"
