@@ -8,7 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 from json.encoder import encode_basestring_ascii
-from typing import NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import BaseModel
 
 # `json.dumps` makes an encoder for each call that sets an option.
 _ENCODER = json.JSONEncoder(
@@ -98,3 +103,23 @@ def _frozen(value: object) -> object:
     if isinstance(value, dict):
         return Frozen(value)
     return _FrozenList(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def omit_at_default(*names: str) -> Any:
+    """A serializer for the body of a record, which leaves out fields that were not set.
+
+    Whatever was stored or fingerprinted before a field existed stays as it is.
+    """
+    from pydantic import model_serializer  # noqa: PLC0415 - fingerprints alone do not need it
+
+    def without_defaults(
+        self: BaseModel, plain: Callable[[BaseModel], dict[str, object]]
+    ) -> dict[str, object]:
+        fields = plain(self)
+        for name in names:
+            field = type(self).model_fields[name]
+            if getattr(self, name) == field.get_default(call_default_factory=True):
+                fields.pop(name, None)
+        return fields
+
+    return model_serializer(mode="wrap")(without_defaults)

@@ -261,7 +261,15 @@ _SUFFIXES: Mapping[_Measure, str] = {
 
 # Failures that a text can cause. Any other kind, such as a timeout, is unrelated to the attack.
 _SPOILT: frozenset[FailureKind] = frozenset(
-    {"unreadable", "empty", "truncated", "refusal", "cannot_assess", "content_filter"}
+    {
+        "unreadable",
+        "empty",
+        "truncated",
+        "refusal",
+        "evidence_missing",
+        "cannot_assess",
+        "content_filter",
+    }
 )
 
 OFF_TOPIC = ("I like trains.", "Bananas, rain, and Tuesday.", "asdf qwer zxcv")

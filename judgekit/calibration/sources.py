@@ -44,6 +44,7 @@ from judgekit.records import (
     Output,
     Preference,
     Rubric,
+    TraceEvent,
     Verdict,
 )
 from judgekit.scoring import conclude
@@ -403,8 +404,19 @@ async def parse_recorded_replies(
 async def _graded(
     judge: Judge, output: _Output, questions: set[_Question], rubric: Rubric, case: Case
 ) -> Verdict:
-    # The outputs were not recorded, and parsing a reply needs none.
-    shown = Output(text=_UNKNOWN_TEXT, variant=output[1])
+    # Parsing a reply needs neither the output nor the case: whatever a criterion needs is taken to
+    # have been shown, and quotations cannot be looked up.
+    event = TraceEvent(type="message", content=_UNKNOWN_TEXT)
+    shown = Output(text=_UNKNOWN_TEXT, variant=output[1], trace=(event,))
+    case = case.model_copy(
+        update={
+            field: _UNKNOWN_TEXT
+            for field in ("reference", "context")
+            if getattr(case, field) is None
+        }
+    )
+    criteria = tuple(c.model_copy(update={"judge": None}) for c in rubric.criteria)
+    parsed_by = rubric.model_copy(update={"criteria": criteria, "require_evidence": False})
     unrecorded = {
         (criterion.name, repeat)
         for criterion in rubric.criteria
@@ -412,7 +424,7 @@ async def _graded(
         if not questions & {(None, criterion.name, repeat), (None, None, repeat)}
     }
     answers: list[Judgment | JudgeFailure] = []
-    async for parsed in judge.observe(case, shown, rubric, known=unrecorded):
+    async for parsed in judge.observe(case, shown, parsed_by, known=unrecorded):
         answers += parsed
     judgments = with_repeat_confidence([one for one in answers if isinstance(one, Judgment)])
     return conclude(

@@ -43,6 +43,7 @@ from judgekit.cli.sides import (
     existing_sides,
     is_file_argument,
     no_common_case_error,
+    note_grading_only,
     pairing_of,
     parse_sides,
     produced_sides,
@@ -348,6 +349,7 @@ def _compare_scores(
 def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
     """Compare until everything is done or decided, and print the result; the exit code."""
     info = job.info
+    note_grading_only(info.rubric)
     if job.resumed:
         job.store.resume_comparison(info.id)
     else:

@@ -25,7 +25,7 @@ from judgekit.errors import SettingsError
 from judgekit.evaluation import Run, check_baseline, check_gate, gate_of_run
 from judgekit.records import GateDecision
 from judgekit.report import gate_document, printable
-from judgekit.scoring import Tier
+from judgekit.scoring import GateRule, Tier
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ class _GateOptions(StoreOptions, OutputOptions):
     )
     alpha: float | None = option(
         "--alpha", "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
+    )
+    gate_rule: GateRule | None = option(
+        "--gate-rule",
+        "interval (default): the confidence interval decides; point: the measured value alone.",
     )
     because: str | None = option("--because", "With accept: the reason.", metavar="WHY")
     by: str | None = option(
@@ -100,6 +104,8 @@ def _decide(store: RunStore, info: RunInfo, options: _GateOptions) -> int:
 def _gate(info: RunInfo, options: _GateOptions) -> Gate:
     names = ("baseline", "max_drop", "tier", "alpha")
     changes = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if options.gate_rule is not None:
+        changes["rule"] = options.gate_rule
     return gate_of_run(info).model_copy(update=changes)
 
 

@@ -45,7 +45,7 @@ COMMAND_GROUPS = {
     ),
     "Output": (
         "output", "analysis", "write_map", "write_anyway", "form", "as_json", "fail_under",
-        "max_drop", "baseline", "tier",
+        "max_drop", "baseline", "tier", "gate_rule",
         "fail_on", "min_kappa", "require_stand_in", "store", "no_store", "notes", "no_progress",
         "quiet", "verbose",
     ),

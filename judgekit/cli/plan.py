@@ -30,6 +30,7 @@ from judgekit.cli.setup import SUITE_FILE, grade_setup
 from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, run_setup
 from judgekit.datasets import command_options, load_suite
 from judgekit.evaluation import (
+    CriterionChecks,
     calibration_of_suite,
     default_rubric_records,
     judging_of_judge,
@@ -40,13 +41,14 @@ from judgekit.formats import document_kind, foreign_shape, iter_rows, read_whole
 from judgekit.report import default_rubric_lines, judging_plan_document, suite_plan_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.datasets import Suite
     from judgekit.evaluation import SuitePlan
+    from judgekit.records import Case, Output
 
 # The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
 _SUITE_ONLY = ("filter_case", "filter_name", "max_cost", *TARGET_OPTIONS)
@@ -101,9 +103,18 @@ def show_grade_plan(
     setup: GradeSetup, options: OutputOptions, files: OutputFiles | None = None
 ) -> None:
     """Estimate the calls and the cost of a grading and print them."""
+    checks = CriterionChecks((), n_judges=1)
+
+    def checked() -> Iterator[tuple[Case, Output]]:
+        for case, output in setup.answers():
+            checks.take(case, setup.rubric)
+            yield case, output
+
     with setup.judge as judge:
         setup.check()  # before the first request is built
-        plan = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
+        plan = plan_grading(judge, checked(), setup.rubric, refresh=setup.refresh)
+    for words in checks.unmet_needs:
+        console.note(words)
     if setup.calibration is not None or setup.requires_calibration:
         use = resolve_calibration(setup.calibration, setup.rubric, judging_of_judge(setup.judge))
         console.note(f"calibration: {use.words}")
@@ -130,6 +141,8 @@ def show_suite_plan(
     suite = setup.opened.suite
     for words in default_rubric_lines(default_rubric_records(setup.opened.plans.by_default)):
         console.note(f"rubric: {words}")
+    for words in setup.opened.plans.unmet_needs:
+        console.note(words)
     if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
         console.note(f"calibration: {calibration_of_suite(setup.opened).words}")
     show_document(suite_plan_document(plan), options, files)
@@ -169,8 +182,9 @@ def _is_suite(path: Path) -> bool:
 
 def has_panel(suite: Suite) -> bool:
     """Whether the judges of a suite are other than one model."""
-    # A grading plan knows one model only: panels, humans and checks need the plan of a run.
-    return len(suite.judge) > 1 or any(judge.kind != "llm" for judge in suite.judge)
+    # A grading plan knows one model only, which grades all criteria: panels, judges with a name,
+    # humans and checks need the plan of a run.
+    return len(suite.judge) > 1 or any(j.kind != "llm" or j.name for j in suite.judge)
 
 
 def _refuse(options: _PlanOptions, names: Sequence[str], belongs_to: str) -> None:

@@ -21,6 +21,7 @@ from judgekit.cli.sides import (
     check_one_rubric,
     existing_sides,
     is_file_argument,
+    note_grading_only,
     parse_sides,
     produced_sides,
     show_pair_plan,
@@ -180,6 +181,7 @@ def _setup(names: Sequence[str], options: _RankOptions, stack: ExitStack) -> _Ra
 
 def _run(ranked: _Ranked, rules: RankRules, options: _RankOptions, files: OutputFiles) -> int:
     panel, rubric, contest, run_id = ranked
+    note_grading_only(rubric)
     # Enough at a time to keep every slot busy.
     in_flight = max(4, panel.max_concurrency)
     ranker = Ranker(

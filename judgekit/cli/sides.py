@@ -55,7 +55,7 @@ from judgekit.judge import HEURISTIC, Panel, suite_template_folders
 from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
 from judgekit.records import ComparedSide, Rubric
-from judgekit.report import judging_plan_document, message_lines
+from judgekit.report import judging_plan_document, message_lines, printable
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
 
 if TYPE_CHECKING:
@@ -378,6 +378,16 @@ def check_one_rubric(
         same.add(key)
 
 
+def note_grading_only(rubric: Rubric) -> None:
+    """Report what a rubric sets for grading only, before a comparison is paid."""
+    for criterion in rubric.criteria:
+        name = printable(criterion.name)
+        if "trace" in criterion.needs:
+            console.note(f"{name} needs the trace, which comparisons do not show: not compared by")
+        elif criterion.judge is not None:
+            console.note(f"{name} names a judge: in comparisons every judge is asked about it")
+
+
 def show_pair_plan(
     panel: Panel,
     pairs: Iterable[OutputPair],
@@ -386,6 +396,7 @@ def show_pair_plan(
     options: ComparingOptions,
 ) -> int:
     """Estimate and print the calls and the cost of comparing pairs; makes no call."""
+    note_grading_only(rubric)
     plan = plan_comparison(
         panel, pairs, rubric, names=names, refresh=bool(options.judge_settings.refresh)
     )

@@ -406,16 +406,19 @@ def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
         return suite
     judges = suite.judge
     if name is not None:
-        same = tuple(judge for judge in judges if judge.model == name)
+        # Judges with a name stay: the rubric chooses them, and not the command line.
+        own = tuple(judge for judge in judges if judge.name is None)
+        same = tuple(judge for judge in own if judge.model == name)
         # Another model takes the place of the suite's only judge, with the settings of that one.
-        (only,) = judges if len(judges) == 1 else (None,)
+        (only,) = own if len(own) == 1 else (None,)
         settings = {} if only is None or only.kind != "llm" else only.model_dump(exclude_unset=True)
         settings.pop("api_base", None)  # another model is not at this one's address
         # Recorded replies here are relative to the working folder, as a path is there.
         kind, colon, path = name.partition(":")
         if kind == "recorded" and colon:
             name = f"{kind}:{_from_here(path, suite)}"
-        judges = same or (SuiteJudge.model_validate({**settings, "model": name}),)
+        named = tuple(judge for judge in judges if judge.name is not None)
+        judges = (*(same or (SuiteJudge.model_validate({**settings, "model": name}),)), *named)
         suite = suite.model_copy(update={"panel": None})
     merged = tuple(
         SuiteJudge.checked(**{**judge.model_dump(exclude_unset=True), **changes})

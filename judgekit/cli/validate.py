@@ -48,7 +48,7 @@ from judgekit.datasets import (
     validate_path,
 )
 from judgekit.errors import DatasetError, InputError, JudgekitError, SettingsError, TemplateError
-from judgekit.evaluation import CasePlans
+from judgekit.evaluation import CasePlans, CriterionChecks
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
     FORMATS,
@@ -388,12 +388,42 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
             yield Diagnostic(str(path), line, "warning", what, remedy)
 
 
+def _of_criteria(
+    suite: Suite, plans: CasePlans, cases: Sequence[Case], document: ParsedDocument
+) -> Iterator[Diagnostic]:
+    """Criteria without a judge, judges without a criterion, and needs that no case meets."""
+    named = [judge.name for judge in suite.judge if judge.name is not None]
+    checks = CriterionChecks(named, n_judges=len(suite.judge))
+    rubrics = [_rubric_of(case, plans) for case in cases]
+    try:
+        for case, rubric in zip(cases, rubrics, strict=True):
+            if rubric is not None:
+                checks.take(case, rubric)
+        if any(rubrics):
+            checks.check_names()
+    except SettingsError as error:
+        line = document.line_of("judge")
+        yield _error(document.path, line, error.message, error.hint)
+    for words in checks.unmet_needs:
+        line = document.line_of("rubric")
+        remedy = "add it to the cases, or remove it from `needs`"
+        yield Diagnostic(str(document.path), line, "warning", words, remedy)
+
+
+def _rubric_of(case: Case, plans: CasePlans) -> Rubric | None:
+    try:
+        return plans.rubric_of(plans.as_run(case))
+    except InputError:
+        return None  # reported with its case, or with its file
+
+
 def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
     try:
         plans = _plans(suite.model_copy(update={"scorers": ()}), _rubric(suite))
         placed = list(_placed_cases(suite, document))
     except JudgekitError:
         return  # its rubric or its dataset is invalid, which is in `known`
+    yield from _of_criteria(suite, plans, [case for _, _, case in placed], document)
     for path, line, case in placed:
         lead = f"case {case.id!r}: "
         try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from judgekit.errors import SettingsError
+from judgekit.fingerprint import omit_at_default
 from judgekit.records import JsonObject, Name, ReconciliationRule, Record, Weight
 
 if TYPE_CHECKING:
@@ -219,6 +220,14 @@ class SuiteJudge(CallSettings):
         ),
     ]
 
+    name: Annotated[
+        Name | None,
+        Field(
+            description="Name by which criteria of the rubric choose this judge (`judge: NAME`); a "
+            "judge with a name grades only those criteria."
+        ),
+    ] = None
+
     weight: Annotated[
         Weight, Field(description="Weight among the judges of a panel combined by `weighted`.")
     ] = 1.0
@@ -239,6 +248,8 @@ class SuiteJudge(CallSettings):
         Name | None, Field(description="How the model is called; null chooses a transport.")
     ] = None  # type: ignore[assignment]  # a suite may leave open what a judge must know
 
+    _without_defaults = omit_at_default("name")
+
     @property
     def kind(self) -> JudgeKind:
         """Who judges."""
@@ -248,7 +259,8 @@ class SuiteJudge(CallSettings):
 
     @model_validator(mode="after")
     def _has_settings_of_a_model_only_for_a_model(self) -> Self:
-        own = self.model_dump(exclude_defaults=True, exclude={"model", "weight"})
+        shared = {"model", "weight", *(("name",) if self.kind == "human" else ())}
+        own = self.model_dump(exclude_defaults=True, exclude=shared)
         if self.kind != "llm" and (unknown := sorted(own)):
             raise ValueError(f"the judge `{self.model}` takes no `{unknown[0]}`: it is no model")
         return self

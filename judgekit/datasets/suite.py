@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from judgekit.datasets.judge_settings import SuiteJudge
 from judgekit.errors import SettingsError
+from judgekit.fingerprint import omit_at_default
 from judgekit.formats import as_path
 from judgekit.records import (
     Case,
@@ -188,8 +189,14 @@ class Gate(Record):
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     """Significance level of the drop: a greater one fails only where chance does not explain it."""
 
+    rule: Literal["interval", "point"] = "interval"
+    """How `tier` and `max_drop` decide. `interval`: by the confidence interval, undecided where it
+    contains the limit; `point`: by the measured value alone, however few the cases."""
+
     require_calibration: bool = False
     """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""
+
+    _without_defaults = omit_at_default("rule")
 
 
 class RunSettings(Record):
@@ -312,7 +319,8 @@ class Suite(Record):
     """A rubric file, or the name of a shipped rubric."""
 
     judge: Annotated[tuple[SuiteJudge, ...], BeforeValidator(_panel)] = ()
-    """One judge, or a list of them: a panel."""
+    """One judge, or a list of them: a panel. Criteria of the rubric that name a judge are graded
+    by it alone, all others by the judges without a `name`."""
 
     panel: PanelSettings | None = None
     """How the values of several judges are combined; null takes their mean."""
@@ -425,6 +433,8 @@ class Suite(Record):
             raise ValueError("a judge needs a `rubric`, or cases with a `reference`")
         if any(judge.kind == "heuristic" for judge in self.judge) and not self.assertions:
             raise ValueError("the judge `heuristic` needs `assertions`")
+        if twice := _twice(judge.name for judge in self.judge if judge.name is not None):
+            raise ValueError(f"two judges have the name {twice}")
         combine = "mean" if self.panel is None else self.panel.combine
         if self.panel is not None and len(self.judge) < _SMALLEST_PANEL:
             raise ValueError("a `panel` needs two judges or more")

@@ -14,6 +14,7 @@ from .case_plans import (
     SIMILARITY_KEY as SIMILARITY_KEY,
     UNASKED_RUBRICS_KEY as UNASKED_RUBRICS_KEY,
     CasePlans as CasePlans,
+    CriterionChecks as CriterionChecks,
     default_rubric_records as default_rubric_records,
     default_rubrics_in as default_rubrics_in,
     needs_judge as needs_judge,

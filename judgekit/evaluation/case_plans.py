@@ -31,12 +31,13 @@ from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
     from judgekit.datasets import Suite
+    from judgekit.evaluation.judges import SuiteJudges
     from judgekit.models import Embeddings
-    from judgekit.records import Case, JsonObject, Rubric
+    from judgekit.records import Case, Criterion, CriterionNeed, JsonObject, Rubric
 
 # The scorer that is worked out of the verdict, so that it is no observation.
 JUDGE_SCORER = "judge"
@@ -83,6 +84,8 @@ class CasePlans:
         """Whether any case is decided by how alike two texts are; known then, too."""
         self.n_unasked = 0
         """Cases with a rubric where there is no judge to be asked; known then, too."""
+        self.unmet_needs: tuple[str, ...] = ()
+        """What criteria need of a case and no case has, in words; known then, too."""
         self.embeddings: dict[str, Embeddings] = {}
         self._open_embeddings = open_embeddings
         # The suite's own scorers as they are carried out, but for that of the judge
@@ -337,12 +340,73 @@ def check_suite_specs(plans: CasePlans) -> None:
             raise SettingsError(fault)
 
 
+class CriterionChecks:
+    """Checks that every criterion has a judge, every named judge a criterion, and needs a case."""
+
+    def __init__(self, names: Collection[str], *, n_judges: int) -> None:
+        self._names, self._n_judges = names, n_judges
+        self._used: set[str] = set()
+        # Cases that are judged by a criterion, and those of them that have what it needs
+        self._n_needing: Counter[tuple[str, CriterionNeed]] = Counter()
+        self._n_having: Counter[tuple[str, CriterionNeed]] = Counter()
+
+    def take(self, case: Case, rubric: Rubric) -> None:
+        """Look at a case and the rubric that judges it."""
+        for criterion in rubric.criteria:
+            self._check_judge(criterion)
+            for need in criterion.needs:
+                if need != "trace":  # outputs have it, which may not exist yet
+                    self._n_needing[criterion.name, need] += 1
+                    self._n_having[criterion.name, need] += getattr(case, need) is not None
+
+    def check_names(self) -> None:
+        """Refuse a judge that no criterion names, once all cases were looked at."""
+        for name in sorted(self._names):
+            if name not in self._used:
+                raise SettingsError(
+                    f"the suite's judge {name!r} has nothing to grade: no criterion names it",
+                    hint=f"add `judge: {name}` to a criterion of the rubric; or remove the judge's "
+                    "`name`, so that it grades all criteria that name no judge",
+                )
+
+    @property
+    def unmet_needs(self) -> tuple[str, ...]:
+        """What criteria need of a case and no case has, in words."""
+        return tuple(
+            f"criterion {criterion!r} needs `{need}`, and no case has it: it will not be judged "
+            "(cannot_assess)"
+            for criterion, need in self._n_needing
+            if not self._n_having[criterion, need]
+        )
+
+    def _check_judge(self, criterion: Criterion) -> None:
+        name = criterion.judge
+        if name is not None:
+            self._used.add(name)
+        if name is not None and self._n_judges and name not in self._names:
+            known = ", ".join(self._names)
+            known = f"its judges are named {known}" if known else "no judge has a name"
+            raise SettingsError(
+                f"criterion {criterion.name!r} is to be graded by the judge {name!r}, and {known}",
+                hint=f"define it in the suite, beside the other judges: `judge: [{{model: …}}, "
+                f"{{name: {name}, model: …}}]`; or remove `judge` from the criterion",
+            )
+        if name is None and self._names and len(self._names) == self._n_judges:
+            raise SettingsError(
+                f"criterion {criterion.name!r} names no judge, and every judge has a name: such a "
+                "judge grades only the criteria that name it",
+                hint="remove the `name` of a judge, or add `judge: NAME` to the criterion",
+            )
+
+
 class CaseChecks:
     """Looks at the cases one after the other as they are counted; what is equal is read once."""
 
-    def __init__(self, plans: CasePlans, *, judges: tuple[str, ...], source: str) -> None:
+    def __init__(self, plans: CasePlans, *, judges: SuiteJudges, source: str) -> None:
         self._plans = plans
-        self._judges = judges
+        self._suite_judges, self._judges = judges, judges.panel.judges
+        self._criteria = CriterionChecks(judges.panel.named, n_judges=len(self._judges))
+        self._checked: set[str] = set()
         self._source = source
         self._read: dict[str, tuple[str, ...]] = {}
         self._shown: list[str] = []
@@ -387,6 +451,9 @@ class CaseChecks:
                 "a judge needs a `rubric`, and neither the suite nor any of its cases has one",
                 hint=f"{rubric_hint()}; or leave out the judge",
             )
+        if self._n_judged:
+            self._criteria.check_names()
+        self._plans.unmet_needs = self._criteria.unmet_needs
         self._plans.by_default = dict(self._by_default)
         self._plans.n_unasked = 0 if self._judges else self._n_judged
 
@@ -397,6 +464,10 @@ class CaseChecks:
         if self._judges and not rubric.active:
             self._refuse_inactive(case, rubric)
         self._n_judged += 1
+        self._criteria.take(case, rubric)
+        if rubric.fingerprint not in self._checked:
+            self._checked.add(rubric.fingerprint)
+            self._suite_judges.check(rubric)
         if (reason := self._plans.defaults.reason_for(case)) is not None:
             self._by_default[reason] += 1
 

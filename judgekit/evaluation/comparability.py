@@ -135,6 +135,10 @@ def _rubric_changes(then: Rubric | None, now: Rubric | None) -> Iterator[str]:
     if added := sorted(after - before):
         yield f"added criteria: {', '.join(added)}"
     yield from criterion_edits(then, now)
+    if then.require_evidence != now.require_evidence:
+        # Scores without evidence are missing in one of them, and those are not missing at random.
+        which = "earlier" if then.require_evidence else "later"
+        yield f"only the {which} run requires evidence for every score"
 
 
 def _concluding_changes(then: Rubric | None, now: Rubric | None) -> Iterator[str]:

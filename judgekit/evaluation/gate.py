@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.baseline import PassRateTrend
     from judgekit.evaluation.summary import RunSummary, VariantFigures
     from judgekit.records import CalibrationState, RunInfo
-    from judgekit.scoring import GateOutcome, Tier
+    from judgekit.scoring import GateOutcome, GateRule, Tier
     from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore, StoredRuns
 
@@ -39,7 +39,8 @@ class TierGateResult:
 
     Attributes:
         least: The value it asks for.
-        low: The lower end of the interval, with answers without a value counted as worst.
+        low: The lower end of the interval, by the rule `point` the value, with answers without a
+            value counted as worst.
         high: The upper end, with those answers counted as best.
         n_without: Answers without a value: undecided, or errors of the variant.
     """
@@ -52,6 +53,7 @@ class TierGateResult:
     high: float
     n_without: int
     held: GateOutcome
+    rule: GateRule = "interval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,7 @@ class DropGateResult:
     problem: str | None = None
     hint: str | None = None
     held: GateOutcome | None = None
+    rule: GateRule = "interval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +142,7 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
     tier, variants = gate.tier, [variant.variant for variant in summary.variants]
     result = GateResult(
         calibration=calibration,
-        tiers=() if tier is None else tuple(_tier(v, tier) for v in summary.variants),
+        tiers=() if tier is None else tuple(_tier(v, tier, gate.rule) for v in summary.variants),
     )
     if gate.max_drop is None:
         return result
@@ -172,13 +175,14 @@ def check_baseline(gate: Gate | None, store: StoredRuns) -> None:
         store.run(gate.baseline)
 
 
-def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
+def _tier(variant: VariantFigures, tier: Tier, rule: GateRule) -> TierGateResult:
     value = variant.value
     n_without = value.n_missing + variant.n_errors
     # Answers without a value could have any: the interval is widened as if they were all 0, and all
     # 1.
     known = 1.0 if not n_without else 1.0 - n_without / variant.n_answers
-    low, high = value.low * known, value.high * known + (1.0 - known)
+    low, high = (value.value, value.value) if rule == "point" else (value.low, value.high)
+    low, high = low * known, high * known + (1.0 - known)
     return TierGateResult(
         variant=variant.variant,
         tier=tier,
@@ -188,6 +192,7 @@ def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
         high=high,
         n_without=n_without,
         held=check_tier(low, high, tier),
+        rule=rule,
     )
 
 
@@ -206,6 +211,7 @@ def _drops(
             problem=baseline.problem,
             hint=baseline.hint,
             held="inconclusive",
+            rule=gate.rule,
         )
     best = earlier.best(variant)
     if best is not None and (baseline.run is None or best.id != baseline.run.id):
@@ -217,7 +223,7 @@ def _drop(
 ) -> DropGateResult:
     before, run = runs
     max_drop = gate.max_drop or 0.0
-    result = DropGateResult(variant=variant, max_drop=max_drop, against=against)
+    result = DropGateResult(variant=variant, max_drop=max_drop, against=against, rule=gate.rule)
     if before is None:
         return result
     result = replace(result, baseline=before.id)
@@ -246,5 +252,5 @@ def _drop(
         change=found.estimate,
         relative=fall.relative,
         is_critical=fall.critical,
-        held=check_drop(found.estimate, worst, max_drop),
+        held=check_drop(found.estimate, worst, max_drop, gate.rule),
     )

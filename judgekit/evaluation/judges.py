@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         AssertionResult,
         Calibration,
         Case,
+        Criterion,
         ItemKey,
         JsonObject,
         JudgeFailure,
@@ -155,6 +156,11 @@ class SuiteJudges:
         """Whether assertions alone judge: no model and no reviewer."""
         return self.models is None and HUMAN_JUDGE not in self.panel.judges
 
+    def check(self, rubric: Rubric) -> None:
+        """Refuse a rubric that one of the models cannot be asked about."""
+        for judge in () if self.models is None else self.models.judges:
+            judge.grader.check(self.panel.rubric_of(judge.id, rubric))
+
     def by_rule(
         self,
         case: Case,
@@ -190,9 +196,11 @@ class SuiteJudges:
         # One query per judge for all outputs: a query per output takes twice the time.
         for rubric, group in groupby(answers, key=itemgetter(2)):
             pairs = [(case, output) for case, output, _ in group]
-            yield from zip(
-                *(judge.begin(pairs, rubric) for judge in self.models.judges), strict=True
+            begun = (
+                judge.begin(pairs, self.panel.rubric_of(judge.id, rubric))
+                for judge in self.models.judges
             )
+            yield from zip(*begun, strict=True)
 
     async def observe(
         self,
@@ -238,8 +246,8 @@ class SuiteJudges:
             HumanItem(
                 run_id=run_id, key=key, criterion=criterion.name, judge=HUMAN_JUDGE, asked_at=at
             )
-            for criterion in rubric.criteria
-            if criterion.name not in judged and self._needs_human(criterion.name, judge_answers)
+            for criterion in self.panel.rubric_of(HUMAN_JUDGE, rubric).criteria
+            if criterion.name not in judged and self._needs_human(criterion, judge_answers)
         ]
 
     def unanswered(
@@ -250,13 +258,16 @@ class SuiteJudges:
         missing = [
             (judge.id, criterion.name, repeat)
             for judge in (() if self.models is None else self.models.judges)
-            for criterion in rubric.criteria
+            for criterion in self.panel.rubric_of(judge.id, rubric).criteria
             for repeat in range(judge.grader.repeats)
             if (judge.id, criterion.name, repeat) not in answered
         ]
         if self.panel.combine != "cascade":
             return missing
-        return [one for one in missing if one[0] == missing[0][0]]
+        # Of a cascade only the first judge is sure to be asked; judges with a name are no part.
+        named = self.panel.named.values()
+        first = next((judge for judge, _, _ in missing if judge not in named), None)
+        return [one for one in missing if one[0] == first or one[0] in named]
 
     async def aclose(self) -> None:
         """Close the models' connections of the running event loop, and what they opened."""
@@ -266,14 +277,16 @@ class SuiteJudges:
             await self.models.aclose()
             self.models.close()
 
-    def _needs_human(self, criterion: str, judge_answers: Sequence[JudgeAnswer]) -> bool:
-        if self.panel.combine != "cascade" or self.models is None:
+    def _needs_human(self, criterion: Criterion, judge_answers: Sequence[JudgeAnswer]) -> bool:
+        is_alone = criterion.judge in self.panel.named
+        if is_alone or self.panel.combine != "cascade" or self.models is None:
             return True
-        own = [one for one in judge_answers if one.criterion == criterion and not _is_human(one)]
+        name = criterion.name
+        own = [one for one in judge_answers if one.criterion == name and not _is_human(one)]
         for judge in reversed(self.panel.judges):
             last = [one for one in own if one.judge == judge]
             if last:
-                return not is_sure_of(criterion, last, self.panel)
+                return not is_sure_of(name, last, self.panel)
         return True
 
 
@@ -288,6 +301,7 @@ def open_suite_judges(
     """The judges that a suite names."""
     ids: list[str] = []
     weights: dict[str, float] = {}
+    named: dict[str, str] = {}
     models = []
     for settings in suite.judge:
         if settings.kind == "llm":
@@ -306,12 +320,15 @@ def open_suite_judges(
         name = models[-1].id if settings.kind == "llm" else name
         ids.append(name)
         weights[name] = settings.weight
+        if settings.name is not None:
+            named[settings.name] = name
     rule = suite.panel
     panel = RunPanel(
         judges=tuple(ids),
         combine="mean" if rule is None else rule.combine,
         weights=weights if rule is not None and rule.combine == "weighted" else {},
         escalate_below=None if rule is None else rule.escalate_below,
+        named=named,
     )
     suite_judges = JudgePanel(models, panel) if models else None
     return SuiteJudges(panel, suite_judges, suite.assertions)

@@ -118,8 +118,13 @@ class _Walk:
         self.vectors = _VectorCounter(opened)
         self.n_done = self.n_retries = self.n_newly_judged = 0
         self.human_questions = [0, 0]
-        self._has_human_judge = HUMAN_JUDGE in opened.judges.panel.judges
-        self._is_cascade = opened.judges.panel.combine == "cascade"
+        self._panel = panel = opened.judges.panel
+        self._has_human_judge = HUMAN_JUDGE in panel.judges
+        self._is_cascade = panel.combine == "cascade"
+        # Later judges of a cascade may not be asked; the first one is, and those with a name are.
+        named = {*panel.named.values()}
+        plain = [judge.id for judge, _ in self.judges if judge.id not in named]
+        self._sure_judges = named | {*(plain[:1] if self._is_cascade else plain)}
         self._work = Schedule(list(self.answers), opened.suite.settings.repeats)
         self._ledger = ledger
 
@@ -177,24 +182,27 @@ class _Walk:
 
     def _judge(self, item: WorkItem, output: Output | None, rubric: Rubric, n_again: int) -> None:
         n_before = sum(counting.n_calls for _, counting in self.judges)
-        for place, (judge, counting) in enumerate(self.judges):
+        for judge, counting in self.judges:
             needs_trace = judge.template.header.needs_trace
+            needs_trace = needs_trace or any("trace" in c.needs for c in rubric.criteria)
             shown = output or (_PLACEHOLDER_TRACE if needs_trace else _PLACEHOLDER)
-            for request in judge.requests(item.case, shown, rubric):
+            part = self._panel.rubric_of(judge.id, rubric)
+            for request in judge.requests(item.case, shown, part):
                 counting.take(
                     request,
-                    estimate_judge_reply_tokens(request, rubric),
+                    estimate_judge_reply_tokens(request, part),
                     # Later judges of a cascade are asked only where the first is unsure, which
                     # nobody knows before.
-                    is_likely=place == 0 or not self._is_cascade,
+                    is_likely=judge.id in self._sure_judges,
                     n_again=n_again,
                     unread=item.key.variant if output is None else None,
                 )
         self.n_newly_judged += sum(c.n_calls for _, c in self.judges) > n_before
         if self._has_human_judge:
             is_sure_to = not (self._is_cascade and self.judges)
-            self.human_questions[0] += len(rubric.criteria) * is_sure_to
-            self.human_questions[1] += len(rubric.criteria) * (1 + n_again)
+            n_criteria = len(self._panel.rubric_of(HUMAN_JUDGE, rubric).criteria)
+            self.human_questions[0] += n_criteria * is_sure_to
+            self.human_questions[1] += n_criteria * (1 + n_again)
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,8 @@ async def run_suite(
         raise SettingsError("the session has ended already", hint="make a new one for each run")
     for variant, ids in opened.unmatched.items():
         session.note(unmatched_message(variant, ids))
+    for words in opened.plans.unmet_needs:
+        session.note(words)
     allowed = opened.execution.allow_scripts
     async with suite_hooks(opened.suite, allowed=allowed, note=session.note):
         if resumed:

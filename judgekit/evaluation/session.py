@@ -170,7 +170,7 @@ class OpenSuite:
     def case_checks(self) -> CaseChecks:
         """What looks at the cases before anything is asked."""
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
-        return CaseChecks(self.plans, judges=self.judges.panel.judges, source=str(source))
+        return CaseChecks(self.plans, judges=self.judges, source=str(source))
 
     def is_free(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in this run: it was recorded, or its reply was cached."""

@@ -138,6 +138,8 @@ class RunSummary:
         uncalibrated: The variants by the judges' own values, where calibration maps decide.
         models: The models that answered, in the providers' words.
         n_evidence_found: Of the passages that judges quoted, those that the outputs hold.
+        evidence: Judgments of models by what they quote: `found`, at least one passage that the
+            output holds; `not_found`, only others; `none`.
     """
 
     run: RunInfo
@@ -150,6 +152,7 @@ class RunSummary:
     models: tuple[str, ...] = ()
     n_evidence: int = 0
     n_evidence_found: int = 0
+    evidence: dict[str, int] = field(default_factory=dict)
     flags: dict[str, int] = field(default_factory=dict)
     failure_messages: dict[str, str] = field(default_factory=dict)
 
@@ -279,6 +282,7 @@ class RunTally:
             models=tuple(self._replies.models),
             n_evidence=self._replies.n_evidence,
             n_evidence_found=self._replies.n_evidence_found,
+            evidence=dict(self._replies.evidence.most_common()),
             flags=dict(self._replies.flags.most_common()),
             failure_messages=self._replies.failure_messages,
         )
@@ -292,6 +296,7 @@ class _ReplyTally:
     models: dict[str, None] = field(default_factory=dict)
     n_evidence: int = 0
     n_evidence_found: int = 0
+    evidence: Counter[str] = field(default_factory=Counter)
     flags: Counter[str] = field(default_factory=Counter)
     failure_messages: dict[str, str] = field(default_factory=dict)
 
@@ -303,7 +308,11 @@ class _ReplyTally:
             if judgment.model:
                 self.models[judgment.model] = None
             self.n_evidence += len(judgment.evidence)
-            self.n_evidence_found += sum(piece.found for piece in judgment.evidence)
+            n_found = sum(piece.found for piece in judgment.evidence)
+            self.n_evidence_found += n_found
+            if judgment.source == "llm":
+                kind = "not_found" if judgment.evidence else "none"
+                self.evidence["found" if n_found else kind] += 1
             self.flags.update(judgment.flags)
         for failure in result.failures:
             self.failure_messages.setdefault(failure.kind, failure.message)

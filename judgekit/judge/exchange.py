@@ -62,6 +62,7 @@ _T = TypeVar("_T")
 
 _EARLIER = {1: "an earlier reply", 2: "two earlier replies"}
 _KINDS = frozenset(get_args(FailureKind))
+_REASON_KINDS = frozenset({"empty", "truncated", "evidence_missing"})
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
 _DECLINED = (
@@ -95,9 +96,9 @@ class JudgeAnswer(Generic[R]):
     @property
     def failure_kind(self) -> FailureKind:
         """The kind of a failed answer, from the closed list."""
-        # These two reasons are kinds of their own: they call for another token limit or another
-        # model, not for another wording.
-        if isinstance(self.error, ReplyFormatError) and self.error.reason in {"empty", "truncated"}:
+        # These reasons are kinds of their own: two call for another token limit or another model,
+        # not for another wording; the third is the rule of the rubric and no fault of the form.
+        if isinstance(self.error, ReplyFormatError) and self.error.reason in _REASON_KINDS:
             return cast("FailureKind", self.error.reason)
         kind = "internal" if self.error is None else self.error.kind
         return cast("FailureKind", kind if kind in _KINDS else "internal")
@@ -285,6 +286,9 @@ class JudgeQuestion(NamedTuple):
     about: Mapping[str, Any]
     """The fields of a record that say which output, or outputs in which order, was judged."""
 
+    needs_evidence: bool = False
+    """Whether a score counts only with a quotation that is found in what was shown."""
+
     @property
     def repeat(self) -> int:
         """The number of the repeat, from 0."""
@@ -341,7 +345,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """A prompt as a question; `subject` says which case, variant, repeat and order it shows."""
         criteria: tuple[str | None, ...] = tuple(map(_NAME, prompt.criteria))
         # Recorded replies and messages are matched by this name; a joint request belongs to none.
-        single = self.template.header.asks == "criterion" and len(criteria) == 1
+        single = prompt.header.asks == "criterion" and len(criteria) == 1
         request = ModelRequest(
             model=self.model_name,
             messages=prompt.messages,
@@ -405,7 +409,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     def read(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
         """What a reply says about each thing that was asked; every answer has a rationale."""
         readings = self._parse(reply, question)
-        header = self.template.header
+        header = question.prompt.header
         asks_rationale = (header.pair or header.reply).asks_rationale
         for name, reading in readings.items():
             if (

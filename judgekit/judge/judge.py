@@ -140,6 +140,7 @@ class Judge(PairJudge):
         cache: str | Path | ReplyCache | None,
         prices: PriceTable | None,
         budget: Budget | None,
+        name: str | None = None,
     ) -> None:
         self._settings = settings
         self._connection: Connection = connect(
@@ -171,6 +172,8 @@ class Judge(PairJudge):
             max_reasks=settings.max_reasks,
             flags=self._connection.flags,
             cache=self._connection.cached_model,
+            template_folders=folders,
+            name=name,
         )
         blind = own if own is not None and compares else _PAIR_TEMPLATES[settings.mode]
         # A judge that must not see the reference when it grades must not see it when it compares
@@ -368,11 +371,12 @@ def configured_judge(
     cache: str | Path | ReplyCache | None,
     prices: PriceTable | None = None,
     budget: Budget | None = None,
+    name: str | None = None,
 ) -> Judge:
     """A judge of settings that were read and merged before."""
     # Without `__init__`, which would check and merge the settings a second time.
     judge = Judge.__new__(Judge)
-    judge._set_up(model, settings, cache=cache, prices=prices, budget=budget)  # noqa: SLF001 - its other constructor
+    judge._set_up(model, settings, cache=cache, prices=prices, budget=budget, name=name)  # noqa: SLF001 - its other constructor
     return judge
 
 
@@ -400,6 +404,7 @@ def open_judge(
         cache=cache,
         prices=prices,
         budget=budget,
+        name=settings.name,
     )
 
 

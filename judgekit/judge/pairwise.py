@@ -91,6 +91,9 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         # The same text twice is a tie by definition; a call could only measure position bias.
         if pair.is_identical:
             return []
+        rubric = comparable_part(case, rubric)
+        if not rubric.criteria:
+            return []
         # Drawn once for a case, so that both orders and all repeats use the same labels.
         labels = self.labels(case)
         named = [name for name in pair.variants if name]
@@ -312,6 +315,17 @@ class PairJudge:
     ) -> Comparison:
         """`compare`, for callers that are not asynchronous; works inside a running loop too."""
         return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
+
+
+def comparable_part(case: Case, rubric: Rubric) -> Rubric:
+    """The rubric with the criteria by which two outputs to a case can be compared."""
+    # No template that compares shows a trace. A criterion that is not asked has no vote. Templates
+    # and judges of single criteria are for grading: here each judge compares by all of them.
+    lacking = {need for need in ("reference", "context") if getattr(case, need) is None} | {"trace"}
+    criteria = tuple(c for c in rubric.criteria if lacking.isdisjoint(c.needs))
+    if len(criteria) == len(rubric.criteria):
+        return rubric
+    return rubric.model_copy(update={"criteria": criteria})
 
 
 @dataclass(frozen=True, slots=True)

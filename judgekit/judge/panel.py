@@ -48,6 +48,7 @@ class JudgePanel(_JudgeGroup):
     less confident than the panel's `escalate_below`, stated no confidence, or failed in any
     repeat. A judge that asks one criterion at a time gets the same requests as in any other
     panel, so that the cache serves both; one that asks all at once gets only those criteria.
+    Criteria that name a judge are graded by it alone, and have no part in a cascade.
     """
 
     def __init__(self, judges: Sequence[Judge], panel: RunPanel | None = None) -> None:
@@ -64,6 +65,8 @@ class JudgePanel(_JudgeGroup):
         self.panel = panel if panel.judges else panel.model_copy(update={"judges": tuple(ids)})
         # In the order of the settings: a cascade begins with the first one named.
         self.judges = tuple(sorted(judges, key=lambda judge: self.panel.judges.index(judge.id)))
+        is_cascade, named = self.panel.combine == "cascade", self.panel.named.values()
+        self._cascade = tuple(j for j in self.judges if is_cascade and j.id not in named)
 
     async def observe(
         self,
@@ -77,23 +80,23 @@ class JudgePanel(_JudgeGroup):
         """Grade one output and yield each answer as it arrives."""
         if output.error is not None:
             return
-        if self.panel.combine == "cascade":
-            answers = self._one_by_one(case, output, rubric, said)
-        else:
-            # What `begin` rendered is not rendered again.
-            rendered = {pending.grader.id: pending.questions for pending in begun}
-            answers = merge_streams(
-                [
-                    judge.grader.observe(
-                        case,
-                        output,
-                        rubric,
-                        known=_answers_of(said, judge.id),
-                        questions=rendered.get(judge.id),
-                    )
-                    for judge in self.judges
-                ]
+        # What `begin` rendered is not rendered again.
+        rendered = {pending.grader.id: pending.questions for pending in begun}
+        streams = [
+            judge.grader.observe(
+                case,
+                output,
+                self.panel.rubric_of(judge.id, rubric),
+                known=_answers_of(said, judge.id),
+                questions=rendered.get(judge.id),
             )
+            for judge in self.judges
+            if judge not in self._cascade
+        ]
+        if self._cascade:
+            part = self.panel.rubric_of(self._cascade[0].id, rubric)
+            streams.append(self._one_by_one(case, output, part, said))
+        answers = merge_streams(streams)
         async with aclosing(answers):
             async for found in answers:
                 yield found
@@ -102,7 +105,7 @@ class JudgePanel(_JudgeGroup):
         self, case: Case, output: Output, rubric: Rubric, earlier: Sequence[JudgmentOutcome]
     ) -> AsyncGenerator[tuple[JudgmentOutcome, ...], None]:
         outcomes, open_criteria = [*earlier], rubric
-        for judge in self.judges:
+        for judge in self._cascade:
             known = _answers_of(earlier, judge.id)
             async with aclosing(judge.observe(case, output, open_criteria, known=known)) as answers:
                 async for answer in answers:

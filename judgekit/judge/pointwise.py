@@ -11,12 +11,17 @@ from functools import partial
 from itertools import chain, islice
 from math import fsum
 from operator import attrgetter
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import JsonValue, TypeAdapter
 
-from judgekit.errors import SettingsError
+from judgekit.errors import (
+    ReplyFormatError,
+    SettingsError,
+    TemplateError,
+    UnknownNameError,
+)
 from judgekit.fingerprint import Frozen, canonical_json
 from judgekit.judge.exchange import (
     Asker,
@@ -25,7 +30,7 @@ from judgekit.judge.exchange import (
     stream_results,
 )
 from judgekit.models import score_distribution
-from judgekit.prompts import judged_text, locate_evidence, steps_text
+from judgekit.prompts import PromptTemplate, judged_text, locate_evidence, steps_text
 from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
 from judgekit.records import (
     CalibratedJudge,
@@ -40,12 +45,22 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 
     from judgekit.models.request import ModelReply
-    from judgekit.prompts import PromptTemplate
-    from judgekit.records import Case, JsonObject, Output, Rubric, Verdict
+    from judgekit.prompts import JudgePrompt
+    from judgekit.records import (
+        Case,
+        Criterion,
+        JsonObject,
+        Output,
+        Rubric,
+        Verdict,
+    )
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
-_MATCH = attrgetter("match")
+_MATCH, _ASKED = attrgetter("match"), attrgetter("criteria")
 _RECORDED = "recorded:"
+
+# Asks a criterion that needs the trace where the judge's own template does not show it.
+_TRACE_TEMPLATE = "pointwise/trajectory"
 
 # Parameters that do not change what a judge tends to answer; a calibration survives them.
 _IRRELEVANT_PARAMETERS = frozenset({"seed", "logprobs", "top_logprobs"})
@@ -62,7 +77,16 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     _failure: ClassVar[type[Any]] = JudgeFailure
 
     template: PromptTemplate
+    """Asks every criterion that neither names a template nor needs what this one does not show."""
+
+    template_folders: tuple[Path, ...] = ()
+    """Folders in which a criterion's own template is looked up before the shipped ones."""
+
+    name: str | None = None
+    """The name in the suite; it grades the criteria that name it, without one all others."""
+
     configuration: CalibratedPanel = field(init=False, repr=False)
+    _templates: dict[str, PromptTemplate] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         # `super()` does not work in a dataclass with slots, which is a second class.
@@ -95,7 +119,14 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             raise inactive_rubric_error(rubric)
         if output.error is not None:
             return []
-        prompts = self.template.prompts(case, output, rubric)
+        is_plain = not self.template.header.needs_trace
+        for criterion in rubric.criteria:
+            if criterion.needs or criterion.template or criterion.judge:
+                is_plain = False
+        if is_plain:
+            prompts = self.template.prompts(case, output, rubric) if rubric.criteria else []
+        else:
+            prompts = self._prompts(case, output, rubric)
         # The trace counts as shown, too: a score that stands in a tool result is not the judge's.
         steps = steps_text(output) if output.trace else ""
         shown = tuple(filter(None, (judged_text(output), steps)))
@@ -105,7 +136,83 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
             as_question = partial(self.question, shown=shown, subject=subject, about=about)
             questions += map(as_question, prompts)
+        if rubric.require_evidence:
+            return [question._replace(needs_evidence=True) for question in questions]
         return questions
+
+    def _prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
+        """The prompts of the criteria that can be judged, in the rubric's order."""
+        prompts: list[JudgePrompt] = []
+        for template, part in self._parts(rubric):
+            # Also where nothing of this output is asked: a rubric that does not fit is an error
+            # from the first output on.
+            template.check_fits(part)
+            criteria = tuple(c for c in part.criteria if not _lacks(c, template, case, output))
+            if criteria:
+                asked = part.model_copy(update={"criteria": criteria})
+                prompts += template.prompts(case, output, asked)
+        place = {criterion.name: number for number, criterion in enumerate(rubric.criteria)}
+        return sorted(prompts, key=lambda prompt: place[prompt.criteria[0].name])
+
+    def _parts(self, rubric: Rubric) -> list[tuple[PromptTemplate, Rubric]]:
+        """The templates that ask about a rubric, each with the criteria it asks about."""
+        by_template: dict[str, tuple[PromptTemplate, list[Criterion]]] = {}
+        for criterion in rubric.criteria:
+            template = self._template_of(criterion)
+            by_template.setdefault(template.id, (template, []))[1].append(criterion)
+        return [
+            (template, rubric.model_copy(update={"criteria": tuple(criteria)}))
+            for template, criteria in by_template.values()
+        ]
+
+    def check(self, rubric: Rubric) -> None:
+        """Refuse a rubric that cannot be asked about, whatever outputs are graded."""
+        for template, part in self._parts(rubric):
+            template.check_fits(part)
+
+    def unmet(self, case: Case, output: Output, rubric: Rubric) -> list[JudgeFailure]:
+        """The criteria that cannot be judged because something they need is missing."""
+        if output.error is not None:
+            return []
+        return [
+            JudgeFailure(
+                criterion=criterion.name,
+                kind="cannot_assess",
+                message=f"criterion {criterion.name!r} needs {lacks}; it was not asked",
+                case_id=case.id,
+                variant=output.variant,
+                repeat=repeat,
+                judge=self.id,
+                cost_usd=0.0,
+                price_usd=0.0,
+            )
+            for criterion in rubric.criteria
+            if (lacks := _lacks(criterion, self._template_of(criterion), case, output))
+            for repeat in range(self.repeats)
+        ]
+
+    def _template_of(self, criterion: Criterion) -> PromptTemplate:
+        """The template that asks a criterion."""
+        if criterion.judge not in {None, self.name}:
+            # Another judge's judgment would stand under the name of the one the rubric wants.
+            raise SettingsError(
+                f"criterion {criterion.name!r} is to be graded by the judge {criterion.judge!r}, "
+                f"and {self.model_name} does not have this name",
+                hint=f"define it in a suite: `judge: [{{name: {criterion.judge}, model: …}}]`; or "
+                "remove `judge` from the criterion",
+            )
+        own = criterion.template
+        if own is None:
+            if "trace" not in criterion.needs or self.template.shows("trace", criterion):
+                return self.template
+            own = _TRACE_TEMPLATE
+        if own not in self._templates:
+            try:
+                self._templates[own] = PromptTemplate(own, self.template_folders)
+            except UnknownNameError as error:
+                problem = f"criterion {criterion.name!r}: {error.message}"
+                raise TemplateError(problem, hint=error.hint) from error
+        return self._templates[own]
 
     def begin(
         self, answers: Iterable[tuple[Case, Output]], rubric: Rubric
@@ -122,6 +229,9 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         outcomes = self.cached_outcomes(to_ask)
         for case, output, questions in begun:
             known = list(islice(outcomes, len(questions)))
+            asked = set(chain.from_iterable(map(_ASKED, questions)))
+            if len(asked) < len(rubric.criteria):  # a failed output, or something needed is missing
+                known.append([*self.unmet(case, output, rubric)])
             yield PendingGrading(case, output, rubric, questions, known, self)
 
     async def observe(
@@ -136,6 +246,9 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         """Ask about one output what is not known yet, and yield each answer as it arrives."""
         if questions is None:
             questions = self.questions(case, output, rubric)
+        for failure in self.unmet(case, output, rubric):
+            if (failure.criterion, failure.repeat) not in known:
+                yield (failure,)
         jobs = [
             self.ask(question)
             for question in questions
@@ -150,7 +263,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     def _parse(
         self, reply: ModelReply, question: JudgeQuestion
     ) -> Mapping[str | None, CriterionReply]:
-        criteria, reply_format = question.prompt.criteria, self.template.header.reply
+        criteria, reply_format = question.prompt.criteria, question.prompt.header.reply
         readings: Mapping[str, CriterionReply]
         if reply_format.kind == "json":
             readings = parse_criterion_replies(
@@ -172,6 +285,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 judged_text=question.shown,
             )
             readings = {criteria[0].name: reading}
+        if question.needs_evidence:
+            _require_evidence(readings, reply, question)
         return cast("Mapping[str | None, CriterionReply]", readings)
 
     def _observed(
@@ -192,7 +307,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         evidence = locate_evidence(quotes, "\n".join(question.shown))
         chances = None
         # A joint reply states several scores, and nothing says which tokens belong to which.
-        if reply.logprobs and scale.points and self.template.header.asks == "criterion":
+        if reply.logprobs and scale.points and question.prompt.header.asks == "criterion":
             chances = score_distribution(reply, scale.points)
         # Token probabilities come first: stated confidences cluster near 1.
         sure = None if chances is None else chances.confidence
@@ -213,6 +328,36 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         )
 
 
+def _lacks(
+    criterion: Criterion, template: PromptTemplate, case: Case, output: Output
+) -> str | None:
+    """What a criterion needs and neither the case nor the output has, in words."""
+    if not output.trace and ("trace" in criterion.needs or template.header.needs_trace):
+        return "a trace, and the output has none"
+    if "reference" in criterion.needs and case.reference is None:
+        return "a reference, and the case has none"
+    if "context" in criterion.needs and case.context is None:
+        return "context, and the case has none"
+    return None
+
+
+def _require_evidence(
+    readings: Mapping[str, CriterionReply], reply: ModelReply, question: JudgeQuestion
+) -> None:
+    """Refuse a score without a quotation that is found in the output or its steps."""
+    for name, reading in readings.items():
+        quotes = tuple(map(replace_surrogates, reading.evidence))
+        evidence = locate_evidence(quotes, "\n".join(question.shown))
+        if not reading.cannot_assess and not any(map(_MATCH, evidence)):
+            # Part of the repeated request and with it of its cache key: it must not change.
+            raise ReplyFormatError(
+                f"Quote at least one passage for {name!r}, copied word for word: a score without "
+                "evidence that is found in the material is not valid.",
+                reason="evidence_missing",
+                reply=reply.text,
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class PendingGrading:
     """The grading of one output: the questions, and the answers that the cache already holds."""
@@ -224,7 +369,8 @@ class PendingGrading:
     """What is asked, in the rubric's order, repeat by repeat; nothing of an output in error."""
 
     answers: Sequence[list[JudgmentOutcome] | None]
-    """The outcomes of each question; None while it is open."""
+    """The outcomes of each question, None while it is open; then those of the criteria that lack
+    what they need, where there are any."""
 
     grader: Grader
 

@@ -23,11 +23,28 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.prompts.parsing import PairReplyFormat
-    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, Scale
+    from judgekit.prompts.templates import TemplateHeader
+    from judgekit.records import (
+        Case,
+        Criterion,
+        CriterionNeed,
+        JsonObject,
+        Output,
+        Rubric,
+        Scale,
+    )
 
 # The variables of a template that change with the case, and those that change with the criterion.
 _ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
 _CRITERIA_NAMES = frozenset({"criterion", "criteria"})
+
+# A text that no template has of itself, in the places where each need would be shown.
+_MARK = "judgekit-shown-7c41"
+_MARKED: dict[CriterionNeed, dict[str, JsonValue]] = {
+    "trace": {"steps": _MARK, "trace": [{"type": "message", "content": _MARK}]},
+    "reference": {"reference": _MARK},
+    "context": {"context": _MARK},
+}
 
 
 class JudgePrompt(NamedTuple):
@@ -40,6 +57,8 @@ class JudgePrompt(NamedTuple):
     shared_prefix: int
     # None for templates with a reply format of their own.
     reply_schema: JsonObject | None
+    # The header of the template it was rendered with, which says how the reply is read.
+    header: TemplateHeader
     asks_overall: bool = False
 
 
@@ -106,13 +125,19 @@ class PromptTemplate(JudgeTemplate):
             )
         self._check_blocks()
         self._frames: dict[str, _Frame] = {}
+        self._shown: dict[CriterionNeed, bool] = {}
         names = {block: self._compiled.names_used(block) for block in self._compiled.blocks}
         self._shows_item = {block for block in names if names[block] & _ITEM_NAMES}
         self._shows_criteria = {block for block in names if names[block] & _CRITERIA_NAMES}
 
     def prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
         """The prompts that grade one output: one a criterion, or one for all of them."""
-        self._check_fits(output, rubric)
+        self.check_fits(rubric)
+        if self.header.needs_trace and not output.trace:
+            raise TemplateError(
+                f"template {self.name} renders a trace, and the output has none",
+                hint="use pointwise/criterion for outputs without a trace",
+            )
         item = item_data(case, output)
         rendered: dict[str, str] = {}
         prompts: list[JudgePrompt] = []
@@ -129,7 +154,8 @@ class PromptTemplate(JudgeTemplate):
                     rendered[block] = text
                 texts.append(text)
             messages, n_shared = _chat_messages(*texts)
-            prompts.append(JudgePrompt(criteria, messages, n_shared, frame.reply_schema))
+            schema = frame.reply_schema
+            prompts.append(JudgePrompt(criteria, messages, n_shared, schema, self.header))
         return prompts
 
     def _frame(self, criteria: tuple[Criterion, ...]) -> _Frame:
@@ -151,16 +177,39 @@ class PromptTemplate(JudgeTemplate):
             self._frames[key] = _Frame(tuple(texts), shown, schema and freeze_schema(schema))
         return self._frames[key]
 
-    def _check_fits(self, output: Output, rubric: Rubric) -> None:
+    def shows(self, need: CriterionNeed, criterion: Criterion) -> bool:
+        """Whether its prompts contain the trace, the reference or the context."""
+        # Rendered and not only parsed: a template may include a part that it switches off.
+        if need not in self._shown:
+            item: dict[str, JsonValue] = {"input": "", "output": "", "steps": "", "trace": []}
+            item |= {"reference": None, "context": None, **_MARKED[need]}
+            data = {**criteria_data((criterion,)), **item}
+            texts = [self._compiled.render(block, data) for block in self._compiled.blocks]
+            self._shown[need] = any(_MARK in text for text in texts)
+        return self._shown[need]
+
+    def _check_shows(self, criterion: Criterion) -> None:
+        for need in criterion.needs:
+            if not self.shows(need, criterion):
+                raise TemplateError(
+                    f"criterion {criterion.name!r} needs the {need}, and template {self.name} "
+                    "does not show it",
+                    hint=f"use a template that shows the {need}, or remove it from `needs`",
+                )
+
+    def check_fits(self, rubric: Rubric) -> None:
+        """Refuse a rubric that the template cannot ask about, whatever output is graded."""
         header = self.header
-        if header.needs_trace and not output.trace:
+        if rubric.require_evidence and header.reply.kind != "json":
             raise TemplateError(
-                f"template {self.name} renders a trace, and the output has none",
-                hint="use pointwise/criterion for outputs without a trace",
+                f"the rubric requires evidence, and template {self.name} asks for no quotations",
+                hint="use a template that replies in JSON, such as pointwise/criterion",
             )
         worth = header.reply.choices.values()
         for criterion in rubric.criteria:
             scale = criterion.scale
+            if criterion.needs:
+                self._check_shows(criterion)
             if criterion.examples and not header.shows_examples:
                 raise TemplateError(
                     f"the rubric has examples, and template {self.name} does not show them",
@@ -313,12 +362,14 @@ class PairTemplate(JudgeTemplate):
         prompts: list[JudgePrompt] = []
         for criteria in zip(rubric.criteria) if self.header.asks == "criterion" else ():
             messages, n_shared = _chat_messages(*opening, self._block("question", item, criteria))
-            prompts.append(JudgePrompt(criteria, messages, n_shared, self._schema))
+            prompts.append(JudgePrompt(criteria, messages, n_shared, self._schema, self.header))
         block = "question" if self.header.asks == "overall" else "overall"
         if block in self._compiled.blocks:
             question = self._block(block, item, rubric.criteria)
             messages, n_shared = _chat_messages(*opening, question)
-            prompts.append(JudgePrompt((), messages, n_shared, self._schema, asks_overall=True))
+            prompts.append(
+                JudgePrompt((), messages, n_shared, self._schema, self.header, asks_overall=True)
+            )
         return prompts
 
     def _joint_prompt(
@@ -336,7 +387,8 @@ class PairTemplate(JudgeTemplate):
         key = tuple(criterion.fingerprint for criterion in criteria)
         if key not in self._schemas:  # one schema serves all pairs of a rubric
             self._schemas[key] = freeze_schema(preferences_schema(criteria))
-        return JudgePrompt(criteria, messages, n_shared, self._schemas[key], asks_overall=True)
+        schema = self._schemas[key]
+        return JudgePrompt(criteria, messages, n_shared, schema, self.header, asks_overall=True)
 
     def _block(
         self, block: str, item: dict[str, JsonValue], criteria: tuple[Criterion, ...] = ()

@@ -64,6 +64,7 @@ def lint_rubric(rubric: Rubric) -> list[Flaw]:
             _wording_flaws(criterion),
             _scale_flaws(criterion),
             _counting_flaws(criterion, rubric),
+            _need_flaws(criterion),
         )
         found += [_placed(flaw, criterion.name, number) for flaw in flaws]
     return [*found, *_use_flaws(rubric), *_threshold_flaws(rubric), *_pair_flaws(rubric)]
@@ -119,6 +120,28 @@ def _wording_flaws(criterion: Criterion) -> Iterator[Flaw]:
         message = _TURNS[turn]
         remedy = "ask so that yes, the best score, is what is wanted"
         yield Flaw(f"{turn}-question", "warning", message, remedy, where=("question",))
+
+
+# A sentence that judges the trace only under a condition does not need one.
+_TRACE = re.compile(r"\b(tool[- ]calls?|trace|trajectory)\b", re.IGNORECASE)
+_CONDITIONAL = re.compile(r"\b(if|where|when|whether|or|unless)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
+
+
+def _need_flaws(criterion: Criterion) -> Iterator[Flaw]:
+    if "trace" in criterion.needs or criterion.template is not None:
+        return
+    for field in ("question", "scoring_guide"):
+        for sentence in _SENTENCE_END.split(getattr(criterion, field) or ""):
+            named = _TRACE.search(sentence)
+            if named and not _CONDITIONAL.search(sentence):
+                message = (
+                    f"the {field.replace('_', ' ')} asks about the “{named.group()}”, which most "
+                    "templates do not show"
+                )
+                remedy = "add `needs: trace`, so that the judge sees the steps"
+                yield Flaw("trace-not-shown", "warning", message, remedy, where=(field,))
+                return
 
 
 def _scale_flaws(criterion: Criterion) -> Iterator[Flaw]:

@@ -92,6 +92,7 @@ from .record import (
 from .rubric import (
     VALUE_TOLERANCE as VALUE_TOLERANCE,
     Criterion as Criterion,
+    CriterionNeed as CriterionNeed,
     Example as Example,
     Level as Level,
     Rubric as Rubric,

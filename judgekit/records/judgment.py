@@ -18,8 +18,8 @@ JudgmentSource = Literal["llm", "human", "heuristic"]
 FailureKind = Literal[
     "auth", "not_found", "bad_request", "rate_limited", "quota", "overloaded", "timeout",
     "connection", "protocol", "content_filter", "context_window", "empty", "truncated",
-    "refusal", "unreadable", "cannot_assess", "budget", "frozen_miss", "cancelled",
-    "target_error", "internal",
+    "refusal", "unreadable", "evidence_missing", "cannot_assess", "budget", "frozen_miss",
+    "cancelled", "target_error", "internal",
 ]  # fmt: skip
 """Why there is no judgment; a closed list, so that failures can be counted by kind."""
 

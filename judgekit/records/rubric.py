@@ -7,18 +7,12 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import isfinite
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, model_validator
 
 from judgekit.errors import RubricError
-from judgekit.fingerprint import fingerprint
+from judgekit.fingerprint import fingerprint, omit_at_default
 from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
 from judgekit.resources import shipped_scale
 
@@ -31,6 +25,9 @@ def meets_threshold(value: float, threshold: float) -> bool:
     # As floats 0.1 + 0.7 is 0.7999999999999999, and must reach 0.8.
     return value >= threshold - VALUE_TOLERANCE
 
+
+CriterionNeed = Literal["trace", "reference", "context"]
+"""Something without which a criterion cannot be judged."""
 
 # What a judge does not see of a criterion's examples.
 _UNSHOWN: dict[str, Any] = {"examples": {"__all__": {"case_id"}}}
@@ -151,6 +148,19 @@ class Example(Record):
     """The case it comes from; not shown to the judge."""
 
 
+def _needs(value: object) -> object:
+    """One need may be given without a list; their order carries no meaning."""
+    needs = (value,) if isinstance(value, str) else value
+    if isinstance(needs, list | tuple) and all(isinstance(need, str) for need in needs):
+        return tuple(sorted(set(needs)))
+    return needs
+
+
+# What a judge is asked of a criterion only where it is set. Omitted at their defaults, they leave
+# the fingerprints of all other rubrics, and with them calibrations and stored runs, as they were.
+_OPTIONAL = ("examples", "needs", "template", "judge")
+
+
 class Criterion(Record):
     """One question a judge answers about an output."""
 
@@ -176,6 +186,16 @@ class Criterion(Record):
     pass_value: Fraction | None = None
     """The value on [0, 1] from which this criterion passes; None takes the rubric's threshold."""
 
+    needs: Annotated[tuple[CriterionNeed, ...], BeforeValidator(_needs)] = ()
+    """What must be there to judge it: `trace` of the output, `reference` or `context` of the case.
+    The prompt shows it; where it is missing, the criterion is `cannot_assess` without a call."""
+
+    template: Name | None = None
+    """The prompt template that asks this criterion; None takes the judge's own."""
+
+    judge: Name | None = None
+    """The suite's judge of this `name` that alone grades it; None: the judges without a name."""
+
     description: str | None = None
     """A note for readers; the judge does not see it."""
 
@@ -189,20 +209,14 @@ class Criterion(Record):
                 )
         return self
 
-    @model_serializer(mode="wrap")
-    def _without_no_examples(self, plain: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Leave the field out where it is empty: rubric files are read by humans."""
-        fields: dict[str, object] = plain(self)
-        if not self.examples:
-            fields.pop("examples", None)
-        return fields
+    _without_defaults = omit_at_default(*_OPTIONAL)
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of what the judge is asked, without weight, required and thresholds."""
+        """SHA-256 of what is asked and of whom, without weight, required and thresholds."""
         question = self.model_dump(
             mode="json",
-            include={"name", "question", "scale", "scoring_guide", "examples"},
+            include={"name", "question", "scale", "scoring_guide", *_OPTIONAL},
             exclude=_UNSHOWN,
         )
         return fingerprint(question)
@@ -215,6 +229,10 @@ class Rubric(Record):
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
     pass_threshold: Fraction = 0.7
     """The overall value on [0, 1] from which an output passes."""
+
+    require_evidence: bool = False
+    """Whether a score counts only with a quotation that the output holds; else it is retried, and
+    in the end recorded as a failure of the kind `evidence_missing`."""
 
     description: str | None = None
     version: int | str = 1
@@ -237,6 +255,8 @@ class Rubric(Record):
             # With weights of 0 alone the mean is undefined.
             raise ValueError("at least one criterion needs a weight above 0")
         return self
+
+    _without_defaults = omit_at_default("require_evidence")
 
     def criterion(self, name: str) -> Criterion:
         """The criterion of that name.
@@ -261,7 +281,7 @@ class Rubric(Record):
         return fingerprint(
             self.model_dump(
                 mode="json",
-                include={"criteria", "pass_threshold"},
+                include={"criteria", "pass_threshold", "require_evidence"},
                 exclude={"criteria": {"__all__": {"description": True, **_UNSHOWN}}},
             )
         )

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field
 
+from judgekit.fingerprint import omit_at_default
 from judgekit.records.assertion import AssertionResult, EmbeddingUsage, Score, Weight
 from judgekit.records.calibration import CalibrationInUse
 from judgekit.records.case import Case
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.output import Output, Variant
 from judgekit.records.record import Count, JsonObject, Name, Record
-from judgekit.records.rubric import Rubric
+from judgekit.records.rubric import Criterion, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +78,25 @@ class RunPanel(Record):
 
     escalate_below: Annotated[float, Field(ge=0, le=1)] | None = None
     """For `cascade`: below this confidence the next judge is asked; a failure escalates too."""
+
+    named: dict[Name, Name] = Field(default_factory=dict)
+    """Identities of the judges that have a name, by it (`Criterion.judge`); each grades only the
+    criteria that name it, and all other judges only the criteria that name none."""
+
+    _without_defaults = omit_at_default("named")
+
+    def grades(self, judge: str, criterion: Criterion) -> bool:
+        """Whether a judge of the panel is asked about a criterion."""
+        if criterion.judge in self.named:
+            return self.named[criterion.judge] == judge
+        return judge not in self.named.values()
+
+    def rubric_of(self, judge: str, rubric: Rubric) -> Rubric:
+        """The rubric with the criteria that a judge of the panel is asked about; maybe none."""
+        criteria = tuple(c for c in rubric.criteria if self.grades(judge, c)) if self.named else ()
+        if not self.named or len(criteria) == len(rubric.criteria):
+            return rubric
+        return rubric.model_copy(update={"criteria": criteria})
 
 
 class RunInfo(Record):

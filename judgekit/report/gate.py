@@ -55,6 +55,10 @@ def gate_json(gate: GateResult | None) -> JsonObject | None:
     return None if gate is None else {"held": gate.held, **asdict(gate)}
 
 
+# The interval decides by default; another rule is named.
+_RULE_WORDS = {"interval": "", "point": ", decided by the measured value (rule: point)"}
+
+
 def _tier_text(one: TierGateResult) -> str:
     words = {"passed": "reaches", "failed": "is below", "inconclusive": "undecided for"}[one.held]
     result = f"{one.variant}: {words} {one.tier}"
@@ -63,7 +67,7 @@ def _tier_text(one: TierGateResult) -> str:
     value = f"value {one.value.value:.2f}"
     if not isnan(one.value.low):
         value += f" [{one.value.low:.2f}, {one.value.high:.2f}]"
-    text = f"{result}: {value}, {one.least:g} required"
+    text = f"{result}: {value}, {one.least:g} required{_RULE_WORDS[one.rule]}"
     if one.held != "inconclusive":
         return text
     if one.n_without:
@@ -74,7 +78,7 @@ def _tier_text(one: TierGateResult) -> str:
 
 def _drop_text(one: DropGateResult) -> str:
     variant = f"{one.variant}: pass rate"
-    allowed = f"a drop of {one.max_drop:g} allowed"
+    allowed = f"a drop of {one.max_drop:g} allowed{_RULE_WORDS[one.rule]}"
     if one.problem is not None:
         return f"{variant} undecided: {one.problem}"
     if one.baseline is None:

@@ -30,6 +30,7 @@ FAILURE_WORDS = {
     "truncated": "reply cut off",
     "refusal": "the judge refused",
     "unreadable": "no verdict could be read",
+    "evidence_missing": "no quotation from the output",
     "cannot_assess": "the judge could not assess",
     "budget": "cost limit reached",
     "frozen_miss": "not in the frozen cache",
@@ -39,10 +40,10 @@ FAILURE_WORDS = {
 }
 """Kinds of failure in tables."""
 
-# A retry sends the same question: only a clearer rubric or another judge can change the answer.
+# A retry sends the same question, or again none where a criterion lacks what it needs.
 NOT_ASSESSED = (
-    "a retry does not help where the judge cannot assess an output: make the rubric clearer, or "
-    "use another judge"
+    "a retry does not help where an output cannot be assessed: supply what its criteria need, make "
+    "the rubric clearer, or use another judge"
 )
 
 FLAG_WORDS = {

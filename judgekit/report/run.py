@@ -325,7 +325,7 @@ def grading_json(summary: RunSummary, verdicts: Sequence[Verdict]) -> dict[str, 
     whole = {
         **fields_of(summary, "rubric", "pass_threshold", "judges", "models"),
         **fields_of(summary, "failures", "failure_messages", "n_evidence", "n_evidence_found"),
-        **fields_of(summary, "flags", "calibration_state", "calibration"),
+        **fields_of(summary, "evidence", "flags", "calibration_state", "calibration"),
         "spent": asdict(summary.spent),
         "variants": with_bounds(summary.variants),
         "uncalibrated": with_bounds(summary.uncalibrated),
@@ -366,13 +366,26 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     return lines
 
 
+# Judgments whose score rests on nothing that can be looked up.
+_UNSUPPORTED = {
+    "not_found": ("judgment quotes only others", "judgments quote only others"),
+    "none": ("judgment quotes nothing", "judgments quote nothing"),
+}
+
+
 def _reply_lines(summary: RunSummary) -> list[LabelledText]:
     lines = []
     if summary.spent.n_replies:
         lines.append(("calls", numbers.format_spending(summary.spent)))
     if summary.n_evidence:
         passages = f"{summary.n_evidence_found} of {summary.n_evidence} quoted passages"
-        lines.append(("evidence", f"{passages} are in the outputs"))
+        counts = [
+            numbers.format_count(n, *words)
+            for kind, words in _UNSUPPORTED.items()
+            if (n := summary.evidence.get(kind))
+        ]
+        parts = [f"{passages} are in the outputs", ", ".join(counts)]
+        lines.append(("evidence", "; ".join(filter(None, parts))))
     return lines + [
         ("flagged", f"{numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS.get(flag, flag)}")
         for flag, n in summary.flags.items()

@@ -12,6 +12,7 @@ from .calibration import (
 from .gate import (
     TIERS as TIERS,
     GateOutcome as GateOutcome,
+    GateRule as GateRule,
     Tier as Tier,
     assertion_share as assertion_share,
     check_drop as check_drop,

@@ -15,6 +15,7 @@ from judgekit.scoring.panel import (
     combine_votes,
     is_cascade_open,
     is_panel,
+    members_for,
     panel_members,
     weighted_mean,
 )
@@ -172,6 +173,7 @@ class CriterionTally(NamedTuple):
         cls, criterion: Criterion, rubric: Rubric, members: Sequence[Member], panel: RunPanel
     ) -> Self:
         """From the votes of the judges of a panel."""
+        members = members_for(criterion, members, panel)
         votes = [member.vote(criterion.name) for member in members]
         n, n_failed = sum(len(v.values) for v in votes), sum(v.n_failed for v in votes)
         result = combine_votes(votes, panel.combine, criterion.scale)

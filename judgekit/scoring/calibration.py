@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 _MEAN = RunPanel()
 
-# The parts of a criterion that the judge reads, with their names in messages.
+# How a criterion is asked, and of whom, with the names in messages.
 _PROMPT_PARTS = {
     "question": "question",
     "scale": "scale",
     "scoring_guide": "scoring guide",
     "examples": "examples",
+    "needs": "needs",
+    "template": "template",
+    "judge": "judge",
 }
 
 

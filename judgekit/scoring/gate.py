@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Tier = Literal["production", "development", "experimental"]
 """How strict a gate is (S2.2)."""
 
+GateRule = Literal["interval", "point"]
+"""Whether confidence intervals decide, or measured values alone."""
+
 TIERS: Mapping[str, float] = {"production": 0.8, "development": 0.7, "experimental": 0.6}
 """The least overall value of each tier (S2.2), best first."""
 
@@ -33,14 +36,17 @@ def check_tier(low: float, high: float, tier: Tier) -> GateOutcome:
     return "inconclusive" if meets_threshold(high, TIERS[tier]) else "failed"
 
 
-def check_drop(change: Estimate, worst: float, max_drop: float) -> GateOutcome:
+def check_drop(
+    change: Estimate, worst: float, max_drop: float, rule: GateRule = "interval"
+) -> GateOutcome:
     """Whether a pass rate has fallen no further than allowed."""
     # What is measured decides, so that the same answers twice pass however few they are. A greater
     # drop fails where chance does not explain it: where the interval of the change excludes 0.
     if meets_threshold(worst, -max_drop):
         return "passed"
     is_greater = not meets_threshold(change.value, -max_drop)
-    return "failed" if is_greater and change.high < 0 else "inconclusive"
+    is_certain = rule == "point" or change.high < 0
+    return "failed" if is_greater and is_certain else "inconclusive"
 
 
 def decide_pass(verdict: Verdict | None, checks: Sequence[AssertionResult]) -> bool | None:

@@ -12,7 +12,14 @@ from judgekit.stats.votes import median, mode, mode_bounds, nearest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.records import JudgeFailure, Judgment, PanelCombination, RunPanel, Scale
+    from judgekit.records import (
+        Criterion,
+        JudgeFailure,
+        Judgment,
+        PanelCombination,
+        RunPanel,
+        Scale,
+    )
 
 _TWO = 2
 _JUDGE, _CRITERION = attrgetter("judge"), attrgetter("criterion")
@@ -79,6 +86,9 @@ class Member:
     is_extra: bool = False
     """Whether it answered although the panel does not name it."""
 
+    place: str = ""
+    """The judge of the panel whose vote it is."""
+
     def vote(self, criterion: str) -> MemberVote:
         """Its vote on one criterion."""
         return MemberVote.of(
@@ -132,9 +142,20 @@ def panel_members(
             # `heuristic` answers only for what it checks: its silence is no missing vote.
             is_due=place not in {None, "heuristic"},
             is_extra=place is None,
+            place=place or "",
         )
         for name, place in places
     ]
+
+
+def members_for(
+    criterion: Criterion, members: Sequence[Member], panel: RunPanel
+) -> Sequence[Member]:
+    """The judges of a panel whose votes count for a criterion."""
+    if not panel.named:
+        return members
+    # An assertion names the criteria it judges itself, and an annotator adds to any panel.
+    return [m for m in members if not m.is_due or panel.grades(m.place, criterion)]
 
 
 def is_cascade_open(

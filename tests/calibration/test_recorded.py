@@ -9,7 +9,7 @@ import pytest
 
 import judgekit as jk
 from judgekit.errors import DatasetError, InputError
-from tests.factories import make_case, reply
+from tests.factories import joint_reply, make_case, reply
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,3 +207,27 @@ def test_what_is_read_is_held_against_labels(tmp_path: Path) -> None:
     ]
     said = jk.read_replies(path, rubric=YES_NO, template="pointwise/yes_no")
     assert jk.calibrate(said, people, rubric=YES_NO).overall.agreement.exact.value == 1
+
+
+@pytest.mark.parametrize("template", ["pointwise/criterion", "pointwise/joint"])
+def test_replies_about_criteria_with_needs_are_read_without_outputs(
+    tmp_path: Path, template: str
+) -> None:
+    more: list[dict[str, Any]] = [{"needs": ["trace", "reference"]}, {"judge": "strong"}]
+    fields = [
+        {**criterion.to_json(), **extra}
+        for criterion, extra in zip(RUBRIC.criteria, more, strict=True)
+    ]
+    needy = jk.Rubric(name="needy", criteria=fields, require_evidence=True)
+    rest = {"criterion": "right", "text": reply(2)}
+    if template == "pointwise/joint":
+        rest = {"text": joint_reply(right=2)}
+    path = recorded(
+        tmp_path,
+        {"case_id": "a", "criterion": "tone", "text": reply(4)},
+        {"case_id": "a", **rest},
+    )
+    (verdict,) = verdicts(path, needy, template=template)
+    assert {one.criterion: one.raw for one in verdict.judgments} == {"tone": 4, "right": 2}
+    assert verdict.failures == ()
+    assert verdict.rubric_fingerprint == needy.fingerprint

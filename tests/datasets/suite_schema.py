@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit.datasets import Gate, HttpTarget, Suite, SuiteGroup, VariantSettings
 from judgekit.datasets.suite import CompareSettings, PanelSettings, PriceSettings, RunSettings
-from judgekit.records import Case
+from judgekit.records import Case, Criterion, Rubric
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def suite_schema() -> JsonObject:
     schema: dict[str, Any] = {"$schema": _DIALECT, **Suite.model_json_schema()}
     records = (
         PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings,
-        CompareSettings, SuiteGroup, PriceSettings, Case,
+        CompareSettings, SuiteGroup, PriceSettings, Case, Criterion, Rubric,
     )  # fmt: skip
     definitions = schema["$defs"]
     for record in records:
@@ -46,6 +46,9 @@ def _allow_short_forms(schema: dict[str, Any]) -> None:
     judge["anyOf"] = [*one["anyOf"], many]
     variant = schema["$defs"]["VariantSettings"]["properties"]["http"]
     variant["anyOf"].insert(0, {"type": "string"})
+    needs = schema["$defs"]["Criterion"]["properties"]["needs"]
+    needs["anyOf"] = [needs["items"], {"type": "array", "items": needs["items"]}]
+    del needs["items"], needs["type"]
 
 
 def _describe(schema: dict[str, Any], record: type[Record]) -> None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.evaluation import Run, summarize_run
-from judgekit.records import AssertionResult, Output, RunPanel
+from judgekit.evaluation.comparability import compare_measures
+from judgekit.records import AssertionResult, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
+from tests.factories import make_rubric
 from tests.store.observing import START, answer, begun, key
 
 if TYPE_CHECKING:
@@ -82,6 +84,43 @@ def test_the_value_is_held_to_the_tier(
     (tier,) = gate.tiers
     assert (tier.held, gate.held, tier.least, tier.n_without) == (outcome, outcome, 0.8, 0)
     assert (tier.low, tier.high) == (tier.value.low, tier.value.high)
+
+
+@pytest.mark.parametrize(
+    ("n_passed", "n_failed", "outcome"),
+    [(4, 0, "passed"), (4, 1, "passed"), (17, 4, "passed"), (3, 1, "failed"), (0, 1, "failed")],
+)
+def test_by_the_rule_point_the_value_alone_is_held_to_the_tier(
+    store: RunStore, n_passed: int, n_failed: int, outcome: str
+) -> None:
+    # 0.8 is the production tier: 4 of 5 reach it, 3 of 4 do not, however wide the interval.
+    settings = {"tier": "production", "rule": "point"}
+    gate = ran(store, [True] * n_passed + [False] * n_failed, settings)
+    assert gate is not None
+    assert (gate.tiers[0].held, gate.held, gate.tiers[0].rule) == (outcome, outcome, "point")
+
+
+def test_answers_without_a_value_keep_the_rule_point_from_deciding(store: RunStore) -> None:
+    # 0.75 to 1 is possible; a broken answer counts neither as 0 nor as missing.
+    gate = ran(store, [True] * 3 + [None], {"tier": "production", "rule": "point"})
+    assert gate is not None
+    assert (gate.held, gate.tiers[0].low, gate.tiers[0].high) == ("inconclusive", 0.75, 1.0)
+    enough = ran(store, [True] * 9 + [None], {"tier": "production", "rule": "point"}, day=1)
+    assert enough is not None
+    assert enough.held == "passed"
+
+
+@pytest.mark.parametrize(("rule", "outcome"), [("interval", "inconclusive"), ("point", "failed")])
+def test_by_the_rule_point_a_drop_fails_however_few_the_cases(
+    store: RunStore, rule: str, outcome: str
+) -> None:
+    ran(store, [True] * 10)
+    gate = ran(store, [True] * 8 + [False] * 2, {"max_drop": 0.1, "rule": rule}, day=1)
+    assert gate is not None
+    assert (gate.drops[0].held, gate.drops[0].rule) == (outcome, rule)
+    within = ran(store, [True] * 9 + [False], {"max_drop": 0.1, "rule": rule}, day=2)
+    assert within is not None
+    assert within.held == "passed"
 
 
 def test_errors_cannot_lift_a_variant_over_its_tier(store: RunStore) -> None:
@@ -175,3 +214,13 @@ def test_a_judge_that_nobody_checked_decides_nothing(
 
 def test_where_no_model_judges_no_calibration_is_asked_for(store: RunStore) -> None:
     assert ran(store, [True], {"require_calibration": True}) is None
+
+
+def test_runs_of_which_one_requires_evidence_were_not_measured_the_same_way() -> None:
+    strict, plain = (make_rubric(require_evidence=strict) for strict in (True, False))
+    then = RunInfo(id="a", suite="s", started_at=START, rubric=plain)
+    now = RunInfo(id="b", suite="s", started_at=START + timedelta(days=1), rubric=strict)
+    assert compare_measures(then, now).changes == (
+        "only the later run requires evidence for every score",
+    )
+    assert compare_measures(then, now.model_copy(update={"rubric": plain})).kind == "same"

@@ -225,8 +225,8 @@ def test_a_judge_that_is_asked_from_inside_itself_fails_and_does_not_hang() -> N
 
 
 def test_an_error_of_the_template_is_raised_as_it_is() -> None:
-    judge = make_judge(always(), template="pointwise/trajectory")
-    with pytest.raises(TemplateError, match="renders a trace"):
+    judge = make_judge(always(), template="pointwise/checklist")
+    with pytest.raises(TemplateError, match="asks yes-or-no questions"):
         grade(judge)
 
 

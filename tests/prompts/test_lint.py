@@ -38,6 +38,35 @@ def test_shipped_rubrics_have_no_errors(name: str) -> None:
     assert [f for f in lint_rubric(load_rubric(name)) if f.severity == "error"] == []
 
 
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("question", "Is every tool call needed for the result?"),
+        ("question", "Does the trajectory stay with the request?"),
+        ("scoring_guide", "Read the output. Go through the tool calls in the trace."),
+    ],
+)
+def test_a_criterion_about_the_trace_says_that_it_needs_it(field: str, text: str) -> None:
+    (flaw,) = lint_rubric(rubric({field: text}))
+    assert (flaw.rule, flaw.severity) == ("trace-not-shown", "warning")
+    assert flaw.where == ("criteria", 0, field)
+    assert "needs: trace" in flaw.remedy
+    assert of_criterion(**{field: text, "needs": "trace"}) == []
+    assert of_criterion(**{field: text, "template": "pointwise/trajectory"}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is each claim supported by the output or by its trace?",
+        "Is there no trace of sarcasm where the request is formal?",
+        "Are all files read that are used, where a trace is shown?",
+    ],
+)
+def test_a_trace_that_is_optional_is_no_need(text: str) -> None:
+    assert "trace-not-shown" not in of_criterion(question=text)
+
+
 @pytest.mark.parametrize("word", ["appropriate", "properly", "of high quality", "Good", "adequate"])
 def test_a_vague_word_is_found_with_its_place(word: str) -> None:
     (flaw,) = lint_rubric(rubric({"question": f"Is the tone {word}?"}))

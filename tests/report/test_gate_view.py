@@ -38,6 +38,10 @@ def test_a_tier_is_told_with_the_value_and_what_is_asked() -> None:
     found = "value 0.85 [0.70, 0.92], 0.8 required"
     assert tier("passed") == f"v1: reaches production: {found}"
     assert tier("failed") == f"v1: is below production: {found}"
+    by_point = tier("failed", rule="point")
+    assert (
+        by_point == f"v1: is below production: {found}, decided by the measured value (rule: point)"
+    )
     undecided = f"v1: undecided for production: {found}"
     assert tier("inconclusive") == f"{undecided}; more cases are needed"
     assert tier("inconclusive", n_without=3) == (

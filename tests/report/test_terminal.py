@@ -148,6 +148,11 @@ def test_quotes_are_counted_only_where_there_are_any() -> None:
     quoting = conclude(RUBRIC, [make_judgment(evidence=(found, invented))])
     assert "1 of 2 quoted passages are in the outputs" in summary_text(quoting)
     assert "evidence" not in summary_text(verdict())
+    mixed = [make_judgment("accuracy", evidence=(invented,)), make_judgment("clarity")]
+    assert (
+        "0 of 1 quoted passages are in the outputs; 1 judgment quotes only others, 1 judgment "
+        "quotes nothing"
+    ) in " ".join(summary_text(conclude(RUBRIC, mixed)).split())
 
 
 def test_undecided_outputs_show_the_bounds_of_the_rate() -> None:

@@ -109,6 +109,6 @@ def test_nothing_to_grade_needs_nothing() -> None:
 
 
 def test_a_template_that_does_not_fit_is_an_error_before_anything_is_paid() -> None:
-    judge = make_judge(ScriptedModel(reply()), template="pointwise/trajectory")
-    with pytest.raises(TemplateError, match="trace"):
+    judge = make_judge(ScriptedModel(reply()), template="pointwise/checklist")
+    with pytest.raises(TemplateError, match="yes-or-no"):
         plan_grading(judge, TWO, RUBRIC)

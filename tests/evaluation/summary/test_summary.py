@@ -107,6 +107,18 @@ def test_quoted_passages_are_counted_with_those_found() -> None:
     assert (summary.n_evidence, summary.n_evidence_found) == (2, 1)
 
 
+def test_judgments_are_counted_by_what_they_quote() -> None:
+    found, invented = Evidence(quote="30 days", match="exact"), Evidence(quote="60 days")
+    judgments = [
+        make_judgment("accuracy", evidence=(invented, found)),
+        make_judgment("clarity", evidence=(invented,)),
+        make_judgment("accuracy", repeat=1),
+        make_judgment("clarity", repeat=1, source="human"),  # nobody asks people for quotations
+    ]
+    summary = summary_of(conclude(RUBRIC, judgments))
+    assert summary.evidence == {"found": 1, "not_found": 1, "none": 1}
+
+
 def test_judges_models_and_marks_are_named_once_each() -> None:
     judgments = [
         make_judgment("accuracy", judge="j t@1", model="m-1", flags=("smoke_model",)),
