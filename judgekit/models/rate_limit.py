@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
-from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
+from judgekit.models.request import (
+    Model,
+    ModelAround,
+    ModelReply,
+    ModelRequest,
+    check_model,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -91,7 +97,15 @@ class LimitedModel(ModelAround):
         self._failed_cases: set[str] = set()
         self._n_failed = 0
         self._is_suspect = False
+        self._unchecked: list[LimitedModel] = [self]
         self._loops: dict[asyncio.AbstractEventLoop, _Slots] = {}
+
+    def check_with(self, other: LimitedModel) -> None:
+        """Check both models before the first call to either of them is made."""
+        # Not at once: what is cached is read without a key, and without litellm.
+        if other._unchecked is not self._unchecked:
+            self._unchecked += other._unchecked
+            other._unchecked = self._unchecked
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         slots, call = self._in_loop(), object()
@@ -150,8 +164,8 @@ class LimitedModel(ModelAround):
         return slots
 
     async def _attempt(self, slots: _Slots, request: ModelRequest, call: object) -> ModelReply:
-        if self._fatal is not None:
-            self._stop_if_fatal()
+        if self._fatal is not None or self._unchecked:
+            self._require_callable()
         # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
         estimate = _estimated_tokens(request) if self._tokens else 0
         await self._admit(slots, call, estimate)
@@ -179,6 +193,13 @@ class LimitedModel(ModelAround):
             # good.
             self._tokens.give_back(estimate - actual)
         return reply
+
+    def _require_callable(self) -> None:
+        """Fail after a fatal error, and where a model lacks what its calls need."""
+        self._stop_if_fatal()
+        while self._unchecked:
+            check_model(self._unchecked[-1])
+            self._unchecked.pop()
 
     async def _admit(self, slots: _Slots, call: object, estimate: int) -> None:
         """Wait for a slot and for the rates, and until the endpoint is above suspicion."""

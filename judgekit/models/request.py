@@ -203,8 +203,19 @@ class ModelAround:
         # A model may keep its replies out of the cache: recorded ones are on disk already.
         self.cacheable = bool(getattr(model, "cacheable", True))
 
+    def check(self) -> None:
+        check_model(self._model)
+
     async def aclose(self) -> None:
         await close_model(self._model)
+
+
+def check_model(model: Model) -> None:
+    """Raise `SettingsError` where no call of a model can succeed, for example without a key."""
+    # No part of the protocol, as `aclose`: most models have nothing that can be checked before.
+    check = getattr(model, "check", None)
+    if check is not None:
+        check()
 
 
 async def close_model(model: Model | None) -> None:
