@@ -398,7 +398,7 @@ class _Means:
         return connection
 
     def _add(self, connection: Connection) -> None:
-        # No output is paid for that no judge could grade, for want of a key.
+        # Otherwise outputs would be paid for that no judge can grade, because its key is missing.
         self.connections.append(connection)
         check_together(self.connections)
 

@@ -54,8 +54,8 @@ class LimitedModel(ModelAround):
     fatal error hold for every call through it, from whichever event loop; the slots are
     counted per loop.
 
-    While an endpoint has never answered and calls fail, a single call goes on with its retries, as
-    a probe, and the others wait for it. When the probe fails as well, all calls are refused for a
+    While an endpoint has never answered and calls fail, a single call continues its retries, as a
+    probe, and the others wait for it. When the probe fails as well, all calls are refused for a
     minute with an error of the kind `cancelled`. After its first answer an endpoint is never
     suspected again.
     """
