@@ -95,7 +95,7 @@ class LimitedModel(ModelAround):
         self._fatal_until = float("inf")
         self._has_answered = False
         self._failed_cases: set[str] = set()
-        self._n_failed = 0
+        self._n_failed = self._n_probed = 0
         self._is_suspect = False
         self._unchecked: list[LimitedModel] = [self]
         self._loops: dict[asyncio.AbstractEventLoop, _Slots] = {}
@@ -116,12 +116,13 @@ class LimitedModel(ModelAround):
                 except ModelError as error:
                     self._take_note(error)
                     self._take_note_of_case(slots, error, request)
+                    is_last = not error.retryable or attempt == self._max_retries
+                    if slots.probe is call:
+                        self._take_note_of_probe(error, is_last=is_last)
                     # A key that is refused stays refused: a retry would only delay the message.
                     # The last error is raised as it is: it names the cause, and its kind decides
                     # what a run counts.
-                    if not error.retryable or attempt == self._max_retries:
-                        if slots.probe is call and self._is_suspect:
-                            self._refuse_while_down(error)
+                    if is_last:
                         raise
                     if error.retry_after_s:
                         continue  # the pause holds for every call, also for this one
@@ -276,10 +277,16 @@ class LimitedModel(ModelAround):
 
     def _forget_failures(self) -> None:
         self._failed_cases.clear()
-        self._n_failed, self._is_suspect = 0, False
+        self._n_failed, self._n_probed, self._is_suspect = 0, 0, False
 
-    def _refuse_while_down(self, error: ModelError) -> None:
-        """Make no further call for a while, for none of those so far was answered."""
+    def _take_note_of_probe(self, error: ModelError, *, is_last: bool) -> None:
+        """Make no further call for a while, once a suspect endpoint has failed its probe too."""
+        if not self._is_suspect:
+            return
+        # Counted for all probes together: the time limit of a case may end one before its retries.
+        self._n_probed += 1
+        if not is_last and self._n_probed <= self._max_retries:
+            return
         down = ModelError(
             f"none of {self._n_failed:,} calls to {self.name} succeeded, and no further call was "
             f"made; the last error: {error.message}",

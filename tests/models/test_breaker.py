@@ -176,6 +176,25 @@ async def test_a_cancelled_probe_is_replaced(time: VirtualTime) -> None:
     assert await time.run(work()) == [GOOD] * 3
 
 
+async def test_probes_that_are_cancelled_share_the_retries_of_one_call(time: VirtualTime) -> None:
+    endpoint = Endpoint(time, lambda _: broken("connection"))
+    model = limited(endpoint, first_backoff_s=60)
+
+    async def work() -> list[str]:
+        ends = []
+        for _ in range(30):
+            call = asyncio.ensure_future(outcome(model, ask()))
+            await time.sleep(0.01)  # less than the pause before the second attempt
+            call.cancel()
+            (end,) = await asyncio.gather(call, return_exceptions=True)
+            ends.append(end.kind if isinstance(end, ModelError) else "called off")
+        return ends
+
+    ends = await time.run(work())
+    assert ends[-20:] == ["cancelled"] * 20
+    assert len(endpoint.sent_at) == 1 + RETRIES
+
+
 async def test_after_a_minute_an_endpoint_is_called_again(time: VirtualTime) -> None:
     endpoint = Endpoint(time, lambda _: broken("connection") if time.now < 1040 else GOOD)
     model = limited(endpoint, max_concurrency=4)
