@@ -465,7 +465,7 @@ class ObservationWriter:
             await asyncio.sleep(0)
 
     def add_soon(self, observed: Observation) -> asyncio.Future[None]:
-        """Have one observation stored soon; if that fails, the end of the run says so."""
+        """Have one observation stored soon; if that fails, the run ends with the error."""
         done = self._add_waiting(observed)
         done.add_done_callback(self._note_failure)
         return done

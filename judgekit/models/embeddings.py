@@ -15,7 +15,7 @@ from judgekit.errors import ModelError
 from judgekit.models.credentials import OWN_ENDPOINT_KEYS, endpoint_label
 from judgekit.models.error_mapping import ProviderFault
 from judgekit.models.factory import Connection, connect
-from judgekit.models.request import ModelReply, ModelRequest, check_model
+from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.models.transports import DirectModel, LitellmModel
 from judgekit.records import EmbeddingUsage, JsonObject, Usage
 
@@ -72,7 +72,8 @@ class EmbeddingModel:
         )
 
     def check(self) -> None:
-        check_model(self._inner)
+        if isinstance(self._inner, LitellmModel):
+            self._inner.check()
 
     async def aclose(self) -> None:
         await self._inner.aclose()

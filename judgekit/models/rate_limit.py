@@ -16,13 +16,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
-from judgekit.models.request import (
-    Model,
-    ModelAround,
-    ModelReply,
-    ModelRequest,
-    check_model,
-)
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -83,6 +77,7 @@ class LimitedModel(ModelAround):
         self._max_concurrency = max_concurrency
         self._requests = None if rpm is None else _Bucket(rpm / 60, clock)
         self._tokens = None if tpm is None else _Bucket(tpm / 60, clock)
+        self._is_limited = self._requests is not None or self._tokens is not None
         self._timeout_s = timeout_s
         self._max_retries = max_retries
         self._first_backoff_s = first_backoff_s
@@ -97,18 +92,27 @@ class LimitedModel(ModelAround):
         self._failed_cases: set[str] = set()
         self._n_failed = self._n_probed = 0
         self._is_suspect = False
-        self._unchecked: list[LimitedModel] = [self]
+        self._unchecked = [] if self.check is None else [(self, self.check)]
         self._loops: dict[asyncio.AbstractEventLoop, _Slots] = {}
 
     def check_with(self, other: LimitedModel) -> None:
-        """Check both models before the first call to either of them is made."""
+        """Check both models before the first call to either of them."""
         # Not at once: what is cached is read without a key, and without litellm.
         if other._unchecked is not self._unchecked:
             self._unchecked += other._unchecked
             other._unchecked = self._unchecked
 
+    def _check_others(self) -> None:
+        for model, check in self._unchecked:
+            # The model itself is checked by its own call, which a budget may refuse to make.
+            if model is not self:
+                check()
+        self._unchecked.clear()
+
     async def complete(self, request: ModelRequest) -> ModelReply:
         slots, call = self._in_loop(), object()
+        if self._unchecked:
+            self._check_others()
         try:
             for attempt in range(self._max_retries + 1):
                 try:
@@ -143,10 +147,10 @@ class LimitedModel(ModelAround):
 
     def _in_loop(self) -> _Slots:
         loop = asyncio.get_running_loop()
-        if self._fatal is not None and self._clock() >= self._fatal_until:
-            self._fatal, self._fatal_until = None, float("inf")
-            self._forget_failures()
         slots = self._loops.get(loop)
+        is_over = self._fatal is not None and self._clock() >= self._fatal_until
+        if is_over:
+            self._fatal, self._fatal_until = None, float("inf")
         if slots is None:
             for other in list(self._loops):
                 if other.is_closed():
@@ -162,11 +166,13 @@ class LimitedModel(ModelAround):
                 slots.stop()
         elif self._fatal is None and slots.stopped.done():
             slots.stopped = loop.create_future()
+        if is_over:
+            self._forget_failures(slots)
         return slots
 
     async def _attempt(self, slots: _Slots, request: ModelRequest, call: object) -> ModelReply:
-        if self._fatal is not None or self._unchecked:
-            self._require_callable()
+        if self._fatal is not None:
+            self._stop_if_fatal()
         # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
         estimate = _estimated_tokens(request) if self._tokens else 0
         await self._admit(slots, call, estimate)
@@ -176,18 +182,20 @@ class LimitedModel(ModelAround):
             reply = await complete_in_time(self._model, request, self._timeout_s)
             if slots.allowed < slots.most:
                 slots.succeeded()
-            if not self._has_answered:
-                self._note_answer(slots)
+            self._has_answered = True
+            if self._n_failed:
+                self._forget_failures(slots)
         except ModelError as error:
             if error.kind == "rate_limited":
                 # Additive increase, multiplicative decrease, as in TCP: it finds the rate a
                 # provider allows.
                 slots.crowded(sent)
-            if not self._has_answered and error.kind in _WORKING_KINDS:
-                self._note_answer(slots)
             raise
         finally:
-            slots.returned()
+            slots.n_out -= 1
+            if self._is_suspect and not slots.n_out and slots.probe is None:
+                slots.wake_held()
+            slots.release()
         if self._tokens and reply.usage:
             actual = reply.usage.input_tokens + reply.usage.output_tokens
             # The bucket follows what providers count, or a low estimate would exceed the limit for
@@ -195,19 +203,13 @@ class LimitedModel(ModelAround):
             self._tokens.give_back(estimate - actual)
         return reply
 
-    def _require_callable(self) -> None:
-        """Fail after a fatal error, and where a model lacks what its calls need."""
-        self._stop_if_fatal()
-        while self._unchecked:
-            check_model(self._unchecked[-1])
-            self._unchecked.pop()
-
     async def _admit(self, slots: _Slots, call: object, estimate: int) -> None:
         """Wait for a slot and for the rates, and until the endpoint is above suspicion."""
         while True:
             await slots.acquire()
             try:
-                await self._until_allowed(slots, estimate)
+                if self._is_limited or self._fatal or self._held_until > self._clock():
+                    await self._until_allowed(slots, estimate)
             except BaseException:
                 slots.release()
                 raise
@@ -261,6 +263,10 @@ class LimitedModel(ModelAround):
         """Count a failure of an endpoint that has never answered."""
         if self._has_answered or error.fatal or self._fatal is not None:
             return
+        if error.kind in _WORKING_KINDS:
+            self._has_answered = True
+            self._forget_failures(slots)
+            return
         self._n_failed += 1
         # By case, since an output that is too long fails with every criterion.
         self._failed_cases.add(request.subject.case_id or request.key)
@@ -270,14 +276,10 @@ class LimitedModel(ModelAround):
         if was_suspect and not is_suspect:
             slots.wake_held()
 
-    def _note_answer(self, slots: _Slots) -> None:
-        self._has_answered = True
-        self._forget_failures()
-        slots.wake_held()
-
-    def _forget_failures(self) -> None:
+    def _forget_failures(self, slots: _Slots) -> None:
         self._failed_cases.clear()
         self._n_failed, self._n_probed, self._is_suspect = 0, 0, False
+        slots.wake_held()
 
     def _take_note_of_probe(self, error: ModelError, *, is_last: bool) -> None:
         """Make no further call for a while, once a suspect endpoint has failed its probe too."""
@@ -380,13 +382,6 @@ class _Slots:
         self.n_in_flight -= 1
         if self.waiting:
             self._hand_out()
-
-    def returned(self) -> None:
-        """Count a call that was sent as ended, and pass its slot on."""
-        self.n_out -= 1
-        if not self.n_out and self.probe is None:
-            self.wake_held()
-        self.release()
 
     def is_probe(self, call: object) -> bool:
         """Whether a call is the one that is sent to a suspect endpoint; the first that asks is."""

@@ -26,9 +26,9 @@ class Press:
         if name == module:
             os.kill(os.getpid(), signal.SIGINT)
 
-from judgekit.__main__ import main
+from judgekit.__main__ import start
 sys.meta_path.insert(0, Press())
-main()
+start()
 """
 
 
