@@ -161,7 +161,9 @@ def commands_page() -> str:
         Markdown.
     """
     parts = ["# Commands and options", _COMMANDS_INTRO]
-    context = click.Context(judgekit, info_name="judgekit")
+    # With the settings of the real one: click keeps the help option that a command is first asked
+    # for, here without `-h`.
+    context = click.Context(judgekit, info_name="judgekit", **judgekit.context_settings)
     for title, names in JOBS.items():
         parts.append(f"## {title}")
         for name in names:

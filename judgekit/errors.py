@@ -233,6 +233,10 @@ class NotEnoughDataError(JudgekitError):
     """The data do not identify the estimate."""
 
 
+class NotComparableError(JudgekitError):
+    """Two runs were not measured the same way, so that nothing is decided between them."""
+
+
 class DownloadError(JudgekitError):
     """A published file could not be fetched, or differs from the pinned checksum."""
 
@@ -243,7 +247,8 @@ class ApprovalRefusedError(JudgekitError):
     Args:
         message: Why.
         hint: What to do.
-        is_worse: Whether the evidence shows that the other version is better.
+        is_worse: Whether the evidence is against the version: the other one is better, or it fails
+            its own gate.
     """
 
     def __init__(self, message: str, *, hint: str | None = None, is_worse: bool = False) -> None:

@@ -4,6 +4,13 @@ from .agreement import (
 from .breakdown import (
     Disagreement as Disagreement,
 )
+from .comparison_labels import (
+    LabelledComparison as LabelledComparison,
+    check_winner_labels as check_winner_labels,
+    correct_scores as correct_scores,
+    correct_wins as correct_wins,
+    labels_of_sides as labels_of_sides,
+)
 from .confidence import (
     Reliability as Reliability,
     Review as Review,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from judgekit.calibration.inputs import CalibrationOptions
     from judgekit.calibration.items import AlignedItems
     from judgekit.stats.correction import CorrectedMean, LabelsAre
+    from judgekit.stats.ppi import LamTuning
 
 # A deviation needs two labels.
 _FEW = 2
@@ -137,7 +138,7 @@ class _Sides:
 
 
 def correct_figure(
-    aligned: AlignedItems, what: str, options: CalibrationOptions
+    aligned: AlignedItems, what: str, options: CalibrationOptions, *, tuning: LamTuning = "plug-in"
 ) -> CorrectedFigure:
     """The judge's rate or mean, corrected for its errors."""
     sides = _sides(aligned, by_pass=what == "pass rate")
@@ -145,7 +146,7 @@ def correct_figure(
     if aligned.is_nominal or not len(sides.labels) or not len(sides.others):
         return _uncorrected(sides, what, level, is_nominal=aligned.is_nominal)
     labels_are = options.labels_are or "random"
-    corrected = corrected_mean(*sides.scores, labels_are=labels_are, level=level)
+    corrected = corrected_mean(*sides.scores, labels_are=labels_are, tuning=tuning, level=level)
     looks = _looks_random(sides, corrected)
     estimate = corrected.corrected
     warnings = [*corrected.warnings]
@@ -154,7 +155,7 @@ def correct_figure(
     if sides.is_clustered and not isnan(estimate.value):
         if labels_are == "random":
             # Post-stratification has no clustered variance here, and PPI++ has.
-            by_case = ppi_mean(*sides.scores, clusters=sides.clusters, level=level)
+            by_case = ppi_mean(*sides.scores, tuning=tuning, clusters=sides.clusters, level=level)
             if isnan(by_case.low):
                 estimate = replace(estimate, low=nan, high=nan, reason=by_case.reason)
             else:

@@ -76,8 +76,8 @@ _Question = tuple[str | None, str | None, int]
 """Order, criterion and repeat of a reply; without a criterion it answers all."""
 
 
-def judged_from_run(run: Run) -> PointwiseData:
-    """The judgments of a run, without those of human judges."""
+def judged_from_run(run: Run, variant: str | None = None) -> PointwiseData:
+    """The judgments of a run, or of one variant of it, without those of human judges."""
     # A human judge would be compared with human labels, and agreement would be overstated.
     humans = {j.judge for result in run.results() for j in result.judgments if j.source == "human"}
     machines = [name for name in run.info.panel.judges if name not in {"human", *humans}]
@@ -85,7 +85,7 @@ def judged_from_run(run: Run) -> PointwiseData:
     info = run.info.model_copy(update={"panel": only_machines})
     panel = without_human_judges(judging_of_run(run.info))
     grades = PointwiseData(rubric=info.rubric, asked=panel, origin={"run": run.id})
-    for result in run.results():
+    for result in run.results(variant=variant):
         machine = result.model_copy(
             update={"judgments": tuple(j for j in result.judgments if j.source != "human")}
         )

@@ -97,7 +97,7 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
             # Evidence about an older version of the prompt approves nothing.
             check_version_current(evidence, variant, suite)
             found = approve_version(
-                stored, evidence, variant, baseline, by=options.by or _user(), because=because
+                stored, evidence, variant, baseline, by=options.by or user_name(), because=because
             )
         except ApprovalRefusedError as refused:
             console.note(f"not approved: {message_lines(str(refused))}")
@@ -108,7 +108,7 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
     p = "" if decision.p is None else f", p {decision.p:.2g}"
     words = (
         f"approved: {printable(variant)} is better than {printable(baseline)}: "
-        f"{decision.reason}{p} ({what} {ids})"
+        f"{decision.reason}{p} ({what} {ids}); its gate: {printable(found.gate or 'none')}"
     )
     document = Document(
         "Approval", Conclusion(words, "better"), (), lambda: approval_json(found, "approved")
@@ -118,7 +118,8 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
         console.note(f"stored as {found.id}, approved by {printable(found.by)}")
 
 
-def _user() -> str:
+def user_name() -> str:
+    """The name of the user of this system."""
     try:
         return getpass.getuser()
     except (KeyError, OSError) as error:  # a container's user may have no name

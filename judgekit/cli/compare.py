@@ -14,10 +14,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgekit.calibration import (
+    CalibrationOptions,
+    check_winner_labels,
+    correct_scores,
+    correct_wins,
+    judged_from_run,
+    labels_of_sides,
+)
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
 from judgekit.cli.options import (
+    EXISTING_FILE,
     NEW_FILE,
     ContestOptions,
     max_cost_option,
@@ -41,18 +50,21 @@ from judgekit.cli.sides import (
     show_pair_plan,
     side_budget,
 )
+from judgekit.datasets import read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
+    DEFAULT_PRIOR,
+    ORDER_SEED_KEY,
     ComparisonRecorder,
     ComparisonTerms,
+    Run,
     SideComparer,
-    SideScores,
     analyse_pairs,
     compare_side_scores,
     counted_pairs,
     new_comparison,
-    on_common_scale,
+    paired_sides,
     require_same_comparison,
     unanalysed_pairs,
 )
@@ -66,13 +78,17 @@ from judgekit.report import (
     message,
     numbers,
     score_comparison_document,
+    with_human_labels,
 )
+from judgekit.stats.correction import LabelsAre
 from judgekit.store import LATEST_COMPARISON, RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable
+    from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
+    from judgekit.calibration import LabelledComparison
     from judgekit.cli.options import TalkOptions
+    from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import ComparisonSummary, Pairing
     from judgekit.judge import Panel
     from judgekit.models import Budget
@@ -88,14 +104,39 @@ if TYPE_CHECKING:
 class _CompareOptions(ContestOptions):
     until_decided: bool = option(
         "--until-decided",
-        "Test after every case and stop once significant (always-valid test).",
+        "Test after every case, in random order, and stop once significant (always-valid test).",
         default=False,
     )
     max_cases: int | None = option(
         "--max-cases", "With --until-decided: maximum number of cases.", ge=1
     )
+    prior: float | None = option(
+        "--prior",
+        "With --until-decided: the test's prior is Beta(N, N); 10 suits small differences, 1 large "
+        f"ones (default {DEFAULT_PRIOR:g}).",
+        gt=0,
+        metavar="N",
+    )
+    seed: int = option("--seed", "Random seed of the sample, and of the --until-decided order.", 0)
     scores: bool = option(
         "--scores", "Compare the stored scores of two runs; calls no judge.", default=False
+    )
+    anytime: bool = option(
+        "--anytime",
+        "With --scores: decide by a confidence sequence, valid at any number of looks.",
+        default=False,
+    )
+    labels: Path | None = option(
+        "--labels",
+        "Human labels of some cases, as for calibrate: they correct the result, and the corrected "
+        "figure decides.",
+        kind=EXISTING_FILE,
+        metavar="FILE",
+    )
+    # Without a default: only whoever chose the cases knows whether a correction is valid.
+    labels_are: LabelsAre | None = option(
+        "--labels-are",
+        "How labelled cases were chosen: at random among the compared ones, or otherwise.",
     )
     max_cost: float | None = max_cost_option(
         "Stop at this cost, outputs included; --resume continues. Exit code 5."
@@ -132,7 +173,8 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     side answers are skipped and reported. With several judges, each has one vote.
 
     Every comparison is stored: judgekit show --comparisons. Exit code 0 if one side is better, 4 if
-    the result is inconclusive, 3 if a judge failed.
+    the result is inconclusive, 3 if a judge failed. With --labels, the figure corrected by human
+    labels decides; fewer than 20 labelled cases are inconclusive.
 
     Examples:
         judgekit compare v1 v2
@@ -140,8 +182,34 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         judgekit compare v1 v2 --until-decided --max-cases 200
     """
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
+    _check_options(options)
+    # Invalid labels are reported before any call.
+    labels = None if options.labels is None else read_labels(options.labels)
+    with ExitStack() as stack:
+        if options.scores:
+            # Two files have no stored scores; that error needs no store.
+            uses_store = not (is_file_argument(a) and is_file_argument(b))
+            store = existing_store(options.store, stack) if uses_store else None
+            sys.exit(_compare_scores((a, b), store, labels, options, files))
+        # Outputs are evidence: no option may overwrite a file that is compared.
+        for file in (*files.exports, options.analysis):
+            check_comparison_file(file, (a, b))
+        sides = parse_sides((a, b), options.config)
+        sys.exit(_compare_blind(sides, labels, options, files, stack))
+
+
+def _check_options(options: _CompareOptions) -> None:
+    """Refuse options that do not apply together."""
     if options.max_cases is not None and not options.until_decided:
         raise SettingsError("--max-cases goes with --until-decided", hint="-n takes the first N")
+    if options.prior is not None and not options.until_decided:
+        raise SettingsError(
+            "--prior goes with --until-decided", hint="add --until-decided, or omit --prior"
+        )
+    if options.anytime and not options.scores:
+        raise SettingsError(
+            "--anytime goes with --scores", hint="a blind comparison has --until-decided"
+        )
     if options.scores and (options.until_decided or options.dry_run):
         raise SettingsError(
             "--scores calls no judge: --until-decided and --dry-run do not apply",
@@ -149,16 +217,18 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         )
     if options.dry_run and options.resume is not None:
         raise SettingsError("--dry-run starts nothing to resume", hint="omit --resume")
-    with ExitStack() as stack:
-        if options.scores:
-            # Two files have no stored scores; that error needs no store.
-            uses_store = not (is_file_argument(a) and is_file_argument(b))
-            store = existing_store(options.store, stack) if uses_store else None
-            sys.exit(_compare_scores((a, b), store, options, files))
-        # Outputs are evidence: no option may overwrite a file that is compared.
-        for file in (*files.exports, options.analysis):
-            check_comparison_file(file, (a, b))
-        sys.exit(_compare_blind(parse_sides((a, b), options.config), options, files, stack))
+    if options.labels_are is not None and options.labels is None:
+        raise SettingsError("--labels-are describes --labels", hint="give --labels FILE too")
+    if options.labels is not None and (options.until_decided or options.anytime):
+        raise SettingsError(
+            "--labels corrects a fixed number of cases: its interval does not hold for a "
+            "comparison that looks until it is decided",
+            hint="omit --labels, or omit --until-decided and --anytime",
+        )
+
+
+def _correction_options(options: _CompareOptions) -> CalibrationOptions:
+    return CalibrationOptions(level=1 - options.alpha, labels_are=options.labels_are)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +240,15 @@ class _Job:
     resumed: bool
     budget: Budget | None
     files: OutputFiles
+    labels: Sequence[LocatedLabel] | None
 
 
 def _compare_blind(
-    sides: SideArguments, options: _CompareOptions, files: OutputFiles, stack: ExitStack
+    sides: SideArguments,
+    labels: Sequence[LocatedLabel] | None,
+    options: _CompareOptions,
+    files: OutputFiles,
+    stack: ExitStack,
 ) -> int:
     check_pair_judge(sides.suite, options, options.judge_model)
     is_generated = sides.kind == "generated"
@@ -187,24 +262,26 @@ def _compare_blind(
     comparison, run = _resumed(found, options, is_generated=is_generated)
     # Without a choice of its own, a resumed comparison completes what it began.
     if comparison is not None and not (options.filter_tag or options.limit or options.sample):
-        names = {"tags": "filter_tag"}
+        names = {"tags": "filter_tag", ORDER_SEED_KEY: "seed"}
         stored = {names.get(name, name): value for name, value in comparison.chosen.items()}
         options = _CompareOptions.of(options, **stored)
     budget = side_budget(sides, options)
     if is_generated:
         produced = produced_sides(sides, options, budget, stack, open_store, run)
         panel, rubric, (a, b) = produced.panel, produced.rubric, produced.sides
-        pairing = pairing_of((a, b), options)
+        pairing = pairing_of((a, b), options, is_shuffled=options.until_decided)
     else:
         panel, rubric, (a, b) = existing_sides(
             sides, options, options.judge_model, found, budget, stack
         )
-        pairing = pairing_of((a, b), options)
+        pairing = pairing_of((a, b), options, is_shuffled=options.until_decided)
         cases = (pair.case for pair in pairing.pairs())
         check_one_rubric(cases, rubric, sides.suite, options.rubric)
     survey = pairing.survey()
     if not survey.n_pairs:
         raise no_common_case_error()
+    if labels is not None:
+        check_winner_labels(pairing.pairs(), rubric, labels, _correction_options(options))
     if options.dry_run:
         # A comparison that stops early makes fewer calls.
         pairs = islice(pairing.pairs(), options.max_cases)
@@ -213,11 +290,12 @@ def _compare_blind(
         alpha=options.alpha,
         until_decided=options.until_decided,
         max_cases=options.max_cases,
+        prior=options.prior or DEFAULT_PRIOR,
         suite=None if sides.suite is None else sides.suite.name,
     )
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
     info = info if comparison is None else require_same_comparison(comparison, info)
-    job = _Job(panel, pairing, info, open_store(), comparison is not None, budget, files)
+    job = _Job(panel, pairing, info, open_store(), comparison is not None, budget, files, labels)
     return _compare_and_show(job, options)
 
 
@@ -237,7 +315,11 @@ def _resumed(
 
 
 def _compare_scores(
-    names: tuple[str, str], store: RunStore | None, options: _CompareOptions, files: OutputFiles
+    names: tuple[str, str],
+    store: RunStore | None,
+    labels: Sequence[LocatedLabel] | None,
+    options: _CompareOptions,
+    files: OutputFiles,
 ) -> int:
     if files.exports:
         raise SettingsError(
@@ -246,17 +328,21 @@ def _compare_scores(
     if store is None:
         raise SettingsError("--scores compares stored runs, and there is no store", hint="--store")
     (first, one), (second, other) = (run_and_variant(name, store) for name in names)
-    # Values calibrated by different maps are not on one scale.
-    runs = on_common_scale(first, second)
-    if runs != (first, second):
-        console.note("the runs have different calibrations: uncalibrated values are compared")
-    sides = [
-        SideScores(store.results(run.id, variant=variant), run, options.filter_tag)
-        for run, variant in zip(runs, (one, other), strict=True)
-    ]
-    compared = compare_side_scores(sides[0], sides[1], names, alpha=options.alpha)
-    show_document(score_comparison_document(compared), options, files)
-    return 0 if compared.decision.winner is not None else Exit.INCONCLUSIVE
+    a, b, measure = paired_sides(store, (first, one), (second, other), tags=options.filter_tag)
+    compared = compare_side_scores(
+        a, b, names, alpha=options.alpha, notes=measure.notes, anytime=options.anytime
+    )
+    document, decision = score_comparison_document(compared), compared.decision
+    if labels is not None:
+        judged = (
+            judged_from_run(Run(measure.a, store), one),
+            judged_from_run(Run(measure.b, store), other),
+        )
+        own = labels_of_sides(labels, (one, other), names)
+        found = correct_scores(compared, (a, b), judged, own, _correction_options(options))
+        document, decision = with_human_labels(document, found, *names), found.decision
+    show_document(document, options, files)
+    return 0 if decision.winner is not None else Exit.INCONCLUSIVE
 
 
 def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
@@ -296,7 +382,8 @@ def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
         # Also after an error: every answer that was paid for must be found by --resume.
         recorder.flush()
         job.store.end_comparison(info.id, status=status)
-    _show(summary, job, options)
+    summary, labelled = _corrected(summary, job, options)
+    _show(summary, labelled, job, options)
     code = _code(summary, status, command, comparer.fatal_error)
     if code not in {0, Exit.INCOMPLETE, Exit.INCONCLUSIVE}:
         return code
@@ -359,11 +446,31 @@ async def follow_comparisons(
                 display.advance([], target_usd=paid)
 
 
-def _show(summary: ComparisonSummary, job: _Job, options: ContestOptions) -> None:
+def _corrected(
+    summary: ComparisonSummary, job: _Job, options: _CompareOptions
+) -> tuple[ComparisonSummary, LabelledComparison | None]:
+    """The result, and its correction by human labels where there are some, which then decides."""
+    if job.labels is None:
+        return summary, None
+    judged = counted_pairs(job.store, job.info)
+    how = _correction_options(options)
+    pairs, rubric = job.pairing.pairs(), job.info.rubric
+    labelled = correct_wins(pairs, judged, rubric, job.labels, summary, how)
+    return replace(summary, decision=labelled.decision), labelled
+
+
+def _show(
+    summary: ComparisonSummary,
+    labelled: LabelledComparison | None,
+    job: _Job,
+    options: ContestOptions,
+) -> None:
     info = job.info
     document = comparison_document(summary)
-    data = replace(document, data=lambda: {"id": info.id, **comparison_data(summary)})
-    show_document(data, options, job.files)
+    document = replace(document, data=lambda: {"id": info.id, **comparison_data(summary)})
+    if labelled is not None:
+        document = with_human_labels(document, labelled, summary.a, summary.b)
+    show_document(document, options, job.files)
     if not options.quiet and not options.as_json:
         console.note(f"stored as {info.id}: judgekit show {info.id}")
     for path in job.files.exports:

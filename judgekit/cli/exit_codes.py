@@ -45,7 +45,7 @@ def exit_code(error: errors.JudgekitError) -> int:
         return Exit.FROZEN
     if isinstance(error, errors.BudgetExceededError):
         return Exit.LIMIT
-    if isinstance(error, errors.NotEnoughDataError):
+    if isinstance(error, errors.NotEnoughDataError | errors.NotComparableError):
         return Exit.INCONCLUSIVE
     is_elsewhere = isinstance(error, errors.JudgeError | errors.DownloadError)
     if isinstance(error, errors.StoreError):

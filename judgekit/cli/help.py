@@ -37,13 +37,15 @@ COMMAND_GROUPS = {
         "allow_scripts",
     ),
     "Statistics": (
-        "alpha", "until_decided", "max_cases", "scores", "pairs", "top", "ties", "max_comparisons",
-        "labels_are", "right", "max_error", "epsilon", "alignment", "half_width", "suggest",
-        "worst", "by", "cluster", "few_shot", "anchors", "holdout", "probes", "n_calls", "attacks",
-        "attacks_each", "margin", "share_margin", "self_test",
+        "alpha", "until_decided", "max_cases", "prior", "scores", "anytime", "labels", "pairs",
+        "top", "ties", "max_comparisons", "labels_are", "right", "max_error", "epsilon",
+        "alignment", "half_width", "suggest", "worst", "by", "cluster", "few_shot", "anchors",
+        "holdout", "probes", "n_calls", "attacks", "attacks_each", "margin", "share_margin",
+        "self_test",
     ),
     "Output": (
         "output", "analysis", "write_map", "write_anyway", "form", "as_json", "fail_under",
+        "max_drop", "baseline", "tier",
         "fail_on", "min_kappa", "require_stand_in", "store", "no_store", "notes", "no_progress",
         "quiet", "verbose",
     ),
@@ -51,12 +53,12 @@ COMMAND_GROUPS = {
 """The groups of long help texts, each with the parameters it shows, in this order."""
 
 RARE = frozenset({
-    "allow_scripts", "analysis", "alignment", "attacks", "attacks_each", "by", "cluster",
+    "allow_scripts", "analysis", "alignment", "anytime", "attacks", "attacks_each", "by", "cluster",
     "consensus", "epsilon", "filter_name", "half_width", "holdout", "labels_are", "margin",
     "max_comparisons", "max_error", "max_time", "n_calls", "no_progress", "notes", "own_family",
-    "pairs", "paraphrases", "require_calibration", "right", "seed", "self_test", "share_margin",
-    "suggest", "target_command", "target_http", "target_python", "ties", "top", "worst",
-    "write_anyway",
+    "pairs", "paraphrases", "prior", "require_calibration", "right", "seed", "self_test",
+    "share_margin", "suggest", "target_command", "target_http", "target_python", "ties", "top",
+    "worst", "write_anyway",
     *(entry.parameter or name for name, _, entry in command_options() if entry.is_rare),
 })  # fmt: skip
 """Parameters that a first reader of the help does not need."""

@@ -44,6 +44,7 @@ JOBS: dict[str, dict[str, str]] = {
         "calibrate": "Measure a judge against human labels and correct its bias.",
         "audit": "Probe a judge for eleven known biases (position, length, …).",
         "tune": "Improve a rubric's wording using labels; verify on held-out cases.",
+        "gate": "Decide whether a stored run passes; accept a run as a baseline.",
         "approve": "Approve a variant on stored evidence that it is better.",
         "data": "List and download public labelled data sets.",
     },

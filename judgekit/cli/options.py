@@ -79,6 +79,28 @@ def option(
     return field
 
 
+def baseline_option() -> Any:
+    """The earlier run that a gate compares with."""
+    return option(
+        "--baseline",
+        "Earlier run to compare the pass rate with: its id, previous, best or accepted (default "
+        "previous).",
+        metavar="RUN",
+    )
+
+
+def max_drop_option() -> Any:
+    """How far the pass rate may fall."""
+    return option(
+        "--max-drop",
+        "Exit 1 if the pass rate falls further below the baseline's; in points, 0.10 is ten "
+        "percentage points.",
+        metavar="POINTS",
+        ge=0,
+        le=1,
+    )
+
+
 def max_cost_option(words: str) -> Any:
     """The field of the cost limit, whose consequence differs from command to command."""
     return option("--max-cost", words, gt=0, metavar="USD", has_variable=True)

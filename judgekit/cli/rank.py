@@ -67,6 +67,7 @@ class _RankOptions(ContestOptions):
     max_comparisons: int | None = option(
         "--max-comparisons", "Maximum number of comparisons.", ge=1
     )
+    seed: int = option("--seed", "Random seed of the sample, and of the order of cases.", 0)
     max_cost: float | None = max_cost_option(
         "Stop at this cost, outputs included; run it again to continue. Exit code 5."
     )

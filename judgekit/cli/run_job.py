@@ -27,6 +27,7 @@ from judgekit.evaluation import (
     Session,
     calibration_of_run,
     calibration_of_suite,
+    decide_gate,
     meets_calibration_gate,
     open_recorded,
     prepare_run,
@@ -36,6 +37,7 @@ from judgekit.evaluation import (
 from judgekit.report import (
     Details,
     RunAnswers,
+    gate_words,
     grading_json,
     message,
     not_empty,
@@ -94,6 +96,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     # The answers are read once for all of it.
     summary = run.summary(watch=answers.take, results=results)
     gate = run.gate(summary)
+    _record_gate(setup, ended, gate)
 
     def data() -> dict[str, object]:
         unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
@@ -114,7 +117,17 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
             n = numbers.format_count(write_results(path, run.results()), "answer")
         if not (setup.is_grading and options.quiet):
             console.note(f"wrote {n} to {path}")
-    return _conclude_run(setup, summary, gate, options.fail_under)
+    return _conclude_run(setup, summary, gate, options)
+
+
+def _record_gate(setup: RunSetup, run: RunInfo, gate: GateResult | None) -> None:
+    """Store what the gate decided: a run that failed it is no baseline of the next."""
+    reason = "" if gate is None else gate_words(gate)
+    decision = decide_gate(gate, run, setup.session.now(), reason)
+    known = setup.store.gate_decisions(run.suite).get(run.id)
+    # A run that was accepted stays accepted when it is resumed.
+    if decision is not None and (known is None or known.outcome != "accepted"):
+        setup.store.record_gate(decision)
 
 
 def prepared_run(setup: RunSetup, *, resumes: bool) -> RunInfo:
@@ -197,8 +210,14 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
         await opened.aclose()
 
 
+_NOT_GATED = (
+    "nothing was gated; to fail on low quality: --fail-under RATE, --max-drop POINTS, or `gate:` "
+    "in the suite"
+)
+
+
 def _conclude_run(
-    setup: RunSetup, summary: RunSummary, gate: GateResult | None, fail_under: float | None
+    setup: RunSetup, summary: RunSummary, gate: GateResult | None, options: EngineOptions
 ) -> int:
     """The exit code of a run, with the note that explains it and names the next command."""
     run, session = summary.run, setup.session
@@ -223,7 +242,8 @@ def _conclude_run(
         console.note(message.NOT_ASSESSED if is_answered else retry_note)
         return Exit.INCOMPLETE
     if not summary.is_blank or run.status == "waiting":
-        return _quality(summary, gate, fail_under)
+        asks = not (setup.is_grading or options.quiet or options.as_json)
+        return _quality(summary, gate, options.fail_under, asks_for_gate=asks)
     # No judge failed, but nothing is decided either: exit code 0 would look like a success.
     console.note(undecided_reason(summary))
     if not n_errors and not any(variant.assertions for variant in summary.variants):
@@ -233,7 +253,11 @@ def _conclude_run(
     return Exit.INCOMPLETE
 
 
-def _quality(summary: RunSummary, gate: GateResult | None, fail_under: float | None) -> int:
+def _quality(
+    summary: RunSummary, gate: GateResult | None, fail_under: float | None, *, asks_for_gate: bool
+) -> int:
+    if gate is None and fail_under is None and asks_for_gate:
+        console.note(_NOT_GATED)
     codes = [0 if fail_under is None else _under(summary, fail_under)]
     if gate is not None and gate.held in {"failed", "inconclusive"}:
         is_failed = gate.held == "failed"

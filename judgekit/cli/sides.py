@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from judgekit.cli.options import ComparingOptions
-    from judgekit.evaluation import OutputPair
+    from judgekit.evaluation import Choice, OutputPair
     from judgekit.records import Case, Dataset, RunInfo
     from judgekit.store import RunStore
 
@@ -179,14 +179,17 @@ def no_common_case_error() -> SettingsError:
     )
 
 
-def pairing_of(sides: tuple[Side, Side], options: ComparingOptions) -> Pairing:
-    """The pairs of two sides that the options choose."""
+def pairing_of(
+    sides: tuple[Side, Side], options: ComparingOptions, *, is_shuffled: bool = False
+) -> Pairing:
+    """The pairs of two sides that the options choose, in the order of the files or shuffled."""
     return Pairing(
         *sides,
         tags=options.filter_tag,
         limit=options.limit,
         sample=options.sample,
         seed=options.seed,
+        is_shuffled=is_shuffled,
     )
 
 
@@ -456,12 +459,7 @@ def _produce(
     """Have the variants answer, without a judge; the run and its cost."""
     # Outputs are produced as `judgekit run` does, with the same cache and the same cost limit, and
     # are on disk before anything is compared.
-    limits = [limit for limit in (options.limit, options.max_cases) if limit is not None]
-    chosen = (
-        selected_cases(options, limit=min(limits, default=None))
-        if resumed is None
-        else choice_of_run(resumed)
-    )
+    chosen = _cases_to_answer(options) if resumed is None else choice_of_run(resumed)
     opened = open_suite(
         suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
     )
@@ -491,6 +489,18 @@ def _produce(
         console.note("some replies are not in the frozen cache, and no calls were made for them")
         sys.exit(Exit.FROZEN)
     return ended, 0.0 if opened.budget is None else opened.budget.spent_usd
+
+
+def _cases_to_answer(options: ContestOptions) -> Choice:
+    """The cases that need outputs: no more than a comparison may look at."""
+    chosen = selected_cases(options)
+    most = options.max_cases
+    # With -n, which of the first N cases are compared is random: all of them need outputs.
+    if most is None or options.limit is not None:
+        return chosen
+    # Drawn, not the first ones: those of a sorted dataset are no fair part of it.
+    most = most if options.sample is None else min(most, options.sample)
+    return replace(chosen, sample=most, seed=options.seed)
 
 
 def _answering_suite(

@@ -25,8 +25,10 @@ from judgekit.cli.options import (
     StoreOptions,
     SuiteOptions,
     TalkOptions,
+    baseline_option,
     dry_run_option,
     max_cost_option,
+    max_drop_option,
     option,
 )
 from judgekit.cli.outputs import output_option
@@ -65,6 +67,7 @@ from judgekit.evaluation import (
     OpenSuite,
     RecordedAnswers,
     Session,
+    check_baseline,
     choice_of_run,
     find_resumed_run,
     needs_judge,
@@ -101,6 +104,11 @@ class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptio
         ge=0,
         le=1,
         metavar="RATE",
+    )
+    baseline: str | None = baseline_option()
+    max_drop: float | None = max_drop_option()
+    alpha: float | None = option(
+        "--alpha", "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
     )
     fail_fast: bool = option("-x/--fail-fast", "Stop at the first failed answer.", default=False)
     dry_run: bool = dry_run_option()
@@ -228,8 +236,9 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         )
     suite = with_command_line_rubric(suite_from_path(named), options.rubric)
     suite = with_command_line_variant(_judged(suite, options), options)
-    suite = _with_command_line_calibration(suite, options)
+    suite = _with_command_line_gate(_with_command_line_calibration(suite, options), options)
     store = RunStore(options.store)
+    check_baseline(suite.gate, store)
     resumed = None
     if options.resume is not None:
         resumed = find_resumed_run(store, options.resume, suite)
@@ -248,6 +257,26 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
     )
     return RunSetup(opened, store, _session(options), resumed, options.notes)
+
+
+def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
+    """The suite with the gate of the command line, or with its settings for the suite's own."""
+    names = ("baseline", "max_drop", "alpha")
+    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if not changes:
+        return suite
+    gate = (suite.gate or Gate()).model_copy(update=changes)
+    if getattr(options, "no_store", False):
+        raise SettingsError(
+            "--no-store leaves no earlier run to compare the pass rate with",
+            hint="omit --no-store, or use --fail-under RATE",
+        )
+    if gate.max_drop is None:
+        raise SettingsError(
+            "--baseline and --alpha are about the drop in pass rate, and no drop is limited",
+            hint="give --max-drop POINTS as well, or `gate: {max_drop: …}` in the suite",
+        )
+    return suite.model_copy(update={"gate": gate})
 
 
 def _session(options: EngineOptions) -> Session:
@@ -273,7 +302,7 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     if suite.rubric is not None and not suite.judge:
         raise no_judge_error()
     # Reading the outputs comes last: it takes longest, and everything above may be an error.
-    suite = _with_command_line_calibration(suite, options)
+    suite = _with_command_line_gate(_with_command_line_calibration(suite, options), options)
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
     suite = suite.model_copy(update={"variants": variants})
     opened = open_suite(
@@ -286,11 +315,15 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
         try:
             store = RunStore(options.store)
             with store.writing():  # a read-only file opens without an error
-                return setup(store=store)
+                pass
+            check_baseline(suite.gate, store)
+            return setup(store=store)
         except StoreError as error:
             console.note(f"warning: the run is not stored: {error.message}")
     folder = TemporaryDirectory(prefix="judgekit-run-")
-    return setup(store=RunStore(Path(folder.name, "judgekit.db")), temporary=folder)
+    store = RunStore(Path(folder.name, "judgekit.db"))
+    check_baseline(suite.gate, store)
+    return setup(store=store, temporary=folder)
 
 
 def read_recorded(
@@ -451,9 +484,8 @@ def selected_cases(
     variants: tuple[str, ...] = (),
     case_ids: tuple[str, ...] = (),
     name_pattern: str | None = None,
-    limit: int | None = None,
 ) -> Choice:
-    """The part of a suite that options select; `limit` replaces that of the options."""
+    """The part of a suite that options select."""
     return Choice(
         variants=variants,
         tags=options.filter_tag,
@@ -462,7 +494,7 @@ def selected_cases(
         sample=options.sample,
         # The choice is stored with the run, where a seed without a sample would be a difference.
         seed=options.seed if options.sample is not None else 0,
-        limit=limit or options.limit,
+        limit=options.limit,
     )
 
 

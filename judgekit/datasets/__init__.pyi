@@ -48,6 +48,7 @@ from .sources import (
 from .suite import (
     DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
+    BaselineName as BaselineName,
     Gate as Gate,
     HttpTarget as HttpTarget,
     Suite as Suite,

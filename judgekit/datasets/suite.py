@@ -168,6 +168,10 @@ class VariantSettings(Record):
         return self
 
 
+BaselineName = Literal["previous", "best", "accepted"]
+"""Baselines that are found among the runs of the suite; any other name is the id of a run."""
+
+
 class Gate(Record):
     """What a run must reach."""
 
@@ -175,7 +179,14 @@ class Gate(Record):
     """The least overall value: production 0.8, development 0.7, experimental 0.6."""
 
     max_drop: Fraction | None = None
-    """How far the pass rate may fall below the baseline's, 0 to 1."""
+    """How far the pass rate may fall below the baseline's, in points: 0.10 is ten percentage
+    points."""
+
+    baseline: Name = "previous"
+    """The earlier run to compare with: previous, best, accepted, or the id of a run."""
+
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """Significance level of the drop: a greater one fails only where chance does not explain it."""
 
     require_calibration: bool = False
     """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""

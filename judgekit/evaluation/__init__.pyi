@@ -6,6 +6,9 @@ from .approval import (
     check_version_current as check_version_current,
     find_approval_evidence as find_approval_evidence,
 )
+from .baseline import (
+    PassRateTrend as PassRateTrend,
+)
 from .case_plans import (
     JUDGE_SCORER as JUDGE_SCORER,
     SIMILARITY_KEY as SIMILARITY_KEY,
@@ -15,7 +18,13 @@ from .case_plans import (
     default_rubrics_in as default_rubrics_in,
     needs_judge as needs_judge,
 )
+from .comparability import (
+    compare_measures as compare_measures,
+    paired_sides as paired_sides,
+)
 from .comparison_result import (
+    DEFAULT_PRIOR as DEFAULT_PRIOR,
+    BetterSide as BetterSide,
     ComparisonDecision as ComparisonDecision,
     ComparisonSummary as ComparisonSummary,
     PanelFigures as PanelFigures,
@@ -39,6 +48,10 @@ from .gate import (
     DropGateResult as DropGateResult,
     GateResult as GateResult,
     TierGateResult as TierGateResult,
+    check_baseline as check_baseline,
+    check_gate as check_gate,
+    decide_gate as decide_gate,
+    gate_of_run as gate_of_run,
 )
 from .human_labels import (
     LabellingSession as LabellingSession,
@@ -78,6 +91,7 @@ from .outcome import (
     select_outcomes as select_outcomes,
 )
 from .pairing import (
+    ORDER_SEED_KEY as ORDER_SEED_KEY,
     Contest as Contest,
     JudgedPair as JudgedPair,
     LeftOut as LeftOut,

@@ -9,12 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.datasets import expand_variants
-from judgekit.errors import ApprovalRefusedError, InputError, JudgekitError, NotEnoughDataError
-from judgekit.evaluation.judges import on_common_scale
+from judgekit.errors import (
+    ApprovalRefusedError,
+    InputError,
+    JudgekitError,
+    NotComparableError,
+    NotEnoughDataError,
+)
+from judgekit.evaluation.baseline import FINISHED
+from judgekit.evaluation.comparability import paired_sides
+from judgekit.evaluation.gate import check_gate, decide_gate
 from judgekit.evaluation.schedule import variant_version_in
-from judgekit.evaluation.score_comparison import SideScores, compare_side_scores
+from judgekit.evaluation.score_comparison import compare_side_scores
 from judgekit.evaluation.session import file_mark, version_mark
 from judgekit.evaluation.stored_comparison import summarize_comparison
+from judgekit.evaluation.summary import summarize_run
 from judgekit.judge import suite_template_folders
 from judgekit.records import Approval, VariantVersion
 from judgekit.targets import TargetPrompt
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.comparison_result import ComparisonDecision
-    from judgekit.records import ComparedSide, ComparisonInfo, Rubric, RunInfo
+    from judgekit.records import ComparedSide, ComparisonInfo, GateDecision, Rubric, RunInfo
     from judgekit.store import RunStore
 
 # `stale`: the version has changed since; `unknown`: its files are not here to be looked at.
@@ -79,6 +88,14 @@ def approve_version(
 ) -> Approval:
     """Approve a version, and keep who did and why."""
     _refuse_unproven(evidence, variant, baseline)
+    gate = _gate_decision(store, evidence, variant)
+    if gate is not None and gate.outcome == "failed":
+        raise ApprovalRefusedError(
+            f"{variant} fails the gate of its suite in {gate.run_id}: {gate.reason}",
+            hint=f"fix it and run it again, or accept the run: judgekit gate accept {gate.run_id} "
+            "--because WHY",
+            is_worse=True,
+        )
     # An approval without a name and a reason is of no use to an audit.
     for what, text in (("who approves", by), ("why", because)):
         if not text.strip():
@@ -100,9 +117,29 @@ def approve_version(
         alpha=decision.alpha,
         p=decision.p or 0.0,
         shown=decision.reason,
+        gate=None if gate is None else f"{gate.outcome}: {gate.reason}",
     )
     store.approve(approval)
     return approval
+
+
+def _gate_decision(
+    store: RunStore, evidence: ApprovalEvidence, variant: str
+) -> GateDecision | None:
+    """What the gate decided about the last finished run of a version."""
+    version = evidence.version
+    for run in store.runs_of_variant(variant):
+        own = variant_version_in(run, variant)
+        if own is None or version is None or own.fingerprint != version.fingerprint:
+            continue
+        if run.status not in FINISHED:
+            continue
+        known = store.gate_decisions(run.suite).get(run.id)
+        if known is not None:
+            return known
+        summary = summarize_run(store.results(run.id), run)
+        return decide_gate(check_gate(summary, store), run, datetime.now(UTC))
+    return None
 
 
 def check_version_current(evidence: ApprovalEvidence, variant: str, suite: Suite | None) -> None:
@@ -145,7 +182,7 @@ def _refuse_unproven(evidence: ApprovalEvidence, variant: str, baseline: str) ->
     p = "" if decision.p is None else f", p {decision.p:.3g}"
     if evidence.is_worse:
         raise ApprovalRefusedError(
-            f"{baseline} is better than {variant}: {decision.reason}{p} ({ids})", is_worse=True
+            f"{variant} is worse than {baseline}: {decision.reason}{p} ({ids})", is_worse=True
         )
     if not evidence.is_better:
         n = decision.n_to_decide
@@ -208,17 +245,22 @@ def _score_evidence(
     variant, baseline = names
     own = [run for run in _judged(store.runs_of_variant(variant)) if suite in {None, run.suite}]
     others = _judged(store.runs_of_variant(baseline))
-    for run in own:
-        other = next((one for one in others if _is_comparable(run, one)), None)
+    # The last runs are the evidence; an older pair that is comparable must not hide that they are
+    # not.
+    for run in own[:1]:
+        # A run of both is measured the same way by itself.
+        both = [run] if any(each.id == baseline for each in run.variants) else []
+        other = next((one for one in (*both, *others) if one.suite == run.suite), None)
         if other is None or run.rubric is None:
             continue
-        then, now = on_common_scale(other, run)
-        sides = (
-            SideScores(store.results(other.id, variant=baseline), then),
-            SideScores(store.results(run.id, variant=variant), now),
-        )
         try:
-            found = compare_side_scores(*sides, (baseline, variant), alpha=alpha)
+            *sides, measure = paired_sides(store, (other, baseline), (run, variant))
+        except NotComparableError as error:
+            raise ApprovalRefusedError(error.message, hint=error.hint) from error
+        try:
+            found = compare_side_scores(
+                sides[0], sides[1], (baseline, variant), alpha=alpha, notes=measure.notes
+            )
         except NotEnoughDataError:
             continue
         return ApprovalEvidence(
@@ -237,8 +279,3 @@ def _score_evidence(
 
 def _judged(runs: Sequence[RunInfo]) -> list[RunInfo]:
     return [run for run in runs if run.rubric is not None and run.status == "complete"]
-
-
-def _is_comparable(run: RunInfo, other: RunInfo) -> bool:
-    rubrics = [one.rubric.fingerprint for one in (run, other) if one.rubric is not None]
-    return run.suite == other.suite and rubrics[0] == rubrics[-1]

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 BetterSide = Literal["a", "b"]
 
+DEFAULT_PRIOR = 10.0
+"""N of the prior Beta(N, N) of the share of wins: expects rates of .4 to .6, as `win_e_value`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinFigures:
@@ -60,6 +63,10 @@ class SequentialEvidence:
     # After how many cases the difference was shown; None where it was not
     stopped_at: int | None
     max_cases: int | None
+    # N of the test's prior Beta(N, N)
+    prior: float = DEFAULT_PRIOR
+    # Seed of the order of the cases; None where they were taken in the order of their files
+    order_seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,11 +170,20 @@ class StoppingRule:
 
     A case counts once, with its first pair; ties, contradictions and failures change nothing. The
     e-value may be looked at as often as one likes: where there is no difference it reaches
-    1 / alpha with a probability of at most alpha, ever.
+    1 / alpha with a probability of at most alpha, ever. That holds for cases in an order that has
+    nothing to do with who wins them, so that they are shuffled.
     """
 
-    def __init__(self, alpha: float, max_cases: int | None = None) -> None:
+    def __init__(
+        self,
+        alpha: float,
+        max_cases: int | None = None,
+        *,
+        prior: float = DEFAULT_PRIOR,
+        order_seed: int | None = None,
+    ) -> None:
         self._alpha, self.max_cases = alpha, max_cases
+        self._prior, self._order_seed = prior, order_seed
         self._seen: set[str | None] = set()
         self._wins = self._losses = 0
         self._e_value = 1.0
@@ -192,7 +208,8 @@ class StoppingRule:
         # valid (a sign test).
         self._wins += comparison.winner == "a"
         self._losses += comparison.winner == "b"
-        self._e_value = win_e_value(self._wins, self._losses).value
+        prior = self._prior
+        self._e_value = win_e_value(self._wins, self._losses, prior_a=prior, prior_b=prior).value
 
     def evidence(self) -> SequentialEvidence:
         """What was found."""
@@ -202,6 +219,8 @@ class StoppingRule:
             n_cases=n,
             stopped_at=n if self.is_decided else None,
             max_cases=self.max_cases,
+            prior=self._prior,
+            order_seed=self._order_seed,
         )
 
 

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from math import fsum
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from judgekit.datasets import Gate
+from judgekit.datasets import BaselineName, Gate
+from judgekit.errors import NotComparableError
+from judgekit.evaluation.baseline import FINISHED, EarlierRuns
+from judgekit.evaluation.comparability import paired_sides
 from judgekit.evaluation.judges import (
     calibration_of_run,
     has_model_judges,
     meets_calibration_gate,
-    on_common_scale,
 )
-from judgekit.evaluation.outcome import last_tries
+from judgekit.evaluation.score_comparison import compare_side_scores
+from judgekit.records import GateDecision
 from judgekit.scoring import TIERS, check_drop, check_tier
+from judgekit.stats.trend import pass_rate_drop
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from judgekit.evaluation.baseline import PassRateTrend
     from judgekit.evaluation.summary import RunSummary, VariantFigures
     from judgekit.records import CalibrationState, RunInfo
     from judgekit.scoring import GateOutcome, Tier
     from judgekit.stats.estimate import Estimate
-    from judgekit.store import StoredRuns
-
-_FINISHED = frozenset({"complete", "incomplete", "waiting"})
-# So many earlier runs of a suite are looked at for one to compare with.
-_MOST_RUNS = 50
+    from judgekit.store import RunStore, StoredRuns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +59,31 @@ class DropGateResult:
     """Whether a variant's pass rate fell further than allowed since an earlier run.
 
     Attributes:
-        baseline: The run before; None where no finished run of the suite has this variant.
-        change: The pass rate less that before, over the cases both have; None where there is none.
+        against: Which run it is compared with: the name of the baseline, or `best`.
+        baseline: The id of that run; None where there is none.
+        change: The pass rate less that before, in points, over the cases both have; None where
+            there is none.
+        relative: The drop as a share of the rate before; None where there is none.
+        is_critical: Whether more than a tenth of the rate before was lost.
         n_undecided: Cases that were decided then, are among those of this run, and are undecided
             now.
+        notes: How the runs were made comparable.
+        problem: Why nothing could be compared although a baseline was asked for.
+        hint: What to do about it.
         held: Whether it was met; None where there is nothing to compare with.
     """
 
     variant: str
     max_drop: float
-    baseline: str | None
-    change: Estimate | None
+    against: str
+    baseline: str | None = None
+    change: Estimate | None = None
+    relative: float | None = None
+    is_critical: bool = False
     n_undecided: int = 0
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+    hint: str | None = None
     held: GateOutcome | None = None
 
 
@@ -87,6 +103,8 @@ class GateResult:
 
     tiers: tuple[TierGateResult, ...] = ()
     drops: tuple[DropGateResult, ...] = ()
+    # The direction of the pass rates; it fails nothing, and shows a slow fall
+    trends: tuple[PassRateTrend, ...] = ()
     # Where the gate requires a calibration, and a model judges
     calibration: CalibrationGateResult | None = None
     # Whether the run did not finish, so that nothing was decided
@@ -102,15 +120,13 @@ class GateResult:
         return "inconclusive" if self.is_partial or "inconclusive" in outcomes else "passed"
 
 
-def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
-    """Hold a run to the gate of its suite, as the suite was then."""
+def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -> GateResult | None:
+    """What a gate, by default that of the run's suite, decides about a run."""
     # A variant reaches a tier where its value does with all of its interval, answers without a
     # value counted as worst; it is below where not even the upper end, those counted as best,
-    # reaches it. Its pass rate is compared with that of the run of the same suite before, paired by
-    # case.
+    # reaches it. Its pass rate is compared with those of earlier runs, paired by case.
     run = summary.run
-    configured = run.config.get("gate")
-    gate = Gate.model_validate(configured) if isinstance(configured, dict) else Gate()
+    gate = gate or gate_of_run(run)
     calibration: CalibrationGateResult | None = None
     if gate.require_calibration and has_model_judges(run):
         use = calibration_of_run(run)
@@ -118,16 +134,42 @@ def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
         calibration = CalibrationGateResult(state=use.state, words=use.words, held=held)
     if gate.tier is None and gate.max_drop is None and calibration is None:
         return None
-    if run.status not in _FINISHED:
+    if run.status not in FINISHED:
         return GateResult(is_partial=True)
-    tier, max_drop = gate.tier, gate.max_drop
-    return GateResult(
+    tier, variants = gate.tier, [variant.variant for variant in summary.variants]
+    result = GateResult(
         calibration=calibration,
         tiers=() if tier is None else tuple(_tier(v, tier) for v in summary.variants),
-        drops=()
-        if max_drop is None
-        else tuple(_drop(v.variant, run, store, max_drop) for v in summary.variants),
     )
+    if gate.max_drop is None:
+        return result
+    earlier = EarlierRuns(run, store)
+    return replace(
+        result,
+        drops=tuple(drop for name in variants for drop in _drops(name, run, earlier, gate, store)),
+        trends=tuple(found for name in variants if (found := earlier.trend(name)) is not None),
+    )
+
+
+def decide_gate(
+    result: GateResult | None, run: RunInfo, at: datetime, reason: str = ""
+) -> GateDecision | None:
+    """The decision to be stored; None where nothing was decided."""
+    if result is None or result.is_partial:
+        return None
+    return GateDecision(run_id=run.id, at=at, outcome=result.held, reason=reason)
+
+
+def gate_of_run(run: RunInfo) -> Gate:
+    """The gate of a run's suite, as the suite was then."""
+    configured = run.config.get("gate")
+    return Gate.model_validate(configured) if isinstance(configured, dict) else Gate()
+
+
+def check_baseline(gate: Gate | None, store: StoredRuns) -> None:
+    """Refuse a baseline that does not exist, before anything is paid for."""
+    if gate is not None and gate.baseline not in get_args(BaselineName):
+        store.run(gate.baseline)
 
 
 def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
@@ -149,47 +191,60 @@ def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
     )
 
 
-def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> DropGateResult:
-    before = _run_before(variant, run, store)
-    result = partial(DropGateResult, variant=variant, max_drop=max_drop)
-    if before is None:
-        return result(baseline=None, change=None)
-    from judgekit.evaluation.score_comparison import (  # noqa: PLC0415 - only with a baseline
-        SideScores,
-        compare_side_scores,
-    )
+def _drops(
+    variant: str, run: RunInfo, earlier: EarlierRuns, gate: Gate, store: RunStore
+) -> Iterator[DropGateResult]:
+    """The drop since the baseline, and since the best run: small drops in a row add up."""
+    baseline = earlier.baseline(gate.baseline, variant)
+    if baseline.problem is None:
+        yield _drop(variant, (baseline.run, run), gate.baseline, gate, store)
+    else:
+        yield DropGateResult(
+            variant=variant,
+            max_drop=gate.max_drop or 0.0,
+            against=gate.baseline,
+            problem=baseline.problem,
+            hint=baseline.hint,
+            held="inconclusive",
+        )
+    best = earlier.best(variant)
+    if best is not None and (baseline.run is None or best.id != baseline.run.id):
+        yield _drop(variant, (best, run), "best", gate, store)
 
-    # A calibrated run and an uncalibrated one differ by the maps, not by the outputs.
-    both = on_common_scale(before, run)
-    then, now = (
-        SideScores(last_tries(store.results(one.id, variant=variant), one), one) for one in both
-    )
+
+def _drop(
+    variant: str, runs: tuple[RunInfo | None, RunInfo], against: str, gate: Gate, store: RunStore
+) -> DropGateResult:
+    before, run = runs
+    max_drop = gate.max_drop or 0.0
+    result = DropGateResult(variant=variant, max_drop=max_drop, against=against)
+    if before is None:
+        return result
+    result = replace(result, baseline=before.id)
+    try:
+        then, now, measure = paired_sides(store, (before, variant), (run, variant))
+    except NotComparableError as error:
+        accept = f"judgekit gate accept {run.id} --because WHY"
+        hint = f"{error.hint}; or make this run the next baseline: {accept}"
+        return replace(result, problem=error.message, hint=hint, held="inconclusive")
+    result = replace(result, notes=measure.notes)
     undecided = (then.passed.keys() & now.cases) - now.passed.keys()
     if not then.passed.keys() & now.cases:
-        return result(baseline=before.id, change=None)
-    found = compare_side_scores(then, now, (before.id, run.id)).pass_rate
+        return result
+    result = replace(result, n_undecided=len(undecided))
+    found = compare_side_scores(then, now, (before.id, run.id), alpha=gate.alpha).pass_rate
     if found is None:
-        n = len(undecided)
-        return result(baseline=before.id, change=None, n_undecided=n, held="inconclusive")
+        return replace(result, held="inconclusive")
     known = then.passed.keys() & now.passed.keys()
     # Undecided cases count as failed in the worst case: a gate must not pass because a judge failed
     # to answer.
     lost = [-fmean(then.passed[case]) for case in undecided]
     worst = (found.estimate.value * len(known) + fsum(lost)) / (len(known) + len(lost))
-    return result(
-        baseline=before.id,
+    fall = pass_rate_drop(found.a, found.b)
+    return replace(
+        result,
         change=found.estimate,
-        n_undecided=len(undecided),
+        relative=fall.relative,
+        is_critical=fall.critical,
         held=check_drop(found.estimate, worst, max_drop),
     )
-
-
-def _run_before(variant: str, run: RunInfo, store: StoredRuns) -> RunInfo | None:
-    """The latest run of the suite that was begun before, has the variant and finished."""
-    # Runs that were stopped have only the first cases, which need not be like the rest.
-    for one in store.runs(suite=run.suite, limit=_MOST_RUNS):
-        is_earlier = (one.started_at, one.id) < (run.started_at, run.id)
-        has_it = any(each.id == variant for each in one.variants)
-        if is_earlier and has_it and one.status in _FINISHED:
-            return one
-    return None

@@ -384,6 +384,16 @@ def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
     )
 
 
+def recorded_judges(run: RunInfo) -> list[str]:
+    """The files of recorded replies that judged a run, as its suite names them."""
+    from judgekit.models import RECORDED_PREFIX  # noqa: PLC0415 - only for comparing runs
+
+    judges = run.config.get("judge")
+    rows = judges if isinstance(judges, list) else []
+    models = [str(row.get("model")) for row in rows if isinstance(row, dict)]
+    return [model for model in models if model.startswith(RECORDED_PREFIX)]
+
+
 def without_human_judges(asked: CalibratedPanel | None) -> CalibratedPanel | None:
     """The same without reviewers: only models are calibrated."""
     if asked is None:

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 3
 
+ORDER_SEED_KEY = "order_seed"
+"""The key, in a comparison's `chosen`, of the seed that its cases were shuffled by."""
+
 
 class SideOutput(NamedTuple):
     """One output of a side."""
@@ -96,7 +99,8 @@ class Pairing:
     """Pairs of outputs, in an order that does not depend on which side is called the first.
 
     Both sides are read abreast, and an output waits in memory only until its counterpart comes:
-    of files in the same order hardly any does.
+    of files in the same order hardly any does. `is_shuffled` puts the chosen pairs in a
+    random order that the seed determines, and holds them in memory.
     """
 
     def __init__(
@@ -108,10 +112,12 @@ class Pairing:
         limit: int | None = None,
         sample: int | None = None,
         seed: int = 0,
+        is_shuffled: bool = False,
     ) -> None:
         self.a, self.b = a, b
         self._tags = frozenset(tags)
         self._limit, self._sample, self._seed = limit, sample, seed
+        self._is_shuffled = is_shuffled
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -124,6 +130,8 @@ class Pairing:
         chosen: JsonObject = {"tags": [*sorted(self._tags)], "limit": self._limit}
         if self._sample is not None:
             chosen |= {"sample": self._sample, "seed": self._seed}
+        if self._is_shuffled:
+            chosen[ORDER_SEED_KEY] = self._seed
         return {name: value for name, value in chosen.items() if value not in (None, [])}
 
     def survey(self) -> PairingSurvey:
@@ -147,7 +155,11 @@ class Pairing:
         found = self._filtered(LeftOut())
         if self._sample is not None:
             found = _sampled(found, self._sample, random.Random(self._seed))
-        return islice(found, self._limit)
+        found = islice(found, self._limit)
+        if self._is_shuffled:
+            # Sorting is stable: the repeats of a case stay together and in their order.
+            found = iter(sorted(found, key=lambda pair: _order_key(self._seed, pair.case.id)))
+        return found
 
     def _filtered(self, left_out: LeftOut) -> Iterator[OutputPair]:
         tags = self._tags
@@ -205,6 +217,12 @@ def _met(
         left_out.n_other_input += 1
         if len(left_out.other_input) < _MOST_NAMED:
             left_out.other_input += (a.case.id,)
+
+
+def _order_key(seed: int, case_id: str) -> tuple[str, str]:
+    """The sort key of a case in the random order that a seed determines."""
+    # A hash of the case alone: neither the order of the files nor the other cases change it.
+    return text_fingerprint(f"{seed}\n{case_id}"), case_id
 
 
 def _sampled(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterator[OutputPair]:
@@ -291,7 +309,7 @@ class Contest:
         every = [match for matches in self.matches.values() for match in matches]
         # All sides meet on a case before the next one, so that an interrupted round-robin is
         # balanced.
-        return sorted(every, key=lambda match: self._place(match.pair.case.id))
+        return sorted(every, key=lambda match: _order_key(self._seed, match.pair.case.id))
 
     def _chosen(
         self,
@@ -310,7 +328,7 @@ class Contest:
         if sample is not None:
             # By hash, not by a generator: a larger sample contains the smaller one, so cached
             # replies serve.
-            sampled = set(sorted(found, key=self._place)[:sample])
+            sampled = set(sorted(found, key=partial(_order_key, self._seed))[:sample])
             found = [case for case in found if case in sampled]
         return set(found[:limit])
 
@@ -321,10 +339,7 @@ class Contest:
         if _n_left(left_out) > _n_left(self.left_out):
             self.left_out = left_out
         found = [Match(a.label, b.label, pair) for pair in pairing.pairs()]
-        return sorted(found, key=lambda match: self._place(match.pair.case.id))
-
-    def _place(self, case_id: str) -> tuple[str, str]:
-        return text_fingerprint(f"{self._seed}\n{case_id}"), case_id
+        return sorted(found, key=lambda match: _order_key(self._seed, match.pair.case.id))
 
 
 def _n_left(left_out: LeftOut) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.comparison_result import ComparisonDecision
 from judgekit.evaluation.outcome import conclude_result
+from judgekit.fingerprint import fingerprint
 from judgekit.records import CaseStratum
 from judgekit.stats.estimate import cluster_means
 from judgekit.stats.multiplicity import adjust
@@ -24,12 +25,14 @@ from judgekit.stats.paired import (
 from judgekit.stats.power import mde_paired, sample_size_paired
 from judgekit.stats.quantiles import SLACK
 from judgekit.stats.resample import bootstrap
+from judgekit.stats.sequential import mean_confidence_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from judgekit.evaluation.comparison_result import BetterSide
-    from judgekit.records import CaseResult, RunInfo
+    from judgekit.records import Case, CaseResult, RunInfo
+    from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference, SignedRanks, WinRate
     from judgekit.stats.resample import BootstrapEstimate
 
@@ -92,6 +95,11 @@ class ScoreComparison:
     bounds: tuple[float, float] | None = None
     strata: dict[str, ScoreDifference] = field(default_factory=dict)
     tags: dict[str, ScoreDifference] = field(default_factory=dict)
+    # How the runs were made comparable, and which cases are left out for it
+    notes: tuple[str, ...] = ()
+    # B less A with an interval that stays valid however often one looks; None where not wanted.
+    # Where it is there, the decision rests on it
+    anytime: Estimate | None = None
 
 
 # Of the resampling: the same numbers give the same interval.
@@ -109,6 +117,7 @@ class SideScores:
         # One pass over the stored results: a run may be larger than memory.
         wanted = frozenset(tags)
         self.cases: set[str] = set()
+        self.contents: dict[str, str] = {}
         self.values: _CasePoints = {}
         self.passed: _CasePoints = {}
         self.criteria: dict[str, _CasePoints] = {}
@@ -118,6 +127,8 @@ class SideScores:
             if wanted and not wanted & set(result.case.tags):
                 continue
             case = result.case
+            if case.id not in self.cases:
+                self.contents[case.id] = _content(case)
             self.cases.add(case.id)
             for tag in case.tags:
                 self.tags.setdefault(tag, set()).add(case.id)
@@ -130,11 +141,31 @@ class SideScores:
                 points = self.criteria.setdefault(criterion.name, {})
                 _add(points, case.id, criterion.value)
 
+    def edited_cases(self, other: SideScores) -> set[str]:
+        """The cases of both whose content differs."""
+        both = self.cases & other.cases
+        return {case for case in both if self.contents[case] != other.contents[case]}
+
+    def leave_out(self, cases: Collection[str]) -> None:
+        """Drop cases, for example those that were edited between two runs."""
+        self.cases -= set(cases)
+        for points in (self.values, self.passed, *self.criteria.values()):
+            for case in cases:
+                points.pop(case, None)
+        for members in (*self.tags.values(), *self.strata.values()):
+            members -= set(cases)
+
 
 def compare_side_scores(
-    a: SideScores, b: SideScores, labels: tuple[str, str], *, alpha: float = 0.05
+    a: SideScores,
+    b: SideScores,
+    labels: tuple[str, str],
+    *,
+    alpha: float = 0.05,
+    notes: tuple[str, ...] = (),
+    anytime: bool = False,
 ) -> ScoreComparison:
-    """Compare two sides, paired by case."""
+    """Compare two sides, paired by case; `anytime` decides by a confidence sequence."""
     if not a.cases & b.cases:
         raise NotEnoughDataError("no case is answered by both sides")
     # The mean value is the primary test; criteria, tags and strata explain it and decide nothing.
@@ -149,6 +180,10 @@ def compare_side_scores(
     # Pairing by case takes the difficulty of cases out of the difference.
     both = a.cases & b.cases
     bounds = _bounds(a, b, both)
+    leading, open_bounds = value or pass_rate, bounds if value else None
+    sequence = None
+    if anytime and leading is not None:
+        sequence = _sequence(*((a.values, b.values) if value else (a.passed, b.passed)), alpha)
     return ScoreComparison(
         a=labels[0],
         b=labels[1],
@@ -158,7 +193,11 @@ def compare_side_scores(
         n_only_a=len(a.cases - b.cases),
         n_only_b=len(b.cases - a.cases),
         n_unscored=len(both - (a.values.keys() & b.values.keys())),
-        decision=_decision(value or pass_rate, alpha, bounds if value else None),
+        decision=(
+            _decision(leading, alpha, open_bounds)
+            if sequence is None
+            else _sequential_decision(sequence, alpha, open_bounds)
+        ),
         n_unscored_a=len(both - a.values.keys()),
         n_unscored_b=len(both - b.values.keys()),
         bounds=bounds,
@@ -166,7 +205,17 @@ def compare_side_scores(
             a, b, {s: a.strata[s] for s in get_args(CaseStratum) if s in a.strata}, alpha
         ),
         tags=_grouped(a, b, {tag: a.tags[tag] for tag in sorted(a.tags)}, alpha),
+        notes=notes,
+        anytime=sequence,
     )
+
+
+# What an answer and its judgment depend on; names, tags and metadata may change.
+_CONTENT = frozenset({"input", "reference", "context", "assertions", "rubric", "evaluation"})
+
+
+def _content(case: Case) -> str:
+    return fingerprint(case.model_dump(mode="json", include=set(_CONTENT)))
 
 
 def _add(points: _CasePoints, case: str, value: float | None) -> None:
@@ -268,6 +317,43 @@ def _adjusted(criteria: dict[str, ScoreDifference]) -> dict[str, ScoreDifference
     }
 
 
+def _sequence(a: _CasePoints, b: _CasePoints, alpha: float) -> Estimate:
+    """B less A as a confidence sequence, over the cases in the order in which they came."""
+    # A case is there once both sides have it. Runs to which cases are added only ever lengthen the
+    # sequence, which is what keeps its error rate over all looks together.
+    came = [{case: place for place, case in enumerate(side)} for side in (a, b)]
+    cases = sorted(a.keys() & b.keys(), key=lambda c: (max(came[0][c], came[1][c]), c))
+    d = [fsum(b[c]) / len(b[c]) - fsum(a[c]) / len(a[c]) for c in cases]
+    return mean_confidence_sequence(d, alpha=alpha, low=-1, high=1)
+
+
+def _sequential_decision(
+    found: Estimate, alpha: float, bounds: tuple[float, float] | None
+) -> ComparisonDecision:
+    """The decision by a confidence sequence: a difference is shown once 0 is outside."""
+    cases = f"{found.n} case{'s' if found.n != 1 else ''}"
+    reason = f"a difference of {found.value:+.3f} over {cases}"
+    interval = f"{100 * found.level:g} % confidence sequence [{found.low:+.3f}, {found.high:+.3f}]"
+    if found.low > 0 or found.high < 0:
+        return _shown(found.low, f"{reason}, {interval}", None, alpha, bounds)
+    why = found.reason or f"may be chance, {interval}"
+    return ComparisonDecision(winner=None, reason=f"{reason}: {why}", p=None, alpha=alpha)
+
+
+def _shown(
+    difference: float,
+    reason: str,
+    p: float | None,
+    alpha: float,
+    bounds: tuple[float, float] | None,
+) -> ComparisonDecision:
+    winner: BetterSide | None = "b" if difference > 0 else "a"
+    # A significant difference that missing values could reverse is no decision.
+    if bounds is not None and bounds[0] <= 0 <= bounds[1]:
+        winner, reason = None, f"{reason}, but the cases without a value could turn it"
+    return ComparisonDecision(winner=winner, reason=reason, p=p, alpha=alpha)
+
+
 def _decision(
     found: ScoreDifference | None, alpha: float, bounds: tuple[float, float] | None
 ) -> ComparisonDecision:
@@ -277,13 +363,8 @@ def _decision(
         return ComparisonDecision(winner=None, reason=reason, p=None, alpha=alpha)
     difference, n = found.estimate.value, found.estimate.n
     reason = f"a difference of {difference:+.3f} over {n} case{'s' if n != 1 else ''}"
-    # A significant difference that missing values could reverse is no decision.
-    is_open = bounds is not None and bounds[0] <= 0 <= bounds[1]
     if found.p <= alpha and difference:
-        winner: BetterSide | None = "b" if difference > 0 else "a"
-        if is_open:
-            winner, reason = None, f"{reason}, but the cases without a value could turn it"
-        return ComparisonDecision(winner=winner, reason=reason, p=found.p, alpha=alpha)
+        return _shown(difference, reason, found.p, alpha, bounds)
     n_to_decide = None
     if found.effect_size:
         needed = sample_size_paired(found.effect_size, 1.0, alpha=alpha).value

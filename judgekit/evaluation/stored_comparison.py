@@ -9,9 +9,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
 from judgekit.errors import BudgetExceededError, SettingsError
-from judgekit.evaluation.comparison_result import StoppingRule
+from judgekit.evaluation.comparison_result import DEFAULT_PRIOR, StoppingRule
 from judgekit.evaluation.comparison_summary import ComparisonTally
-from judgekit.evaluation.pairing import ComparisonLoop, JudgedPair, LeftOut, OutputPair
+from judgekit.evaluation.pairing import (
+    ORDER_SEED_KEY,
+    ComparisonLoop,
+    JudgedPair,
+    LeftOut,
+    OutputPair,
+)
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import Analyst, Panel, check_pair_rule, gather_in_order, prepare_pair
 from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
@@ -104,7 +110,15 @@ def stopping_rule_of(info: ComparisonInfo) -> StoppingRule | None:
 
     None where it asks all there is.
     """
-    return StoppingRule(info.alpha, info.max_cases) if info.until_decided else None
+    if not info.until_decided:
+        return None
+    seed = info.chosen.get(ORDER_SEED_KEY)
+    return StoppingRule(
+        info.alpha,
+        info.max_cases,
+        prior=info.prior,
+        order_seed=seed if isinstance(seed, int) else None,
+    )
 
 
 def summarize_comparison(
@@ -155,7 +169,7 @@ _WORDS = {
     "b": "the second side's outputs or cases",
     "rubric": "the rubric",
     "judge": "the judge or its settings",
-    "chosen": "what is chosen of the pairs",
+    "chosen": "which pairs are chosen, or their order",
     "stopping": "when it stops",
 }
 _SHORT = 16
@@ -168,6 +182,7 @@ class ComparisonTerms:
     alpha: float = 0.05
     until_decided: bool = False
     max_cases: int | None = None
+    prior: float = DEFAULT_PRIOR
     suite: str | None = None
 
 
@@ -187,6 +202,8 @@ def new_comparison(
         "until_decided": terms.until_decided,
         "max_cases": terms.max_cases,
     }
+    if terms.prior != DEFAULT_PRIOR:  # others keep the fingerprint they had
+        stopping["prior"] = terms.prior
     left_out = asdict(survey.left_out)
     parts = {
         "a": survey.digests[0],

@@ -101,6 +101,7 @@ from .rubric import (
 )
 from .run import (
     CaseResult as CaseResult,
+    GateDecision as GateDecision,
     HumanItem as HumanItem,
     ItemKey as ItemKey,
     Observation as Observation,

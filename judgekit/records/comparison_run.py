@@ -83,12 +83,16 @@ class ComparisonInfo(Record):
     """Further names that would reveal a side, besides those of the variants."""
 
     chosen: JsonObject = Field(default_factory=dict)
-    """The selection of pairs: tags, limit, sample and its seed."""
+    """The selection of pairs: tags, limit, sample and its seed; `order_seed` is the seed of the
+    order of the cases, where they were shuffled."""
 
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     until_decided: bool = False
     max_cases: Count | None = None
     """The most cases a sequential comparison looks at; None for all."""
+
+    prior: Annotated[float, Field(gt=0)] = 10.0
+    """N of the prior Beta(N, N) of a sequential comparison's test."""
 
     n_pairs: Count = 0
     left_out: JsonObject = Field(default_factory=dict)
@@ -192,3 +196,6 @@ class Approval(Record):
     p: Fraction
     shown: Name
     """The result in words, at the time of the approval."""
+
+    gate: str | None = None
+    """What the gate of its suite decided about this version; None where it has no gate."""

@@ -41,6 +41,19 @@ class HumanItem(Record):
     answered_at: AwareDatetime | None = None
 
 
+class GateDecision(Record):
+    """What a gate decided about a run, or that somebody accepted the run as a baseline."""
+
+    run_id: Name
+    at: AwareDatetime
+    outcome: Literal["passed", "failed", "inconclusive", "accepted"]
+    reason: str = ""
+    """The result in words; of an accepted run, why it was accepted."""
+
+    by: str | None = None
+    """Who accepted it."""
+
+
 RunStatus = Literal["running", "complete", "incomplete", "interrupted", "stopped", "waiting"]
 """`running`, also after a kill; `complete`: everything was asked and answered; `incomplete`: some
 target or judge failed; `interrupted` by the user; `stopped` at a limit of cost, time or failures;

@@ -23,6 +23,9 @@ from .comparison import (
     ranking_document as ranking_document,
     score_comparison_document as score_comparison_document,
 )
+from .comparison_labels import (
+    with_human_labels as with_human_labels,
+)
 from .document import (
     Conclusion as Conclusion,
     Details as Details,
@@ -48,6 +51,9 @@ from .files import (
     REPORT_SUFFIXES as REPORT_SUFFIXES,
     document_data as document_data,
     write_document as write_document,
+)
+from .gate import (
+    gate_words as gate_words,
 )
 from .judge_changes import (
     rejudgment_document as rejudgment_document,
@@ -91,6 +97,7 @@ from .run import (
     answer_entry as answer_entry,
     default_rubric_lines as default_rubric_lines,
     format_pass_count as format_pass_count,
+    gate_document as gate_document,
     grading_json as grading_json,
     run_document as run_document,
     run_json as run_json,

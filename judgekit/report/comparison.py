@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from judgekit.records import Comparison, PairAnswer
     from judgekit.stats.bias import PositionBias
+    from judgekit.stats.estimate import Estimate
 
 _MAX_LENGTH = 220
 _WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
@@ -131,7 +132,11 @@ def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
         end = "no decision" if test.stopped_at is None else f"stopped after {test.stopped_at:,}"
         cases = numbers.format_count(test.n_cases, "case")
         words = f"tested after each of {cases}: e-value {test.e_value:.3g}, {end}"
-        lines.append(("sequential", words))
+        order = f"cases in random order (seed {test.order_seed})"
+        if test.order_seed is None:
+            # Stored before cases were shuffled: a sorted file makes its decision worthless.
+            order = "cases in the order of the files: valid only if that is random"
+        lines += [("sequential", words), ("order", order)]
     return [
         *(("judge", judge) for judge in summary.judges),
         ("calls", numbers.format_spending(summary.spent)),
@@ -244,12 +249,15 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         *count_lines("left out", compared.n_only_a, "case", "only in A"),
         *count_lines("left out", compared.n_only_b, "case", "only in B"),
         *count_lines("left out", compared.n_unscored, "case", f"with a missing value ({sides})"),
+        *(("measured", message.printable(note)) for note in compared.notes),
     ]
     if compared.bounds is not None and compared.value is not None:
         low, high = compared.bounds
         lines.append(
             ("bounds", f"B - A would be {low:+.3f} to {high:+.3f} depending on the missing values")
         )
+    if compared.anytime is not None:
+        lines += _sequence_lines(compared.anytime)
     return Document(
         title=f"A is {a}, B is {b}",
         conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
@@ -260,6 +268,18 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         ]),
         data=lambda: asdict(compared),
     )  # fmt: skip
+
+
+def _sequence_lines(found: Estimate) -> list[LabelledText]:
+    """The confidence sequence that decides, and when it is valid."""
+    interval = numbers.format_difference(found)
+    words = f"B - A {interval}, a {100 * found.level:g} % confidence sequence: it decides"
+    lines = [
+        ("anytime", words),
+        ("", "valid at any number of looks, if cases come in an order unrelated to their scores"),
+    ]
+    # Values that drift are the sign of an order that is not random.
+    return lines if found.note is None else [*lines, ("warning", found.note)]
 
 
 def _test_lines(compared: ScoreComparison) -> list[LabelledText]:

@@ -39,6 +39,7 @@ from judgekit.report.document import (
     rate_cell,
 )
 from judgekit.report.exports import verdict_json
+from judgekit.report.gate import gate_json, gate_lines
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
 from judgekit.report.numbers import format_p_value, nan_to_null
 
@@ -46,11 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.evaluation import (
-        DropGateResult,
         GateResult,
         Outcome,
         RunSummary,
-        TierGateResult,
         VariantDifference,
         VariantFigures,
     )
@@ -137,6 +136,16 @@ def run_document(
         ]),
         data=data or (lambda: run_json(summary, gate)),
     )  # fmt: skip
+
+
+def gate_document(summary: RunSummary, gate: GateResult) -> Document:
+    """What a gate decides about a stored run."""
+    return Document(
+        title=f"Gate of {summary.run.id}",
+        conclusion=_conclusion(summary, gate),
+        blocks=(Lines(tuple(gate_lines(gate))),),
+        data=lambda: {"run": summary.run.id, "gate": gate_json(gate)},
+    )
 
 
 def _pass_rule(run: RunInfo) -> str:
@@ -500,66 +509,3 @@ def _cost(variant: VariantFigures) -> str:
         )
         parts.append(f"answers took {p50} (p90 {p90})")
     return ", ".join(parts)
-
-
-def gate_lines(gate: GateResult) -> list[LabelledText]:
-    """The result of each requirement of a gate, for each variant."""
-    # The cases that are missing could still turn the result either way.
-    if gate.is_partial:
-        return [("gate", "not decided: the run is not complete")]
-    lines = [("gate", _tier_text(one)) for one in gate.tiers]
-    if gate.calibration is not None:
-        met = "met" if gate.calibration.held == "passed" else "not met"
-        words = gate.calibration.words
-        lines.append(("gate", f"a calibration is required, {met}: {words}"))
-    if gate.drops and all(one.baseline is None for one in gate.drops):
-        allowed = f"a drop of {gate.drops[0].max_drop:g} allowed"
-        return [*lines, ("gate", f"pass rate: no earlier run of this suite, {allowed}")]
-    return lines + [("gate", _drop_text(one)) for one in gate.drops]
-
-
-def gate_json(gate: GateResult | None) -> JsonObject | None:
-    """The result of a gate as JSON types, still with nan."""
-    return None if gate is None else {"held": gate.held, **asdict(gate)}
-
-
-def _tier_text(one: TierGateResult) -> str:
-    words = {"passed": "reaches", "failed": "is below", "inconclusive": "undecided for"}[one.held]
-    result = f"{one.variant}: {words} {one.tier}"
-    if isnan(one.value.value):
-        return f"{result}: no answer has a value, {one.least:g} required"
-    value = f"value {one.value.value:.2f}"
-    if not isnan(one.value.low):
-        value += f" [{one.value.low:.2f}, {one.value.high:.2f}]"
-    text = f"{result}: {value}, {one.least:g} required"
-    if one.held != "inconclusive":
-        return text
-    if one.n_without:
-        n = numbers.format_count(one.n_without, "answer")
-        return f"{text}; {n} without a value counted as 0 and as 1: {one.low:.2f} to {one.high:.2f}"
-    return f"{text}; more cases are needed"
-
-
-def _drop_text(one: DropGateResult) -> str:
-    variant = f"{one.variant}: pass rate"
-    allowed = f"a drop of {one.max_drop:g} allowed"
-    if one.baseline is None:
-        return f"{variant}: no earlier run of this suite has it, {allowed}"
-    if one.held is None:
-        return f"{variant}: no case in common with run {one.baseline}, {allowed}"
-    undecided = ""
-    if one.n_undecided:
-        n = numbers.format_count(one.n_undecided, "case is", "cases are")
-        undecided = f"; {n} undecided now and had a verdict then"
-    words = {
-        "passed": "within the allowed drop",
-        "failed": "dropped too far",
-        "inconclusive": "undecided",
-    }[one.held]
-    if one.change is None:
-        return f"{variant} {words}: {allowed}{undecided}"
-    e = one.change
-    cases = numbers.format_count(e.n, "case")
-    change = f"{numbers.format_difference(e)} since {one.baseline} ({cases})"
-    text = f"{variant} {words}: {change}, {allowed}"
-    return text + (undecided if one.held == "inconclusive" else "")

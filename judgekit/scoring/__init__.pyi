@@ -5,7 +5,9 @@ from .aggregate import (
 from .calibration import (
     apply_calibration as apply_calibration,
     calibration_in_use as calibration_in_use,
+    criterion_edits as criterion_edits,
     format_measurement as format_measurement,
+    judge_changes as judge_changes,
 )
 from .gate import (
     TIERS as TIERS,

@@ -8,7 +8,7 @@ from judgekit.records import CalibrationInUse, RunPanel, UncalibratedVerdict
 from judgekit.scoring.aggregate import overall_bounds, tally_criteria
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from judgekit.records import (
         CalibratedJudge,
@@ -38,7 +38,7 @@ def calibration_in_use(
     # Another judge, template, parameter, number of repeats or way to combine leaves no map. An
     # edited criterion loses its own; in a call that asks all criteria, every criterion does.
     # Weights, thresholds and what the judge never sees do not matter.
-    changed = list(_judge_changes(calibration.asked, panel))
+    changed = list(judge_changes(calibration.asked, panel))
     edited = list(_criterion_edits(calibration, rubric))
     known = {m.criterion.name for m in calibration.maps}
     missing = [c for c in rubric.criteria if c.name not in known]
@@ -99,7 +99,7 @@ def apply_calibration(
     )
 
 
-def _judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
+def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
     """The differences between two panels of judges, in words."""
     if len(then.judges) != len(now.judges):
         before, after = (_and([judge.judge for judge in one.judges]) for one in (then, now))
@@ -140,11 +140,23 @@ def _member_changes(then: CalibratedJudge, now: CalibratedJudge) -> Iterator[str
 
 def _criterion_edits(calibration: Calibration, rubric: Rubric) -> Iterator[str]:
     """Which criteria were edited since they were labelled, in words."""
-    before = {criterion.name: criterion for criterion in calibration.rubric.criteria}
     mapped = {m.criterion.name for m in calibration.maps}
-    for place, criterion in enumerate(rubric.criteria, 1):
+    asks_all = calibration.asked.asks_all
+    yield from criterion_edits(calibration.rubric, rubric, None if asks_all else mapped)
+    if asks_all:
+        names = [criterion.name for criterion in rubric.criteria]
+        if [criterion.name for criterion in calibration.rubric.criteria] != names:
+            yield "the criteria that one call asks were changed"
+
+
+def criterion_edits(
+    then: Rubric, now: Rubric, names: Collection[str] | None = None
+) -> Iterator[str]:
+    """Which criteria of both rubrics ask the judge something else, in words."""
+    before = {criterion.name: criterion for criterion in then.criteria}
+    for place, criterion in enumerate(now.criteria, 1):
         old = before.get(criterion.name)
-        matters = criterion.name in mapped or calibration.asked.asks_all
+        matters = names is None or criterion.name in names
         if old is not None and matters and old.fingerprint != criterion.fingerprint:
             parts = [
                 words
@@ -152,10 +164,6 @@ def _criterion_edits(calibration: Calibration, rubric: Rubric) -> Iterator[str]:
                 if getattr(old, name) != getattr(criterion, name)
             ]
             yield f"criterion {place} ({criterion.name}) edited: its {' and its '.join(parts)}"
-    if calibration.asked.asks_all:
-        names = [criterion.name for criterion in rubric.criteria]
-        if list(before) != names:
-            yield "the criteria that one call asks were changed"
 
 
 def format_measurement(figure: CalibrationFigure) -> str:

@@ -6,6 +6,7 @@ The estimators are also in `ppi` and `rogan_gladen`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import isnan, nan, sqrt
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +18,7 @@ from judgekit.stats.intervals import difference_of_proportions, mean, proportion
 from judgekit.stats.missing import DIGITS, floats, known_pairs, known_scores
 from judgekit.stats.ppi import (
     CrossfitMean,
+    LamTuning,
     PPIMean,
     StratifiedMean,
     Stratum,
@@ -112,6 +114,7 @@ def corrected_mean(
     judge_unlabeled: Sequence[float | None],
     *,
     labels_are: LabelsAre,
+    tuning: LamTuning = "plug-in",
     level: float = 0.95,
 ) -> CorrectedMean:
     """A judge's mean corrected by human labels, with the estimator that fits their sampling.
@@ -128,6 +131,7 @@ def corrected_mean(
         judge_unlabeled: The judge's scores of the items without a label: with `other` labels,
             the whole target.
         labels_are: `random` or `other`.
+        tuning: How PPI++ is tuned, as in `ppi_mean`.
         level: Confidence level in (0, 1).
 
     Returns:
@@ -147,7 +151,7 @@ def corrected_mean(
     if labels_are == "other":
         return _from_elsewhere(y, f, others, binary=binary, level=level)
     estimator = "post-stratified" if binary else "ppi++"
-    fit = poststratified_mean if binary else ppi_mean
+    fit = poststratified_mean if binary else partial(ppi_mean, tuning=tuning)
     scores = y.tolist(), f.tolist(), others.tolist()
     reason = f"{len(y)} labels; a correction needs {_MIN_LABELS}"
     corrected = (

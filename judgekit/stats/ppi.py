@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 Quantile = Literal["t", "normal"]
+LamTuning = Literal["plug-in", "leave-one-out"]
 
 # Below these counts a tuned lam is noise and the variance of the labels is underestimated.
 _FEW_LABELS, _SOME_LABELS = 20, 50
@@ -76,6 +77,7 @@ def ppi_mean(
     judge_unlabeled: Sequence[float | None],
     *,
     lam: float | None = None,
+    tuning: LamTuning = "plug-in",
     quantile: Quantile = "t",
     clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
     level: float = 0.95,
@@ -92,6 +94,8 @@ def ppi_mean(
         judge_labeled: The judge's scores of the same items.
         judge_unlabeled: The judge's scores of the other items; None and nan are left out.
         lam: Weight of the judge in [0, 1]; None tunes it.
+        tuning: `plug-in` tunes one weight on all labels, which makes intervals of few labels too
+            short; `leave-one-out` tunes that of each labelled item (or case) on the others.
         quantile: `t` with n - 1 degrees of freedom, or `normal`.
         clusters: The cases of the labelled and of the other items; variances are then of case
             totals, and t counts cases.
@@ -104,8 +108,13 @@ def ppi_mean(
     if lam is not None and not 0 <= lam <= 1:
         raise ValueError(f"lam is {lam}; it lies in [0, 1]")
     check_choice("quantile", quantile, get_args(Quantile))
+    check_choice("tuning", tuning, get_args(LamTuning))
     data = _Data.of(labels, judge_labeled, judge_unlabeled, clusters)
-    weight = data.tuned() if lam is None else lam if len(data.others) else 0.0
+    weight: float | np.ndarray = 0.0
+    if lam is None:
+        weight = data.tuned() if tuning == "plug-in" else data.tuned_without_each()
+    elif len(data.others):
+        weight = lam
     value, se = data.mean(weight)
     n = data.n_units
     half = (t_quantile(level, n - 1) if quantile == "t" else normal_quantile(level)) * se
@@ -119,14 +128,16 @@ def ppi_mean(
         level=level,
         n=n,
         n_missing=data.n_missing,
-        method=f"ppi++, {quantile}" + ("" if clusters is None else ", clustered"),
+        method=f"ppi++, {quantile}"
+        + ("" if tuning == "plug-in" or lam is not None else f", {tuning}")
+        + ("" if clusters is None else ", clustered"),
         se=se,
         df=n - 1,
         n_clusters=None if clusters is None else n,
         n_observations=len(data.y),
         reason=reason,
         note=_note(n, data, lam),
-        lam=weight,
+        lam=float(np.mean(weight)),
         n_unlabeled=len(data.others),
         n_effective=n_effective,
     )
@@ -292,15 +303,39 @@ class _Data(NamedTuple):
         # Angelopoulos et al. (2023), PPI++: the lam of least variance, kept in [0, 1].
         return min(1.0, max(0.0, shared / ((1 + n / rest) * spread)))
 
-    def mean(self, lam: float) -> tuple[float, float]:
+    def tuned_without_each(self) -> np.ndarray:
+        """For each labelled item, the lam of `tuned` without its own unit."""
+        rest = len(self.others)
+        if rest == 0 or self.n_units < 3:  # noqa: PLR2004 - a covariance needs two others
+            return np.zeros(len(self.y))
+        unit = np.arange(len(self.y)) if self.cases is None else self.cases[0]
+        # Centred, so that the sums of squares keep their digits.
+        y, f, others = self.y - self.y.mean(), self.f - self.f.mean(), self.others - self.f.mean()
+        # Sums over all other units are the totals less the unit's own.
+        n, sum_y, sum_f, sum_yf, sum_ff = (
+            x.sum() - np.bincount(unit, x) for x in (np.ones(len(y)), y, f, y * f, f * f)
+        )
+        shared = sum_yf / n - sum_y * sum_f / n**2
+        squares = sum_ff + float((others**2).sum())
+        spread = (squares - (sum_f + others.sum()) ** 2 / (n + rest)) / (n + rest - 1)
+        flat = _FLAT * max(1.0, float(np.abs(self.f).max())) ** 2
+        # Tuned without the item, its weight does not depend on its own error.
+        lam = shared / ((1 + n / rest) * np.where(spread > flat, spread, np.inf))
+        weights: np.ndarray = np.clip(lam, 0, 1)[unit]
+        return weights
+
+    def mean(self, lam: float | np.ndarray) -> tuple[float, float]:
         # The mean error of the judge on labelled items, taken off its mean on the others.
-        rectifier = self.y - lam * self.f
+        # The judge's scores count from their mean, so that weights of single items add no variance
+        # that depends on where the scale begins.
+        centre = float(self.others.mean()) if len(self.others) else 0.0
+        rectifier = self.y - lam * (self.f - centre)
         own, rest = self.cases or (None, None)
         variance = _variance_of_mean(rectifier, own)
         value = float(rectifier.mean())
-        if lam:
-            value += lam * float(self.others.mean())
-            variance += lam**2 * _variance_of_mean(self.others, rest)
+        weight = float(np.mean(lam))
+        if weight:
+            variance += weight**2 * _variance_of_mean(self.others, rest)
         return value, sqrt(variance) if not isnan(variance) else nan
 
 

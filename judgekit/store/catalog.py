@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, and_, or_, select
 
 from judgekit.errors import UnknownNameError
 from judgekit.records import (
     Case,
+    GateDecision,
     ItemKey,
     Judgment,
     Rubric,
@@ -41,9 +42,11 @@ from judgekit.store.schema import (
     cases,
     configs,
     criteria,
+    gate_decisions,
     judgments,
     outputs,
     rubrics,
+    run_figures,
     runs,
     variants,
 )
@@ -238,6 +241,22 @@ class StoredRuns(Database):
         """The queue of items for human judgment."""
         run_no = None if run_id is None else self._number(run_id)
         yield from read_queue(self.reading, run_no, open_only=open_only)
+
+    def gate_decisions(self, suite: str) -> dict[str, GateDecision]:
+        """The last decision of a gate or a reviewer about each run of a suite, by run id."""
+        query = select(gate_decisions.c.json).join(runs).where(runs.c.suite == lookup_text(suite))
+        with self.reading() as connection:
+            texts = connection.scalars(query.order_by(gate_decisions.c.no))
+            decisions = [read_record(GateDecision, text) for text in texts]
+        return {decision.run_id: decision for decision in decisions}
+
+    def figures(self, run_id: str, key: str) -> JsonObject | None:
+        """Cached figures of a run; None where they were never computed, or the run has changed."""
+        query = select(run_figures.c.json).join(runs)
+        query = query.where(runs.c.id == lookup_text(run_id), run_figures.c.key == key)
+        with self.reading() as connection:
+            text = connection.scalar(query)
+        return None if text is None else cast("JsonObject", json.loads(text))
 
     def _number(self, run_id: str) -> int:
         with self.reading() as connection:

@@ -7,20 +7,26 @@ import socket
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import StoreError
-from judgekit.fingerprint import fingerprint
+from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.records import lookup_text, name_text, record_text, time_text, words_text
 from judgekit.store import human_queue
 from judgekit.store.catalog import StoredRuns, run_number
 from judgekit.store.comparisons import StoredComparisons
 from judgekit.store.content import insert_config, insert_rubric, insert_variants
 from judgekit.store.observations import add_observations, forget_failures
-from judgekit.store.rows import RowValues, ending_columns, insert_numbered, number_of
-from judgekit.store.schema import runs, variants
+from judgekit.store.rows import (
+    RowValues,
+    ending_columns,
+    insert_new,
+    insert_numbered,
+    number_of,
+)
+from judgekit.store.schema import gate_decisions, run_figures, runs, variants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +34,16 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from judgekit.records import HumanItem, ItemKey, Judgment, Observation, RunInfo, RunStatus
+    from judgekit.records import (
+        GateDecision,
+        HumanItem,
+        ItemKey,
+        JsonObject,
+        Judgment,
+        Observation,
+        RunInfo,
+        RunStatus,
+    )
 
 
 class RunStore(StoredRuns, StoredComparisons):
@@ -124,6 +139,7 @@ class RunStore(StoredRuns, StoredComparisons):
             known = dict(self._known_variants(number))
             with self.writing() as connection:
                 add_observations(connection, number, known, observed)
+                _forget_figures(connection, number)
             self._variants[number] = known
 
     def forget(
@@ -151,6 +167,7 @@ class RunStore(StoredRuns, StoredComparisons):
         """
         number = self._locked_number(run_id)
         with self.writing() as connection:
+            _forget_figures(connection, number)
             return forget_failures(
                 connection,
                 number,
@@ -158,6 +175,45 @@ class RunStore(StoredRuns, StoredComparisons):
                 judge_failures=judge_failures,
                 target_errors=target_errors,
             )
+
+    def record_gate(self, decision: GateDecision) -> None:
+        """Store what a gate decided about a run, or that somebody accepted it.
+
+        Args:
+            decision: The decision; later ones of a run replace earlier ones.
+
+        Raises:
+            UnknownNameError: When there is no such run.
+            StoreError: When it cannot be stored.
+        """
+        with self.writing() as connection:
+            row = {
+                "run_no": run_number(connection, decision.run_id),
+                "at": time_text(decision.at),
+                "outcome": decision.outcome,
+                "json": record_text(decision),
+            }
+            connection.execute(insert(gate_decisions), row)
+
+    def keep_figures(self, run_id: str, key: str, figures: JsonObject) -> None:
+        """Cache figures of a run until the run changes.
+
+        Args:
+            run_id: The full id of the run.
+            key: By which rubric and calibration they were computed.
+            figures: JSON.
+
+        Raises:
+            UnknownNameError: When there is no such run.
+            StoreError: When it cannot be stored.
+        """
+        with self.writing() as connection:
+            row = {
+                "run_no": run_number(connection, run_id),
+                "key": key,
+                "json": canonical_json(figures),
+            }
+            insert_new(connection, run_figures, [row])
 
     def ask_person(self, run_id: str, items: Sequence[HumanItem]) -> None:
         """Queue items for human judgment; items in the queue are not changed.
@@ -191,6 +247,7 @@ class RunStore(StoredRuns, StoredComparisons):
         with self.writing() as connection:
             number = run_number(connection, item.run_id)
             human_queue.record_human_judgment(connection, number, item, judgment, when)
+            _forget_figures(connection, number)
 
     def withdraw_answer(self, item: HumanItem, *, at: datetime | None = None) -> None:
         """Withdraw a human judgment: it stays as history, and the item is open again.
@@ -205,9 +262,9 @@ class RunStore(StoredRuns, StoredComparisons):
         """
         when = time_text(at or datetime.now(UTC))
         with self.writing() as connection:
-            human_queue.withdraw_human_judgment(
-                connection, run_number(connection, item.run_id), item, when
-            )
+            number = run_number(connection, item.run_id)
+            human_queue.withdraw_human_judgment(connection, number, item, when)
+            _forget_figures(connection, number)
 
     def close(self) -> None:
         """Release all locked runs and close every connection."""
@@ -258,6 +315,10 @@ class RunStore(StoredRuns, StoredComparisons):
                 found = connection.execute(query.order_by(variants.c.no))
                 self._variants[number] = {row.variant: row.no for row in found}
         return self._variants[number]
+
+
+def _forget_figures(connection: Connection, run_no: int) -> None:
+    connection.execute(delete(run_figures).where(run_figures.c.run_no == run_no))
 
 
 def _insert_run(connection: Connection, run: RunInfo) -> int:

@@ -1,6 +1,6 @@
 """The tables of the current schema version.
 
-They hold observations, never what is concluded from them.
+They hold observations and decisions, never what is concluded from them; `run_figures` is a cache.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """The schema version these tables are of; a field added to a stored record raises it too, for
 an older judgekit would refuse the field it does not know."""
 
@@ -456,3 +456,28 @@ approvals = Table(
 """Approved versions with approver, reason and evidence."""
 
 Index("approvals_by_variant", approvals.c.variant)
+
+# A decision is no conclusion that could be derived again: it rests on the runs there were then.
+gate_decisions = Table(
+    "gate_decisions",
+    metadata,
+    _number(),
+    Column("run_no", ForeignKey(runs.c.no), nullable=False),
+    _text("at"),
+    _text("outcome"),
+    _text("json"),
+)
+"""What a gate decided about a run when it ended, and who accepted it in spite of that."""
+
+Index("gate_decisions_by_run", gate_decisions.c.run_no)
+
+run_figures = Table(
+    "run_figures",
+    metadata,
+    Column("run_no", ForeignKey(runs.c.no), nullable=False),
+    _text("key"),
+    _text("json"),
+    PrimaryKeyConstraint("run_no", "key"),
+)
+"""Pass rates of runs, computed from the tables above and deleted when a run changes; the key says
+by which rubric and calibration."""

@@ -154,6 +154,39 @@ def test_until_decided_stops_when_a_difference_is_shown(sides: Bench) -> None:
     assert ran.json["evidence"]["stopped_at"] == ran.json["whole"]["n_pairs"] == 15
 
 
+def test_until_decided_on_a_sorted_file_does_not_decide_for_the_loser(sides: Bench) -> None:
+    """30 wins of A, then 70 of B: in the order of the file, 15 straight wins would decide for A."""
+    texts = ["better"] * 30 + ["worse"] * 70
+    other = {"better": "worse", "worse": "better"}
+    sides.write("new.jsonl", *(output(f"c{k}", text=f"{t} c{k}") for k, t in enumerate(texts)))
+    sides.write(
+        "old.jsonl", *(output(f"c{k}", text=f"{other[t]} c{k}") for k, t in enumerate(texts))
+    )
+    with OpenAILikeServer(better_wins) as server:
+        compare(sides, server)
+        n_asked = server.n_requests
+        how = ("--until-decided", "--frozen", "--json")
+        ran = [compare(sides, server, *how, "--seed", seed) for seed in (0, 0, 1, 2)]
+        assert server.n_requests == n_asked, "no reply depends on the order or its seed"
+    assert [one.json["decision"]["winner"] for one in ran] == ["b"] * 4
+    same, again, *others = [one.json["evidence"] for one in ran]
+    assert same == again
+    assert [one["order_seed"] for one in (same, *others)] == [0, 1, 2]
+    assert len({one["n_cases"] for one in (same, *others)}) > 1
+    shown = sides.run("show", ran[-1].json["id"]).out
+    assert "cases in random order (seed 2)" in shown
+
+
+def test_a_wider_prior_decides_a_large_difference_with_fewer_cases(sides: Bench) -> None:
+    with OpenAILikeServer(better_wins) as server:
+        default = compare(sides, server, "--until-decided")
+        wide = compare(sides, server, "--until-decided", "--prior", 1, "-j", 1, "--json")
+    assert default.code == 4, "ten straight wins are fewer than 15"
+    assert wide.code == 0
+    # 2^n / (n + 1) reaches 20 at the eighth straight win.
+    assert (wide.json["evidence"]["stopped_at"], wide.json["evidence"]["prior"]) == (8, 1)
+
+
 def test_until_decided_ends_at_the_most_cases_without_a_decision(sides: Bench) -> None:
     with OpenAILikeServer(better_wins) as server:
         ran = compare(sides, server, "--until-decided", "--max-cases", 5, "-j", 1)
@@ -209,6 +242,8 @@ def test_what_only_one_file_answers_is_said(sides: Bench) -> None:
         (["new.jsonl", "new.jsonl"], "both sides are new.jsonl"),
         (["new.jsonl", "nowhere.jsonl"], "no outputs file, template or variant is called"),
         ([*FILES, "--max-cases", "3"], "--max-cases goes with --until-decided"),
+        ([*FILES, "--prior", "1"], "--prior goes with --until-decided"),
+        ([*FILES, "--anytime"], "--anytime goes with --scores"),
         ([*FILES, "--scores"], "there is no store"),
         ([*FILES, "--scores", "--until-decided"], "do not apply"),
         ([*FILES, "--scores", "-o", "x.json"], "no comparisons to write"),

@@ -120,6 +120,22 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
     assert "8 of 8 decided pairs" in rest.out
 
 
+def test_only_as_many_cases_as_may_be_looked_at_are_answered_and_they_are_drawn(
+    templates: Bench,
+) -> None:
+    """The first cases of a sorted dataset would be no fair part of it."""
+    how = ("--until-decided", "--max-cases", 3)
+    with OpenAILikeServer(answers_and_judges) as server:
+        compare_templates(templates, server, *how, "--seed", 1)
+        assert server.n_requests == 3 * (2 + 6)
+        compare_templates(templates, server, *how, "--seed", 2)
+    store = RunStore(templates.folder / ".judgekit/judgekit.db", create=False)
+    drawn = [{pair.case.id for pair in store.compared(one.id)} for one in store.comparisons()]
+    store.close()
+    assert [len(cases) for cases in drawn] == [3, 3]
+    assert drawn[0] != drawn[1]
+
+
 def test_a_target_that_fails_is_told_and_not_judged(templates: Bench) -> None:
     templates.write("prompts/long.j2", "{{ nothing_of_the_kind }}")
     with OpenAILikeServer(answers_and_judges) as server:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.evaluation import Pairing
 from judgekit.stats.sequential import win_e_value
+from tests.evaluation.pairs import side
 from tests.judge.comparing import prefers
 
 if TYPE_CHECKING:
@@ -38,10 +40,10 @@ def sides(bench: Bench) -> Bench:
 def compare(bench: Bench, outcomes: Sequence[str], *names: str, options: Sequence[str] = ()) -> Any:
     """Compare two files by a judge whose outcome for each case is given, as seen from A."""
     cases = [f"c{k}" for k in range(len(outcomes))]
-    for side, more in (("a", " and more"), ("b", "")):
+    for name, more in (("a", " and more"), ("b", "")):
         bench.write(
-            f"{side}.jsonl",
-            *({"case_id": c, "input": c, "text": f"{side} {c}{more * k}"}
+            f"{name}.jsonl",
+            *({"case_id": c, "input": c, "text": f"{name} {c}{more * k}"}
               for k, c in enumerate(cases)),
         )  # fmt: skip
     bench.write(
@@ -137,9 +139,13 @@ def test_looking_after_every_case_stops_at_the_first_that_shows_a_difference(
     """Where there is none, that any case ever shows one has a chance of alpha at most."""
     draw = random.Random(seed)
     outcomes = draw.choices(["A", "B", "first", "tie"], weights=[6, 1, 1, 1], k=40)
-    found = compare(sides, outcomes, options=("--until-decided", "--alpha", "0.1"))
+    options = ("--until-decided", "--alpha", "0.1", "--seed", str(seed))
+    found = compare(sides, outcomes, options=options)
     n = found["evidence"]["n_cases"]
-    counted = [(outcomes[:k].count("A"), outcomes[:k].count("B")) for k in range(1, 41)]
+    pairing = Pairing(*(side(label, *(f"c{k}" for k in range(40))) for label in "ab"), seed=seed,
+                      is_shuffled=True)  # fmt: skip
+    drawn = [outcomes[int(pair.case.id[1:])] for pair in pairing.pairs()]
+    counted = [(drawn[:k].count("A"), drawn[:k].count("B")) for k in range(1, 41)]
     shown = [k for k, wins in enumerate(counted, 1) if win_e_value(*wins).value >= 1 / 0.1]
     assert n == (shown[0] if shown else 40)
     assert found["evidence"]["e_value"] == pytest.approx(win_e_value(*counted[n - 1]).value)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.evaluation import Pairing
 from judgekit.store import RunStore
 from tests.cli.bench import asked, output
 from tests.cli.contests import EIGHT, LONG, SHORT, answers_and_judges
+from tests.evaluation.pairs import side
 from tests.servers.answers import Answer, SeenRequest, ok
 from tests.servers.openai_like import OpenAILikeServer
 
@@ -94,6 +96,25 @@ def test_a_broken_off_comparison_is_gone_on_with_even_without_a_cache(sides: Ben
     assert (ran.code, again.code) == (130, 0)
     assert "8 of 8 decided pairs" in again.out
     assert [info["status"] for info in kept(sides)] == ["complete"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
+def test_a_resumed_comparison_keeps_the_order_it_drew(sides: Bench) -> None:
+    def interrupts(seen: SeenRequest) -> Answer:
+        if seen.number == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+        return answers_and_judges(seen)
+
+    how = ("-j", 2, "--no-cache", "--until-decided", "--prior", 1)
+    with OpenAILikeServer(interrupts, latency_s=0.01) as server:
+        compare(sides, server, *how, "--seed", 5)
+        ran = compare(sides, server, *how, "--resume", "-o", "made.jsonl")
+        assert server.n_requests == 48, "nothing is asked twice"
+    whole = Pairing(*(side(label, *EIGHT) for label in "ab"), seed=5, is_shuffled=True)
+    made = (sides.folder / "made.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["case_id"] for line in made] == [p.case.id for p in whole.pairs()]
+    assert kept(sides)[0]["chosen"] == {"order_seed": 5}
+    assert ran.code == 0
 
 
 def test_what_failed_is_asked_again_when_it_is_resumed(sides: Bench) -> None:

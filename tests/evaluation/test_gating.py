@@ -139,7 +139,7 @@ def test_a_run_of_other_cases_is_no_baseline(store: RunStore) -> None:
 
 
 def test_of_several_tries_the_last_counts(store: RunStore) -> None:
-    ran(store, [True, True])
+    ran(store, [True, True], config={"settings": {"retry_failed": 1}})
     name = "run-1"
     tries = [
         answer(key("c0", repeat=n), place=0, said=(), checks=(held(passed=n > 0),))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit.evaluation import DropGateResult, GateResult, TierGateResult
 from judgekit.evaluation.gate import CalibrationGateResult
-from judgekit.report.run import gate_json, gate_lines
+from judgekit.report.gate import gate_json, gate_lines
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def tier(held: GateOutcome, **fields: Any) -> str:
 
 def drop(held: GateOutcome | None, **fields: Any) -> str:
     known: dict[str, Any] = {
-        "variant": "v1", "max_drop": 0.1, "baseline": "run-0",
+        "variant": "v1", "max_drop": 0.1, "against": "previous", "baseline": "run-0",
         "change": estimate(-0.2, -0.3, -0.1), "held": held,
     }  # fmt: skip
     ((_, text),) = gate_lines(GateResult(drops=(DropGateResult(**known | fields),)))
@@ -66,7 +66,7 @@ def test_nothing_to_compare_with_is_told() -> None:
     first = {"baseline": None, "change": None}
     assert drop(None, **first).startswith("pass rate: no earlier run of this suite, a drop")
     drops = tuple(
-        DropGateResult(variant=name, max_drop=0.1, held=None, change=None, baseline=baseline)
+        DropGateResult(variant=name, max_drop=0.1, against="previous", baseline=baseline)
         for name, baseline in (("v1", "run-0"), ("new", None))
     )
     assert (

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from judgekit.evaluation import compare_side_scores
 from judgekit.report import print_document, score_comparison_document
 from tests.evaluation.comparison.test_scores import beside, scored
 
 if TYPE_CHECKING:
-    from judgekit.evaluation import SideScores
+    from judgekit.evaluation import ScoreComparison, SideScores
 
 
 def test_differences_are_shown_with_what_they_rest_on() -> None:
@@ -39,8 +40,12 @@ def test_a_measure_that_nobody_has_is_left_out() -> None:
 
 
 def shown(a: SideScores, b: SideScores) -> str:
+    return printed(beside(a, b))
+
+
+def printed(compared: ScoreComparison) -> str:
     console = Console(file=io.StringIO(), width=120)
-    print_document(console, score_comparison_document(beside(a, b)), verbose=True)
+    print_document(console, score_comparison_document(compared), verbose=True)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -55,6 +60,20 @@ def test_which_test_decides_is_said_with_what_others_say() -> None:
     assert "passes  0 cases only with A, 5 cases only with B" in text
     few = shown(scored(0.2, 0.4), scored(0.3, 0.5))
     assert "by an exact sign-flip test (fewer than 15 cases" in few
+
+
+def test_a_confidence_sequence_is_shown_with_when_it_is_valid() -> None:
+    sides = scored(*[0.2, 0.4] * 60), scored(*[0.3, 0.5, 0.4, 0.6] * 30)
+    found = compare_side_scores(*sides, ("new", "old"), anytime=True)
+    text = printed(found)
+    assert (
+        "old is better: a difference of +0.150 over 120 cases, 95 % confidence sequence [" in text
+    )
+    assert "a 95 % confidence sequence: it decides" in text
+    assert "if cases come in an order unrelated to their scores" in text
+    drifts = scored(*[0.0] * 450), scored(*[1.0] * 150, *[0.0] * 300)
+    text = printed(compare_side_scores(*drifts, ("new", "old"), anytime=True))
+    assert "the values drift" in text
 
 
 def test_without_values_passing_decides() -> None:

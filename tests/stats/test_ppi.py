@@ -115,6 +115,44 @@ def test_the_mean_covers_and_is_sharper_than_labels_alone() -> None:
     assert np.mean([e.se for e in found]) < 0.75 * np.mean([e.se for e in alone])
 
 
+def test_each_weight_is_tuned_without_its_own_item() -> None:
+    """By the definition: the plug-in lam of all other labels, and that one's error with it."""
+    y, f, others = [1, 0.5, 0, 1, 0], [1, 1, 0.5, 0.5, 0], [1, 0, 0.5, 1, 0.5, 0.5]
+    lams = [ppi_mean(y[:k] + y[k + 1 :], f[:k] + f[k + 1 :], others).lam for k in range(len(y))]
+    found = ppi_mean(y, f, others, tuning="leave-one-out")
+    centre = np.mean(others)
+    errors = [label - lam * (score - centre) for label, lam, score in zip(y, lams, f, strict=True)]
+    assert found.lam == pytest.approx(np.mean(lams))
+    assert found.value == pytest.approx(np.mean(errors))
+    variance = np.var(errors, ddof=1) / 5 + np.mean(lams) ** 2 * np.var(others, ddof=1) / 6
+    assert found.se == pytest.approx(math.sqrt(variance))
+    assert found.method == "ppi++, t, leave-one-out"
+    by_case = ppi_mean(y, f, others, tuning="leave-one-out", clusters=("vwxyz", range(6)))
+    assert by_case.se == pytest.approx(found.se)
+    assert ppi_mean(y[:2], f[:2], others, tuning="leave-one-out").lam == 0
+
+
+@given(st.floats(-5, 5))
+def test_where_the_judges_scale_begins_changes_nothing(shift: float) -> None:
+    y, f, others = [1, 0.5, 0, 1, 0], [0.6, 0.5, 0.3, 0.4, 0.1], [0.5, 0.1, 0.3, 0.7, 0.2]
+    plain, shifted = (
+        ppi_mean(y, [v + by for v in f], [v + by for v in others], tuning="leave-one-out")
+        for by in (0, shift)
+    )
+    assert (shifted.value, shifted.se) == pytest.approx((plain.value, plain.se))
+
+
+def test_few_labels_cover_where_each_weight_is_tuned_without_its_item() -> None:
+    """Preferences with ties; the plug-in interval of 20 labels covers about 92 % of the time."""
+    rng, found = np.random.default_rng(7), []
+    for _ in range(600):
+        y = rng.choice([1, 0.5, 0], p=[0.3, 0.2, 0.5], size=100)
+        f = np.where((y == 0) & (rng.random(100) < 0.4), 1.0, y)
+        scores = y[:20].tolist(), f[:20].tolist(), f[20:].tolist()
+        found.append(ppi_mean(*scores, tuning="leave-one-out"))
+    assert covers_at_its_level(found, 0.4)
+
+
 def test_clustered_labels_cover() -> None:
     rng, found = np.random.default_rng(2), []
     names = np.repeat(np.arange(25), 3).tolist(), np.repeat(np.arange(100), 3).tolist()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.paired import paired_difference
 from judgekit.stats.sequential import (
     asymptotic_confidence_sequence,
     mean_confidence_sequence,
@@ -111,6 +112,21 @@ def test_a_confidence_sequence_covers_at_every_look() -> None:
         found = [mean_confidence_sequence(x[:n].tolist()) for n in looks]
         kept += all(e.low <= 0.75 <= e.high for e in found)
     assert kept / 150 >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 150)
+
+
+def test_looking_at_a_difference_after_every_case_keeps_the_error() -> None:
+    """Scores of five levels without a difference; a t test at every look errs far more often."""
+    rng, n_runs, wrong, wrong_t = np.random.default_rng(5), 60, 0, 0
+    for _ in range(n_runs):
+        a, b = (rng.choice([0, 0.25, 0.5, 0.75, 1], size=60) for _ in range(2))
+        looks = range(5, 61)
+        found = [mean_confidence_sequence((b - a)[:n].tolist(), low=-1, high=1) for n in looks]
+        wrong += any(e.low > 0 or e.high < 0 for e in found)
+        wrong_t += any(
+            paired_difference(a[:n].tolist(), b[:n].tolist()).p_value <= 0.05 for n in looks
+        )
+    assert wrong / n_runs <= 0.05
+    assert wrong_t / n_runs > 0.15
 
 
 def test_an_asymptotic_sequence_covers_at_every_look() -> None:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.evaluation import StoppingRule
-from tests.evaluation.pairs import compared, several, summed
+from judgekit.evaluation import Pairing, StoppingRule
+from tests.evaluation.pairs import compared, several, side, summed
 
 if TYPE_CHECKING:
     from judgekit.evaluation import JudgedPair
@@ -115,6 +115,23 @@ def test_looking_ends_at_the_most_cases_without_a_decision() -> None:
     evidence = looking.evidence()
     assert (evidence.stopped_at, evidence.max_cases) == (None, 3)
     assert summed(several(a=3), evidence=evidence).decision.winner is None
+
+
+def test_looking_at_a_sorted_file_in_a_drawn_order_rarely_decides_for_the_loser() -> None:
+    """45 wins of A and then 55 of B; in the order of the file A is always found better."""
+    cases = [f"c{k}" for k in range(100)]
+    outcomes = {c: compared("a" if k < 45 else "b", c).comparison for k, c in enumerate(cases)}
+    both = side("new", *cases), side("old", *cases)
+    wrong = 0
+    for seed in range(100):
+        looking, wins = StoppingRule(0.05, order_seed=seed), 0
+        for pair in Pairing(*both, seed=seed, is_shuffled=True).pairs():
+            looking.look(outcomes[pair.case.id])
+            wins += 1 if outcomes[pair.case.id].winner == "a" else -1
+            if looking.is_over:
+                break
+        wrong += looking.is_decided and wins > 0
+    assert wrong / 100 <= 0.05
 
 
 def test_looking_after_every_case_errs_no_more_often_than_allowed() -> None:

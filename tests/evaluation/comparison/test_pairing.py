@@ -53,6 +53,24 @@ def test_only_cases_with_the_tag_are_paired() -> None:
     assert (n, out.n_only_a) == (0, 0)
 
 
+@given(st.permutations("abcdefgh"), st.permutations("abcdefgh"), st.integers(0, 5))
+def test_a_drawn_order_hangs_on_the_seed_alone(one: list[str], two: list[str], seed: int) -> None:
+    first, second = (
+        Pairing(side("new", *cases), side("old", *two), seed=seed, is_shuffled=True)
+        for cases in (one, two)
+    )
+    assert ids(first) == ids(second)
+    assert sorted(ids(first)) == list("abcdefgh")
+    assert first.chosen == {"order_seed": seed}
+
+
+def test_a_drawn_order_is_of_the_pairs_that_are_chosen() -> None:
+    both = [side(label, *"abcdefgh") for label in ("new", "old")]
+    orders = {tuple(ids(Pairing(*both, limit=3, seed=k, is_shuffled=True))) for k in range(20)}
+    assert {frozenset(order) for order in orders} == {frozenset("abc")}
+    assert len(orders) > 1
+
+
 def test_a_limit_takes_the_first_and_a_sample_is_the_same_for_the_same_seed() -> None:
     both = [side(label, *"abcdefghij") for label in ("new", "old")]
     assert ids(Pairing(*both, limit=2)) == ["a", "b"]

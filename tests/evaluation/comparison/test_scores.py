@@ -50,6 +50,48 @@ def test_the_side_with_higher_values_on_the_same_cases_is_better() -> None:
     assert found.criteria["accuracy"].p_adjusted == found.value.p
 
 
+def test_a_confidence_sequence_decides_where_it_is_wanted() -> None:
+    """At 12 cases a t test already decides; a sequence of so many looks asks for more."""
+    few = scored(*[0.2, 0.4] * 6), scored(*[0.3, 0.5, 0.4, 0.6] * 3)
+    many = scored(*[0.2, 0.4] * 60), scored(*[0.3, 0.5, 0.4, 0.6] * 30)
+    assert beside(*few).decision.winner == "b"
+    found, later = (compare_side_scores(*sides, LABELS, anytime=True) for sides in (few, many))
+    assert found.anytime is not None
+    assert found.anytime.low < 0 < found.anytime.high
+    assert (found.decision.winner, found.decision.p) == (None, None)
+    assert "may be chance, 95 % confidence sequence [" in found.decision.reason
+    assert later.anytime is not None
+    assert 0 < later.anytime.low < later.anytime.value == pytest.approx(0.15)
+    assert later.decision.winner == "b"
+    back = compare_side_scores(many[1], many[0], LABELS, anytime=True)
+    assert back.decision.winner == "a"
+    assert back.anytime is not None
+    assert back.anytime.high == pytest.approx(-later.anytime.low)
+
+
+def test_a_confidence_sequence_takes_the_cases_as_they_came_and_bounds_still_count() -> None:
+    rising = [k / 100 for k in range(100)]
+    drifting = compare_side_scores(scored(*[0.0] * 100), scored(*rising), LABELS, anytime=True)
+    shuffled = sorted(rising, key=lambda x: x * 7919 % 1)
+    mixed = compare_side_scores(scored(*[0.0] * 100), scored(*shuffled), LABELS, anytime=True)
+    assert drifting.anytime is not None
+    assert mixed.anytime is not None
+    assert drifting.anytime.value == pytest.approx(mixed.anytime.value)
+    assert drifting.anytime.high < 0.5 < mixed.anytime.high, "the first values bind"
+    gaps = scored(*[None] * 200, *[0.4] * 100), scored(*[None] * 200, *[0.6] * 100)
+    found = compare_side_scores(*gaps, LABELS, anytime=True)
+    assert found.anytime is not None
+    assert found.anytime.low > 0
+    assert found.decision.winner is None
+    assert "the cases without a value could turn it" in found.decision.reason
+
+
+def test_passing_has_a_confidence_sequence_where_nothing_has_a_value() -> None:
+    found = compare_side_scores(scored(None), scored(0.4), LABELS, anytime=True)
+    assert found.anytime is None
+    assert found.decision.reason == "no case has a score on both sides"
+
+
 def test_passing_is_compared_by_mcnemar() -> None:
     found = beside(scored(*[1.0] * 8, *[0.0] * 4), scored(*[0.0] * 8, *[0.0] * 4))
     assert found.pass_rate is not None

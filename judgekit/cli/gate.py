@@ -1,0 +1,123 @@
+"""`judgekit gate`: decides whether a stored run is good enough, and accepts runs as baselines."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console
+from judgekit.cli.approve import user_name
+from judgekit.cli.exit_codes import Exit
+from judgekit.cli.help import command
+from judgekit.cli.options import (
+    OutputOptions,
+    StoreOptions,
+    baseline_option,
+    max_drop_option,
+    option,
+)
+from judgekit.cli.outputs import show_document
+from judgekit.errors import SettingsError
+from judgekit.evaluation import Run, check_baseline, check_gate, gate_of_run
+from judgekit.records import GateDecision
+from judgekit.report import gate_document, printable
+from judgekit.scoring import Tier
+from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from judgekit.datasets import Gate
+    from judgekit.records import RunInfo
+
+_ACCEPT = "accept"
+
+
+class _GateOptions(StoreOptions, OutputOptions):
+    baseline: str | None = baseline_option()
+    max_drop: float | None = max_drop_option()
+    tier: Tier | None = option(
+        "--tier", "Lowest overall value: production 0.8, development 0.7, experimental 0.6."
+    )
+    alpha: float | None = option(
+        "--alpha", "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
+    )
+    because: str | None = option("--because", "With accept: the reason.", metavar="WHY")
+    by: str | None = option(
+        "--by", "With accept: who accepts it (default: your user name).", metavar="WHO"
+    )
+
+
+@command("gate", _GateOptions)
+@click.argument("run", required=False)
+@click.argument("accepted", required=False, metavar="")
+def gate_command(options: _GateOptions, *, run: str | None, accepted: str | None) -> None:
+    """Decide whether RUN (default: the last one) passes its gate; no judge is asked.
+
+    The gate is that of the run's suite, with the options given here. The pass rate is compared with
+    that of an earlier run measured the same way (judge, criteria, assertions, cases), and with the
+    best one. A run that covers only some of the cases, was interrupted or failed its gate is never
+    a baseline.
+
+    judgekit gate accept RUN --because WHY makes RUN a baseline although it failed its gate or is
+    not comparable with the runs before.
+
+    Exit code 0 if the gate passes, 1 if it fails, 4 if it is inconclusive or the runs are not
+    comparable.
+
+    Examples:
+        judgekit gate
+        judgekit gate --baseline best --max-drop 0.05
+        judgekit gate accept latest --because "the new cases are harder"
+    """
+    with closing(RunStore(options.store, create=False)) as store:
+        if run == _ACCEPT:
+            _accept(store, accepted or "latest", options)
+            return
+        if accepted is not None:
+            raise SettingsError(
+                f"unexpected argument {accepted!r}", hint="judgekit gate [RUN], or gate accept RUN"
+            )
+        sys.exit(_decide(store, store.run(run or "latest"), options))
+
+
+def _decide(store: RunStore, info: RunInfo, options: _GateOptions) -> int:
+    gate = _gate(info, options)
+    check_baseline(gate, store)
+    summary = Run(info, store).summary()
+    result = check_gate(summary, store, gate)
+    if result is None:
+        raise SettingsError(
+            f"{info.id} has no gate: its suite sets none",
+            hint="give --max-drop POINTS or --tier TIER, or set `gate:` in the suite",
+        )
+    show_document(gate_document(summary, result), options)
+    return {"passed": 0, "failed": Exit.QUALITY, "inconclusive": Exit.INCONCLUSIVE}[result.held]
+
+
+def _gate(info: RunInfo, options: _GateOptions) -> Gate:
+    names = ("baseline", "max_drop", "tier", "alpha")
+    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
+    return gate_of_run(info).model_copy(update=changes)
+
+
+def _accept(store: RunStore, name: str, options: _GateOptions) -> None:
+    if options.because is None or not options.because.strip():
+        raise SettingsError(
+            "accepting a run needs a reason",
+            hint='judgekit gate accept RUN --because "the new cases are harder"',
+        )
+    info = store.run(name)
+    by = options.by or user_name()
+    store.record_gate(
+        GateDecision(
+            run_id=info.id,
+            at=datetime.now(UTC),
+            outcome="accepted",
+            reason=options.because.strip(),
+            by=by.strip(),
+        )
+    )
+    console.note(f"{info.id} is accepted as a baseline by {printable(by)}")
