@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
+from errno import EDQUOT, ENOSPC
 from typing import IO, TYPE_CHECKING
 
 from judgekit.errors import SettingsError, StoreError
@@ -30,7 +31,10 @@ def atomic_writer(path: Path, *, is_private: bool = False) -> Iterator[IO[bytes]
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+        is_incomplete = error.errno in {ENOSPC, EDQUOT}
+        raise StoreError(
+            f"cannot write {path}: {error.strerror}", is_incomplete=is_incomplete
+        ) from error
     finally:
         with suppress(OSError):  # it is in its place, or cannot be removed either
             beside.unlink()

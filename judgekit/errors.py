@@ -257,4 +257,17 @@ class ApprovalRefusedError(JudgekitError):
 
 
 class StoreError(JudgekitError):
-    """A file that judgekit maintains is newer than the code, locked or damaged."""
+    """A file that judgekit maintains is newer than the code, locked or damaged, or cannot grow.
+
+    Args:
+        message: What was wrong.
+        hint: How to fix it.
+        is_incomplete: Whether what is done cannot be stored, for example on a full disk; the
+            same command can be resumed afterwards.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, is_incomplete: bool = False
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.is_incomplete = is_incomplete

@@ -42,7 +42,7 @@ from judgekit.evaluation import (
 )
 from judgekit.judge import SyncRunner, gather_in_order
 from judgekit.models import RecordedModel
-from judgekit.records import PreferenceFailure, Verdict
+from judgekit.records import FATAL_FAILURE_KINDS, PreferenceFailure, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -312,9 +312,6 @@ def _recorded_only(probe: Probe, runner: ProbeRunner, inputs: AuditInputs) -> Tr
 AuditStopReason = Literal["interrupted", "budget", "model"]
 """Why an audit ended before every question was asked."""
 
-# After an error of these kinds every further call would fail in the same way.
-_FATAL = frozenset({"auth", "not_found", "quota"})
-
 _NOT_ASKED = {
     "interrupted": "it was interrupted",
     "budget": "the budget is spent",
@@ -333,17 +330,21 @@ class ProbeSession:
         in_flight: Questions in flight at a time.
         watch: Called with each answer as it arrives.
         stop: Once set, no further question is asked; those in flight are finished.
+        reason: Why it ended early, once it did.
+        detail: The error of the model that cannot be called.
     """
 
     in_flight: int = 32
     watch: Callable[[ProbeAnswer], None] = field(default=lambda _: None)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     reason: AuditStopReason | None = None
+    detail: str | None = None
 
-    def end(self, reason: AuditStopReason) -> None:
+    def end(self, reason: AuditStopReason, detail: str | None = None) -> None:
         """Ask no further question."""
         # The first reason stays: an interruption after the budget was spent is not the cause.
-        self.reason = self.reason or reason
+        if self.reason is None:
+            self.reason, self.detail = reason, detail
         self.stop.set()
 
 
@@ -406,8 +407,8 @@ async def ask_all(
             for failure in _failures(answer):
                 if failure.kind == "budget":
                     session.end("budget")
-                elif failure.kind in _FATAL:
-                    session.end("model")
+                elif failure.kind in FATAL_FAILURE_KINDS:
+                    session.end("model", failure.message)
 
     await gather_in_order([worker() for _ in range(max(1, session.in_flight))])
     return answers

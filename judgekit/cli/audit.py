@@ -36,7 +36,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_probes, run_until_stopped, show_progress
-from judgekit.cli.setup import cost_budget, grade_setup, how_to_continue
+from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
 from judgekit.report import (
     audit_document,
@@ -218,6 +218,8 @@ def _run(
         return Exit.INTERRUPTED
     if session.reason == "budget" or any(one.is_too_dear for one in plan.probes):
         return Exit.LIMIT
+    if session.detail is not None:
+        console.note(f"{fatal_words(session.detail)}; {again}")
     # Before "incomplete": what is missing is known, and a run without --frozen completes it.
     if "frozen_miss" in audit.failures:
         return Exit.FROZEN

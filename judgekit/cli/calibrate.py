@@ -46,13 +46,20 @@ from judgekit.cli.setup import (
     cost_budget,
     draw_sample,
     existing_store,
+    fatal_words,
     grade_setup,
     make_judge,
 )
 from judgekit.cli.sides import existing_sides, no_common_case_error, pairing_of, parse_sides
 from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
-from judgekit.evaluation import Run, compare_in_order, judging_of_judge, pair_question
+from judgekit.evaluation import (
+    Run,
+    compare_in_order,
+    fatal_failure,
+    judging_of_judge,
+    pair_question,
+)
 from judgekit.models import RECORDED_PREFIX as RECORDED
 from judgekit.report import (
     calibration_document,
@@ -229,7 +236,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     if note is not None:
         console.note(note)
     if options.write_map is not None:
-        _write_maps(report, options.write_map, code=code)
+        _write_maps(report, options.write_map, is_partial=note is not None)
     sys.exit(code or _code(report, options))
 
 
@@ -348,10 +355,12 @@ def _from_outputs(options: _CalibrateOptions) -> _Collected:
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
     with closing(setup.judge):
-        graded, interrupted = grade_all(setup, options)
+        graded, session = grade_all(setup, options)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
     data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
-    return data, *_ended(kinds, budget, interrupted=interrupted)
+    interrupted = session.reason == "interrupted"
+    stopped = session.detail if session.reason == "model" else None
+    return data, *_ended(kinds, budget, interrupted=interrupted, stopped=stopped)
 
 
 def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collected:
@@ -359,6 +368,7 @@ def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collecte
     judges = () if options.judge_model is None else (options.judge_model,)
     stop = asyncio.Event()
     pairs: list[JudgedPair] = []
+    errors: list[str] = []
 
     async def compare(panel: Panel, rubric: Rubric, pairing: Pairing) -> None:
         async def comparisons() -> AsyncGenerator[Comparison, None]:
@@ -369,6 +379,9 @@ def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collecte
             async with aclosing(compared) as stream:
                 async for one in stream:
                     pairs.append(one)
+                    if fatal := fatal_failure(one.comparison):
+                        errors.append(fatal.message)
+                        stop.set()
                     yield one.comparison
 
         # With -v the report is longer; its pairs are not printed too.
@@ -389,11 +402,12 @@ def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collecte
     cases = {one.pair.case.id: one.pair.case for one in pairs}
     data = judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
-    return data, *_ended(kinds, budget, interrupted=stop.is_set())
+    interrupted = stop.is_set() and not errors
+    return data, *_ended(kinds, budget, interrupted=interrupted, stopped=next(iter(errors), None))
 
 
 def _ended(
-    kinds: Collection[str], budget: Budget | None, *, interrupted: bool
+    kinds: Collection[str], budget: Budget | None, *, interrupted: bool, stopped: str | None
 ) -> tuple[int, str | None]:
     if interrupted:
         return Exit.INTERRUPTED, f"interrupted; the results are partial; {SAME_COMMAND}"
@@ -401,13 +415,15 @@ def _ended(
         return Exit.FROZEN, "some replies are not in the frozen cache; the results are partial"
     if budget is not None and budget.is_exhausted:
         return Exit.LIMIT, f"the budget is spent; the results are partial; {SAME_COMMAND}"
+    if stopped is not None:
+        return Exit.INCOMPLETE, f"{fatal_words(stopped)}; the results are partial; {SAME_COMMAND}"
     return (Exit.INCOMPLETE, None) if kinds else (0, None)
 
 
-def _write_maps(report: CalibrationReport, wanted: str, *, code: int) -> None:
+def _write_maps(report: CalibrationReport, wanted: str, *, is_partial: bool) -> None:
     """Fit the maps, write them, and report on stderr what they do and how they are used."""
     # A part of the outputs may be a biased one; failures of single answers are not.
-    if code not in {0, Exit.INCOMPLETE}:
+    if is_partial:
         console.note("no maps were written: not everything was judged")
         return
     calibration = report.maps()

@@ -35,7 +35,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
-from judgekit.cli.setup import existing_store, note_unused_replies
+from judgekit.cli.setup import existing_store, fatal_words, note_unused_replies
 from judgekit.cli.sides import (
     SideArguments,
     check_one_rubric,
@@ -386,7 +386,7 @@ def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
         job.store.end_comparison(info.id, status=status)
     summary, labelled = _corrected(summary, job, options)
     _show(summary, labelled, job, options)
-    code = _code(summary, status, command)
+    code = _code(summary, status, command, comparer.fatal_error)
     if code not in {0, Exit.INCOMPLETE, Exit.INCONCLUSIVE}:
         return code
     if options.analysis is not None:
@@ -400,14 +400,18 @@ def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
 _RESUME = "every answer so far is stored. Resume with:"
 
 
-def _code(summary: ComparisonSummary, status: ComparisonStatus, command: str) -> int:
+def _code(
+    summary: ComparisonSummary, status: ComparisonStatus, command: str, fatal: str | None
+) -> int:
     if status in {"interrupted", "stopped"}:
         is_stopped = status == "stopped"
         what = "the budget is spent" if is_stopped else status
         console.note(f"{what}; {_RESUME} {command}")
         return Exit.LIMIT if is_stopped else Exit.INTERRUPTED
     code = failures_code(summary.failures)
-    if code == Exit.INCOMPLETE:
+    if code == Exit.INCOMPLETE and fatal is not None:
+        console.note(f"{fatal_words(fatal)}; {_RESUME} {command}")
+    elif code == Exit.INCOMPLETE:
         console.note(f"retry what failed: {command}")
     return code or (Exit.INCONCLUSIVE if summary.decision.winner is None else 0)
 

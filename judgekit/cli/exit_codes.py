@@ -48,6 +48,8 @@ def exit_code(error: errors.JudgekitError) -> int:
     if isinstance(error, errors.NotEnoughDataError | errors.NotComparableError):
         return Exit.INCONCLUSIVE
     is_elsewhere = isinstance(error, errors.JudgeError | errors.DownloadError)
+    if isinstance(error, errors.StoreError):
+        is_elsewhere = error.is_incomplete
     return Exit.INCOMPLETE if is_elsewhere else Exit.INPUT
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
+from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -15,6 +16,7 @@ import click
 from judgekit import errors
 from judgekit.cli.console import ReaderGoneError, warnings_as_notes
 from judgekit.cli.exit_codes import Exit, exit_code
+from judgekit.cli.startup import raise_interrupts
 from judgekit.report import message_lines
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"judgekit.cli.{cmd_name}")
+        raise_interrupts()
         command = getattr(module, f"{cmd_name}_command")
         return command if isinstance(command, click.Command) else None
 
@@ -146,7 +149,9 @@ def _run(args: Sequence[str] | None) -> object:
     # A file that vanished or cannot be read: the message names it, a traceback would not help.
     except (errors.JudgekitError, OSError) as error:
         click.echo(f"error: {message_lines(str(error))}", err=True)
-        return exit_code(error) if isinstance(error, errors.JudgekitError) else Exit.INPUT
+        if isinstance(error, errors.JudgekitError):
+            return exit_code(error)
+        return Exit.INCOMPLETE if error.errno in {ENOSPC, EDQUOT} else Exit.INPUT
 
 
 @contextmanager

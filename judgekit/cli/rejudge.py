@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import Exit, failures_code
+from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code
 from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_PATH,
@@ -24,7 +24,7 @@ from judgekit.cli.options import (
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped
 from judgekit.cli.run_job import grade_all
-from judgekit.cli.setup import SAME_COMMAND, cost_budget, grade_setup, make_judge
+from judgekit.cli.setup import SAME_COMMAND, cost_budget, grade_setup, make_judge, stop_words
 from judgekit.datasets import load_rubric
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import Session
@@ -146,7 +146,7 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
         if session.reason is None:
             raise
     if session.reason is not None:
-        console.note(f"{ended.status}; {SAME_COMMAND}")
+        console.note(f"{stop_words(session)}; {SAME_COMMAND}")
         return rejudged, _EXITS[ended.status]
     return rejudged, Exit.FROZEN if session.n_missed else failures_code(
         rejudged.new_failures if rejudged else ()
@@ -164,9 +164,9 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     setup = grade_setup(GradingOptions.of(options, calibration=None), budget=cost_budget(options))
     calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
     with closing(setup.judge):
-        graded, is_stopped = grade_all(setup, options, verb=_VERB)
+        graded, session = grade_all(setup, options, verb=_VERB)
     pairs, left_out = pair_verdicts(old, [one.verdict for one in graded])
-    if not pairs and not is_stopped:
+    if not pairs and session.reason is None:
         raise SettingsError(
             f"no output has a verdict in {path.name}",
             hint="both need the same case_id and variant",
@@ -184,8 +184,8 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
             calibration=calibration,
             left_out=left_out,
         )
-    if is_stopped:
-        console.note(f"interrupted; {SAME_COMMAND}")
-        return rejudged, Exit.INTERRUPTED
+    if session.reason in {"interrupted", "model"}:
+        console.note(f"{stop_words(session)}; {SAME_COMMAND}")
+        return rejudged, STOP_CODES[session.reason]
     # A file has no session that could report the limit, so it is read from the failures.
     return rejudged, failures_code(rejudged.new_failures if rejudged else ())

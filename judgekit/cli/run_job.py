@@ -19,7 +19,7 @@ from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.options import resume_command
 from judgekit.cli.outputs import show_document
 from judgekit.cli.progress import attend, run_until_stopped
-from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated
+from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated, stop_words
 from judgekit.cli.suite_setup import RunSetup, find_unfinished_run, read_recorded
 from judgekit.evaluation import (
     Graded,
@@ -231,7 +231,7 @@ def _conclude_run(
     retry_note = f"retry what failed: {_command(setup, retry=True)}"
     n_errors = sum(variant.n_errors for variant in summary.variants)
     if session.reason is not None:
-        what = "interrupted" if session.reason == "interrupted" else f"stopped: {session.words()}"
+        what = stop_words(session)
         # The first failure may be in the last answer.
         is_complete = session.reason == "fail_fast" and run.status == "complete"
         retry = session.reason == "model"
@@ -319,8 +319,8 @@ def _command(setup: RunSetup, *, retry: bool = False) -> str:
 
 def grade_all(
     setup: GradeSetup, options: TalkOptions, *, verb: tuple[str, str] = ("grading", "graded")
-) -> tuple[list[Graded], bool]:
-    """Grade the outputs of calibrate and rejudge, and report whether Ctrl-C ended it early."""
+) -> tuple[list[Graded], Session]:
+    """Grade the outputs of calibrate and rejudge; the session says whether it ended early."""
     # A store of its own: labels and verdicts are compared with these judgments now, and a run that
     # stayed in the user's store would be the latest there.
     recorded, variants = read_recorded(setup, is_suite=False)
@@ -343,4 +343,4 @@ def grade_all(
         Graded(result.case, result.output.model_copy(update={"variant": verdict.variant}), verdict)
         for result, verdict in zip(results, verdicts, strict=True)
     ]
-    return graded, run.session.reason == "interrupted"
+    return graded, run.session

@@ -25,7 +25,7 @@ from judgekit.datasets import (
     shipped_rubrics,
 )
 from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
-from judgekit.evaluation import refresh_mode
+from judgekit.evaluation import Session, refresh_mode
 from judgekit.formats import suggest_name
 from judgekit.judge import (
     configured_judge,
@@ -278,6 +278,18 @@ def how_to_continue(judge: Judge) -> str:
     return "run the same command again to continue: " + (
         "cached replies are not requested again" if is_cached else "without a cache, it starts over"
     )
+
+
+def stop_words(session: Session) -> str:
+    """Why a session ended early, on one line."""
+    if session.reason == "interrupted":
+        return "interrupted"
+    return f"stopped: {message.one_line(session.words() or '')}"
+
+
+def fatal_words(error: str) -> str:
+    """Why a command stopped at an error that every further call would end in, on one line."""
+    return stop_words(Session(reason="model", detail=error))
 
 
 def existing_store(location: str, stack: ExitStack) -> RunStore | None:

@@ -24,6 +24,7 @@ from judgekit.cli.setup import (
     configured_suite,
     grade_setup,
     make_judge,
+    stop_words,
 )
 from judgekit.cli.suite_setup import execution_options, selected_cases
 from judgekit.datasets import (
@@ -493,8 +494,7 @@ def _produce(
 
     ended = run_until_stopped(answer(), continuation)
     if session.reason is not None:
-        what = "interrupted" if session.reason == "interrupted" else f"stopped: {ended.reason}"
-        console.note(f"{what}; {continuation}")
+        console.note(f"{stop_words(session)}; {continuation}")
         sys.exit(STOP_CODES[session.reason])
     if session.n_missed:
         console.note("some replies are not in the frozen cache, and no calls were made for them")

@@ -23,7 +23,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_probes, run_until_stopped
-from judgekit.cli.setup import cost_budget, grade_setup, how_to_continue
+from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
@@ -130,6 +130,8 @@ def _run(prepared: TuningSetup, options: _TuneCommandOptions, files: OutputFiles
     for path in files.exports:
         _write(result, path, options)
     if result.decision == "incomplete":
+        if session.detail is not None:
+            console.note(fatal_words(session.detail))
         is_short = result.reason == "budget"
         more = "; the next call needs a higher --max-cost" if is_short else ""
         console.note(f"{again}{more}")

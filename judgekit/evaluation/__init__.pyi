@@ -102,6 +102,7 @@ from .pairing import (
     Side as Side,
     SideOutput as SideOutput,
     compare_in_order as compare_in_order,
+    fatal_failure as fatal_failure,
     pair_question as pair_question,
 )
 from .planner import (

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import Gate, Suite
     from judgekit.judge import Judge, PendingGrading
-    from judgekit.models import Budget, PriceTable, Refresh
+    from judgekit.models import Budget, Connection, PriceTable, Refresh
     from judgekit.models.cache import ReplyCache
     from judgekit.records import (
         AssertionResult,
@@ -139,6 +139,12 @@ class SuiteJudges:
         if self.models is None:
             return 1
         return max(judge.connection.max_concurrency for judge in self.models.judges)
+
+    @property
+    def connections(self) -> list[Connection]:
+        """The connections of its models."""
+        models = () if self.models is None else self.models.judges
+        return [judge.connection for judge in models]
 
     @property
     def are_cached(self) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from judgekit.errors import BudgetExceededError, DatasetError, SettingsError
 from judgekit.fingerprint import text_fingerprint
-from judgekit.records import record_text
+from judgekit.records import FATAL_FAILURE_KINDS, record_text
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     )
 
     from judgekit.judge import Judge, Panel
-    from judgekit.records import Case, ComparedSide, Comparison, JsonObject, Output, Rubric
+    from judgekit.records import (
+        Case,
+        ComparedSide,
+        Comparison,
+        JsonObject,
+        Output,
+        PreferenceFailure,
+        Rubric,
+    )
 
 _MOST_NAMED = 3
 
@@ -393,7 +401,7 @@ async def compare_in_order(
 
 
 # Why no more pairs were asked about, the most important reason first.
-LoopEnd = Literal["cost", "interrupted", "decided"]
+LoopEnd = Literal["cost", "model", "interrupted", "decided"]
 
 
 class ComparisonLoop:
@@ -407,6 +415,8 @@ class ComparisonLoop:
         self._ask, self._in_flight = ask, in_flight
         self._stop = asyncio.Event()
         self._reasons: set[LoopEnd] = set()
+        self.detail: str | None = None
+        """The error after which no model is asked any more."""
 
     @property
     def ended(self) -> LoopEnd | None:
@@ -429,7 +439,17 @@ class ComparisonLoop:
                     # The budget is a promise: after the first refused call nothing more is begun.
                     if is_out_of_budget(one.comparison):
                         self.end("cost")
+                    # Nor after an error that every further call would end in.
+                    if fatal := fatal_failure(one.comparison):
+                        self.detail = self.detail or fatal.message
+                        self.end("model")
                     yield one
+
+
+def fatal_failure(comparison: Comparison) -> PreferenceFailure | None:
+    """The failure of a comparison after which every further call would fail, if there is one."""
+    fatal = (one for one in comparison.failures if one.kind in FATAL_FAILURE_KINDS)
+    return next(fatal, None)
 
 
 def is_out_of_budget(comparison: Comparison) -> bool:

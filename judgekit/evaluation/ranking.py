@@ -199,6 +199,11 @@ class Ranker:
         ask = pair_question(judge, rubric, contest.names)
         self._loop = ComparisonLoop(ask, in_flight=in_flight)
 
+    @property
+    def fatal_error(self) -> str | None:
+        """The error after which no model is asked any more; None where there was none."""
+        return self._loop.detail
+
     def interrupt(self) -> None:
         """Begin no further match."""
         self._loop.end("interrupted")

@@ -31,7 +31,7 @@ Ties = Literal["half", "davidson", "rao-kupper"]
 EvidenceKind = Literal["wald", "sign", "e-value"]
 # Why no more was asked: all there is was; the places are decided; so many comparisons were allowed;
 # so much money; the cases of the pairs that matter are used up; the user broke it off.
-EndReason = Literal["all", "decided", "comparisons", "cost", "cases", "interrupted"]
+EndReason = Literal["all", "decided", "comparisons", "cost", "cases", "model", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

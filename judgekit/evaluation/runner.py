@@ -38,7 +38,7 @@ from judgekit.evaluation.trigger import trigger_of_ci
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
-from judgekit.records import RunInfo, Variant
+from judgekit.records import FATAL_FAILURE_KINDS, RunInfo, Variant
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 
@@ -55,8 +55,10 @@ if TYPE_CHECKING:
 _IN_FLIGHT = 32
 # Answers for which the cache is read with one query.
 _READ_AHEAD = 16
-# Kinds of a model's errors after which every further call would fail in the same way.
-_FATAL = frozenset({"auth", "not_found", "quota"})
+# Kinds of errors that an endpoint under test ends in where it is down, or refuses every case.
+_ENDPOINT_ERRORS = frozenset({"connection", "http_status", "timeout"})
+# So many cases fail at an endpoint that has never answered before no further one is sent.
+_MOST_UNANSWERED = 10
 # Answers that are reset in one transaction, so that other readers and writers wait little.
 _MOST_FORGOTTEN = 500
 
@@ -178,6 +180,9 @@ class _RunLoop:
         self._concludes = session.fail_fast or opened.suite.settings.fail_fast
         self._is_whole = False
         self._waiting: deque[WorkChain] = deque()
+        # Endpoints under test that have not answered yet, each with the cases that failed there
+        endpoints = [variant.id for variant in opened.variants if variant.kind == "http"]
+        self._unanswered: dict[str, set[str]] = {variant: set() for variant in endpoints}
 
     async def go(self, *, resumed: bool, answers: Iterator[CaseResult] | None) -> bool:
         """Produce and judge every answer; whether all of them were taken up."""
@@ -300,15 +305,33 @@ class _RunLoop:
         for failure in result.failures:
             if failure.kind == "budget":
                 self._session.end("budget", failure.message.partition("\n")[0])
-            # A wrong key or an empty account fails every call in the same way, at the price
-            # of a retry each.
-            elif failure.kind in _FATAL:
+            # A wrong key, an empty account or a server that is down fails every call in the same
+            # way, at the price of a retry each.
+            elif failure.kind in FATAL_FAILURE_KINDS:
                 self._session.end("model", failure.message)
         self._session.n_missed += any(f.kind == "frozen_miss" for f in result.failures)
-        if item.stored is None and result.output.metadata.get("model_error") in _FATAL:
+        if item.stored is None and result.output.metadata.get("model_error") in FATAL_FAILURE_KINDS:
             self._session.end("model", result.output.error)
+        if item.stored is None:
+            self._stop_at_dead_endpoint(result)
         if self._opened.count_own_spending(result.variant, result.output):
             self._session.end("budget", f"{result.variant} has spent it")
+
+    def _stop_at_dead_endpoint(self, result: CaseResult) -> None:
+        """End the session when an endpoint under test fails for case after case, and for all."""
+        failed = self._unanswered.get(result.variant)
+        if failed is None:
+            return
+        if result.output.error_kind not in _ENDPOINT_ERRORS:
+            del self._unanswered[result.variant]  # it has answered: later errors are its own
+            return
+        failed.add(result.case.id)
+        if len(failed) >= _MOST_UNANSWERED:
+            self._session.end(
+                "model",
+                f"{result.variant} answered none of {len(failed)} cases; the last error: "
+                f"{result.output.error}\ncheck that the endpoint runs and takes the cases",
+            )
 
 
 def n_answers_in_work(opened: OpenSuite, in_flight: int | None) -> int:
@@ -327,7 +350,9 @@ def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: 
         return "stopped"
     if session.reason == "interrupted" or (session.reason is None and not is_whole):
         return "interrupted"
-    return "incomplete" if session.n_open else run_status(store, run.id)
+    # A session that ended at a dead endpoint may have left out answers of which nothing is stored.
+    is_cut_short = session.reason == "model" and not is_whole
+    return "incomplete" if session.n_open or is_cut_short else run_status(store, run.id)
 
 
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:

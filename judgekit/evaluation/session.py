@@ -31,7 +31,14 @@ from judgekit.evaluation.judges import (
 )
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import JudgePanel, resolve_suite_model, suite_template_folders
-from judgekit.models import Budget, ModelPrice, PriceTable, connect, open_embeddings
+from judgekit.models import (
+    Budget,
+    ModelPrice,
+    PriceTable,
+    check_together,
+    connect,
+    open_embeddings,
+)
 from judgekit.models.cache import DiskCache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
 from judgekit.targets import GivenTarget, TargetPrompt, open_target
@@ -227,7 +234,7 @@ def open_suite(
         judges = open_suite_judges(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget
         )
-        means = _Means(loaded, execution, cache, prices, budget)
+        means = _Means(loaded, execution, cache, prices, budget, judges.connections)
         whole = rubric if rubric is not None else judges.implied_rubric
         plans = CasePlans(
             loaded,
@@ -337,6 +344,8 @@ class _Means:
     cache: ReplyCache | None
     prices: PriceTable
     budget: Budget | None
+    # Of judges, targets and embeddings
+    connections: list[Connection]
 
     def target(self, variant: VariantSettings, recorded: RecordedAnswers | None) -> Target:
         if recorded is not None:
@@ -358,7 +367,7 @@ class _Means:
 
     def embeddings(self, model: str, api_base: str | None) -> Embeddings:
         """A model of embeddings, with the run's cache and budget."""
-        return open_embeddings(
+        opened = open_embeddings(
             model,
             api_base=api_base,
             cache=self.cache,
@@ -367,13 +376,15 @@ class _Means:
             prices=self.prices,
             budget=self.budget,
         )
+        self._add(opened.connection)
+        return opened
 
     @property
     def _template_folders(self) -> list[Path]:
         return [*self.execution.template_folders, *suite_template_folders(self.suite)]
 
     def _connection(self, variant: VariantSettings) -> Connection:
-        return connect(
+        connection = connect(
             resolve_suite_model(self.suite, cast("str", variant.model)),
             api_base=variant.api_base,
             cache=self.cache,
@@ -383,6 +394,13 @@ class _Means:
             prices=self.prices,
             budget=self.budget,
         )
+        self._add(connection)
+        return connection
+
+    def _add(self, connection: Connection) -> None:
+        # Otherwise outputs would be paid for that no judge can grade, because its key is missing.
+        self.connections.append(connection)
+        check_together(self.connections)
 
     def _timeout_s(self, variant: VariantSettings) -> float:
         return variant.timeout_s or self.suite.settings.timeout_s or DEFAULT_TARGET_TIMEOUT_S

@@ -329,6 +329,11 @@ class SideComparer:
         """Whether the stopping rule wants no further case."""
         return self._stopping is not None and self._stopping.is_over
 
+    @property
+    def fatal_error(self) -> str | None:
+        """The error after which no model is asked any more; None where there was none."""
+        return self._loop.detail
+
     def interrupt(self) -> None:
         """Begin no further pair."""
         self._loop.end("interrupted")

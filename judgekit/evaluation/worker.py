@@ -559,3 +559,4 @@ class ObservationWriter:
             done.set_result(None)
         else:
             done.set_exception(error)
+            done.exception()  # else Python reports each one that nobody awaits, traceback and all

@@ -13,6 +13,7 @@ from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.exchange import merge_streams
 from judgekit.judge.pairwise import PairJudge
 from judgekit.judge.pointwise import with_repeat_confidence
+from judgekit.models import check_together
 from judgekit.records import CalibratedPanel, JudgeFailure, Judgment, RunPanel
 from judgekit.scoring import is_confident
 
@@ -67,6 +68,7 @@ class JudgePanel(_JudgeGroup):
         self.judges = tuple(sorted(judges, key=lambda judge: self.panel.judges.index(judge.id)))
         is_cascade, named = self.panel.combine == "cascade", self.panel.named.values()
         self._cascade = tuple(j for j in self.judges if is_cascade and j.id not in named)
+        check_together([judge.connection for judge in judges])
 
     async def observe(
         self,
@@ -197,6 +199,7 @@ class Panel(PairJudge, _JudgeGroup):
                 "the judges of a panel are to see the same texts, and be reconciled by one rule",
                 hint="give all of them the same scrub, draw_labels, label_seed and rule",
             )
+        check_together([judge.connection for judge in judges])
         self._sync_runner = SyncRunner()
 
     @classmethod

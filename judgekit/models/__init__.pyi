@@ -15,6 +15,7 @@ from .embeddings import (
 )
 from .factory import (
     Connection as Connection,
+    check_together as check_together,
     connect as connect,
 )
 from .local import (

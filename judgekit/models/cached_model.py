@@ -224,7 +224,9 @@ class _LoopCalls:
     async def stop(self, error: StoreError) -> None:
         await self.wait_until_stored(error)
         # A new error for each call: one that is raised twice would grow its traceback.
-        raise StoreError(error.message, hint=error.hint) from error
+        raise StoreError(
+            error.message, hint=error.hint, is_incomplete=error.is_incomplete
+        ) from error
 
 
 def _missed(request: ModelRequest) -> str:

@@ -71,6 +71,10 @@ class EmbeddingModel:
             model=model if isinstance(model, str) else None,
         )
 
+    def check(self) -> None:
+        if isinstance(self._inner, LitellmModel):
+            self._inner.check()
+
     async def aclose(self) -> None:
         await self._inner.aclose()
 

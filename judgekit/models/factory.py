@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
@@ -19,6 +20,9 @@ from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
 from judgekit.models.request import Model, ModelReply, ModelRequest, close_model
 from judgekit.models.transport import AUTO_TRANSPORT, open_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # A model on this machine answers one call after the other, on whatever cores there are.
 _LOCAL_TIMEOUT_S = 600
@@ -126,8 +130,15 @@ def connect(
         owns_cache=isinstance(cache, str | Path),
         # On every judgment, so that reports can warn of verdicts without information.
         flags=("smoke_model",) if is_smoke_name(priced.name) else (),
-        limited=limited,
+        limited=None if frozen else limited,
     )
+
+
+def check_together(connections: Iterable[Connection]) -> None:
+    """Have a missing key of any of several models found before the first call to one of them."""
+    limited = [one.limited for one in connections if one.limited is not None]
+    for other in limited[1:]:
+        limited[0].check_with(other)
 
 
 def _open(

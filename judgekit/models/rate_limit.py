@@ -1,6 +1,7 @@
 """Decides when a request may be sent, how long it may take, and whether it is retried.
 
-Limits concurrency, requests and tokens per minute, and respects `Retry-After`.
+Limits concurrency, requests and tokens per minute, respects `Retry-After`, and stops calling an
+endpoint that has never answered (the circuit breaker of Nygard, "Release It!", 2007).
 """
 
 from __future__ import annotations
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 _CHARACTERS_PER_TOKEN = 4
 _MAX_BACKOFF_S = 60
 _MAX_WAIT_S = 300
+# How many cases must have failed before an endpoint that has never answered is suspected. A refused
+# connection concerns every case; an error of the server may come from one case that it cannot
+# handle; a request that is refused usually does.
+_FEWEST_CASES = {"connection": 1, "overloaded": 2, "timeout": 2, "protocol": 2}
+_FEWEST_CASES_OTHERWISE = 10
+# Errors about one request, or about how often, by an endpoint that works.
+_WORKING_KINDS = frozenset({"rate_limited", "context_window", "content_filter"})
+# How long no call is made to an endpoint that is down: a run ends long before, and a service that
+# was started before its endpoint finds it again.
+_DOWN_S = 60
+_DOWN_HINTS = {
+    "bad_request": "correct what the error names, for example the model or one of its parameters"
+}
+_DOWN_HINT = "check the endpoint, or use another model"
 
 
 class LimitedModel(ModelAround):
@@ -32,6 +47,11 @@ class LimitedModel(ModelAround):
     One object belongs to one endpoint. The rates, the pause a provider asks for and the first
     fatal error hold for every call through it, from whichever event loop; the slots are
     counted per loop.
+
+    While an endpoint has never answered and calls fail, a single call continues its retries, as a
+    probe, and the others wait for it. When the probe fails as well, all calls are refused for a
+    minute with an error of the kind `cancelled`. After its first answer an endpoint is never
+    suspected again.
     """
 
     def __init__(
@@ -57,6 +77,7 @@ class LimitedModel(ModelAround):
         self._max_concurrency = max_concurrency
         self._requests = None if rpm is None else _Bucket(rpm / 60, clock)
         self._tokens = None if tpm is None else _Bucket(tpm / 60, clock)
+        self._is_limited = self._requests is not None or self._tokens is not None
         self._timeout_s = timeout_s
         self._max_retries = max_retries
         self._first_backoff_s = first_backoff_s
@@ -66,25 +87,56 @@ class LimitedModel(ModelAround):
         self._rng = rng or random.Random()
         self._held_until = -float("inf")
         self._fatal: ModelError | None = None
+        self._fatal_until = float("inf")
+        self._has_answered = False
+        self._failed_cases: set[str] = set()
+        self._n_failed = self._n_probed = 0
+        self._is_suspect = False
+        self._unchecked = [] if self.check is None else [(self, self.check)]
         self._loops: dict[asyncio.AbstractEventLoop, _Slots] = {}
 
+    def check_with(self, other: LimitedModel) -> None:
+        """Check both models before the first call to either of them."""
+        # Not at once: what is cached is read without a key, and without litellm.
+        if other._unchecked is not self._unchecked:
+            self._unchecked += other._unchecked
+            other._unchecked = self._unchecked
+
+    def _check_others(self) -> None:
+        for model, check in self._unchecked:
+            # The model itself is checked by its own call, which a budget may refuse to make.
+            if model is not self:
+                check()
+        self._unchecked.clear()
+
     async def complete(self, request: ModelRequest) -> ModelReply:
-        slots = self._in_loop()
-        for attempt in range(self._max_retries + 1):
-            try:
-                return await self._attempt(slots, request)
-            except ModelError as error:
-                self._take_note(error)
-                # A key that is refused stays refused: a retry would only delay the message.
-                # The last error is raised as it is: it names the cause, and its kind decides what a
-                # run counts.
-                if not error.retryable or attempt == self._max_retries:
-                    raise
-                if error.retry_after_s:
-                    continue  # the pause holds for every call, also for this one
-            # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
-            longest = min(_MAX_BACKOFF_S, self._first_backoff_s * 2.0**attempt)
-            await self._pause(slots, self._rng.uniform(0, longest))
+        slots, call = self._in_loop(), object()
+        if self._unchecked:
+            self._check_others()
+        try:
+            for attempt in range(self._max_retries + 1):
+                try:
+                    return await self._attempt(slots, request, call)
+                except ModelError as error:
+                    self._take_note(error)
+                    self._take_note_of_case(slots, error, request)
+                    is_last = not error.retryable or attempt == self._max_retries
+                    if slots.probe is call:
+                        self._take_note_of_probe(error, is_last=is_last)
+                    # A key that is refused stays refused: a retry would only delay the message.
+                    # The last error is raised as it is: it names the cause, and its kind decides
+                    # what a run counts.
+                    if is_last:
+                        raise
+                    if error.retry_after_s:
+                        continue  # the pause holds for every call, also for this one
+                # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
+                longest = min(_MAX_BACKOFF_S, self._first_backoff_s * 2.0**attempt)
+                await self._pause(slots, self._rng.uniform(0, longest))
+        finally:
+            if slots.probe is call:
+                slots.probe = None
+                slots.wake_held()
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def aclose(self) -> None:
@@ -96,32 +148,43 @@ class LimitedModel(ModelAround):
     def _in_loop(self) -> _Slots:
         loop = asyncio.get_running_loop()
         slots = self._loops.get(loop)
+        is_over = self._fatal is not None and self._clock() >= self._fatal_until
+        if is_over:
+            self._fatal, self._fatal_until = None, float("inf")
         if slots is None:
             for other in list(self._loops):
                 if other.is_closed():
                     self._loops.pop(other, None)
             # Futures belong to one event loop, so each loop has slots of its own.
             slots = self._loops[loop] = _Slots(
-                self._max_concurrency, float(self._max_concurrency), loop.create_future()
+                self._max_concurrency,
+                float(self._max_concurrency),
+                loop.create_future(),
+                loop.create_future(),
             )
             if self._fatal is not None:
                 slots.stop()
+        elif self._fatal is None and slots.stopped.done():
+            slots.stopped = loop.create_future()
+        if is_over:
+            self._forget_failures(slots)
         return slots
 
-    async def _attempt(self, slots: _Slots, request: ModelRequest) -> ModelReply:
+    async def _attempt(self, slots: _Slots, request: ModelRequest, call: object) -> ModelReply:
         if self._fatal is not None:
             self._stop_if_fatal()
-        await slots.acquire()
-        sent = 0
+        # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
+        estimate = _estimated_tokens(request) if self._tokens else 0
+        await self._admit(slots, call, estimate)
+        # The number of the call, by which the refusals of one burst are recognised as one.
+        slots.n_sent = sent = slots.n_sent + 1
         try:
-            # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
-            estimate = _estimated_tokens(request) if self._tokens else 0
-            await self._until_allowed(slots, estimate)
-            # The number of the call, by which the refusals of one burst are recognised as one.
-            slots.n_sent = sent = slots.n_sent + 1
             reply = await complete_in_time(self._model, request, self._timeout_s)
             if slots.allowed < slots.most:
                 slots.succeeded()
+            self._has_answered = True
+            if self._n_failed:
+                self._forget_failures(slots)
         except ModelError as error:
             if error.kind == "rate_limited":
                 # Additive increase, multiplicative decrease, as in TCP: it finds the rate a
@@ -129,6 +192,9 @@ class LimitedModel(ModelAround):
                 slots.crowded(sent)
             raise
         finally:
+            slots.n_out -= 1
+            if self._is_suspect and not slots.n_out and slots.probe is None:
+                slots.wake_held()
             slots.release()
         if self._tokens and reply.usage:
             actual = reply.usage.input_tokens + reply.usage.output_tokens
@@ -136,6 +202,24 @@ class LimitedModel(ModelAround):
             # good.
             self._tokens.give_back(estimate - actual)
         return reply
+
+    async def _admit(self, slots: _Slots, call: object, estimate: int) -> None:
+        """Wait for a slot and for the rates, and until the endpoint is above suspicion."""
+        while True:
+            await slots.acquire()
+            try:
+                if self._is_limited or self._fatal or self._held_until > self._clock():
+                    await self._until_allowed(slots, estimate)
+            except BaseException:
+                slots.release()
+                raise
+            # Alone, once all calls in flight have ended: each of them may still be answered.
+            if not self._is_suspect or slots.is_probe(call):
+                slots.n_out += 1
+                return
+            slots.release()
+            await asyncio.wait({slots.held, slots.stopped}, return_when=asyncio.FIRST_COMPLETED)
+            self._stop_if_fatal()
 
     async def _until_allowed(self, slots: _Slots, estimate: int) -> None:
         """Wait for the rates and for the end of the provider's pause."""
@@ -160,10 +244,10 @@ class LimitedModel(ModelAround):
             if wait_s <= 0:
                 return
 
-    def refuse_calls(self, error: ModelError) -> None:
-        """Fail all calls that wait, and all later ones; those in flight are finished."""
+    def refuse_calls(self, error: ModelError, *, for_s: float = float("inf")) -> None:
+        """Fail all calls that wait, and those that come later; those in flight are finished."""
         if self._fatal is None:
-            self._fatal = error
+            self._fatal, self._fatal_until = error, self._clock() + for_s
             # Other loops may run in other threads: futures are set only from their own loop.
             for loop, slots in list(self._loops.items()):
                 if not loop.is_closed():
@@ -174,6 +258,48 @@ class LimitedModel(ModelAround):
             self.refuse_calls(error)
         if error.retryable and error.retry_after_s is not None:
             self._held_until = max(self._held_until, self._clock() + error.retry_after_s)
+
+    def _take_note_of_case(self, slots: _Slots, error: ModelError, request: ModelRequest) -> None:
+        """Count a failure of an endpoint that has never answered."""
+        if self._has_answered or error.fatal or self._fatal is not None:
+            return
+        if error.kind in _WORKING_KINDS:
+            self._has_answered = True
+            self._forget_failures(slots)
+            return
+        self._n_failed += 1
+        # By case, since an output that is too long fails with every criterion.
+        self._failed_cases.add(request.subject.case_id or request.key)
+        fewest = _FEWEST_CASES.get(error.kind, _FEWEST_CASES_OTHERWISE)
+        is_suspect = len(self._failed_cases) >= fewest
+        self._is_suspect, was_suspect = is_suspect, self._is_suspect
+        if was_suspect and not is_suspect:
+            slots.wake_held()
+
+    def _forget_failures(self, slots: _Slots) -> None:
+        self._failed_cases.clear()
+        self._n_failed, self._n_probed, self._is_suspect = 0, 0, False
+        slots.wake_held()
+
+    def _take_note_of_probe(self, error: ModelError, *, is_last: bool) -> None:
+        """Make no further call for a while, once a suspect endpoint has failed its probe too."""
+        if not self._is_suspect:
+            return
+        # Counted for all probes together: the time limit of a case may end one before its retries.
+        self._n_probed += 1
+        if not is_last and self._n_probed <= self._max_retries:
+            return
+        down = ModelError(
+            f"none of {self._n_failed:,} calls to {self.name} succeeded, and no further call was "
+            f"made; the last error: {error.message}",
+            # Not the kind of the error: what was not asked is no failure, and a resumed run asks.
+            kind="cancelled",
+            provider=error.provider,
+            status=error.status,
+            request_id=error.request_id,
+            hint=error.hint or _DOWN_HINTS.get(error.kind, _DOWN_HINT),
+        )
+        self.refuse_calls(down, for_s=_DOWN_S)
 
     def _stop_if_fatal(self) -> None:
         first = self._fatal
@@ -223,7 +349,16 @@ class _Slots:
     stopped: asyncio.Future[None]
     """Done after a fatal error."""
 
+    held: asyncio.Future[None]
+    """Done when calls that are held back may look again whether they are sent."""
+
+    probe: object | None = None
+    """The one call that is sent while the endpoint is suspect."""
+
     n_in_flight: int = 0
+    n_out: int = 0
+    """Calls that have been sent and have not returned; the others in flight wait for the rates."""
+
     n_sent: int = 0
     n_sent_when_lowered: int = 0
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
@@ -247,6 +382,18 @@ class _Slots:
         self.n_in_flight -= 1
         if self.waiting:
             self._hand_out()
+
+    def is_probe(self, call: object) -> bool:
+        """Whether a call is the one that is sent to a suspect endpoint; the first that asks is."""
+        if self.n_out:
+            return False
+        self.probe = call if self.probe is None else self.probe
+        return self.probe is call
+
+    def wake_held(self) -> None:
+        if not self.held.done():
+            self.held.set_result(None)
+        self.held = asyncio.get_running_loop().create_future()
 
     def crowded(self, sent: int) -> None:
         if sent > self.n_sent_when_lowered:  # not one more of the burst that lowered it

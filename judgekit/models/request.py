@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, Field, JsonValue, SkipValidation
 
 from judgekit.fingerprint import Frozen, canonical_json, canonical_part, text_fingerprint
 from judgekit.records import Count, Finite, JsonObject, Name, Record, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 KEY_VERSION = 1
 """Grows when the meaning of a request's fields changes, so that old replies are not served."""
@@ -202,6 +205,9 @@ class ModelAround:
         self.name = model.name
         # A model may keep its replies out of the cache: recorded ones are on disk already.
         self.cacheable = bool(getattr(model, "cacheable", True))
+        # Raises `SettingsError` where no call can succeed. No part of the protocol, as `aclose`:
+        # most models need nothing that could be missing.
+        self.check: Callable[[], None] | None = getattr(model, "check", None)
 
     async def aclose(self) -> None:
         await close_model(self._model)

@@ -64,6 +64,7 @@ from .encoding import (
     words_text as words_text,
 )
 from .judgment import (
+    FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,
     CriterionVerdict as CriterionVerdict,
     Evidence as Evidence,
     FailureKind as FailureKind,

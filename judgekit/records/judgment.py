@@ -23,6 +23,12 @@ FailureKind = Literal[
 ]  # fmt: skip
 """Why there is no judgment; a closed list, so that failures can be counted by kind."""
 
+FATAL_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"auth", "not_found", "quota", "cancelled"})
+"""The kinds after which every further call would fail in the same way.
+
+`cancelled` is a call that was not made, because the endpoint is down or the time is over.
+"""
+
 
 class Evidence(Record):
     """A passage the judge quotes from the output."""

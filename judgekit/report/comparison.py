@@ -407,6 +407,7 @@ _END_REASONS = {
     "comparisons": "the limit of comparisons is reached",
     "cost": "the budget is spent",
     "cases": "no cases are left for the pairs that matter",
+    "model": "a model cannot be called",
     "interrupted": "interrupted",
 }
 

@@ -34,7 +34,7 @@ FAILURE_WORDS = {
     "cannot_assess": "the judge could not assess",
     "budget": "cost limit reached",
     "frozen_miss": "not in the frozen cache",
-    "cancelled": "cancelled",
+    "cancelled": "no call was made",
     "target_error": "no output to judge",
     "internal": "internal error",
 }

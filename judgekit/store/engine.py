@@ -303,7 +303,7 @@ def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreErro
     hint = _hint_for(words, getattr(error, "sqlstate", None))
     if hint is None and (is_lost or "connection" in words.lower()):
         hint = _NO_SERVER_HINT
-    return StoreError(f"{name}: {words}", hint=hint)
+    return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint is _FULL_HINT)
 
 
 def _hint_for(words: str, state: str | None) -> str | None:

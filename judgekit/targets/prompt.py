@@ -103,6 +103,8 @@ class PromptTarget:
         try:
             reply = await self._connection.model.complete(request)
         except ModelError as error:
+            if error.kind == "cancelled":  # no call was made, so this is no result of the case
+                raise
             # A refusal is behaviour of the system under test, and is counted apart from failed
             # calls.
             refused = error.kind == "content_filter"

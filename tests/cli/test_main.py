@@ -73,6 +73,7 @@ def test_an_unknown_option_is_refused_with_near_names(bench: Bench) -> None:
         (errors.DatasetError("x"), 2),
         (errors.SettingsError("x"), 2),
         (errors.StoreError("x"), 2),
+        (errors.StoreError("x", is_incomplete=True), 3),
         (errors.ModelError("x", kind="auth"), 3),
         (errors.RefusalError("x"), 3),
         (errors.NotEnoughDataError("x"), 4),

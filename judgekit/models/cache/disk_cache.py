@@ -316,6 +316,13 @@ class SqliteRows(RowReader):
                 self._place.prepare()
                 with self._place.opening():
                     is_present = self._place.identity() == self._identity
+                    if self._place.identity() is None:
+                        warnings.warn(
+                            f"the cache's database {self._place.database} was removed while it was "
+                            "in use; a new one is begun, and the replies in the old one are lost",
+                            CacheWarning,
+                            stacklevel=2,
+                        )
                     aside = self._place.set_aside() if damage and is_present else None
                     rows.close()
                     self._rows, self._identity = self._open(aside)

@@ -405,6 +405,7 @@ class SpillFile:
             raise StoreError(
                 f"{cause.message}; the reply {entry.key[:12]} was saved in {path} instead",
                 hint=hint,
+                is_incomplete=True,
             ) from cause
         if path != self._named:
             self._named = path
@@ -438,6 +439,7 @@ class SpillFile:
             f"{cause.message}, and the paid reply {key[:12]} could not be saved anywhere else: "
             f"{'; '.join(errors)}",
             hint="make room on the disk, then run again; only this reply is fetched again",
+            is_incomplete=True,
         ) from cause
 
 

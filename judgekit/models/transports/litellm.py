@@ -11,6 +11,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judgekit.errors import SettingsError
 from judgekit.fingerprint import thawed
 from judgekit.models.capabilities import Negotiation, ReplyForm, RequestPlan, negotiate_reply
 from judgekit.models.credentials import (
@@ -84,6 +85,10 @@ class LitellmModel:
 
         return await negotiate_reply(route.negotiation, request, send, provider=route.label)
 
+    def check(self) -> None:
+        """Look the provider and its key up, as far as that goes without a request."""
+        self._found_route()
+
     async def aclose(self) -> None:
         # They are closed before the loop ends in any case; other models that use them in the same
         # loop open new ones.
@@ -97,9 +102,13 @@ class LitellmModel:
 
     async def _entered_route(self) -> _Route:
         """The route, looked up at the first call, whose connections end with this loop."""
+        route = self._found_route()
+        await _enter_loop(route.litellm)
+        return route
+
+    def _found_route(self) -> _Route:
         if self._route is None:
             self._route = _find_route(self.name, self._api_base, self._extra)
-        await _enter_loop(self._route.litellm)
         return self._route
 
     async def _send(
@@ -143,13 +152,10 @@ def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _
     try:
         bare, provider, *_ = litellm.get_llm_provider(model)
     except foreign_errors as error:
-        raise ProviderFault(
-            model,
-            "not_found",
-            text="litellm knows no such provider",
+        raise SettingsError(
+            f"litellm knows no provider of the model {model!r}",
             hint="name it PROVIDER/MODEL, for example openai/gpt-4.1-mini or hosted_vllm/my-model",
-            cause=error,
-        ).to_error() from None
+        ) from error
     if api_base is None and "api_key" not in extra and not litellm.api_key:
         _require_key(litellm, model, provider)
     arguments: dict[str, Any] = {"model": model}
@@ -201,10 +207,10 @@ def _require_key(litellm: Any, model: str, provider: str) -> None:
     missing = litellm.validate_environment(model)["missing_keys"]
     names = [name for name in missing if name.endswith(("_KEY", "_TOKEN"))]
     if names:
-        hint = f"set the environment variable {' or '.join(names)}"
-        raise ProviderFault(
-            provider, "auth", text="no key was found; nothing was sent", hint=hint
-        ).to_error()
+        raise SettingsError(
+            f"no API key for {provider} was found, so {model} cannot be called",
+            hint=f"set the environment variable {' or '.join(names)}",
+        )
 
 
 def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Negotiation:

@@ -263,6 +263,9 @@ def test_a_write_follows_a_folder_that_was_removed(folder: Path) -> None:
     with DiskCache(folder) as cache:
         cache.put(make_request("before"), make_reply())
         shutil.rmtree(folder)
-        cache.put(make_request(), make_reply())
+        with pytest.warns(CacheWarning, match=r"cache\.db was removed while it was in use; a new"):
+            cache.put(make_request(), make_reply())
+        cache.put(make_request("after"), make_reply())  # reported once
     with DiskCache(folder) as later:
         assert KEY in later
+        assert make_request("after").key in later

@@ -1,0 +1,30 @@
+"""Ends the command without a traceback when Ctrl-C comes while it is still being imported.
+
+Nothing is open at that time. Python would print where in the imports it was, or lose the interrupt
+in one of their callbacks, which cannot raise. This module imports next to nothing itself.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+# 128 + SIGINT, as `Exit.INTERRUPTED`, whose module is not imported yet.
+_INTERRUPTED = 130
+
+
+def end_on_interrupt() -> None:
+    """Let Ctrl-C end the process at once, until `raise_interrupts` is called."""
+    # A process that was started to ignore it, as with `nohup`, must still ignore it.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
+
+
+def raise_interrupts() -> None:
+    """Let Ctrl-C raise `KeyboardInterrupt` again, so that what is open is closed."""
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end(*_: object) -> None:
+    os._exit(_INTERRUPTED)
