@@ -12,6 +12,12 @@ from .confidence import (
 from .correction import (
     CorrectedFigure as CorrectedFigure,
 )
+from .coverage import (
+    LabelCoverage as LabelCoverage,
+    LabelledShare as LabelledShare,
+    cover_outputs as cover_outputs,
+    cover_pairs as cover_pairs,
+)
 from .files import (
     read_judged_file as read_judged_file,
 )
@@ -28,6 +34,7 @@ from .inputs import (
     PointwiseData as PointwiseData,
     Rightness as Rightness,
     groups_of as groups_of,
+    pair_key as pair_key,
 )
 from .items import (
     AlignedItems as AlignedItems,

@@ -6,6 +6,7 @@ import asyncio
 import random
 import sys
 from contextlib import ExitStack, aclosing, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,25 +15,30 @@ import click
 from judgekit.calibration import (
     Alignment,
     CalibrationOptions,
+    OutputKey,
     Rightness,
     calibrate as calibrated,
+    cover_outputs,
+    cover_pairs,
     judged_from_grading,
     judged_from_records,
     judged_from_replies,
     judged_from_run,
     load_recorded_replies,
+    pair_key,
     read_judged_file,
     whole_rubric,
 )
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
-from judgekit.cli.exit_codes import Exit
+from judgekit.cli.exit_codes import Exit, plan_code
 from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
     LabelOptions,
     StoreOptions,
     StudyOptions,
+    dry_run_option,
     max_cost_option,
     option,
     outputs_option,
@@ -52,11 +58,21 @@ from judgekit.cli.setup import (
 from judgekit.cli.sides import existing_sides, no_common_case_error, pairing_of, parse_sides
 from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
-from judgekit.evaluation import Run, compare_in_order, judging_of_judge, pair_question
-from judgekit.models import RECORDED_PREFIX as RECORDED
+from judgekit.evaluation import (
+    Pairing,
+    Run,
+    chosen_pair_question,
+    compare_in_order,
+    judging_of_judge,
+    plan_comparison,
+    plan_grading,
+)
+from judgekit.models import RECORDED_PREFIX as RECORDED, RecordedModel
 from judgekit.report import (
     calibration_document,
     check_map_path,
+    judging_plan_document,
+    labelled_share_words,
     map_file_name,
     map_summary_lines,
     message,
@@ -67,16 +83,27 @@ from judgekit.stats.correction import LabelsAre
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Mapping
+    from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
     from judgekit.calibration import (
         CalibrationReport,
+        LabelledShare,
         PairwiseData,
         PointwiseData,
         RecordedReplies,
     )
-    from judgekit.evaluation import JudgedPair, Pairing
-    from judgekit.judge import Panel
+    from judgekit.cli.setup import GradeSetup
+    from judgekit.datasets import LocatedLabel
+    from judgekit.evaluation import (
+        ComparisonPlan,
+        GradePlan,
+        JudgedPair,
+        OutputPair,
+        PairQuestion,
+        QuestionChoice,
+        Side,
+    )
+    from judgekit.judge import Judge, JudgeQuestion, Panel
     from judgekit.models import Budget
     from judgekit.records import Case, Comparison, Rubric
 
@@ -162,7 +189,14 @@ class _CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
         "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.",
         default=False,
     )
+    judges_all: bool = option(
+        "--all",
+        "Judge all outputs and criteria, not only the labelled ones: the corrected rate and the "
+        "suggestions need them.",
+        default=False,
+    )
     max_cost: float | None = max_cost_option("Stop at this cost of the judge. Exit code 5.")
+    dry_run: bool = dry_run_option()
     output: tuple[Path, ...] = output_option(
         "Write the report to FILE: .json, .md, or .html with plots."
     )
@@ -202,7 +236,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
     located = read_labels(labels)  # invalid labels are reported before any call
-    data, code, note = _collect_judgments(options)
+    data, code, note = _collect_judgments(options, located)
     report = calibrated(
         data,
         located,
@@ -261,7 +295,7 @@ def _code(report: CalibrationReport, options: _CalibrateOptions) -> int:
 _Collected = tuple["PointwiseData | PairwiseData", int, str | None]
 
 
-def _collect_judgments(options: _CalibrateOptions) -> _Collected:
+def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -> _Collected:
     """The judgments to compare with labels, from the source that is named, else the latest run."""
     sources = {
         "--run": options.run,
@@ -273,15 +307,20 @@ def _collect_judgments(options: _CalibrateOptions) -> _Collected:
     named = [name for name, value in sources.items() if value]
     if len(named) > 1:
         raise SettingsError(f"{' and '.join(named)} are two sources: name one")
+    if options.outputs:
+        return _from_outputs(options, located)
+    if options.sides is not None:
+        return _from_sides(options.sides, options, located)
+    if options.dry_run:
+        raise SettingsError(
+            "--dry-run is for judging outputs now, and these judgments exist: no calls are made",
+            hint="omit it, or name what to judge: --outputs FILE (or --compare A B)",
+        )
     if options.results is not None:
         rubric = None if options.rubric is None else load_rubric(options.rubric)
         data = read_judged_file(options.results, rubric=rubric, cases=_cases_by_id(options.cases))
         data.origin["file"] = str(options.results)
         return data, 0, None
-    if options.outputs:
-        return _from_outputs(options)
-    if options.sides is not None:
-        return _from_sides(options.sides, options)
     if options.judge_model is not None:
         # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
         if not options.judge_model.startswith(RECORDED):
@@ -344,27 +383,84 @@ def _chosen(
     return recorded.only(set(outputs[: options.limit]))
 
 
-def _from_outputs(options: _CalibrateOptions) -> _Collected:
+def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -> _Collected:
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
     with closing(setup.judge):
+        setup, share = _labelled_setup(setup, located, options)
+        if options.dry_run:
+            plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
+            sys.exit(_show_plan(plan, share, options))
+        _note_share(share, options, is_free=_is_recorded(setup.judge))
         graded, interrupted = grade_all(setup, options)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
     data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
     return data, *_ended(kinds, budget, interrupted=interrupted)
 
 
-def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collected:
+def _labelled_setup(
+    setup: GradeSetup, located: Sequence[LocatedLabel], options: _CalibrateOptions
+) -> tuple[GradeSetup, LabelledShare]:
+    """Match labels with outputs; the set-up for the labelled ones, and their share."""
+    judge, rubric, answers = setup.judge, setup.rubric, setup.every_answer()
+    places = {OutputKey(case.id, output.variant): case for case, output in answers}
+    coverage = cover_outputs(places, located, rubric, annotators=options.annotator)
+    asks_all = judge.template.header.asks == "all"
+    rubrics = {key[:2]: own for key, own in coverage.rubrics(rubric, asks_all=asks_all).items()}
+
+    def n_calls(*parts: Rubric) -> int:
+        return judge.grader.repeats * sum(1 if asks_all else len(one.criteria) for one in parts)
+
+    chosen = [key for key, case in places.items() if setup.is_wanted(case)]
+    # The system under test failed there, and a judge is not called.
+    errors = {(case.id, output.variant) for case, output in answers if output.error is not None}
+    asked = [key[:2] for key in chosen if key[:2] not in errors]
+    share = coverage.share(
+        chosen,
+        rubric,
+        n_calls=n_calls(*[rubric] * len(asked)),
+        n_labelled_calls=n_calls(*(rubrics[key] for key in asked if key in rubrics)),
+    )
+    # Recorded replies cost nothing, and judgments of the other outputs sharpen the figures.
+    judges_all = options.judges_all or _is_recorded(judge)
+    return (setup if judges_all else replace(setup, rubrics=rubrics)), share
+
+
+def _is_recorded(judge: Judge) -> bool:
+    return isinstance(judge.connection.model, RecordedModel)
+
+
+def _note_share(share: LabelledShare, options: _CalibrateOptions, *, is_free: bool) -> None:
+    """Report what the calls are for, before they are made."""
+    if options.quiet or options.as_json or is_free:
+        return
+    n_other = (share.n_calls or 0) - (share.n_labelled_calls or 0)
+    more = ""
+    if n_other:
+        more = "; only these are made (--all makes the others too)"
+        more = "; the others are made too (--all)" if options.judges_all else more
+    console.note(f"labels {labelled_share_words(share)}{more}")
+
+
+def _show_plan(
+    plan: GradePlan | ComparisonPlan, share: LabelledShare, options: _CalibrateOptions
+) -> int:
+    show_document(judging_plan_document(plan, share), options)
+    return plan_code(plan, options.max_cost)
+
+
+def _from_sides(
+    names: tuple[str, str], options: _CalibrateOptions, located: Sequence[LocatedLabel]
+) -> _Collected:
     budget = cost_budget(options)
     judges = () if options.judge_model is None else (options.judge_model,)
     stop = asyncio.Event()
     pairs: list[JudgedPair] = []
 
-    async def compare(panel: Panel, rubric: Rubric, pairing: Pairing) -> None:
+    async def compare(panel: Panel, pairing: Pairing, ask: PairQuestion) -> None:
         async def comparisons() -> AsyncGenerator[Comparison, None]:
             # Enough pairs at a time to keep every slot of the judges busy.
             slots = max(4, panel.max_concurrency)
-            ask = pair_question(panel, rubric, pairing.names)
             compared = compare_in_order(pairing.pairs(), ask, in_flight=slots, stop=stop)
             async with aclosing(compared) as stream:
                 async for one in stream:
@@ -380,9 +476,23 @@ def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collecte
     with ExitStack() as stack:
         store = existing_store(options.store, stack)
         sides = parse_sides(names, options.config)
-        panel, rubric, (a, b) = existing_sides(sides, options, judges, store, budget, stack)
-        compared = compare(panel, rubric, pairing_of((a, b), options))
-        run_until_stopped(compared, SAME_COMMAND)
+        panel, rubric, found = existing_sides(sides, options, judges, store, budget, stack)
+        pairing, choice, share = _labelled_pairs(
+            (found[0], found[1]), panel.judges[0], rubric, located, options
+        )
+        if options.dry_run:
+            plan = plan_comparison(
+                panel,
+                pairing.pairs(),
+                rubric,
+                names=pairing.names,
+                refresh=bool(options.judge_settings.refresh),
+                choice=choice,
+            )
+            sys.exit(_show_plan(plan, share, options))
+        _note_share(share, options, is_free=_is_recorded(panel.judges[0]))
+        ask = chosen_pair_question(panel.judges[0], rubric, pairing.names, choice)
+        run_until_stopped(compare(panel, pairing, ask), SAME_COMMAND)
     if not pairs:
         raise no_common_case_error()
     # Comparisons have only the ids of their cases; the report needs their metadata too.
@@ -390,6 +500,45 @@ def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collecte
     data = judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
     return data, *_ended(kinds, budget, interrupted=stop.is_set())
+
+
+def _labelled_pairs(
+    sides: tuple[Side, Side],
+    judge: Judge,
+    rubric: Rubric,
+    located: Sequence[LocatedLabel],
+    options: _CalibrateOptions,
+) -> tuple[Pairing, QuestionChoice, LabelledShare]:
+    """Match labels with pairs; what is asked about which, and the share of the labels."""
+    every = Pairing(*sides)
+    cases = {_pair_key(pair): pair.case for pair in every.pairs()}
+    if not cases:
+        raise no_common_case_error()
+    coverage = cover_pairs(cases, located, rubric, annotators=options.annotator)
+    tags = frozenset(options.filter_tag)
+    chosen = [key for key, case in cases.items() if not tags or tags & set(case.tags)]
+    comparer = judge.comparer
+    # What is asked about a pair does not depend on its texts, so that one pair is rendered for all.
+    questions: list[JudgeQuestion] = []
+    n_calls = n_labelled_calls = 0
+    for pair in Pairing(*sides, tags=tags).pairs():
+        blind = comparer.blind_pair(pair.a, pair.b, every.names)
+        if blind.is_identical or pair.a.error is not None or pair.b.error is not None:
+            continue
+        questions = questions or comparer.questions(pair.case, blind, rubric)
+        n_calls += len(questions)
+        n_labelled_calls += len(coverage.questions(pair, questions))
+    share = coverage.share(
+        chosen, rubric, unit="pair", n_calls=n_calls, n_labelled_calls=n_labelled_calls
+    )
+    if options.judges_all or _is_recorded(judge):
+        return pairing_of(sides, options), lambda _, asked: [*asked], share
+    labelled = pairing_of(sides, options, lambda pair: _pair_key(pair) in coverage.criteria)
+    return labelled, coverage.questions, share
+
+
+def _pair_key(pair: OutputPair) -> OutputKey:
+    return pair_key(pair.case.id, pair.a.variant, pair.b.variant)
 
 
 def _ended(

@@ -103,7 +103,7 @@ def show_grade_plan(
     """Estimate the calls and the cost of a grading and print them."""
     with setup.judge as judge:
         setup.check()  # before the first request is built
-        plan = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
+        plan = plan_grading(judge, setup.gradings(), refresh=setup.refresh)
     if setup.calibration is not None or setup.requires_calibration:
         use = resolve_calibration(setup.calibration, setup.rubric, judging_of_judge(setup.judge))
         console.note(f"calibration: {use.words}")

@@ -39,6 +39,7 @@ from .cost_plan import (
     JudgePlan as JudgePlan,
     RequestCounter as RequestCounter,
     estimate_judge_reply_tokens as estimate_judge_reply_tokens,
+    judge_plan_fields as judge_plan_fields,
     plan_comparison as plan_comparison,
     plan_grading as plan_grading,
 )
@@ -95,8 +96,11 @@ from .pairing import (
     OutputPair as OutputPair,
     Pairing as Pairing,
     PairingSurvey as PairingSurvey,
+    PairQuestion as PairQuestion,
+    QuestionChoice as QuestionChoice,
     Side as Side,
     SideOutput as SideOutput,
+    chosen_pair_question as chosen_pair_question,
     compare_in_order as compare_in_order,
     pair_question as pair_question,
 )
