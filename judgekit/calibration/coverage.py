@@ -66,7 +66,7 @@ class LabelCoverage:
         parts: dict[frozenset[str], Rubric] = {}
         found: dict[OutputKey, Rubric] = {}
         for place, names in self.criteria.items():
-            # A joint question cannot be split, and a verdict on the whole needs every criterion.
+            # A joint question cannot be split, and an overall verdict needs every criterion.
             is_whole = asks_all or WHOLE_OUTPUT in names
             key = frozenset() if is_whole else frozenset(names)
             if key not in parts:
@@ -103,7 +103,7 @@ class LabelCoverage:
         n_criteria = len(rubric.criteria)
         n_labelled_criteria: int | None = len(used)
         if WHOLE_OUTPUT in used:
-            # A verdict on the whole output takes all criteria; a preference is asked for as such.
+            # An overall verdict takes all criteria; an overall preference has its own question.
             n_labelled_criteria = n_criteria if unit == "output" else None
         return LabelledShare(
             unit=unit,

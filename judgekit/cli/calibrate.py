@@ -218,7 +218,8 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     if there are several, variant and criterion. Labels of comparisons have winner (a, b, tie)
     instead of raw. They are compared with the latest run, another --run, the --results of an
     earlier command, or --outputs that the judge grades now (recorded replies and cached replies
-    cost nothing).
+    cost nothing). Labels are matched with the outputs before the first call, and only what has
+    labels is judged, unless --all is given; --dry-run shows the calls and their cost.
 
     Confidence intervals are clustered by case. Results the labels cannot support are reported as
     inconclusive.
@@ -229,6 +230,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     Examples:
         judgekit calibrate labels.jsonl
         judgekit calibrate labels.jsonl --results verdicts.jsonl -o report.html
+        judgekit calibrate labels.jsonl --outputs outputs.jsonl --rubric r.yaml --dry-run
         judgekit calibrate labels.jsonl --min-kappa 0.6 --write-map
     """
     # Like the report's file: a path that cannot be written is an error before the calls.
@@ -389,6 +391,7 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
     with closing(setup.judge):
         setup, share = _labelled_setup(setup, located, options)
         if options.dry_run:
+            setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
             sys.exit(_show_plan(plan, share, options))
         _note_share(share, options, is_free=_is_recorded(setup.judge))
@@ -437,7 +440,7 @@ def _note_share(share: LabelledShare, options: _CalibrateOptions, *, is_free: bo
     n_other = (share.n_calls or 0) - (share.n_labelled_calls or 0)
     more = ""
     if n_other:
-        more = "; only these are made (--all makes the others too)"
+        more = "; only these are made; --all makes the others too, which the corrected rate needs"
         more = "; the others are made too (--all)" if options.judges_all else more
     console.note(f"labels {labelled_share_words(share)}{more}")
 

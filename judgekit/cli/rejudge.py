@@ -182,6 +182,7 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     with closing(setup.judge):
         setup, n_other = _judged_before(setup, old, path)
         if options.dry_run:
+            setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
             sys.exit(_show_plan(plan, options))
         if n_other and not options.quiet:
@@ -206,7 +207,10 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         console.note(f"interrupted; {SAME_COMMAND}")
         return rejudged, Exit.INTERRUPTED
     # A file has no session that could report the limit, so it is read from the failures.
-    return rejudged, failures_code(rejudged.new_failures if rejudged else ())
+    code = failures_code(rejudged.new_failures if rejudged else ())
+    if code == Exit.LIMIT:
+        console.note(f"the budget is spent; the results are partial; {SAME_COMMAND}")
+    return rejudged, code
 
 
 def _judged_before(

@@ -141,6 +141,9 @@ def audit_plan_document(plan: AuditPlan) -> Document:
     calls = numbers.format_count(plan.n_calls, "call")
     cached = f", {plan.n_owned:,} replies already cached" if plan.n_owned else ""
     price = numbers.format_usd(plan.price_usd) if plan.n_calls else "$0 (no calls needed)"
+    if n_too_dear := sum(one.is_too_dear for one in plan.probes):
+        price = f"{numbers.format_usd(plan.price_usd)}; --max-cost leaves out "
+        price += numbers.format_count(n_too_dear, "probe")
     likely, most = plan.output_tokens
     totals = [
         ("tokens to send", f"{plan.input_tokens:,}"),

@@ -139,8 +139,8 @@ def prepare_tuning(
         located = locate_labels(labels)
         if not located:
             raise InputError("there are no labels to tune the judge on")
-    given = list(answers)
-    places = [OutputKey(case.id, output.variant) for case, output in given]
+    every = list(answers)
+    places = [OutputKey(case.id, output.variant) for case, output in every]
     coverage = cover_outputs(
         places, located, rubric, annotators=options.annotators, uses_whole=False
     )
@@ -148,9 +148,9 @@ def prepare_tuning(
     shown = {e.case_id for c in candidates for part in c.rubric.criteria for e in part.examples}
     known = {case_id for case_id in shown if case_id is not None}
     chosen = (
-        given
+        every
         if only is None
-        else [one for one, key in zip(given, places, strict=True) if key in only]
+        else [one for one, key in zip(every, places, strict=True) if key in only]
     )
     labelled = join_labelled_outputs(chosen, located, rubric, options, shown=known)
     split = split_cases(labelled, holdout=options.holdout, seed=options.seed)
