@@ -6,7 +6,6 @@ import asyncio
 import random
 import sys
 from contextlib import ExitStack, aclosing, closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,17 +14,13 @@ import click
 from judgekit.calibration import (
     Alignment,
     CalibrationOptions,
-    OutputKey,
     Rightness,
     calibrate as calibrated,
-    cover_outputs,
-    cover_pairs,
     judged_from_grading,
     judged_from_records,
     judged_from_replies,
     judged_from_run,
     load_recorded_replies,
-    pair_key,
     read_judged_file,
     whole_rubric,
 )
@@ -33,6 +28,7 @@ from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit, plan_code
 from judgekit.cli.help import command
+from judgekit.cli.label_scope import is_recorded, labelled_pairs, labelled_setup, note_share
 from judgekit.cli.options import (
     EXISTING_FILE,
     LabelOptions,
@@ -55,11 +51,10 @@ from judgekit.cli.setup import (
     grade_setup,
     make_judge,
 )
-from judgekit.cli.sides import existing_sides, no_common_case_error, pairing_of, parse_sides
+from judgekit.cli.sides import existing_sides, no_common_case_error, parse_sides
 from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
-    Pairing,
     Run,
     chosen_pair_question,
     compare_in_order,
@@ -67,12 +62,11 @@ from judgekit.evaluation import (
     plan_comparison,
     plan_grading,
 )
-from judgekit.models import RECORDED_PREFIX as RECORDED, RecordedModel
+from judgekit.models import RECORDED_PREFIX as RECORDED
 from judgekit.report import (
     calibration_document,
     check_map_path,
     judging_plan_document,
-    labelled_share_words,
     map_file_name,
     map_summary_lines,
     message,
@@ -92,20 +86,17 @@ if TYPE_CHECKING:
         PointwiseData,
         RecordedReplies,
     )
-    from judgekit.cli.setup import GradeSetup
     from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import (
         ComparisonPlan,
         GradePlan,
         JudgedPair,
-        OutputPair,
+        Pairing,
         PairQuestion,
-        QuestionChoice,
-        Side,
     )
-    from judgekit.judge import Judge, JudgeQuestion, Panel
+    from judgekit.judge import Judge, Panel
     from judgekit.models import Budget
-    from judgekit.records import Case, Comparison, Rubric
+    from judgekit.records import Case, Comparison
 
 _DEFAULTS = CalibrationOptions()
 
@@ -389,60 +380,23 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
     with closing(setup.judge):
-        setup, share = _labelled_setup(setup, located, options)
+        setup, share = labelled_setup(
+            setup, located, annotators=options.annotator, judges_all=options.judges_all
+        )
         if options.dry_run:
             setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
             sys.exit(_show_plan(plan, share, options))
-        _note_share(share, options, is_free=_is_recorded(setup.judge))
+        _note_calls(setup.judge, share, options)
         graded, interrupted = grade_all(setup, options)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
     data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
     return data, *_ended(kinds, budget, interrupted=interrupted)
 
 
-def _labelled_setup(
-    setup: GradeSetup, located: Sequence[LocatedLabel], options: _CalibrateOptions
-) -> tuple[GradeSetup, LabelledShare]:
-    """Match labels with outputs; the set-up for the labelled ones, and their share."""
-    judge, rubric, answers = setup.judge, setup.rubric, setup.every_answer()
-    places = {OutputKey(case.id, output.variant): case for case, output in answers}
-    coverage = cover_outputs(places, located, rubric, annotators=options.annotator)
-    asks_all = judge.template.header.asks == "all"
-    rubrics = {key[:2]: own for key, own in coverage.rubrics(rubric, asks_all=asks_all).items()}
-
-    def n_calls(*parts: Rubric) -> int:
-        return judge.grader.repeats * sum(1 if asks_all else len(one.criteria) for one in parts)
-
-    chosen = [key for key, case in places.items() if setup.is_wanted(case)]
-    # The system under test failed there, and a judge is not called.
-    errors = {(case.id, output.variant) for case, output in answers if output.error is not None}
-    asked = [key[:2] for key in chosen if key[:2] not in errors]
-    share = coverage.share(
-        chosen,
-        rubric,
-        n_calls=n_calls(*[rubric] * len(asked)),
-        n_labelled_calls=n_calls(*(rubrics[key] for key in asked if key in rubrics)),
-    )
-    # Recorded replies cost nothing, and judgments of the other outputs sharpen the figures.
-    judges_all = options.judges_all or _is_recorded(judge)
-    return (setup if judges_all else replace(setup, rubrics=rubrics)), share
-
-
-def _is_recorded(judge: Judge) -> bool:
-    return isinstance(judge.connection.model, RecordedModel)
-
-
-def _note_share(share: LabelledShare, options: _CalibrateOptions, *, is_free: bool) -> None:
-    """Report what the calls are for, before they are made."""
-    if options.quiet or options.as_json or is_free:
-        return
-    n_other = (share.n_calls or 0) - (share.n_labelled_calls or 0)
-    more = ""
-    if n_other:
-        more = "; only these are made; --all makes the others too, which the corrected rate needs"
-        more = "; the others are made too (--all)" if options.judges_all else more
-    console.note(f"labels {labelled_share_words(share)}{more}")
+def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:
+    if not (options.quiet or options.as_json or is_recorded(judge)):
+        note_share(share, judges_all=options.judges_all)
 
 
 def _show_plan(
@@ -480,21 +434,19 @@ def _from_sides(
         store = existing_store(options.store, stack)
         sides = parse_sides(names, options.config)
         panel, rubric, found = existing_sides(sides, options, judges, store, budget, stack)
-        pairing, choice, share = _labelled_pairs(
-            (found[0], found[1]), panel.judges[0], rubric, located, options
-        )
+        judge = panel.judges[0]
+        pairing, choice, share = labelled_pairs(
+            (found[0], found[1]), (judge, rubric), located, options,
+            annotators=options.annotator, judges_all=options.judges_all,
+        )  # fmt: skip
         if options.dry_run:
+            again = bool(options.judge_settings.refresh)
             plan = plan_comparison(
-                panel,
-                pairing.pairs(),
-                rubric,
-                names=pairing.names,
-                refresh=bool(options.judge_settings.refresh),
-                choice=choice,
+                panel, pairing.pairs(), rubric, names=pairing.names, refresh=again, choice=choice
             )
             sys.exit(_show_plan(plan, share, options))
-        _note_share(share, options, is_free=_is_recorded(panel.judges[0]))
-        ask = chosen_pair_question(panel.judges[0], rubric, pairing.names, choice)
+        _note_calls(judge, share, options)
+        ask = chosen_pair_question(judge, rubric, pairing.names, choice)
         run_until_stopped(compare(panel, pairing, ask), SAME_COMMAND)
     if not pairs:
         raise no_common_case_error()
@@ -503,45 +455,6 @@ def _from_sides(
     data = judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
     return data, *_ended(kinds, budget, interrupted=stop.is_set())
-
-
-def _labelled_pairs(
-    sides: tuple[Side, Side],
-    judge: Judge,
-    rubric: Rubric,
-    located: Sequence[LocatedLabel],
-    options: _CalibrateOptions,
-) -> tuple[Pairing, QuestionChoice, LabelledShare]:
-    """Match labels with pairs; what is asked about which, and the share of the labels."""
-    every = Pairing(*sides)
-    cases = {_pair_key(pair): pair.case for pair in every.pairs()}
-    if not cases:
-        raise no_common_case_error()
-    coverage = cover_pairs(cases, located, rubric, annotators=options.annotator)
-    tags = frozenset(options.filter_tag)
-    chosen = [key for key, case in cases.items() if not tags or tags & set(case.tags)]
-    comparer = judge.comparer
-    # What is asked about a pair does not depend on its texts, so that one pair is rendered for all.
-    questions: list[JudgeQuestion] = []
-    n_calls = n_labelled_calls = 0
-    for pair in Pairing(*sides, tags=tags).pairs():
-        blind = comparer.blind_pair(pair.a, pair.b, every.names)
-        if blind.is_identical or pair.a.error is not None or pair.b.error is not None:
-            continue
-        questions = questions or comparer.questions(pair.case, blind, rubric)
-        n_calls += len(questions)
-        n_labelled_calls += len(coverage.questions(pair, questions))
-    share = coverage.share(
-        chosen, rubric, unit="pair", n_calls=n_calls, n_labelled_calls=n_labelled_calls
-    )
-    if options.judges_all or _is_recorded(judge):
-        return pairing_of(sides, options), lambda _, asked: [*asked], share
-    labelled = pairing_of(sides, options, lambda pair: _pair_key(pair) in coverage.criteria)
-    return labelled, coverage.questions, share
-
-
-def _pair_key(pair: OutputPair) -> OutputKey:
-    return pair_key(pair.case.id, pair.a.variant, pair.b.variant)
 
 
 def _ended(
