@@ -31,9 +31,8 @@ from judgekit.cli.help import command
 from judgekit.cli.label_scope import is_recorded, labelled_pairs, labelled_setup, note_share
 from judgekit.cli.options import (
     EXISTING_FILE,
-    LabelOptions,
+    LabelledStudyOptions,
     StoreOptions,
-    StudyOptions,
     dry_run_option,
     max_cost_option,
     option,
@@ -101,7 +100,7 @@ if TYPE_CHECKING:
 _DEFAULTS = CalibrationOptions()
 
 
-class _CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
+class _CalibrateOptions(LabelledStudyOptions, StoreOptions):
     run: str | None = option("--run", "Stored run (default: the latest).", metavar="RUN")
     results: Path | None = option(
         "--results",
@@ -380,9 +379,7 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
     with closing(setup.judge):
-        setup, share = labelled_setup(
-            setup, located, annotators=options.annotator, judges_all=options.judges_all
-        )
+        setup, share = labelled_setup(setup, located, options, judges_all=options.judges_all)
         if options.dry_run:
             setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
@@ -436,13 +433,12 @@ def _from_sides(
         panel, rubric, found = existing_sides(sides, options, judges, store, budget, stack)
         judge = panel.judges[0]
         pairing, choice, share = labelled_pairs(
-            (found[0], found[1]), (judge, rubric), located, options,
-            annotators=options.annotator, judges_all=options.judges_all,
-        )  # fmt: skip
+            (found[0], found[1]), (judge, rubric), located, options, judges_all=options.judges_all
+        )
         if options.dry_run:
-            again = bool(options.judge_settings.refresh)
+            hidden, again = pairing.names, bool(options.judge_settings.refresh)
             plan = plan_comparison(
-                panel, pairing.pairs(), rubric, names=pairing.names, refresh=again, choice=choice
+                panel, pairing.pairs(), rubric, names=hidden, refresh=again, choice=choice
             )
             sys.exit(_show_plan(plan, share, options))
         _note_calls(judge, share, options)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.calibration import LabelledShare
-    from judgekit.cli.options import StudyOptions
+    from judgekit.cli.options import LabelledStudyOptions, LabelOptions
     from judgekit.cli.setup import GradeSetup
     from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import OutputPair, QuestionChoice, Side
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 def labelled_setup(
     setup: GradeSetup,
     located: Sequence[LocatedLabel],
+    options: LabelOptions,
     *,
-    annotators: Sequence[str],
     judges_all: bool,
 ) -> tuple[GradeSetup, LabelledShare]:
     """Match labels with outputs; the set-up for the labelled ones, and their share."""
     judge, rubric, answers = setup.judge, setup.rubric, setup.every_answer()
     places = {OutputKey(case.id, output.variant): case for case, output in answers}
-    coverage = cover_outputs(places, located, rubric, annotators=annotators)
+    coverage = cover_outputs(places, located, rubric, annotators=options.annotator)
     asks_all = judge.template.header.asks == "all"
     rubrics = {key[:2]: own for key, own in coverage.rubrics(rubric, asks_all=asks_all).items()}
 
@@ -76,9 +76,8 @@ def labelled_pairs(
     sides: tuple[Side, Side],
     asked: tuple[Judge, Rubric],
     located: Sequence[LocatedLabel],
-    options: StudyOptions,
+    options: LabelledStudyOptions,
     *,
-    annotators: Sequence[str],
     judges_all: bool,
 ) -> tuple[Pairing, QuestionChoice, LabelledShare]:
     """Match labels with pairs; what is asked about which, and the share of the labels."""
@@ -87,7 +86,7 @@ def labelled_pairs(
     cases = {_pair_key(pair): pair.case for pair in every.pairs()}
     if not cases:
         raise no_common_case_error()
-    coverage = cover_pairs(cases, located, rubric, annotators=annotators)
+    coverage = cover_pairs(cases, located, rubric, annotators=options.annotator)
     tags = frozenset(options.filter_tag)
     chosen = [key for key, case in cases.items() if not tags or tags & set(case.tags)]
     comparer = judge.comparer

@@ -15,8 +15,7 @@ from judgekit.cli.exit_codes import Exit, plan_code
 from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
-    LabelOptions,
-    StudyOptions,
+    LabelledStudyOptions,
     dry_run_option,
     option,
     outputs_option,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 _DEFAULTS = TuneOptions()
 
 
-class _TuneCommandOptions(StudyOptions, LabelOptions):
+class _TuneCommandOptions(LabelledStudyOptions):
     outputs: tuple[Path, ...] = outputs_option("File of labelled outputs.")
     candidates: tuple[str, ...] = option(
         "--candidates",
