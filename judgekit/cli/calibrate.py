@@ -220,7 +220,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     Examples:
         judgekit calibrate labels.jsonl
         judgekit calibrate labels.jsonl --results verdicts.jsonl -o report.html
-        judgekit calibrate labels.jsonl --outputs outputs.jsonl --rubric r.yaml --dry-run
+        judgekit calibrate labels.jsonl --outputs o.jsonl --rubric r.yaml --dry-run
         judgekit calibrate labels.jsonl --min-kappa 0.6 --write-map
     """
     # Like the report's file: a path that cannot be written is an error before the calls.
