@@ -187,6 +187,9 @@ class PlannedProbe:
         n_owned: Replies that are already cached.
         n_calls: Calls, if every reply can be parsed at the first attempt.
         price_usd: The likely price; None if unknown.
+        input_tokens: Tokens to send with these calls.
+        output_tokens: Tokens to receive: likely, and at most.
+        most_usd: The price at most; None if unknown.
     """
 
     probe: Probe
@@ -196,6 +199,9 @@ class PlannedProbe:
     n_calls: int = 0
     price_usd: float | None = 0.0
     is_too_dear: bool = False
+    input_tokens: int = 0
+    output_tokens: tuple[int, int] = (0, 0)
+    most_usd: float | None = 0.0
 
     @property
     def asks(self) -> tuple[ProbeQuestion, ...]:
@@ -229,14 +235,36 @@ class AuditPlan:
     @property
     def price_usd(self) -> float | None:
         """The likely price; None if the price of a probe is unknown."""
-        known = [one.price_usd for one in self.probes if one.price_usd is not None]
-        return sum(known) if len(known) == len(self.probes) else None
+        return _total(one.price_usd for one in self.probes)
+
+    @property
+    def most_usd(self) -> float | None:
+        """The price at most; None if the price of a probe is unknown."""
+        return _total(one.most_usd for one in self.probes)
+
+    @property
+    def input_tokens(self) -> int:
+        """The tokens to send."""
+        return sum(one.input_tokens for one in self.probes)
+
+    @property
+    def output_tokens(self) -> tuple[int, int]:
+        """The tokens to receive: likely, and at most."""
+        likely, most = (sum(one.output_tokens[which] for one in self.probes) for which in (0, 1))
+        return likely, most
 
     @property
     def wanted(self) -> tuple[ProbeQuestion, ...]:
         """Every question once, in the order of the probes."""
         questions = {ask.key: ask for one in self.probes for ask in one.asks}
         return tuple(questions.values())
+
+
+def _total(prices: Iterable[float | None]) -> float | None:
+    # One unknown price makes the sum unknown: a partial sum would look like the whole.
+    listed = list(prices)
+    known = [price for price in listed if price is not None]
+    return sum(known) if len(known) == len(listed) else None
 
 
 def unpriced_plan(inputs: AuditInputs, probes: Sequence[Probe], model: str) -> AuditPlan:
@@ -270,7 +298,8 @@ def plan_audit(
             rubric = inputs.rubric.model_copy(update={"criteria": criteria})
             for request in runner.requests(ask):
                 counter.take(request, estimate_judge_reply_tokens(request, rubric))
-        price = counter.likely().price_usd
+        likely, most = counter.likely(), counter.most()
+        price = likely.price_usd
         if max_cost_usd is not None and price is not None and used + price > max_cost_usd:
             left = max(0.0, max_cost_usd - used)
             reason = f"it would cost about ${price:.4g}, and ${left:.4g} of the limit is left"
@@ -286,6 +315,9 @@ def plan_audit(
                 n_owned=counter.n_owned,
                 n_calls=counter.n_calls,
                 price_usd=price,
+                input_tokens=likely.input_tokens,
+                output_tokens=(likely.output_tokens, most.output_tokens),
+                most_usd=most.price_usd,
             )
         )
     return AuditPlan(probes=tuple(plan), model=runner.judge.connection.name)

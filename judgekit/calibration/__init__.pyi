@@ -20,6 +20,12 @@ from .correction import (
     CorrectedFigure as CorrectedFigure,
     LabelBudget as LabelBudget,
 )
+from .coverage import (
+    LabelCoverage as LabelCoverage,
+    LabelledShare as LabelledShare,
+    cover_outputs as cover_outputs,
+    cover_pairs as cover_pairs,
+)
 from .files import (
     read_judged_file as read_judged_file,
 )
@@ -36,6 +42,7 @@ from .inputs import (
     PointwiseData as PointwiseData,
     Rightness as Rightness,
     groups_of as groups_of,
+    pair_key as pair_key,
 )
 from .items import (
     AlignedItems as AlignedItems,

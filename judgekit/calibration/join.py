@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
 
 _SCORE = "score"
+_NO_VARIANTS = "the outputs name no variant: leave it out of the labels, or name it with --variant"
 _TWO = 2
 
 # A message with more names would not be read.
@@ -403,26 +404,33 @@ class LabelMatcher:
         places: Everything that was judged.
         criteria: The criteria that were judged; `WHOLE_OUTPUT` if the whole output was.
         only: Only these annotators; empty for all.
+        is_strict: Whether a label of an unknown case or criterion is a problem. Where judgments
+            exist, such labels are left out and counted.
         other_criteria: Labels of criteria that were not judged, by criterion.
+        other_variants: If strict, labels of variants that no output is of, by variant.
         problems: What is wrong with labels; raised by `check`.
     """
 
     places: Iterable[OutputKey]
     criteria: Sequence[str]
     only: Collection[str] = ()
+    is_strict: bool = False
     matched: list[MatchedLabel] = field(default_factory=list)
     n_labels: int = 0
     n_missing: int = 0
     n_left_out: int = 0
     not_judged: list[OutputKey | str] = field(default_factory=list)
     other_criteria: Counter[str] = field(default_factory=Counter)
+    other_variants: dict[str, list[LocatedLabel]] = field(default_factory=dict)
     problems: list[DatasetError] = field(default_factory=list)
+    _variants: frozenset[str] = field(default=frozenset(), init=False)
 
     def take(self, labels: Iterable[LocatedLabel]) -> None:
         """Match labels. Ambiguous, repeated and misnamed labels become problems."""
         by_case: defaultdict[str, list[OutputKey]] = defaultdict(list)
         for place in self.places:
             by_case[place.case_id].append(place)
+        self._variants = frozenset(p.variant for p in self.places if p.variant is not None)
         first_labels: dict[tuple[object, ...], LocatedLabel] = {}
         for placed in labels:
             self.n_labels += 1
@@ -444,6 +452,7 @@ class LabelMatcher:
         """Raise all problems at once."""
         raise_problems(sorted([*self.problems, *further], key=lambda problem: problem.line or 0))
         if not self.matched:
+            raise_problems([self._no_variant(*one) for one in self.other_variants.items()])
             raise self._nothing_matched()
 
     def _match(
@@ -461,7 +470,9 @@ class LabelMatcher:
             for place in of_case
             if label.variant in (None, place.variant) and label.repeat in (None, place.repeat)
         ]
-        if not places:
+        if not places and self.is_strict:
+            self._no_output(placed, of_case)
+        elif not places:
             self.not_judged.append(f"{label.case_id} {label.variant or ''}".strip())
         elif len(places) > 1:
             # Choosing one of them silently could pair the label with another output.
@@ -484,6 +495,32 @@ class LabelMatcher:
                 problem = f"{annotator!r} has labelled this already in {first.where}"
                 self.problems.append(placed.fault(problem, hint))
 
+    def _no_output(self, placed: LocatedLabel, of_case: Sequence[OutputKey]) -> None:
+        """Note a label whose output does not exist."""
+        label = placed.label
+        if label.variant is not None and label.variant not in self._variants:
+            # A file may have the labels of many variants, of which some are judged now.
+            self.other_variants.setdefault(label.variant, []).append(placed)
+        elif not of_case:
+            # Near names are searched for the first labels only: it is slow among many cases.
+            is_early = len(self.problems) < _MOST_NAMED
+            known = {place.case_id for place in self.places} if is_early else ()
+            hint = suggest_name(label.case_id, known) if is_early else None
+            self.problems.append(placed.fault("no output is of this case", hint))
+        elif label.variant not in (None, *(place.variant for place in of_case)):
+            own = sorted(str(place.variant) for place in of_case)
+            what = f"no output of this case is of variant {label.variant!r}"
+            self.problems.append(placed.fault(what, f"there are outputs of {', '.join(own)}"))
+        else:
+            what = f"no output of this case has repeat {label.repeat}"
+            self.problems.append(placed.fault(what, "leave `repeat` out"))
+
+    def _no_variant(self, variant: str, labels: Sequence[LocatedLabel]) -> DatasetError:
+        """One error for all labels of a variant that no output is of."""
+        hint = suggest_name(variant, self._variants) if self._variants else _NO_VARIANTS
+        n = f"{len(labels):,} labels" if len(labels) > 1 else "1 label"
+        return labels[0].fault(f"no output is of variant {variant!r} ({n})", hint)
+
     def _criterion(self, placed: LocatedLabel) -> str | None:
         """The criterion of a label; None if it was not judged or is misspelt."""
         name = placed.label.criterion
@@ -493,12 +530,14 @@ class LabelMatcher:
             return name
         known = [each for each in self.criteria if each]
         # A near name is a typing error and an error; any other name is a criterion of its own.
-        if known and not is_near_name(name, known):
+        if known and not self.is_strict and not is_near_name(name, known):
             self.other_criteria[name] += 1
             self.not_judged.append(f"{placed.label.case_id} on {name}")
             return None
         hint = suggest_name(name, known) if known else "the whole was judged; leave `criterion` out"
-        self.problems.append(placed.fault(f"no criterion {name!r} was judged", hint))
+        what = f"the rubric has no criterion {name!r}"
+        what = what if self.is_strict else f"no criterion {name!r} was judged"
+        self.problems.append(placed.fault(what, hint))
         return None
 
     def notes(self) -> list[str]:

@@ -29,7 +29,7 @@ from judgekit.records import WINNER_POINTS
 from judgekit.stats.agreement import cohen_kappa
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from judgekit.calibration.inputs import (
         CalibrationOptions,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         PairwiseData,
     )
     from judgekit.datasets import LocatedLabel
+    from judgekit.errors import DatasetError
     from judgekit.records import Winner
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
@@ -61,8 +62,7 @@ def join_pairs(
     places = sorted({pair.place for pair in pairs.pairs}, key=lambda place: place.rank)
     matching = LabelMatcher(places, list(by_criterion), options.annotators)
     matching.take(labels)
-    shareless = [each.placed for each in matching.matched if _share(each) is None]
-    matching.check([placed.fault("it names no winner", _HINT) for placed in shareless])
+    matching.check(winner_problems(matching.matched))
     add_metadata(pairs.groups, matching.matched)
     by_name = matching.by_criterion()
     aligned = {
@@ -84,6 +84,12 @@ def join_pairs(
         notes=tuple(matching.notes()),
         pairs=by_criterion,
     )
+
+
+def winner_problems(labels: Iterable[MatchedLabel]) -> list[DatasetError]:
+    """The labels that name no winner."""
+    shareless = [each.placed for each in labels if _share(each) is None]
+    return [placed.fault("it names no winner", _HINT) for placed in shareless]
 
 
 def _share(matched: MatchedLabel) -> float | None:

@@ -151,6 +151,7 @@ def audit_command(options: _AuditCommandOptions) -> None:
         plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
         if options.dry_run:
             show_document(audit_plan_document(plan), options)
+            sys.exit(Exit.LIMIT if any(one.is_too_dear for one in plan.probes) else 0)
         else:
             sys.exit(_run(bench, material, plan, options, files))
 

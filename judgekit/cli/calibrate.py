@@ -6,6 +6,7 @@ import asyncio
 import random
 import sys
 from contextlib import ExitStack, aclosing, closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,14 @@ from judgekit.calibration import (
 )
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
-from judgekit.cli.exit_codes import Exit
+from judgekit.cli.exit_codes import Exit, plan_code
 from judgekit.cli.help import command
+from judgekit.cli.label_scope import is_recorded, labelled_pairs, labelled_setup, note_share
 from judgekit.cli.options import (
     EXISTING_FILE,
-    LabelOptions,
+    LabelledStudyOptions,
     StoreOptions,
-    StudyOptions,
+    dry_run_option,
     max_cost_option,
     option,
     outputs_option,
@@ -50,20 +52,23 @@ from judgekit.cli.setup import (
     grade_setup,
     make_judge,
 )
-from judgekit.cli.sides import existing_sides, no_common_case_error, pairing_of, parse_sides
+from judgekit.cli.sides import existing_sides, no_common_case_error, parse_sides
 from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     Run,
+    chosen_pair_question,
     compare_in_order,
     fatal_failure,
     judging_of_judge,
-    pair_question,
+    plan_comparison,
+    plan_grading,
 )
 from judgekit.models import RECORDED_PREFIX as RECORDED
 from judgekit.report import (
     calibration_document,
     check_map_path,
+    judging_plan_document,
     map_file_name,
     map_summary_lines,
     message,
@@ -74,23 +79,31 @@ from judgekit.stats.correction import LabelsAre
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Mapping
+    from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
     from judgekit.calibration import (
         CalibrationReport,
+        LabelledShare,
         PairwiseData,
         PointwiseData,
         RecordedReplies,
     )
-    from judgekit.evaluation import JudgedPair, Pairing
-    from judgekit.judge import Panel
+    from judgekit.datasets import LocatedLabel
+    from judgekit.evaluation import (
+        ComparisonPlan,
+        GradePlan,
+        JudgedPair,
+        Pairing,
+        PairQuestion,
+    )
+    from judgekit.judge import Judge, Panel
     from judgekit.models import Budget
-    from judgekit.records import Case, Comparison, Rubric
+    from judgekit.records import Case, Comparison
 
 _DEFAULTS = CalibrationOptions()
 
 
-class _CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
+class _CalibrateOptions(LabelledStudyOptions, StoreOptions):
     run: str | None = option("--run", "Stored run (default: the latest).", metavar="RUN")
     results: Path | None = option(
         "--results",
@@ -169,7 +182,14 @@ class _CalibrateOptions(StudyOptions, LabelOptions, StoreOptions):
         "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.",
         default=False,
     )
+    judges_all: bool = option(
+        "--all",
+        "Judge all outputs and criteria, not only the labelled ones: the corrected rate and the "
+        "suggestions need them.",
+        default=False,
+    )
     max_cost: float | None = max_cost_option("Stop at this cost of the judge. Exit code 5.")
+    dry_run: bool = dry_run_option()
     output: tuple[Path, ...] = output_option(
         "Write the report to FILE: .json, .md, or .html with plots."
     )
@@ -191,7 +211,8 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     if there are several, variant and criterion. Labels of comparisons have winner (a, b, tie)
     instead of raw. They are compared with the latest run, another --run, the --results of an
     earlier command, or --outputs that the judge grades now (recorded replies and cached replies
-    cost nothing).
+    cost nothing). Labels are matched with the outputs before the first call, and only what has
+    labels is judged, unless --all is given; --dry-run shows the calls and their cost.
 
     Confidence intervals are clustered by case. Results the labels cannot support are reported as
     inconclusive.
@@ -202,6 +223,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     Examples:
         judgekit calibrate labels.jsonl
         judgekit calibrate labels.jsonl --results verdicts.jsonl -o report.html
+        judgekit calibrate labels.jsonl --outputs o.jsonl --rubric r.yaml --dry-run
         judgekit calibrate labels.jsonl --min-kappa 0.6 --write-map
     """
     # Like the report's file: a path that cannot be written is an error before the calls.
@@ -209,7 +231,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
     located = read_labels(labels)  # invalid labels are reported before any call
-    data, code, note = _collect_judgments(options)
+    data, code, note = _collect_judgments(options, located)
     report = calibrated(
         data,
         located,
@@ -268,7 +290,7 @@ def _code(report: CalibrationReport, options: _CalibrateOptions) -> int:
 _Collected = tuple["PointwiseData | PairwiseData", int, str | None]
 
 
-def _collect_judgments(options: _CalibrateOptions) -> _Collected:
+def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -> _Collected:
     """The judgments to compare with labels, from the source that is named, else the latest run."""
     sources = {
         "--run": options.run,
@@ -280,15 +302,20 @@ def _collect_judgments(options: _CalibrateOptions) -> _Collected:
     named = [name for name, value in sources.items() if value]
     if len(named) > 1:
         raise SettingsError(f"{' and '.join(named)} are two sources: name one")
+    if options.outputs:
+        return _from_outputs(options, located)
+    if options.sides is not None:
+        return _from_sides(options.sides, options, located)
+    if options.dry_run:
+        raise SettingsError(
+            "--dry-run is for judging outputs now, and these judgments exist: no calls are made",
+            hint="omit it, or name what to judge: --outputs FILE (or --compare A B)",
+        )
     if options.results is not None:
         rubric = None if options.rubric is None else load_rubric(options.rubric)
         data = read_judged_file(options.results, rubric=rubric, cases=_cases_by_id(options.cases))
         data.origin["file"] = str(options.results)
         return data, 0, None
-    if options.outputs:
-        return _from_outputs(options)
-    if options.sides is not None:
-        return _from_sides(options.sides, options)
     if options.judge_model is not None:
         # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
         if not options.judge_model.startswith(RECORDED):
@@ -351,10 +378,16 @@ def _chosen(
     return recorded.only(set(outputs[: options.limit]))
 
 
-def _from_outputs(options: _CalibrateOptions) -> _Collected:
+def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -> _Collected:
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
     with closing(setup.judge):
+        setup, share = labelled_setup(setup, located, options, judges_all=options.judges_all)
+        if options.dry_run:
+            setup.check()
+            plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
+            sys.exit(_show_plan(plan, share, options))
+        _note_calls(setup.judge, share, options)
         graded, session = grade_all(setup, options)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
     data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
@@ -363,47 +396,84 @@ def _from_outputs(options: _CalibrateOptions) -> _Collected:
     return data, *_ended(kinds, budget, interrupted=interrupted, stopped=stopped)
 
 
-def _from_sides(names: tuple[str, str], options: _CalibrateOptions) -> _Collected:
+def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:
+    if not (options.quiet or options.as_json or is_recorded(judge)):
+        note_share(share, judges_all=options.judges_all)
+
+
+def _show_plan(
+    plan: GradePlan | ComparisonPlan, share: LabelledShare, options: _CalibrateOptions
+) -> int:
+    show_document(judging_plan_document(plan, share), options)
+    return plan_code(plan, options.max_cost)
+
+
+def _from_sides(
+    names: tuple[str, str], options: _CalibrateOptions, located: Sequence[LocatedLabel]
+) -> _Collected:
     budget = cost_budget(options)
     judges = () if options.judge_model is None else (options.judge_model,)
-    stop = asyncio.Event()
-    pairs: list[JudgedPair] = []
-    errors: list[str] = []
-
-    async def compare(panel: Panel, rubric: Rubric, pairing: Pairing) -> None:
-        async def comparisons() -> AsyncGenerator[Comparison, None]:
-            # Enough pairs at a time to keep every slot of the judges busy.
-            slots = max(4, panel.max_concurrency)
-            ask = pair_question(panel, rubric, pairing.names)
-            compared = compare_in_order(pairing.pairs(), ask, in_flight=slots, stop=stop)
-            async with aclosing(compared) as stream:
-                async for one in stream:
-                    pairs.append(one)
-                    if fatal := fatal_failure(one.comparison):
-                        errors.append(fatal.message)
-                        stop.set()
-                    yield one.comparison
-
-        # With -v the report is longer; its pairs are not printed too.
-        plain = options.model_copy(update={"verbose": False})
-        total = pairing.survey().n_pairs
-        async with panel:
-            await follow_comparisons(comparisons(), total=total, interrupt=stop.set, options=plain)
-
+    found_pairs = _ComparedPairs()
     with ExitStack() as stack:
         store = existing_store(options.store, stack)
         sides = parse_sides(names, options.config)
-        panel, rubric, (a, b) = existing_sides(sides, options, judges, store, budget, stack)
-        compared = compare(panel, rubric, pairing_of((a, b), options))
-        run_until_stopped(compared, SAME_COMMAND)
+        panel, rubric, found = existing_sides(sides, options, judges, store, budget, stack)
+        judge = panel.judges[0]
+        pairing, choice, share = labelled_pairs(
+            (found[0], found[1]), (judge, rubric), located, options, judges_all=options.judges_all
+        )
+        if options.dry_run:
+            hidden, again = pairing.names, bool(options.judge_settings.refresh)
+            plan = plan_comparison(
+                panel, pairing.pairs(), rubric, names=hidden, refresh=again, choice=choice
+            )
+            sys.exit(_show_plan(plan, share, options))
+        _note_calls(judge, share, options)
+        ask = chosen_pair_question(judge, rubric, pairing.names, choice)
+        run_until_stopped(found_pairs.ask(panel, pairing, ask, options), SAME_COMMAND)
+    pairs, stopped = found_pairs.pairs, found_pairs.stopped
     if not pairs:
         raise no_common_case_error()
     # Comparisons have only the ids of their cases; the report needs their metadata too.
     cases = {one.pair.case.id: one.pair.case for one in pairs}
     data = judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
-    interrupted = stop.is_set() and not errors
-    return data, *_ended(kinds, budget, interrupted=interrupted, stopped=next(iter(errors), None))
+    interrupted = found_pairs.stop.is_set() and stopped is None
+    return data, *_ended(kinds, budget, interrupted=interrupted, stopped=stopped)
+
+
+@dataclass(slots=True)
+class _ComparedPairs:
+    """The pairs that were compared so far, and the error of a judge that cannot be asked."""
+
+    pairs: list[JudgedPair] = field(default_factory=list)
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: str | None = None
+
+    async def ask(
+        self, panel: Panel, pairing: Pairing, ask: PairQuestion, options: _CalibrateOptions
+    ) -> None:
+        """Compare the pairs with a progress bar."""
+
+        async def comparisons() -> AsyncGenerator[Comparison, None]:
+            # Enough pairs at a time to keep every slot of the judges busy.
+            slots = max(4, panel.max_concurrency)
+            compared = compare_in_order(pairing.pairs(), ask, in_flight=slots, stop=self.stop)
+            async with aclosing(compared) as stream:
+                async for one in stream:
+                    self.pairs.append(one)
+                    if fatal := fatal_failure(one.comparison):
+                        self.stopped = self.stopped or fatal.message
+                        self.stop.set()
+                    yield one.comparison
+
+        # With -v the report is longer; its pairs are not printed too.
+        plain = options.model_copy(update={"verbose": False})
+        total = pairing.survey().n_pairs
+        async with panel:
+            await follow_comparisons(
+                comparisons(), total=total, interrupt=self.stop.set, options=plain
+            )
 
 
 def _ended(

@@ -23,8 +23,8 @@ COMMAND_GROUPS = {
     "What to grade": (
         "config", "rubric", "cases", "variant", "outputs", "results", "run", "sides", "candidates",
         "target_outputs", "target_command", "target_python", "target_http", "model", "filter_tag",
-        "filter_case", "filter_name", "annotator", "consensus", "categories", "limit", "sample",
-        "seed", "calibration", "require_calibration",
+        "filter_case", "filter_name", "annotator", "consensus", "categories", "judges_all", "limit",
+        "sample", "seed", "calibration", "require_calibration",
     ),
     "Judge": (
         "judge_model", "api_base", "transport", "mode", "template", "template_folders", "repeats",

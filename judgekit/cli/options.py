@@ -536,6 +536,10 @@ class LabelOptions(CommandOptions):
     )
 
 
+class LabelledStudyOptions(StudyOptions, LabelOptions):
+    """What the commands that examine a judge by human labels have in common."""
+
+
 def check_no_rule(rule: str | None) -> None:
     """Refuse a rule for comparisons where there is no comparison."""
     if rule is not None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.datasets import Suite
     from judgekit.evaluation import SuitePlan
-    from judgekit.records import Case, Output
+    from judgekit.records import Case, Output, Rubric
 
 # The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
 _SUITE_ONLY = ("filter_case", "filter_name", "max_cost", *TARGET_OPTIONS)
@@ -105,14 +105,14 @@ def show_grade_plan(
     """Estimate the calls and the cost of a grading and print them."""
     checks = CriterionChecks((), n_judges=1)
 
-    def checked() -> Iterator[tuple[Case, Output]]:
-        for case, output in setup.answers():
-            checks.take(case, setup.rubric)
-            yield case, output
+    def checked() -> Iterator[tuple[Case, Output, Rubric]]:
+        for grading in setup.gradings():
+            checks.take(grading[0], grading[2])
+            yield grading
 
     with setup.judge as judge:
         setup.check()  # before the first request is built
-        plan = plan_grading(judge, checked(), setup.rubric, refresh=setup.refresh)
+        plan = plan_grading(judge, checked(), refresh=setup.refresh)
     for words in checks.unmet_needs:
         console.note(words)
     if setup.calibration is not None or setup.requires_calibration:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code
+from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code, plan_code
 from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_PATH,
@@ -19,6 +20,7 @@ from judgekit.cli.options import (
     JudgeOptions,
     StoreOptions,
     TalkOptions,
+    dry_run_option,
     option,
 )
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
@@ -27,8 +29,9 @@ from judgekit.cli.run_job import grade_all
 from judgekit.cli.setup import SAME_COMMAND, cost_budget, grade_setup, make_judge, stop_words
 from judgekit.datasets import load_rubric
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.evaluation import Session
+from judgekit.evaluation import Session, plan_grading
 from judgekit.rejudgment import (
+    check_judged,
     compare_runs,
     compare_verdicts,
     describe_calibration,
@@ -37,14 +40,19 @@ from judgekit.rejudgment import (
     new_rejudgment,
     original_run,
     pair_verdicts,
+    plan_rejudgment,
     read_verdicts,
     rejudge_run,
 )
-from judgekit.report import rejudgment_document
+from judgekit.report import format_count, judging_plan_document, rejudgment_document
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
-    from judgekit.records import RunInfo
+    from collections.abc import Mapping
+
+    from judgekit.cli.setup import GradeSetup
+    from judgekit.evaluation import GradePlan
+    from judgekit.records import RunInfo, Verdict
     from judgekit.rejudgment import Rejudged
 
 _EXITS = {
@@ -55,6 +63,7 @@ _EXITS = {
 
 # Not "grading": the outputs have verdicts, which stay as they are.
 _VERB = ("judging again", "judged again")
+_MOST_NAMED = 3
 
 
 class _RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
@@ -72,6 +81,7 @@ class _RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
         metavar="MAPS",
     )
     output: tuple[Path, ...] = output_option("Write the findings to FILE: .json, .md or .html.")
+    dry_run: bool = dry_run_option()
 
 
 @command("rejudge", _RejudgeOptions)
@@ -83,7 +93,8 @@ def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     RUN is a stored run: its id, the beginning of its id, or latest (the last run that produced its
     own outputs). Its outputs are judged again as they are, no system under test is called, and the
     result is stored as a new run that refers to the old one. VERDICTS is a file written by judgekit
-    grade -o; it needs the OUTPUTS it is about and the --rubric.
+    grade -o; it needs the OUTPUTS it is about and the --rubric. Outputs without a verdict in it are
+    not judged.
 
     Exit code 0 whatever changes, 3 if the new judge failed, 5 if the cost limit was reached.
 
@@ -114,6 +125,7 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
     if name == LATEST_RUN:
         # The latest run may itself be a rejudgment, whose outputs are those of another run.
         old = original_run(old, store)
+    check_judged(old, store)
     maps, rubric = options.calibration, options.rubric
     with make_judge(options, None, options.judge_model, budget=cost_budget(options)) as judge:
         new = new_rejudgment(
@@ -122,6 +134,10 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
             rubric=None if rubric is None else load_rubric(rubric),
             now=datetime.now(UTC),
         )
+        if options.dry_run:
+            refresh = bool(options.judge_settings.refresh)
+            plan = plan_rejudgment(old, new, judge, store, refresh=refresh)
+            sys.exit(_show_plan(plan, options))
         session = Session(in_flight=max(4, judge.connection.max_concurrency))
         total = sum(1 for _ in store.progress(old.id))
         interrupt = lambda: session.end("interrupted")  # noqa: E731
@@ -164,13 +180,16 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     setup = grade_setup(GradingOptions.of(options, calibration=None), budget=cost_budget(options))
     calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
     with closing(setup.judge):
+        setup, n_other = _judged_before(setup, old, path)
+        if options.dry_run:
+            setup.check()
+            plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
+            sys.exit(_show_plan(plan, options))
+        if n_other and not options.quiet:
+            of = format_count(n_other, "output")
+            console.note(f"{of} left out: no verdict in {path.name}")
         graded, session = grade_all(setup, options, verb=_VERB)
-    pairs, left_out = pair_verdicts(old, [one.verdict for one in graded])
-    if not pairs and session.reason is None:
-        raise SettingsError(
-            f"no output has a verdict in {path.name}",
-            hint="both need the same case_id and variant",
-        )
+    pairs, left_out = pair_verdicts(old, [one.verdict for one in graded], n_without=n_other)
     prints = {verdict.rubric_fingerprint for verdict in old.values()}
     # A file of verdicts has the fingerprint of its rubric only, not the rubric itself.
     same = setup.rubric if prints == {setup.rubric.fingerprint} else None
@@ -188,4 +207,32 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         console.note(f"{stop_words(session)}; {SAME_COMMAND}")
         return rejudged, STOP_CODES[session.reason]
     # A file has no session that could report the limit, so it is read from the failures.
-    return rejudged, failures_code(rejudged.new_failures if rejudged else ())
+    code = failures_code(rejudged.new_failures if rejudged else ())
+    if code == Exit.LIMIT:
+        console.note(f"the budget is spent; the results are partial; {SAME_COMMAND}")
+    return rejudged, code
+
+
+def _judged_before(
+    setup: GradeSetup, old: Mapping[tuple[str | None, str | None], Verdict], path: Path
+) -> tuple[GradeSetup, int]:
+    """The set-up for outputs that have a verdict, and how many have none."""
+    # Judging an output without an earlier verdict would cost money and show no change.
+    answers = {(case.id, output.variant): output for case, output in setup.every_answer()}
+    judged = [key for key in answers if key in old]
+    if not any(answers[key].error is None and old[key].error is None for key in judged):
+        mine, theirs = (
+            ", ".join(" of ".join(filter(None, key)) for key in [*some][:_MOST_NAMED])
+            for some in (answers, old)
+        )
+        raise SettingsError(
+            f"no output has a verdict in {path.name}; outputs: {mine}, …; verdicts: {theirs}, …",
+            hint="both need the same case_id and variant",
+        )
+    rubrics = dict.fromkeys(judged, setup.rubric)
+    return replace(setup, rubrics=rubrics), len(answers) - len(judged)
+
+
+def _show_plan(plan: GradePlan, options: _RejudgeOptions) -> int:
+    show_document(judging_plan_document(plan), options)
+    return plan_code(plan, options.max_cost)

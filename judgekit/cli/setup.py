@@ -40,7 +40,7 @@ from judgekit.report import message
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from contextlib import ExitStack
 
     from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
@@ -82,6 +82,10 @@ class GradeInputs:
     sample: int | None = None
     seed: int = 0
 
+    # The part of the rubric that each output is judged by, by case and variant; outputs without one
+    # are left out. None judges all outputs by the whole rubric.
+    rubrics: Mapping[tuple[str, str | None], Rubric] | None = None
+
     # A run reports ids without a case; commands that examine a judge refuse them.
     is_lenient: bool = False
     left_out: dict[str, list[str]] = field(default_factory=dict)
@@ -90,10 +94,17 @@ class GradeInputs:
         """Cases with their outputs: filtered, then sampled, then limited."""
         return ((case, output) for _, case, output in self.with_sources())
 
+    def every_answer(self) -> list[tuple[Case, Output]]:
+        """All cases with their outputs, whatever is selected of them."""
+        return [(case, output) for _, case, output in self._all()]
+
     def with_sources(self) -> Iterator[tuple[OutputSource, Case, Output]]:
         """The same with the file each output is from."""
         chosen: Iterator[tuple[OutputSource, Case, Output]] = (
-            one for one in self._all() if self.is_wanted(one[1])
+            one
+            for one in self._all()
+            if self.is_wanted(one[1])
+            and (self.rubrics is None or (one[1].id, one[2].variant) in self.rubrics)
         )
         if self.sample is not None:
             chosen = draw_sample(chosen, self.sample, random.Random(self.seed))
@@ -112,8 +123,9 @@ class GradeInputs:
                 f"no case has the id {unknown!r}, nor that of any other output",
                 hint=suggest_name(unknown, known),
             )
+        what = "no case" if self.rubrics is None else "no case with a labelled output"
         return SettingsError(
-            f"no case has the tag {' or '.join(sorted(self.filter_tags))}",
+            f"{what} has the tag {' or '.join(sorted(self.filter_tags))}",
             hint="see `tags` in the file of cases, or omit --filter-tag",
         )
 
@@ -161,6 +173,12 @@ class GradeSetup(GradeInputs):
     refresh: bool
     calibration: Path | None = None
     requires_calibration: bool = False
+
+    def gradings(self) -> Iterator[tuple[Case, Output, Rubric]]:
+        """Cases with their outputs, and what each is judged by."""
+        for case, output in self.answers():
+            own = self.rubrics
+            yield case, output, self.rubric if own is None else own[case.id, output.variant]
 
 
 def grade_inputs(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import STOP_CODES, Exit
+from judgekit.cli.exit_codes import STOP_CODES, Exit, plan_code
 from judgekit.cli.options import ContestOptions, GradingOptions, resume_command
 from judgekit.cli.outputs import show_document
 from judgekit.cli.progress import attend, run_until_stopped
@@ -180,7 +180,11 @@ def no_common_case_error() -> SettingsError:
 
 
 def pairing_of(
-    sides: tuple[Side, Side], options: ComparingOptions, *, is_shuffled: bool = False
+    sides: tuple[Side, Side],
+    options: ComparingOptions,
+    *,
+    is_shuffled: bool = False,
+    is_wanted: Callable[[OutputPair], bool] = lambda _: True,
 ) -> Pairing:
     """The pairs of two sides that the options choose, in the order of the files or shuffled."""
     return Pairing(
@@ -190,6 +194,7 @@ def pairing_of(
         sample=options.sample,
         seed=options.seed,
         is_shuffled=is_shuffled,
+        is_wanted=is_wanted,
     )
 
 
@@ -402,9 +407,7 @@ def show_pair_plan(
         panel, pairs, rubric, names=names, refresh=bool(options.judge_settings.refresh)
     )
     show_document(judging_plan_document(plan), options)
-    limit = options.max_cost
-    is_short = limit is not None and plan.price_usd is not None and plan.price_usd[0] > limit
-    return Exit.LIMIT if is_short else 0
+    return plan_code(plan, options.max_cost)
 
 
 @dataclass(frozen=True, slots=True)

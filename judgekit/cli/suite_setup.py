@@ -81,7 +81,7 @@ from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from judgekit.cli.setup import GradeInputs
-    from judgekit.records import Case, CaseResult, Output, RunInfo
+    from judgekit.records import Case, CaseResult, Output, Rubric, RunInfo
 
 TARGET_OPTIONS = {
     "target_outputs": "--outputs",
@@ -336,6 +336,7 @@ def read_recorded(
     unnamed: set[str] = set()
     outputs: dict[str, dict[str, Output]] = {}
     cases: dict[str, Case] = {}
+    rubrics: dict[tuple[str, str], Rubric] = {}
     n_without_input = n = 0
     for source, case, output in inputs.with_sources():
         variant = output.variant or source.path.stem
@@ -344,6 +345,8 @@ def read_recorded(
         files.setdefault(variant, source.path)
         named = output.model_copy(update={"case_id": case.id, "variant": variant})
         outputs.setdefault(variant, {})[case.id] = named
+        if inputs.rubrics is not None:
+            rubrics[case.id, variant] = inputs.rubrics[case.id, output.variant]
         # A case without --cases is described by the rows of its outputs, once for each variant.
         cases[case.id] = _same_case(cases.get(case.id), case, source.path)
         n, n_without_input = n + 1, n_without_input + (case.input is None)
@@ -369,6 +372,7 @@ def read_recorded(
         has_gaps=not is_complete,
         unnamed=frozenset(unnamed),
         unmatched=inputs.unmatched(),
+        rubrics=None if inputs.rubrics is None else rubrics,
     )
     variants = tuple(VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items())
     return recorded, variants

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from judgekit.bias_audit import ProbeRunner, ProbeSession
+from judgekit.calibration import OutputKey
 from judgekit.cli import console
-from judgekit.cli.exit_codes import Exit
+from judgekit.cli.exit_codes import Exit, plan_code
 from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
-    LabelOptions,
-    StudyOptions,
+    LabelledStudyOptions,
     dry_run_option,
     option,
     outputs_option,
@@ -27,7 +26,13 @@ from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_con
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
-from judgekit.report import Conclusion, Document, message, tuning_document, tuning_plan_line
+from judgekit.report import (
+    labelled_share_words,
+    message,
+    tuning_document,
+    tuning_plan_document,
+    tuning_plan_line,
+)
 from judgekit.tuning import TuneOptions, plan_tuning, prepare_tuning, run_tuning
 
 if TYPE_CHECKING:
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
 _DEFAULTS = TuneOptions()
 
 
-class _TuneCommandOptions(StudyOptions, LabelOptions):
+class _TuneCommandOptions(LabelledStudyOptions):
     outputs: tuple[Path, ...] = outputs_option("File of labelled outputs.")
     candidates: tuple[str, ...] = option(
         "--candidates",
@@ -107,14 +112,13 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
         # Always: the number of calls grows with candidates times examples, which surprises.
         plan = plan_tuning(prepared, refresh=setup.refresh)
         if options.dry_run:
-            conclusion = Conclusion(tuning_plan_line(plan))
-            show_document(
-                Document("Plan of a tuning", conclusion, (), lambda: asdict(plan)), options
-            )
-        else:
-            if not options.quiet and not options.as_json:
-                console.note(tuning_plan_line(plan))
-            sys.exit(_run(prepared, options, files))
+            show_document(tuning_plan_document(plan, prepared.share), options)
+            sys.exit(plan_code(plan, options.max_cost))
+        if not options.quiet and not options.as_json:
+            share = labelled_share_words(prepared.share)
+            console.note(f"labels {share}; only these are judged")
+            console.note(tuning_plan_line(plan))
+        sys.exit(_run(prepared, options, files))
 
 
 def _run(prepared: TuningSetup, options: _TuneCommandOptions, files: OutputFiles) -> int:
@@ -154,10 +158,11 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
         )
     return prepare_tuning(
         ProbeRunner(setup.judge, options.judge_settings.template_folders),
-        setup.answers(),
+        setup.every_answer(),
         labels,
         setup.rubric,
         others=others,
+        only={OutputKey(case.id, output.variant) for case, output in setup.answers()},
         options=TuneOptions(
             few_shot=tuple(int(part) for part in parts),
             anchors=options.anchors,

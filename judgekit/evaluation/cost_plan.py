@@ -15,7 +15,7 @@ from judgekit.records import Usage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judgekit.evaluation.pairing import OutputPair
+    from judgekit.evaluation.pairing import OutputPair, QuestionChoice
     from judgekit.judge import Judge
     from judgekit.models import Connection
     from judgekit.models.request import ModelReply, ModelRequest
@@ -73,12 +73,12 @@ class ComparisonPlan(JudgePlan):
 
 
 def plan_grading(
-    judge: Judge, answers: Iterable[tuple[Case, Output]], rubric: Rubric, *, refresh: bool = False
+    judge: Judge, answers: Iterable[tuple[Case, Output, Rubric]], *, refresh: bool = False
 ) -> GradePlan:
-    """Estimate the calls and cost of a grading; makes no calls."""
+    """Estimate the calls and cost of grading each output by its rubric; makes no calls."""
     n_outputs = n_skipped = 0
     counting = RequestCounter(judge.connection, refresh=refresh)
-    for case, output in answers:
+    for case, output, rubric in answers:
         n_outputs += 1
         n_skipped += output.error is not None
         for request in judge.requests(case, output, rubric):
@@ -87,7 +87,7 @@ def plan_grading(
         n_outputs=n_outputs,
         n_skipped=n_skipped,
         template=judge.template.id,
-        **_judge_plan_fields([counting]),
+        **judge_plan_fields([counting]),
     )
 
 
@@ -98,6 +98,7 @@ def plan_comparison(
     *,
     names: Iterable[str] = (),
     refresh: bool = False,
+    choice: QuestionChoice = lambda _, questions: [*questions],
 ) -> ComparisonPlan:
     """Estimate the calls and cost of comparing pairs in both orders; makes no calls."""
     n_pairs = n_identical = n_skipped = 0
@@ -115,7 +116,7 @@ def plan_comparison(
         blind = panel.comparers[0].blind_pair(pair.a, pair.b, hidden_names)
         n_identical += blind.is_identical
         for counting, comparer in zip(countings, panel.comparers, strict=True):
-            for question in comparer.questions(pair.case, blind, rubric):
+            for question in choice(pair, comparer.questions(pair.case, blind, rubric)):
                 counting.take(
                     question.request,
                     estimate_reply_tokens(question.request, len(question.criteria)),
@@ -125,11 +126,11 @@ def plan_comparison(
         n_identical=n_identical,
         n_skipped=n_skipped,
         template=", ".join(dict.fromkeys(comparer.template.id for comparer in panel.comparers)),
-        **_judge_plan_fields(countings),
+        **judge_plan_fields(countings),
     )
 
 
-def _judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
+def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
     """What one judge, or all of several, would be asked."""
     likely, most = [one.likely() for one in countings], [one.most() for one in countings]
     # One unknown price makes the total unknown; a sum without it would be too low, and it limits

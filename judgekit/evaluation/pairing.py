@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import combinations, islice, zip_longest
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from judgekit.errors import BudgetExceededError, DatasetError, SettingsError
 from judgekit.fingerprint import text_fingerprint
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from judgekit.judge import Judge, Panel
+    from judgekit.judge import Judge, JudgeQuestion, Panel
     from judgekit.records import (
         Case,
         ComparedSide,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         JsonObject,
         Output,
         PreferenceFailure,
+        PresentationOrder,
         Rubric,
     )
 
@@ -113,8 +114,10 @@ class Pairing:
         sample: int | None = None,
         seed: int = 0,
         is_shuffled: bool = False,
+        is_wanted: Callable[[OutputPair], bool] = lambda _: True,
     ) -> None:
         self.a, self.b = a, b
+        self._is_wanted = is_wanted
         self._tags = frozenset(tags)
         self._limit, self._sample, self._seed = limit, sample, seed
         self._is_shuffled = is_shuffled
@@ -173,7 +176,7 @@ class Pairing:
             for answered, own in zip(abreast, waiting, strict=True):
                 if answered is not None:
                     own.add(answered)
-            yield from _met(waiting, abreast, left_out)
+            yield from filter(self._is_wanted, _met(waiting, abreast, left_out))
         left_out.n_only_a, left_out.n_only_b = map(len, waiting)
         left_out.only_a, left_out.only_b = (
             tuple(case for case, _ in islice(own, _MOST_NAMED)) for own in waiting
@@ -357,12 +360,41 @@ class JudgedPair(NamedTuple):
 PairQuestion: TypeAlias = "Callable[[int, OutputPair], Coroutine[object, object, Comparison]]"
 
 
+# Chooses among the questions about a pair.
+QuestionChoice: TypeAlias = "Callable[[OutputPair, Sequence[JudgeQuestion]], list[JudgeQuestion]]"
+
+
 def pair_question(judge: Judge | Panel, rubric: Rubric, names: Iterable[str] = ()) -> PairQuestion:
     """The question that a judge is asked about each pair, by one rubric."""
     hidden = tuple(names)
 
     async def ask(_: int, pair: OutputPair) -> Comparison:
         return await judge.compare(pair.case, pair.a, pair.b, rubric, names=hidden)
+
+    return ask
+
+
+def chosen_pair_question(
+    judge: Judge, rubric: Rubric, names: Iterable[str], choice: QuestionChoice
+) -> PairQuestion:
+    """The same, with only some of the questions about each pair."""
+    comparer, hidden = judge.comparer, tuple(names)
+
+    async def ask(_: int, pair: OutputPair) -> Comparison:
+        case, a, b, _repeat = pair
+        blind = comparer.blind_pair(a, b, hidden)
+        questions = comparer.questions(case, blind, rubric)
+        chosen = {id(question) for question in choice(pair, questions)}
+        known = {
+            (cast("PresentationOrder", question.order), name, question.repeat)
+            for question in questions
+            if id(question) not in chosen
+            for name in question.criteria
+        }
+        stream = comparer.observe(case, a, b, rubric, names=hidden, known=known)
+        async with aclosing(stream) as answers:
+            outcomes = [one async for some in answers for one in some]
+        return comparer.conclude(case, a, b, blind, rubric, outcomes)
 
     return ask
 

@@ -113,6 +113,8 @@ class RecordedAnswers:
     unnamed: frozenset[str] = frozenset()
     # Ids of outputs that no case has, by the name of their file
     unmatched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # The rubric of each output by case and variant; None judges all of them by the same
+    rubrics: Mapping[tuple[str, str], Rubric] | None = None
 
 
 # How long an answer may take where neither the variant nor the suite says.
@@ -153,6 +155,12 @@ class OpenSuite:
         """Whether a variant is to answer a case."""
         whole = self.recorded
         return whole is None or not whole.has_gaps or case.id in whole.outputs[variant]
+
+    def rubric_of(self, case: Case, variant: str) -> Rubric | None:
+        """The rubric an answer is judged by: its own part of it, where only some is asked."""
+        rubric = self.plans.rubric_of(case)
+        own = None if self.recorded is None else self.recorded.rubrics
+        return rubric if rubric is None or own is None else own[case.id, variant]
 
     def count_answers(self, n_cases: int) -> int:
         """How many answers a run has; tries of what failed are not counted."""

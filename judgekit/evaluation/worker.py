@@ -180,7 +180,9 @@ class AnswerWorker:
 
     def _rubric_of(self, item: WorkItem, output: Output) -> Rubric | None:
         """The rubric an output is judged by; an error is not judged."""
-        return None if output.error is not None else self._opened.plans.rubric_of(item.case)
+        if output.error is not None:
+            return None
+        return self._opened.rubric_of(item.case, item.key.variant)
 
     async def _recorded_output(self, item: WorkItem) -> Output | None:
         # Only what costs nothing is read ahead: a stopped run must not have called a model.

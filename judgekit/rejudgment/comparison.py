@@ -403,11 +403,14 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
 
 
 def pair_verdicts(
-    old: Mapping[Key, Verdict], new: Iterable[Verdict]
+    old: Mapping[Key, Verdict], new: Iterable[Verdict], *, n_without: int = 0
 ) -> tuple[list[PairedVerdict], Mapping[str, int]]:
-    """Old verdicts beside new ones, by the judges' own values, and what is left out, by why."""
+    """Old verdicts beside new ones, by the judges' own values, and what is left out, by why.
+
+    So many outputs were not judged again, because they have no old verdict.
+    """
     pairs: list[PairedVerdict] = []
-    left_out: Counter[str] = Counter()
+    left_out = Counter({NO_OLD_VERDICT: n_without} if n_without else {})
     met: set[Key] = set()
     for after in new:
         key = after.case_id, after.variant

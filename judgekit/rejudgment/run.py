@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 from judgekit.datasets import Suite
-from judgekit.errors import SettingsError
+from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
     CALIBRATION_KEY,
     JUDGING_KEY,
@@ -22,6 +22,7 @@ from judgekit.evaluation import (
     new_run_id,
     on_common_scale,
     open_recorded,
+    plan_grading,
     resolve_calibration,
     run_suite,
 )
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.evaluation import Run
+    from judgekit.evaluation import GradePlan, OpenSuite, Run
     from judgekit.judge import Judge
     from judgekit.records import CalibrationInUse, JsonObject, Rubric, Verdict
     from judgekit.rejudgment.comparison import Key, Rejudged
@@ -67,7 +68,8 @@ async def rejudge(
     Raises:
         SettingsError: When the run has no rubric, so that no judge was asked.
         InputError: When the template does not fit an output.
-        NotEnoughDataError: When no output has a verdict of both judges.
+        NotEnoughDataError: When no output was judged before (found before the first call), or none
+            has a verdict of both judges.
         StoreError: When something cannot be kept.
 
     Example:
@@ -76,6 +78,7 @@ async def rejudge(
         ...     return found.churn.value, found.run_id
     """
     old, store = run.info, run.store
+    check_judged(old, store)
     planned = new_rejudgment(old, judge, rubric=rubric, now=datetime.now(UTC))
     ended = await rejudge_run(old, planned, judge, store)
     calibration = describe_calibration(old.calibration, ended.calibration)
@@ -181,15 +184,43 @@ async def rejudge_run(
     old: RunInfo, new: RunInfo, judge: Judge, store: RunStore, session: Session | None = None
 ) -> RunInfo:
     """Judge every output of a run again; no target is asked."""
+    opened = _open_rejudgment(old, new, judge)
     # The judgments are a run of their own: the old one stays as it was, with its verdicts and its
     # costs.
+    return await run_suite(opened, store, new, session or Session(), answers=store.results(old.id))
+
+
+def plan_rejudgment(
+    old: RunInfo, new: RunInfo, judge: Judge, store: RunStore, *, refresh: bool = False
+) -> GradePlan:
+    """Estimate the calls and cost of judging a run again; makes no calls."""
+    plans = _open_rejudgment(old, new, judge).plans
+    answers = (
+        (result.case, result.output, rubric)
+        for result in store.results(old.id)
+        if (rubric := plans.rubric_of(result.case)) is not None
+    )
+    return plan_grading(judge, answers, refresh=refresh)
+
+
+def check_judged(old: RunInfo, store: RunStore) -> None:
+    """Refuse a run without any judgment, which new ones could not be compared with."""
+    for result in store.results(old.id):
+        if result.output.error is None and (result.judgments or result.failures):
+            return
+    raise NotEnoughDataError(
+        f"no output was judged before: run {old.id} has no judgment to compare with",
+        hint=f"complete it first: judgekit run --resume {old.id}",
+    )
+
+
+def _open_rejudgment(old: RunInfo, new: RunInfo, judge: Judge) -> OpenSuite:
     nothing_else = RecordedAnswers(CaseSource("outputs", "1", lambda: iter(())), {}, has_gaps=True)
     # The profile decides which cases are judged at all; checks were made when the old run was.
     profile = old.config.get("profile")
     suite = Suite.model_validate({"name": "outputs", "dataset": "outputs", "profile": profile})
     rubric = cast("Rubric", new.rubric)  # without one no run is planned
-    opened = open_recorded(judge, rubric, nothing_else, suite=suite)
-    return await run_suite(opened, store, new, session or Session(), answers=store.results(old.id))
+    return open_recorded(judge, rubric, nothing_else, suite=suite)
 
 
 def compare_runs(

@@ -58,6 +58,7 @@ from .gate import (
 from .judge_changes import (
     rejudgment_document as rejudgment_document,
     tuning_document as tuning_document,
+    tuning_plan_document as tuning_plan_document,
     tuning_plan_line as tuning_plan_line,
 )
 from .listings import (
@@ -89,7 +90,9 @@ from .numbers import (
     format_file_size as format_file_size,
 )
 from .plan import (
+    judge_plan_document as judge_plan_document,
     judging_plan_document as judging_plan_document,
+    labelled_share_words as labelled_share_words,
     suite_plan_document as suite_plan_document,
 )
 from .run import (

@@ -141,25 +141,37 @@ def audit_plan_document(plan: AuditPlan) -> Document:
     calls = numbers.format_count(plan.n_calls, "call")
     cached = f", {plan.n_owned:,} replies already cached" if plan.n_owned else ""
     price = numbers.format_usd(plan.price_usd) if plan.n_calls else "$0 (no calls needed)"
+    if n_too_dear := sum(one.is_too_dear for one in plan.probes):
+        price = f"{numbers.format_usd(plan.price_usd)}; --max-cost leaves out "
+        price += numbers.format_count(n_too_dear, "probe")
+    likely, most = plan.output_tokens
+    totals = [
+        ("tokens to send", f"{plan.input_tokens:,}"),
+        ("tokens to receive", f"{likely:,} likely, {most:,} at most (estimate)"),
+    ]
+    if plan.n_calls and plan.price_usd is not None:
+        at_most = numbers.format_usd(plan.most_usd)
+        totals.append(("price", f"{numbers.format_usd(plan.price_usd)} likely, {at_most} at most"))
     return Document(
         title="Plan of an audit",
         conclusion=Conclusion(f"{calls} to {plan.model}{cached}; {price}."),
-        blocks=not_empty([Table(columns, tuple(rows))]),
+        blocks=not_empty([Table(columns, tuple(rows)), Lines(tuple(totals))]),
         data=lambda: _plan_data(plan),
     )
 
 
 def _plan_data(plan: AuditPlan) -> object:
-    counts = ("n_questions", "n_owned", "n_calls", "price_usd")
+    counts = ("n_questions", "n_owned", "n_calls", "input_tokens", "output_tokens")
+    prices = ("price_usd", "most_usd")
     probes = [
         {
             **fields_of(one.probe, "name", "question"),
             "skipped": one.trials.skipped,
-            **fields_of(one, *counts),
+            **fields_of(one, *counts, *prices),
         }
         for one in plan.probes
     ]
-    return {"model": plan.model, **fields_of(plan, *counts), "probes": probes}
+    return {"model": plan.model, **fields_of(plan, *counts, *prices), "probes": probes}
 
 
 def self_test_document(found: SelfTest) -> Document:

@@ -25,10 +25,12 @@ from judgekit.report.document import (
     text_columns,
 )
 from judgekit.report.numbers import format_decimal, format_p_value
+from judgekit.report.plan import judge_plan_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from judgekit.calibration import LabelledShare
     from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.paired import PairedDifference
@@ -246,11 +248,21 @@ def tuning_plan_line(plan: TunePlan) -> str:
     """What a tuning would ask and cost, in one line."""
     replies = numbers.format_count(plan.n_owned, "reply", "replies")
     cached = f", {replies} cached already" if plan.n_owned else ""
-    price = f"{'about ' if plan.price_usd else ''}{numbers.format_usd(plan.price_usd)}"
+    likely = None if plan.price_usd is None else plan.price_usd[0]
+    price = f"{'about ' if likely else ''}{numbers.format_usd(likely)}"
     cases = f"{plan.n_training:,} training cases, {plan.n_held_out:,} held-out cases"
     model = message.printable(plan.model)
     calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {model}{cached}"
     return f"{plan.n_candidates:,} candidates, {cases}: {calls}; {price}"
+
+
+def tuning_plan_document(plan: TunePlan, share: LabelledShare) -> Document:
+    """What a tuning would ask at most, and cost."""
+    cases = f"{plan.n_training:,} for training, {plan.n_held_out:,} held out"
+    subject = [("candidates", f"{plan.n_candidates:,}"), ("cases", cases)]
+    # Which examples are chosen, and which candidate, depends on answers of the judge.
+    up_to = "Up to " if plan.n_calls else ""
+    return judge_plan_document(plan, "Plan of a tuning", subject, share, up_to=up_to)
 
 
 def _held_out_table(present: HeldOutResult, chosen: HeldOutResult | None) -> Table:

@@ -26,11 +26,13 @@ from judgekit.report.numbers import compact_duration, compact_number, compact_us
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from judgekit.calibration import LabelledShare
     from judgekit.evaluation import (
         AnswersPlan,
         CallLoad,
         ComparisonPlan,
         DetectableEffect,
+        JudgePlan,
         ModelPlan,
         SuitePlan,
     )
@@ -39,18 +41,59 @@ if TYPE_CHECKING:
 _IF_READABLE = ", if no reply has to be retried"
 
 
-def judging_plan_document(plan: GradePlan | ComparisonPlan) -> Document:
+def judging_plan_document(
+    plan: GradePlan | ComparisonPlan, share: LabelledShare | None = None
+) -> Document:
     """What a grading or a comparison would ask and cost."""
-    what = "Plan of a grading" if isinstance(plan, GradePlan) else "Plan of a comparison"
+    skipped = f", {plan.n_skipped:,} without an output" if plan.n_skipped else ""
+    if isinstance(plan, GradePlan):
+        subject = ("outputs", f"{plan.n_outputs:,}{skipped}")
+        return judge_plan_document(plan, "Plan of a grading", [subject], share)
+    identical = f", {plan.n_identical:,} identical" if plan.n_identical else ""
+    subject = ("pairs", f"{plan.n_pairs:,} in both orders{skipped}{identical}")
+    return judge_plan_document(plan, "Plan of a comparison", [subject], share)
+
+
+def judge_plan_document(
+    plan: JudgePlan,
+    title: str,
+    subject: Sequence[LabelledText],
+    share: LabelledShare | None = None,
+    *,
+    up_to: str = "",
+) -> Document:
+    """What one judge would be asked about something, and how much of it has labels."""
+    labels = [] if share is None else [("labels", labelled_share_words(share))]
     return Document(
-        title=what,
-        conclusion=Conclusion(_judging_conclusion(plan)),
-        blocks=(Lines(tuple(_plan_rows(plan))),),
-        data=lambda: {**asdict(plan), "n_calls": plan.n_calls},
+        title=title,
+        conclusion=Conclusion(up_to + _judging_conclusion(plan)),
+        blocks=(Lines((*labels, *subject, *_plan_rows(plan))),),
+        data=lambda: {
+            **asdict(plan),
+            "n_calls": plan.n_calls,
+            **({} if share is None else {"labels": asdict(share)}),
+        },
     )
 
 
-def _judging_conclusion(plan: GradePlan | ComparisonPlan) -> str:
+def labelled_share_words(share: LabelledShare) -> str:
+    """How much of what could be judged has labels: `cover 5 of 20 outputs …`."""
+    units = numbers.format_count(share.n_places, share.unit)
+    criteria = numbers.format_count(share.n_criteria, "criterion", "criteria")
+    line = f"cover {share.n_labelled:,} of {units}"
+    if share.n_labelled_criteria is not None:
+        line += f" and {share.n_labelled_criteria:,} of {criteria}"
+    if share.n_calls is not None:
+        calls = numbers.format_count(share.n_calls, "call")
+        serve = "serves" if share.n_labelled_calls == 1 else "serve"
+        line += f": {share.n_labelled_calls:,} of {calls} {serve} labelled items"
+    if share.n_other_labels:
+        others = numbers.format_count(share.n_other_labels, "label")
+        line += f"; {others} left out: no output is of their variant"
+    return line
+
+
+def _judging_conclusion(plan: JudgePlan) -> str:
     if plan.n_calls == 0:
         return "No calls needed: every reply is cached or recorded."
     calls = f"{numbers.format_count(plan.n_calls, 'call')} to {plan.model}"
@@ -59,7 +102,7 @@ def _judging_conclusion(plan: GradePlan | ComparisonPlan) -> str:
     return f"{calls}, about {numbers.format_usd(plan.price_usd[0])}."
 
 
-def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[LabelledText]:
+def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
     likely, most = plan.output_tokens
     price = "unknown (litellm's table has no price for this model)"
     if plan.n_calls == 0:
@@ -67,15 +110,8 @@ def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[LabelledText]:
     elif plan.price_usd is not None:
         low, high = map(numbers.format_usd, plan.price_usd)
         price = f"{low} likely, {high} at most"
-    skipped = f", {plan.n_skipped:,} without an output" if plan.n_skipped else ""
-    if isinstance(plan, GradePlan):
-        subject = ("outputs", f"{plan.n_outputs:,}{skipped}")
-    else:
-        identical = f", {plan.n_identical:,} identical" if plan.n_identical else ""
-        subject = ("pairs", f"{plan.n_pairs:,} in both orders{skipped}{identical}")
     saved = f" ({numbers.format_usd(plan.saved_usd)} when fetched)" if plan.saved_usd else ""
     return [
-        subject,
         ("questions", f"{plan.n_questions:,}"),
         ("cached already", f"{plan.n_owned:,}{saved}"),
         ("calls to make", f"{plan.n_calls:,}{_IF_READABLE if plan.n_calls else ''}"),

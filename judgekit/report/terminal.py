@@ -260,8 +260,10 @@ def _column_widths(
         whole = min(longest, column.max_width or longest)
         words = " ".join(texts).split()
         least_of_kind = {
+            # A column of notes may be empty in every row.
             "text": min(
-                whole, max(cell_len(part) for word in words for part in _BREAK.split(word))
+                whole,
+                max((cell_len(part) for word in words for part in _BREAK.split(word)), default=0),
             ),
             "ellipsis": min(whole, _MIN_CUT_WIDTH),
         }

@@ -21,10 +21,15 @@ from judgekit.bias_audit import (
     count_failures,
     total_spent,
 )
-from judgekit.calibration import OutputKey
+from judgekit.calibration import OutputKey, cover_outputs
 from judgekit.datasets import locate_labels, read_labels
 from judgekit.errors import InputError, NotEnoughDataError, SettingsError
-from judgekit.evaluation import RequestCounter, estimate_judge_reply_tokens
+from judgekit.evaluation import (
+    JudgePlan,
+    RequestCounter,
+    estimate_judge_reply_tokens,
+    judge_plan_fields,
+)
 from judgekit.judge import SyncRunner, gather_in_order, select_criteria
 from judgekit.models import RecordedModel
 from judgekit.records import Verdict
@@ -46,7 +51,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.calibration import AlignedItems
+    from judgekit.calibration import AlignedItems, LabelledShare
     from judgekit.datasets import LocatedLabel
     from judgekit.judge import Judge
     from judgekit.records import Case, JsonObject, Label, Output, Rubric
@@ -67,6 +72,7 @@ class TuningSetup:
     split: Split
     candidates: tuple[Candidate, ...]
     options: TuneOptions
+    share: LabelledShare
 
     @cached_property
     def n_gradings(self) -> int:
@@ -103,24 +109,12 @@ class TuningSetup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TunePlan:
-    """The questions of a tuning and their price.
+class TunePlan(JudgePlan):
+    """The questions of a tuning and their price, if the candidate with the longest prompts wins."""
 
-    Attributes:
-        n_questions: Equal ones count once.
-        n_owned: Replies that are already cached.
-        n_calls: Calls, if every reply can be parsed at the first attempt.
-        price_usd: The likely price; None if unknown.
-    """
-
-    model: str
     n_candidates: int
     n_training: int
     n_held_out: int
-    n_questions: int
-    n_owned: int
-    n_calls: int
-    price_usd: float | None
 
 
 def prepare_tuning(
@@ -131,8 +125,9 @@ def prepare_tuning(
     *,
     others: Mapping[str, Rubric],
     options: TuneOptions,
+    only: Collection[OutputKey] | None = None,
 ) -> TuningSetup:
-    """Check the inputs and split the labels, without any call."""
+    """Check the inputs and split the labels, without any call; `only` these outputs are judged."""
     if isinstance(runner.judge.connection.model, RecordedModel):
         raise SettingsError(
             "the judge's replies are recorded, and do not depend on the rubric",
@@ -144,16 +139,28 @@ def prepare_tuning(
         located = locate_labels(labels)
         if not located:
             raise InputError("there are no labels to tune the judge on")
+    every = list(answers)
+    places = [OutputKey(case.id, output.variant) for case, output in every]
+    coverage = cover_outputs(
+        places, located, rubric, annotators=options.annotators, uses_whole=False
+    )
     candidates = build_candidates(rubric, others, options, runner.judge.template)
     shown = {e.case_id for c in candidates for part in c.rubric.criteria for e in part.examples}
     known = {case_id for case_id in shown if case_id is not None}
-    labelled = join_labelled_outputs(answers, located, rubric, options, shown=known)
+    chosen = (
+        every
+        if only is None
+        else [one for one, key in zip(every, places, strict=True) if key in only]
+    )
+    labelled = join_labelled_outputs(chosen, located, rubric, options, shown=known)
     split = split_cases(labelled, holdout=options.holdout, seed=options.seed)
     # Examples for every fold are needed, and their lack has to be found before any call is paid.
     for candidate in candidates:
         for fold in split.folds:
             candidate.with_examples(ExamplePool(labelled, seed=options.seed), split.training - fold)
-    return TuningSetup(runner, rubric, labelled, split, candidates, options)
+    keys = places if only is None else [key for key in places if key in only]
+    share = coverage.share(keys, rubric)
+    return TuningSetup(runner, rubric, labelled, split, candidates, options, share)
 
 
 def plan_tuning(setup: TuningSetup, *, refresh: bool = False) -> TunePlan:
@@ -175,14 +182,11 @@ def plan_tuning(setup: TuningSetup, *, refresh: bool = False) -> TunePlan:
             for request in setup.runner.requests(ask):
                 counting.take(request, estimate_judge_reply_tokens(request, ask.rubric))
     return TunePlan(
-        model=setup.runner.judge.connection.name,
         n_candidates=len(setup.candidates),
         n_training=len(training),
         n_held_out=len(setup.split.held_out),
-        n_questions=counting.n_questions,
-        n_owned=counting.n_owned,
-        n_calls=counting.n_calls,
-        price_usd=counting.likely().price_usd,
+        template=setup.runner.judge.template.id,
+        **judge_plan_fields([counting]),
     )
 
 
@@ -216,7 +220,8 @@ async def tune(
         The decision with its figures, and the chosen rubric.
 
     Raises:
-        InputError: When labels, candidates or settings are invalid.
+        InputError: When labels, candidates or settings are invalid, or a label is of no output.
+            It is raised before the first call, with the place of each such label.
         NotEnoughDataError: When there are too few labels; the message has the missing number.
         StoreError: When the cache cannot store a reply that was paid for.
 

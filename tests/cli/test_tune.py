@@ -124,7 +124,10 @@ def test_a_dry_run_asks_nothing(school: Bench) -> None:
         ran = tune(school, server, "--anchors", "--few-shot", "0,2", "--dry-run")
         told = tune(school, server, "--anchors", "--dry-run", "--json").json
         assert server.n_requests == 0
-    assert "3 candidates, 18 training cases, 12 held-out cases: up to 78" in ran.out
+    assert "Up to 78 calls to openai/m" in ran.out
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    assert "labels cover 30 of 30 outputs and 1 of 1 criterion" in lines
+    assert {"candidates 3", "cases 18 for training, 12 held out"} <= {*lines}
     assert (told["n_calls"], told["n_owned"], told["n_candidates"]) == (60, 0, 2)
 
 
