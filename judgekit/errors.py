@@ -178,19 +178,23 @@ class ReplyFormatError(JudgeError):
     """No verdict can be read safely from a judge's reply; the call may be retried.
 
     Args:
-        message: What was wrong, worded so that it can be sent back to the judge.
+        message: Why the reply cannot be read.
         reason: A short name for it: `no_verdict`, `out_of_range`, `missing_criteria`,
             `ambiguous`, `truncated`, `empty`, `not_a_number`, `scale_mismatch`, `echo`,
-            `cannot_assess`, ….
+            `in_prose`, `cannot_assess`, ….
         reply: The raw reply.
+        instruction: What to tell the judge when the question is repeated; without it, the message.
     """
 
     kind = "unreadable"
 
-    def __init__(self, message: str, *, reason: str, reply: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, reason: str, reply: str | None = None, instruction: str | None = None
+    ) -> None:
         super().__init__(message)
         self.reason = reason
         self.reply = reply
+        self.instruction = message if instruction is None else instruction
 
 
 class RefusalError(JudgeError):

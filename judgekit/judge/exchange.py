@@ -34,6 +34,7 @@ from judgekit.errors import (
     StoreError,
 )
 from judgekit.models.request import ModelRequest, Subject
+from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
 from judgekit.records import FailureKind, Usage
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def _retry_request(
         if isinstance(limit, int):
             parameters[name] = limit * 2**n_cut
     *others, user = request.messages
-    reason = _DECLINED if isinstance(last, RefusalError) else last.message
+    reason = last.instruction if isinstance(last, ReplyFormatError) else _DECLINED
     note = (
         f"\n\nNote: {_EARLIER.get(attempt, f'{attempt} earlier replies')} to this question could "
         f"not be used. {reason} Answer the question again, in exactly the form that is asked for."
@@ -245,17 +246,13 @@ def _usage(usages: Sequence[Usage]) -> Usage | None:
 # JSON and code fences are no reasoning, so they do not count as words of a rationale.
 _NO_PROSE = re.compile(r"\{.*\}|```\w*", re.DOTALL)
 
-# A reply with fewer words beside its JSON gives a score ("Score: 4 out of 5"), and no reason.
-_FEWEST_WORDS = 5
-
 
 def rationale_text(own: str | None, reply: str | None) -> str | None:
     """The rationale in its own field; else the reply, where it is more than a bare verdict."""
-    if own and (rationale := own.strip()):
+    if own and not NO_RATIONALE.fullmatch(rationale := own.strip()):
         return rationale if rationale.isascii() else replace_surrogates(rationale)
     text = (reply or "").strip()
-    n_words = sum(any(c.isalpha() for c in word) for word in _NO_PROSE.sub(" ", text).split())
-    return text if n_words >= _FEWEST_WORDS else None
+    return text if count_words(_NO_PROSE.sub(" ", text)) >= FEWEST_REASON_WORDS else None
 
 
 def absent_rationale(reply: str | None) -> str:
@@ -419,11 +416,12 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             ):
                 # The wording is part of the repeated request and with it of its cache key: it must
                 # not change.
-                message = f"a {self._answer} without one is not valid."
+                asked = f"Give a rationale for {name or 'the whole'!r}"
                 raise ReplyFormatError(
-                    f"Give a rationale for {name or 'the whole'!r}: {message}",
+                    f"the reply gave no rationale for {name or 'the whole'!r}",
                     reason="no_rationale",
                     reply=reply.text,
+                    instruction=f"{asked}: a {self._answer} without one is not valid.",
                 )
         return readings
 

@@ -13,7 +13,7 @@ from judgekit.models.request import ModelReply, ModelRequest, TokenLogprob
 from judgekit.records import JsonObject, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -204,8 +204,8 @@ def parse_completion(
 ) -> ModelReply | ProviderFault:
     """Read the body of a successful chat completion."""
     # Reasoning is no part of the text. A refusal becomes a `content_filter` reply with the refusal
-    # as its text. Of a forced tool call the arguments are the text. Usage that is all zero counts
-    # as not given.
+    # as its text. Of a forced tool call the arguments are the text. Usage that is all zero, and
+    # usage and log-probabilities that cannot be read, count as not given: the reply is paid for.
     if not isinstance(body, dict):
         return ProviderFault(provider, "protocol", text=f"a JSON {type(body).__name__}, no object")
     if body.get("error"):
@@ -222,7 +222,7 @@ def parse_completion(
         return ModelReply(
             text=text,
             finish_reason=finish_reason,
-            usage=_usage(usage) if usage else None,
+            usage=_usage(usage),
             model=model if isinstance(model, str) else None,
             logprobs=_logprobs(logprobs) if logprobs else None,
             dropped_parameters=dropped,
@@ -239,7 +239,10 @@ def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tupl
     refusal = message.get("refusal") or (message.get("provider_specific_fields") or {}).get(
         "refusal"
     )
-    text = message.get("content")
+    text: object = message.get("content")
+    if isinstance(text, list):
+        refusal = refusal or _text_of_parts(text, "refusal")
+        text = _text_of_parts(text)
     if refusal and not text:
         return refusal, "content_filter"
     calls = message.get("tool_calls")
@@ -252,34 +255,63 @@ def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tupl
     return text, finish_reason
 
 
-def _usage(usage: Mapping[str, Any]) -> Usage | None:
+def _text_of_parts(parts: Sequence[Any], kind: str = "text") -> str | None:
+    """The text of a message whose content is a list of parts; parts of other kinds are left out."""
+    # Reasoning comes as a part too, and Mistral's and OpenAI's names of parts differ.
+    texts = [
+        part if isinstance(part, str) else part[kind]
+        for part in parts
+        if (isinstance(part, str) and kind == "text")
+        or (
+            isinstance(part, dict) and str(part.get("type", "text")).endswith(kind) and kind in part
+        )
+    ]
+    return "".join(texts) if texts else None
+
+
+def _usage(usage: object) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
     sent, received = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
     if not sent and not received:
         return None
-    return Usage(
-        input_tokens=sent,
-        output_tokens=received,
-        cached_input_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
-        reasoning_tokens=(usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
-        or 0,
+    sent_of, received_of = (
+        usage.get("prompt_tokens_details"),
+        usage.get("completion_tokens_details"),
     )
-
-
-def _logprobs(logprobs: Mapping[str, Any]) -> tuple[TokenLogprob, ...] | None:
-    content = logprobs.get("content")
-    if not content:
-        return None
-    return tuple(
-        TokenLogprob(
-            token=entry["token"],
-            logprob=_clipped(entry["logprob"]),
-            top=tuple(
-                (other["token"], _clipped(other["logprob"]))
-                for other in entry.get("top_logprobs") or ()
+    try:
+        return Usage(
+            input_tokens=sent,
+            output_tokens=received,
+            cached_input_tokens=(
+                sent_of.get("cached_tokens") or 0 if isinstance(sent_of, dict) else 0
+            ),
+            reasoning_tokens=(
+                received_of.get("reasoning_tokens") or 0 if isinstance(received_of, dict) else 0
             ),
         )
-        for entry in content
-    )
+    except ValueError:
+        return None
+
+
+def _logprobs(logprobs: object) -> tuple[TokenLogprob, ...] | None:
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not content:
+        return None
+    try:
+        return tuple(
+            TokenLogprob(
+                token=entry["token"],
+                logprob=_clipped(entry["logprob"]),
+                top=tuple(
+                    (other["token"], _clipped(other["logprob"]))
+                    for other in entry.get("top_logprobs") or ()
+                ),
+            )
+            for entry in content
+        )
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return None
 
 
 def _clipped(logprob: float | None) -> float:

@@ -77,18 +77,22 @@ def parse_analysis(text: str | None, finish_reason: str | None) -> AnalysisReply
         answer = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
     except (ValueError, RecursionError) as error:
         raise ReplyFormatError(
-            "Answer with one JSON object with strengths, weaknesses and suggestions.",
+            "the reply held no JSON object with strengths, weaknesses and suggestions",
             reason="truncated" if is_cut_off(finish_reason) else "no_verdict",
             reply=reply,
+            instruction="Answer with one JSON object with strengths, weaknesses and suggestions.",
         ) from error
     found = {}
     for name, fields in _LISTS.items():
         items = answer.get(name) if isinstance(answer, dict) else None
         if not isinstance(items, list) or not all(_is_item(item, fields) for item in items):
             raise ReplyFormatError(
-                f'"{name}" must be a list of objects with the texts {", ".join(fields)}.',
+                f'"{name}" of the reply is no list of objects with the texts {", ".join(fields)}',
                 reason="missing_criteria",
                 reply=reply,
+                instruction=(
+                    f'"{name}" must be a list of objects with the texts {", ".join(fields)}.'
+                ),
             )
         found[name] = tuple({field: item[field].strip() for field in fields} for item in items)
     return AnalysisReply(**found)

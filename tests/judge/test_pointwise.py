@@ -107,12 +107,32 @@ async def test_one_criterion_of_a_joint_reply_may_be_beyond_assessment() -> None
     assert [(f.criterion, f.kind) for f in verdict.failures] == [("style", "cannot_assess")]
 
 
-@pytest.mark.parametrize("rationale", ["", "   "])
+@pytest.mark.parametrize(
+    "rationale", ["", "   ", ".", "-", "N/A", "n.a.", "4", "4/5", "None.", "…"]
+)
 async def test_a_score_without_a_rationale_is_asked_for_again(rationale: str) -> None:
     model = ScriptedModel([reply(5, rationale=rationale), reply(3)])
     (judgment,) = (await grade(model)).judgments
     assert (judgment.raw, judgment.n_calls) == (3.0, 2)
     assert "Give a rationale for 'accuracy'" in model.requests[1].messages[-1]["content"]
+
+
+@pytest.mark.parametrize("rationale", ["Ok.", "Wrong", "正确", "верно"])
+async def test_a_rationale_of_one_word_is_one(rationale: str) -> None:
+    (judgment,) = (await grade(ScriptedModel(reply(5, rationale=rationale)))).judgments
+    assert (judgment.rationale, judgment.n_calls) == (rationale, 1)
+
+
+async def test_a_verdict_amid_prose_is_asked_for_again_and_the_user_sees_why() -> None:
+    disowned = "A model answer deserves " + reply(5) + "; this one is far from it."
+    model = ScriptedModel([disowned, reply(2)])
+    (judgment,) = (await grade(model)).judgments
+    assert (judgment.raw, judgment.n_calls) == (2, 2)
+    note = model.requests[1].messages[-1]["content"].rpartition("Note: ")[2]
+    assert "Give your own verdict as one JSON object" in note
+    (failure,) = (await grade(ScriptedModel(disowned))).failures
+    assert (failure.kind, failure.reason) == ("unreadable", "in_prose")
+    assert failure.message.startswith("the reply gave one only in a sentence or in brackets")
 
 
 async def test_a_judge_that_never_says_why_gives_no_judgment() -> None:

@@ -103,6 +103,50 @@ def test_no_tokens_at_all_means_that_nobody_counted(usage: Any) -> None:
     assert read(body_of({"content": "4"}) | {"usage": usage}).usage is None
 
 
+@pytest.mark.parametrize(
+    "usage",
+    ["n/a", [1], 7, {"prompt_tokens": -3}, {"prompt_tokens": "many", "completion_tokens": 4}],
+)
+def test_a_good_reply_is_kept_although_its_usage_cannot_be_read(usage: Any) -> None:
+    reply = read(body_of({"content": "4"}) | {"usage": usage})
+    assert (reply.text, reply.usage, reply.cost_usd) == ("4", None, None)
+
+
+def test_unreadable_details_of_usage_are_left_out() -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": "?"}
+    assert read(body_of({"content": "4"}) | {"usage": usage}).usage == Usage(
+        input_tokens=9, output_tokens=5
+    )
+
+
+@pytest.mark.parametrize("logprobs", [{"content": [{}]}, "none", {"content": 3}])
+def test_a_good_reply_is_kept_although_its_log_probabilities_cannot_be_read(logprobs: Any) -> None:
+    reply = read(body_of({"content": "4"}, logprobs=logprobs))
+    assert (reply.text, reply.logprobs) == ("4", None)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([{"type": "text", "text": "4"}], "4"),
+        ([{"type": "text", "text": "Score"}, {"type": "output_text", "text": ": 4"}], "Score: 4"),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "5?"}]},
+          {"type": "text", "text": "4"}], "4"),
+        ([{"type": "reasoning", "text": "5?"}, {"text": "4"}], "4"),
+        (["4"], "4"),
+        ([], None),
+        ([{"type": "image_url", "image_url": {"url": "x"}}], None),
+    ],
+)  # fmt: skip
+def test_content_in_parts_is_their_text(content: Any, text: str | None) -> None:
+    assert read(body_of({"content": content})).text == text
+
+
+def test_a_refusal_in_parts_is_a_filtered_reply_with_its_words() -> None:
+    reply = read(body_of({"content": [{"type": "refusal", "refusal": "I will not."}]}))
+    assert (reply.text, reply.finish_reason) == ("I will not.", "content_filter")
+
+
 def test_log_probabilities_are_read_and_kept_finite() -> None:
     entry = {"token": "4", "logprob": float("-inf"), "top_logprobs": [
         {"token": "4", "logprob": 0.1}, {"token": "5", "logprob": None}
@@ -119,9 +163,7 @@ def test_log_probabilities_are_read_and_kept_finite() -> None:
     [
         ([1], "protocol"), ("text", "protocol"), ({}, "protocol"), ({"choices": {}}, "protocol"),
         ({"choices": []}, "empty"), ({"error": {"message": "x", "code": 503}}, "overloaded"),
-        (body_of({"content": ["4"]}), "protocol"), ({"choices": [4]}, "protocol"),
-        (body_of({"content": "4"}, logprobs={"content": [{}]}), "protocol"),
-        (body_of({"content": "4"}) | {"usage": {"prompt_tokens": -3}}, "protocol"),
+        (body_of({"content": 4}), "protocol"), ({"choices": [4]}, "protocol"),
     ],
 )  # fmt: skip
 def test_what_is_no_reply_is_a_fault(body: Any, kind: str) -> None:

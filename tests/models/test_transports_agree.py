@@ -61,6 +61,9 @@ BODIES: dict[str, Answer] = {
     "choices are null": Answer(body={"choices": None}),
     "no choices at all": Answer(body={"id": "x"}),
     "content is a list": Answer(message={"content": [{"type": "text", "text": "4"}]}),
+    "content is a list with reasoning": Answer(
+        message={"content": [{"type": "reasoning", "text": "5?"}, {"type": "text", "text": "4"}]}
+    ),
     "content is a number": Answer(message={"content": 4}),
 }
 
@@ -134,6 +137,32 @@ async def test_every_slow_answer_ends_at_the_same_deadline(provider: str, name: 
 async def test_every_shape_of_a_body_is_read_alike(provider: str, name: str) -> None:
     _, results = await both(provider, BODIES[name], ask())
     assert comparable(results[0]) == comparable(results[1])
+
+
+UNREADABLE_USAGE: list[object] = [
+    "n/a", [1], {"prompt_tokens": "many", "completion_tokens": -3, "total_tokens": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("usage", UNREADABLE_USAGE, ids=str)
+async def test_a_good_reply_with_unreadable_usage_is_kept_after_one_request(
+    provider: str, usage: object
+) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "4"}, "finish_reason": "stop"}
+    answer = Answer(body={"id": "x", "model": "m", "choices": [choice], "usage": usage})
+    bodies, results = await both(provider, answer, ask())
+    assert [len(sent) for sent in bodies] == [1, 1]
+    for result in results:
+        assert not isinstance(result, ModelError)
+        assert (result.text, result.usage, result.cost_usd) == ("4", None, None)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", ["content is a list", "content is a list with reasoning"])
+async def test_content_in_parts_is_read_by_both(provider: str, name: str) -> None:
+    _, results = await both(provider, BODIES[name], ask())
+    assert [getattr(result, "text", result) for result in results] == ["4", "4"]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

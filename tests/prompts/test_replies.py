@@ -83,8 +83,6 @@ def outcome(text: str, judged: str) -> object:
         'analysis: {"accuracy": 1} assistantfinal{"accuracy": 4, "clarity": 3}',
         '```thinking\n{"accuracy": 1}\n```\n{"accuracy": 4, "clarity": 3}',
         'Use {kind: type of it}.\n{"accuracy": 4, "clarity": 3}',
-        '{"accuracy": 4, "clarity": 3} I gave "accuracy": 4.',
-        '{"accuracy": 4, "clarity": 3} I gave it for its "style": 2.',
         '{"accuracy": 4, "clarity": 3} {"example": {"accuracy": "?", "clarity": 3}}',
         '{"criteria": [{"name": 7, "accuracy": 4}, {"name": "x", "score": 1}], "clarity": 3}',
         '{"accuracy": {"score": 4, "scale": "1-5", "min": 1}, "clarity": {"score": 3, "max": 5}}',
@@ -100,6 +98,8 @@ def test_accepted_layouts_are_read(text: str) -> None:
         '{"draft": {"accuracy": 1, "clarity": 1}, "final": {"accuracy": 4, "clarity": 3}}',
         '{"example": {"accuracy": 4, "clarity": 3}}',
         '{"accuracy": 4, "clarity": 3} Clarity: 5\nClarity: 5',
+        '{"accuracy": 4, "clarity": 3} I gave "accuracy": 4.',
+        '{"accuracy": 4, "clarity": 3} I gave it for its "style": 2.',
         '{"accuracy": 4, "clarity": 3} ", "accuracy": 1}',
         '{"accuracy": 4, "clarity": 3} {"accuracy": 5, "cl',
         '{"accuracy": 4 {"clarity": 3}}',
@@ -184,9 +184,9 @@ def test_a_cut_reply_counts_as_far_as_its_lines_are_closed() -> None:
 
 
 def test_a_message_names_the_criterion_the_scale_and_the_value() -> None:
-    with pytest.raises(ReplyFormatError, match=r"between 1 and 5 for 'quality'.*said 'n/a'"):
+    with pytest.raises(ReplyFormatError, match=r"said 'n/a'.*between 1 and 5 for 'quality'"):
         parse_reply('{"score": "n/a"}', ONE)
-    with pytest.raises(ReplyFormatError, match="Give one of 1, 2, 3, 4, 5 for 'style'") as caught:
+    with pytest.raises(ReplyFormatError, match="not one of 1, 2, 3, 4, 5 for 'style'") as caught:
         parse_reply(json.dumps({"style": "x" * 90}), [STYLE])
     assert len(str(caught.value)) < 110
 
@@ -385,7 +385,7 @@ def test_other_layouts_take_the_long_way(text: str) -> None:
     "text", ['{"score": 4, "score": 2}', '{"score": Infinity}', '{"a":' * 9999]
 )
 def test_the_quick_way_takes_nothing_doubtful(text: str) -> None:
-    with pytest.raises(ReplyFormatError, match="Give"):
+    with pytest.raises(ReplyFormatError, match="the reply"):
         parse_criterion_replies(text, [QUALITY])
 
 

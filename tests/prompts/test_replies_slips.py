@@ -53,14 +53,21 @@ def test_a_templates_comment_is_no_beginning_of_an_object() -> None:
     [
         " -> Score: 4",
         "\nCorrected score: 4",
-        ", but my final score: 4/5",
-        "\nOn reflection, **quality**: 4.",
+        "\n**Quality**: 4/5",
         ". The rating = 4",
     ],
 )
 def test_another_score_anywhere_beside_the_object_is_a_contradiction(beside: str) -> None:
     assert reason('{"score": 2}' + beside) == "ambiguous"
     assert parse_reply('{"score": 4}' + beside, ONE) == {"quality": 4}
+
+
+@pytest.mark.parametrize(
+    "beside", [", but my final score: 4/5", "\nOn reflection, **quality**: 4."]
+)
+def test_a_sentence_after_the_object_is_no_part_of_the_verdict(beside: str) -> None:
+    assert reason('{"score": 2}' + beside) in {"ambiguous", "in_prose"}
+    assert reason('{"score": 4}' + beside) == "in_prose"
 
 
 @pytest.mark.parametrize(
@@ -74,8 +81,8 @@ def test_another_score_anywhere_beside_the_object_is_a_contradiction(beside: str
         "Quality: 3 long sentences hurt it",
     ],
 )
-def test_a_maximum_a_quotation_or_a_count_beside_the_object_is_none(beside: str) -> None:
-    assert parse_reply(f'{beside}\n{{"score": 4}}\n{beside}', ONE) == {"quality": 4}
+def test_a_maximum_a_quotation_or_a_count_before_the_object_is_none(beside: str) -> None:
+    assert parse_reply(f'{beside}\n{{"score": 4}}', ONE) == {"quality": 4}
 
 
 def test_another_criterions_name_beside_the_object_contradicts_its_own_score_only() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import logging
 import os
 import re
@@ -25,7 +26,7 @@ from judgekit.models.error_mapping import ProviderFault, fault_of_exception
 from judgekit.models.transport import Transport
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 
     from judgekit.models.request import ModelReply, ModelRequest
 
@@ -114,6 +115,11 @@ class LitellmModel:
     async def _send(
         self, route: _Route, function: Callable[..., Awaitable[Any]], content: dict[str, Any]
     ) -> object | ProviderFault:
+        received: list[object] = []
+
+        def keep(details: Mapping[str, Any]) -> None:
+            received.append(details.get("original_response"))
+
         try:
             async with asyncio.timeout(self._timeout_s):  # litellm's own is no deadline
                 response = await function(
@@ -121,11 +127,29 @@ class LitellmModel:
                     timeout=self._timeout_s,
                     num_retries=0,
                     max_retries=0,
+                    logger_fn=keep,
                 )
         except route.foreign_errors as error:
+            # litellm fails on a completion whose usage or parts it does not know, although the
+            # text is there and paid for.
+            completion = _completion_in(received)
+            if completion is not None:
+                return completion
             return fault_of_exception(route.label, error, hint=route.key_hint)
         body: object = response.model_dump()
         return body
+
+
+def _completion_in(received: Sequence[object]) -> dict[str, object] | None:
+    """The completion of an OpenAI-compatible endpoint, as litellm received it last."""
+    body: object = None
+    if received and isinstance(received[-1], str):
+        try:
+            body = json.loads(received[-1])
+        except ValueError:
+            return None
+    choices = body.get("choices") if isinstance(body, dict) else None
+    return body if isinstance(body, dict) and isinstance(choices, list) and choices else None
 
 
 @dataclass(frozen=True, slots=True)

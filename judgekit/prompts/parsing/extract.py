@@ -31,6 +31,7 @@ from judgekit.prompts.parsing.nodes import (
     parse_tolerant_json,
     plain_number,
     read_outline,
+    split_scale,
 )
 
 if TYPE_CHECKING:
@@ -259,6 +260,21 @@ _SCORE_BRACKETS = re.compile(r"\[\[\s{0,5}([^\[\]\n]{1,20}?)\s{0,5}\]\]")
 _RESULT_LINE = re.compile(r"\[RESULT\][ \t]{0,5}[:\uff1a]?[ \t]{0,5}([^\n]{1,200})", re.IGNORECASE)
 _TABLE_RULE = re.compile(r"[\s|:\-\u2013—]+")
 _DECORATION = " \t*_`"
+_STATED = (
+    r"[*_`\"' \t]{0,6}(?P<value>[0-9]{1,9}(?:\.[0-9]{1,9})?"
+    r"(?:[ \t]{0,3}(?:/|out of)[ \t]{0,3}[0-9]{1,9}(?:\.[0-9]{1,9})?)?)[*_`\"'. \t]{0,8}$"
+)
+_BELOW_NAME = re.compile(
+    r"^[ \t#*_`>-]{0,10}(?P<name>[^\W\d][^\n:\uff1a|<>]{0,60}?)[*_` \t]{0,6}[:\uff1a][*_` \t]{0,6}"
+    rf"\n{{1,2}}{_STATED}",
+    re.MULTILINE,
+)
+_AT_LINE_END = re.compile(
+    r"(?<=[^\s:\uff1a])[.!?\u3002][\"'”\u2019)\]*_]{0,3}[ \t]{1,4}[*_`]{0,3}"
+    rf"(?P<name>(?i:{'|'.join(sorted(map(re.escape, LINE_SCORE_KEYS), key=len, reverse=True))}))"
+    rf"[*_`]{{0,3}}[ \t]{{0,3}}[:\uff1a]{_STATED}",
+    re.MULTILINE,
+)
 _SWITCHES = frozenset({"true", "false", "yes", "no"})
 _SINGLE_KEYS = ("score", "rating", "grade")
 _LONGEST_BARE = 60
@@ -273,6 +289,7 @@ def text_candidates(prose: str, names: ExpectedCriteria) -> list[ScoreCandidate]
     text = without_fences(prose)
     marks = [
         *_line_candidates(text, names),
+        *_placed_candidates(text, names),
         *_table_candidates(text, names),
         *_tag_candidates(text, names),
     ]
@@ -337,6 +354,24 @@ def _line_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandid
         yield replace(mark, leaf=leaf, note=note, fault=fault, closed=closed)
 
 
+def _placed_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandidate]:
+    """A number on the line below its name; a named score behind the last sentence of a line."""
+    for match in _BELOW_NAME.finditer(text):
+        index = names.find(name := match["name"].strip(_DECORATION))
+        if index is None and names.single and fold_key(name) in LINE_SCORE_KEYS:
+            index = 0
+        if index is not None:
+            yield _line_end_candidate(match, index, text)
+    if names.single:
+        yield from (_line_end_candidate(match, 0, text) for match in _AT_LINE_END.finditer(text))
+
+
+def _line_end_candidate(match: re.Match[str], index: int, text: str) -> ScoreCandidate:
+    leaf = Leaf("line", ascii_digits(match["value"]), *match.span("value"))
+    closed = text[match.end() : match.end() + 1] in {"\n", "\r"}
+    return ScoreCandidate(index, leaf, text, match.start("name"), match.end(), closed=closed)
+
+
 def _named_score(pair: KeyValue, names: ExpectedCriteria) -> KeyValue:
     """`Final score: 4` is the score of the only criterion; `Value: 4` among prose is not."""
     key = fold_key(pair.key)
@@ -352,6 +387,7 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
     """Rows of a table whose heading has one column of scores; the first column names criteria."""
     column: int | None = None
     maximum: int | None = None
+    scale: str | None = None
     start = 0
     for line in text.splitlines(keepends=True):
         at, start = start, start + len(line)
@@ -362,19 +398,32 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
         if len(cells) < _FEWEST_CELLS:
             column = None
         elif column is None:
-            scores = [i for i, cell in enumerate(cells) if fold_key(cell) in SCORE_KEYS]
+            heads = [split_scale(cell) for cell in cells]
+            scores = [i for i, (head, _) in enumerate(heads) if fold_key(head) in SCORE_KEYS]
             column = scores[0] if len(scores) == 1 and scores[0] > 0 else -1
             ends = [i for i, cell in enumerate(cells) if fold_key(cell) in MAXIMUM_KEYS]
             maximum = ends[0] if ends else None
+            scale = heads[column][1] if column > 0 else None
         elif 0 < column < len(cells) and not _TABLE_RULE.fullmatch(line):
             index, value = names.find(cells[0]), cells[column]
             if index is not None:
                 leaf, source = Leaf("line", value, at, at + len(line)), f"{cells[0]}|{value}"
-                fault = _other_maximum(cells, maximum, names.criteria[index].scale.max)
+                wanted = names.criteria[index]
+                fault = _stated_scale(scale, wanted) or _other_maximum(
+                    cells, maximum, wanted.scale.max
+                )
                 closed = line.endswith(("\n", "\r"))
                 yield ScoreCandidate(
                     index, leaf, source, 0, len(source), fault=fault, closed=closed
                 )
+
+
+def _stated_scale(scale: str | None, wanted: ExpectedCriterion) -> str | None:
+    """The fault of a column whose heading names another scale, as in `Rating (1-10)`."""
+    if scale is None:
+        return None
+    pair = KeyValue("scale", Leaf("line", scale, 0, 0), 0)
+    return _other_scale(Obj((pair,), 0, 0), wanted)
 
 
 def _other_maximum(cells: Sequence[str], column: int | None, own: float) -> str | None:
@@ -404,10 +453,12 @@ def _bracket_candidates(text: str) -> Iterator[ScoreCandidate]:
     for match in _RESULT_LINE.finditer(text):
         found = leading_number(match.group(1).strip())
         if found is not None:
-            leaf = Leaf("line", found[0], match.start(1), match.end(1))
-            source = f"[RESULT]{found[0]}"
+            # Only the mark and its number are compared with the judged text, not their line.
+            number = found[0].partition("/")[0]
+            end = ascii_digits(text).index(number, match.start(1)) + len(number)
+            leaf = Leaf("line", found[0], match.start(1), end)
             closed = text[match.end() : match.end() + 1] == "\n"
-            yield ScoreCandidate(0, leaf, source, 0, len(source), closed=closed)
+            yield ScoreCandidate(0, leaf, text, match.start(), end, closed=closed)
 
 
 def _bare_candidates(text: str) -> Iterator[ScoreCandidate]:

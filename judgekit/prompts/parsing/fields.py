@@ -107,10 +107,17 @@ class ExpectedCriterion:
         # A repeated question quotes these messages, so their words are part of its cache key.
         if self.is_choice:
             return 'Answer with one JSON object; "preference" is "first", "second" or "tie"'
+        return f"Give {self.wanted}"
+
+    @property
+    def wanted(self) -> str:
+        """What was asked for, for a message to the user."""
+        if self.is_choice:
+            return '"first", "second" or "tie"'
         points = self.scale.points
         if points is not None and len(points) <= _MOST_POINTS:
-            return f"Give one of {', '.join(f'{p:g}' for p in points)} for {self.name!r}"
-        return f"Give a number between {self.scale.min:g} and {self.scale.max:g} for {self.name!r}"
+            return f"one of {', '.join(f'{p:g}' for p in points)} for {self.name!r}"
+        return f"a number between {self.scale.min:g} and {self.scale.max:g} for {self.name!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +245,26 @@ _OTHER_WORDS = frozenset({
     "explanation", "justification", "description", "label", "guide", "date", "levels", "level",
     "total",
 })  # fmt: skip
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+NO_RATIONALE = re.compile(
+    r"(?!.*?(?:[^\W\d_]{2}|[^\x00-\x7f\W\d_])).*"
+    r"|[\W_]*(?:na|none|null|nil|nan|tbd|no comment|no rationale)[\W_]*",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A text without a word that gives a reason, such as `.`, `-`, `N/A` and `4`."""
 _GAPS = re.compile(r"[\s_\-\u2010\u2011]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+FEWEST_REASON_WORDS = 5
+"""Fewer words beside a verdict give a score (`Score: 4 out of 5`), and no reason."""
+
+
+def count_words(text: str) -> int:
+    """The words of a text; numbers and punctuation are none."""
+    n_words = sum(any(char.isalpha() for char in word) for word in text.split())
+    # Chinese, Japanese and Thai have no spaces; a word of theirs has about two characters.
+    return n_words if text.isascii() else max(n_words, len(_UNSPACED.findall(text)) // 2)
 
 
 @lru_cache(maxsize=2048)

@@ -338,19 +338,26 @@ def _rows(prose: str) -> Iterator[_OutlineRow]:
 
 def _row(match: re.Match[str], at: int) -> _OutlineRow:
     indent, key = len(match.group("indent")), match.group("key").strip(_ROW_DECORATION)
-    if (scale := _OWN_SCALE.search(key)) is not None:
-        key = key[: scale.start()].strip(_ROW_DECORATION)
+    key, scale = split_scale(key)
     is_listed = _LIST_BULLET.match(match.group("bullet")) is not None
     return _OutlineRow(
         key=key,
         value=match.group("value").strip().removeprefix("**").removeprefix("__").strip(),
         indent=indent + len(match.group("bullet")) * is_listed,
         item=indent if is_listed and fold_key(key) in _ITEM_KEYS else None,
-        scale=None if scale is None else scale.group(1),
+        scale=scale,
         start=at + match.start("key"),
         value_start=at + match.start("value"),
         end=at + match.end(),
     )
+
+
+def split_scale(name: str) -> tuple[str, str | None]:
+    """A name without the scale behind it, as in `Rating (1-5)`, and that scale."""
+    scale = _OWN_SCALE.search(name)
+    if scale is None:
+        return name, None
+    return name[: scale.start()].strip(_ROW_DECORATION), scale.group(1)
 
 
 def _ends_object(row: _OutlineRow, top: _Open) -> bool:
@@ -397,10 +404,11 @@ _QUOTED_LENGTH = 40
 class UnresolvedError(Exception):
     """What was found in a reply is not a verdict, or not a single one."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: str, message: str, instruction: str) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
+        self.instruction = instruction
 
 
 def read_score(leaf: Leaf, wanted: ExpectedCriterion) -> float:
@@ -474,7 +482,13 @@ def _number(leaf: Leaf, wanted: ExpectedCriterion) -> float:
 
 
 def _no_score(reason: str, leaf: Leaf, wanted: ExpectedCriterion) -> UnresolvedError:
-    return UnresolvedError(reason, f"{wanted.ask}; the reply said {quote_value(leaf.text)}.")
+    return not_wanted(reason, quote_value(leaf.text), wanted)
+
+
+def not_wanted(reason: str, stated: str, wanted: ExpectedCriterion) -> UnresolvedError:
+    """The error of a reply that states something else than was asked for."""
+    reported = f"the reply said {stated}"
+    return UnresolvedError(reason, f"{reported}, not {wanted.wanted}", f"{wanted.ask}; {reported}.")
 
 
 def _ascii(char: str) -> str:

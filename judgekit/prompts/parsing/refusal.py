@@ -62,8 +62,9 @@ _ENGLISH = (
         r"|\b(?:respectfully|politely) decline\b"
     ),
     (
-        r"\b(?:not|nothing) (?:something|a request|a task)?\s?(?:that )?i(?: am|'m)? (?:can "
-        r"|able to |willing to )(?:help|assist|do|evaluate|grade|score|judge)"
+        r"\b(?:not|nothing) (?:something|a request|a task|here|there)?\s?(?:that )?i(?: am|'m)? "
+        r"(?:can |could |able to |willing to )(?:help|assist|do|evaluate|grade|score|judge|rate"
+        r"|assess)"
     ),
 )
 
@@ -128,12 +129,34 @@ _QUOTED = re.compile(
 )
 _CURLY = str.maketrans("\u2019\u2018\u02bc\uff07\u00b4", "'''''")
 
+# What filters of providers and gateways put in the place of a reply, as its whole text.
+_BLOCKED = re.compile(
+    r"[\W_]*(?:the |this |your )?(?:(?:content|response|output|reply|prompt|request|message|answer"
+    r"|text|completion|generation)\b[\w ]{0,20})?\b(?:blocked|filtered|censored|redacted|withheld"
+    r"|moderated|removed|suppressed)\b[^\n]{0,100}"
+)
+
+# How far into a sentence a refusal may begin: "The text is harmful, so I will not grade it".
+_OPENING = 30
+
 # A refusal is short or comes first, and the patterns above are slow on long texts.
 _LOOKED_AT = 4000
 
 
 def is_judge_refusal(prose: str) -> bool:
     """Whether a text declines to judge; what it quotes does not count."""
-    text = _QUOTED.sub(" ", prose[:_LOOKED_AT])
-    folded = unicodedata.normalize("NFC", text).translate(_CURLY).casefold()
+    folded = _folded(prose)
+    if _BLOCKED.fullmatch(folded.strip()):
+        return True
     return _REFUSES.search(folded) is not None and _ASKS.search(folded) is None
+
+
+def opens_with_refusal(sentence: str) -> bool:
+    """Whether a sentence declines to judge; one that reports a refusal begins otherwise."""
+    match = _REFUSES.search(_folded(sentence))
+    return match is not None and match.start() <= _OPENING
+
+
+def _folded(prose: str) -> str:
+    text = _QUOTED.sub(" ", prose[:_LOOKED_AT])
+    return unicodedata.normalize("NFC", text).translate(_CURLY).casefold()

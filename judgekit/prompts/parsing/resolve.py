@@ -7,27 +7,20 @@ Replies in the formats of published judges are read in `text_formats`.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import (
     MOST_STATED,
-    declines,
     find_candidates,
     stated_refusal,
     stray_candidates,
     text_candidates,
+    without_fences,
 )
 from judgekit.prompts.parsing.fields import (
-    EVIDENCE_KEYS,
-    HIGHEST_SIDE_SCORE,
-    LABEL_KEYS,
-    LOWEST_SIDE_SCORE,
-    MAXIMUM_KEYS,
-    MINIMUM_KEYS,
     PREFERENCE_KEYS,
-    RATIONALE_KEYS,
     SCORE_KEYS,
     SLOTS_BY_SCORE,
     CriterionReply,
@@ -35,29 +28,39 @@ from judgekit.prompts.parsing.fields import (
     expected_choices,
     expected_criteria,
     fold_key,
-    is_second_score,
 )
 from judgekit.prompts.parsing.nodes import (
-    Arr,
     JsonFaultError,
     Leaf,
-    Obj,
     UnresolvedError,
+    not_wanted,
     parse_tolerant_json,
-    plain_number,
     quote_value,
     read_score,
 )
+from judgekit.prompts.parsing.ownership import (
+    is_amid_prose,
+    is_block,
+    other_number,
+    read_aftermath,
+    refuses_beside,
+    unquoted,
+    without_lead_in,
+)
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
+from judgekit.prompts.parsing.reply_fields import (
+    choices_as_scores,
+    criterion_reply,
+    preference_reply,
+)
 from judgekit.prompts.parsing.scanner import scan_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+    from collections.abc import Iterable, Mapping, Sequence, Sized
 
     from judgekit.prompts.parsing.extract import ScoreCandidate
     from judgekit.prompts.parsing.fields import ExpectedCriteria
-    from judgekit.prompts.parsing.nodes import KeyValue, Node
     from judgekit.prompts.parsing.quotation import JudgedTexts
     from judgekit.prompts.parsing.scanner import Scan
     from judgekit.records import Criterion
@@ -91,11 +94,20 @@ _CHOICE_MESSAGES = {
     "missing_criteria": ", for every question; the reply left one out.",
     "not_a_choice": "; the reply said something else.",
 }
+_OWN_VERDICT = "Give your own verdict as one JSON object"
+AMID_PROSE = "the reply gave one only in a sentence or in brackets, as an example is given"
+_NOTHING_ELSE = "Give one JSON object and nothing else"
 _FAULTS = {
-    "truncated": "Give one complete JSON object; the reply ended before its verdict was closed.",
-    "garbled": "Give one valid JSON object; the reply's JSON could not be read.",
-    "too_deep": "Give one flat JSON object; the reply was nested too deeply.",
-    "too_long": "Give one short JSON object and nothing else; the reply was too long to read.",
+    "truncated": (
+        "Give one complete JSON object",
+        "the reply ended before its verdict was closed",
+    ),
+    "garbled": ("Give one valid JSON object", "the reply's JSON could not be read"),
+    "too_deep": ("Give one flat JSON object", "the reply was nested too deeply"),
+    "too_long": (
+        "Give one short JSON object and nothing else",
+        "the reply was too long to read",
+    ),
 }
 
 
@@ -110,8 +122,12 @@ def parse_reply(
     scores: dict[str, float] = {}
     for name, (_, raw) in _parse_tolerantly(text, names, finish_reason, judged_text).items():
         if raw is None:
-            message = f"Give a score for {name!r}; the reply said it cannot be assessed."
-            raise ReplyFormatError(message, reason="cannot_assess", reply=text)
+            raise unreadable(
+                f"Give a score for {name!r}",
+                "the reply said it cannot be assessed",
+                reason="cannot_assess",
+                reply=text,
+            )
         scores[name] = raw
     return scores
 
@@ -125,7 +141,7 @@ def resolve_criteria(
     """What a judge's reply in any layout states on each criterion."""
     names = expected_criteria(criteria)
     found = _parse_tolerantly(text, names, finish_reason, judged_text)
-    return {name: _criterion_reply(mark, raw, names) for name, (mark, raw) in found.items()}
+    return {name: criterion_reply(mark, raw, names) for name, (mark, raw) in found.items()}
 
 
 def resolve_preferences(
@@ -138,7 +154,7 @@ def resolve_preferences(
     names = expected_choices(questions)
     found = _parse_tolerantly(text, names, finish_reason, judged_text)
     return {
-        name: _preference_reply(mark, _criterion_reply(mark, raw, names))
+        name: preference_reply(mark, criterion_reply(mark, raw, names))
         for name, (mark, raw) in found.items()
     }
 
@@ -150,12 +166,17 @@ def require_text(text: str | None, finish_reason: str | None) -> str:
         raise RefusalError(f"a content filter withheld the reply{excerpt}", reply=text)
     if text is not None and _PAGE.match(text):
         # A proxy or a login page answered in place of the model.
-        message = "Give one JSON object; the reply was a page of HTML."
-        raise ReplyFormatError(message, reason="api_error", reply=text)
+        why = "the reply was a page of HTML"
+        raise unreadable("Give one JSON object", why, reason="api_error", reply=text)
     if text is None or not _INVISIBLE.sub("", text[:2000] if text[:2000].strip() else text):
         reason = "truncated" if is_cut_off(finish_reason) else "empty"
-        raise ReplyFormatError("Give an answer; the reply was empty.", reason=reason, reply=text)
+        raise unreadable("Give an answer", "the reply was empty", reason=reason, reply=text)
     return text
+
+
+def unreadable(ask: str, why: str, *, reason: str, reply: str | None) -> ReplyFormatError:
+    """The error of a reply: why it cannot be read, and for the judge also what to answer."""
+    return ReplyFormatError(why, reason=reason, reply=reply, instruction=f"{ask}; {why}.")
 
 
 def is_cut_off(finish_reason: str | None) -> bool:
@@ -166,7 +187,7 @@ def is_cut_off(finish_reason: str | None) -> bool:
 def raise_unless_readable(fault: str | None, text: str) -> None:
     """Refuse a reply with a structure that cannot be parsed to its end."""
     if fault is not None:
-        raise ReplyFormatError(_FAULTS[fault], reason=fault, reply=text)
+        raise unreadable(*_FAULTS[fault], reason=fault, reply=text)
 
 
 def raise_if_too_many(found: Sized, text: str) -> None:
@@ -209,41 +230,143 @@ def _is_quotation(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """A reply taken apart, and what it is read for."""
+
+    text: str
+    scan: Scan
+    names: ExpectedCriteria
+    judged: JudgedTexts
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnMarks:
+    """What may be the verdict of a reply, or contradict it; nothing of it is quoted."""
+
+    documents: list[list[ScoreCandidate]]
+    # The places of the documents that stand on their own, so that they may be the verdict.
+    places: list[int]
+    lines: list[ScoreCandidate]
+    # The prose between all documents, without what is quoted.
+    pieces: list[str]
+    n_echoes: int
+    n_amid: int
+
+
 def _parse_tolerantly(
     text: str | None,
     names: ExpectedCriteria,
     finish_reason: str | None,
     judged_text: str | Sequence[str] | None,
 ) -> Found:
-    reply, judged = require_text(text, finish_reason), judged_texts(judged_text)
-    scan = scan_reply(_unwrap_json_string(reply), names, judged)
-    raise_unless_readable(scan.fault, reply)
-    documents, lines = _candidates(scan, names)
-    raise_if_too_many(lines, reply)
-    own = [marks for marks in documents if not _is_quotation(marks, names, judged)]
-    own_lines = [mark for mark in lines if not _is_quoted_line(mark, judged)]
-    # The rest of the line at which a reply was cut off may have been another number.
-    if is_cut_off(finish_reason):
-        own_lines = [mark for mark in own_lines if mark.closed]
-    n_echoes = len(documents) - len(own) + len(lines) - len(own_lines)
-    if any(mark.trusted for marks in own for mark in marks):
+    whole, judged = require_text(text, finish_reason), judged_texts(judged_text)
+    scan = scan_reply(_unwrap_json_string(whole), names, judged)
+    raise_unless_readable(scan.fault, whole)
+    reply = _Reply(whole, scan, names, judged, is_cut_off(finish_reason))
+    own = _own_marks(reply)
+    if own.places:
         strays = [] if names.are_choices else stray_candidates(scan.prose, names)
-        raise_if_too_many(strays, reply)
-        own.append([mark for mark in strays if not _is_quoted_line(mark, judged)])
-    elif not own_lines:
-        _raise_without_verdict(scan, names, reply, finish_reason, n_echoes)
+        raise_if_too_many(strays, whole)
+        own.documents.append([mark for mark in strays if not _is_quoted_line(mark, judged)])
+    elif not own.lines:
+        _raise_without_verdict(reply, own)
     try:
-        found = resolve_scores(own, own_lines, names)
+        found = resolve_scores(own.documents, own.lines, names)
     except UnresolvedError as error:
         # What a cut-off reply lacks was not left out: more tokens help, not another answer.
-        cut = is_cut_off(finish_reason) and error.reason == "missing_criteria"
-        reason, message = "truncated" if cut else error.reason, error.message
+        cut = reply.is_cut and error.reason == "missing_criteria"
+        reason, instruction = "truncated" if cut else error.reason, error.instruction
         if names.are_choices:
-            message = names.criteria[0].ask + _CHOICE_MESSAGES[error.reason]
-        raise ReplyFormatError(message, reason=reason, reply=reply) from error
+            instruction = names.criteria[0].ask + _CHOICE_MESSAGES[error.reason]
+        raise ReplyFormatError(
+            error.message, reason=reason, reply=whole, instruction=instruction
+        ) from error
     if scan.documents:
-        _check_loose_keys(scan.prose, found, names, judged, reply)
+        _check_loose_keys(reply, found)
+    _check_prose_beside(reply, own, found)
     return found
+
+
+def _own_marks(reply: _Reply) -> _OwnMarks:
+    """Everything that may be the verdict, without what is quoted from the judged text."""
+    scan, names, judged = reply.scan, reply.names, reply.judged
+    documents, lines = _candidates(scan, names)
+    raise_if_too_many(lines, reply.text)
+    pieces = [unquoted(piece, judged) for piece in scan.pieces]
+    own: list[list[ScoreCandidate]] = []
+    places: list[int] = []
+    n_amid = 0
+    for place, marks in enumerate(documents):
+        if _is_quotation(marks, names, judged):
+            continue
+        is_trusted = any(mark.trusted for mark in marks)
+        if is_block(scan.pieces[place], pieces[place + 1]):
+            own.append([*marks])
+            places += [place] * is_trusted
+        else:
+            # A verdict that the prose around it takes for an example can only contradict another.
+            own.append([replace(mark, trusted=False) for mark in marks])
+            n_amid += is_trusted
+    unquoted_lines = [mark for mark in lines if not _is_quoted_line(mark, judged)]
+    n_echoes = len(documents) - len(own) + len(lines) - len(unquoted_lines)
+    prose = without_fences(scan.prose)
+    amid = {id(mark) for mark in unquoted_lines if _is_amid_prose(mark, prose, is_cut=reply.is_cut)}
+    own.append([replace(mark, trusted=False) for mark in unquoted_lines if id(mark) in amid])
+    # The rest of the line at which a reply was cut off may have been another number.
+    own_lines = [m for m in unquoted_lines if id(m) not in amid and (m.closed or not reply.is_cut)]
+    return _OwnMarks(own, places, own_lines, pieces, n_echoes, n_amid + len(amid))
+
+
+def _is_amid_prose(mark: ScoreCandidate, prose: str, *, is_cut: bool) -> bool:
+    """Whether a score in prose is in brackets, or in a sentence that continues after it."""
+    if mark.leaf is None or mark.source != prose:
+        return False
+    # A row ends with its line; its sentence may continue right behind the number.
+    is_row = mark.leaf.kind == "line" and prose[mark.start] != "["
+    end = mark.leaf.start if is_row else mark.end
+    return is_amid_prose(prose, mark.start, end, is_named=is_row, is_cut=is_cut)
+
+
+def _check_prose_beside(reply: _Reply, own: _OwnMarks, found: Found) -> None:
+    """Refuse a verdict that the prose beside it may take back."""
+    scan, names = reply.scan, reply.names
+    is_structure = bool(own.places)
+    if is_structure:
+        before = own.pieces[own.places[0]]
+        pieces = [
+            without_lead_in(piece) if place in own.places else piece
+            for place, piece in enumerate(own.pieces)
+            if place > own.places[0]
+        ]
+    else:
+        prose = without_fences(scan.prose)
+        spans = [(m.start, m.leaf.end) for m in own.lines if m.leaf and m.source == prose]
+        is_structure = bool(spans) and all(prose[start] == "<" for start, _ in spans)
+        start, end = (spans[0][0], max(end for _, end in spans)) if spans else (0, len(prose))
+        before, pieces = (
+            unquoted(prose[:start], reply.judged),
+            [unquoted(prose[end:], reply.judged)],
+        )
+    after = read_aftermath(pieces, names, is_cut=reply.is_cut)
+    if refuses_beside(before, after):
+        raise declined_beside(reply.text)
+    if is_structure and after.strange:
+        why = f"the reply continued after its verdict: {quote_value(after.strange[0])}"
+        raise unreadable(_NOTHING_ELSE, why, reason="in_prose", reply=reply.text)
+    # A line with a score may be explained in free words, in which another score is a correction.
+    lines = (*after.explanation, *(after.labelled if is_structure else after.strange))
+    raws = [raw for _, raw in found.values()]
+    other = None if names.are_choices else other_number(lines, names, raws)
+    if other is not None:
+        why = f"the prose after its verdict named another number: {other}"
+        raise unreadable(_NOTHING_ELSE, why, reason="ambiguous", reply=reply.text)
+
+
+def declined_beside(reply: str) -> RefusalError:
+    """The error of a reply that has a verdict and declines to judge."""
+    return RefusalError(f"the judge declined beside a verdict: {reply.strip()[:200]}", reply=reply)
 
 
 def _candidates(
@@ -254,7 +377,7 @@ def _candidates(
         documents = [find_candidates(node, scan.text, names) for node in scan.documents]
         return documents, text_candidates(scan.prose, names)
     # "First" and "second" are words of any prose, so a choice counts only in a structure.
-    nodes = [_choices_as_scores(node, names) for node in scan.documents]
+    nodes = [choices_as_scores(node, names) for node in scan.documents]
     return [find_candidates(node, scan.text, names) for node in nodes], []
 
 
@@ -267,15 +390,13 @@ def _is_quoted_line(mark: ScoreCandidate, judged: JudgedTexts) -> bool:
     return (is_line and judged.has(value)) or judged.has(mark.source[mark.start : mark.end])
 
 
-def _check_loose_keys(
-    prose: str, found: Found, names: ExpectedCriteria, judged: JudgedTexts, reply: str
-) -> None:
+def _check_loose_keys(reply: _Reply, found: Found) -> None:
     """Refuse a verdict that is contradicted by keys outside of any structure."""
     # They are the rest of an object that a quotation in it broke in two.
-    pattern, keys = _LOOSE_SCORE, SCORE_KEYS
+    names, pattern, keys = reply.names, _LOOSE_SCORE, SCORE_KEYS
     if names.are_choices:
         pattern, keys = _LOOSE_CHOICE, PREFERENCE_KEYS
-    for match in pattern.finditer(prose):
+    for match in pattern.finditer(reply.scan.prose):
         index, value = names.find(key := match["key"].strip()), match["value"]
         verdict_key = key.rpartition(" ")[2] if names.are_choices else key
         if index is None and fold_key(verdict_key) not in keys:
@@ -286,33 +407,41 @@ def _check_loose_keys(
         if names.are_choices:
             value = SLOTS_BY_SCORE.index(value.casefold())
         same = raw is not None and value is not None and float(value) == raw
-        if not same and not judged.has(match.group()):
-            message = "Give one JSON object and nothing else."
+        if not same and not reply.judged.has(match.group()):
+            stated = quote_value(match.group())
+            instruction = "Give one JSON object and nothing else."
             if names.are_choices:
                 ask, slot = names.criteria[0].ask, match["value"].casefold()
-                message = f"{ask}, and nothing else; the reply also said {slot!r} beside it."
-            raise ReplyFormatError(message, reason="ambiguous", reply=reply)
+                instruction = f"{ask}, and nothing else; the reply also said {slot!r} beside it."
+            raise ReplyFormatError(
+                f"the reply also said {stated} beside its verdict",
+                reason="ambiguous",
+                reply=reply.text,
+                instruction=instruction,
+            )
 
 
-def _raise_without_verdict(
-    scan: Scan, names: ExpectedCriteria, reply: str, finish_reason: str | None, n_echoes: int
-) -> NoReturn:
+def _raise_without_verdict(reply: _Reply, own: _OwnMarks) -> NoReturn:
+    scan, names = reply.scan, reply.names
     stated = next((text for node in scan.documents if (text := stated_refusal(node))), None)
-    if stated is not None or (not scan.documents and is_judge_refusal(scan.prose)):
+    if stated is not None or ((own.n_amid or not scan.documents) and is_judge_refusal(scan.prose)):
         excerpt = (stated or scan.prose).strip()[:200]
-        raise RefusalError(f"the judge declined: {excerpt}", reply=reply)
-    if is_cut_off(finish_reason):
-        raise_unless_readable("truncated", reply)
+        raise RefusalError(f"the judge declined: {excerpt}", reply=reply.text)
+    if reply.is_cut:
+        raise_unless_readable("truncated", reply.text)
     wanted = ", ".join(repr(criterion.name) for criterion in names.criteria[:5])
-    ask = f"Give one JSON object with a score for {wanted}; the reply held no score."
-    own = "Give your own verdict as one JSON object; the reply only quoted one from the output."
+    ask, ask_own = f"Give one JSON object with a score for {wanted}", _OWN_VERDICT
+    what, source = "score", "the output"
     if names.are_choices:
-        ask = f"{names.criteria[0].ask}; the reply held no choice."
-        own = f"{names.criteria[0].ask}; the reply only quoted one from an output."
-    if n_echoes:
-        raise ReplyFormatError(own, reason="echo", reply=reply)
+        ask = ask_own = names.criteria[0].ask
+        what, source = "choice", "an output"
+    if own.n_amid:
+        raise unreadable(ask_own, AMID_PROSE, reason="in_prose", reply=reply.text)
+    if own.n_echoes:
+        why = f"the reply only quoted one from {source}"
+        raise unreadable(ask_own, why, reason="echo", reply=reply.text)
     reason = "missing_criteria" if scan.documents else "no_verdict"
-    raise ReplyFormatError(ask, reason=reason, reply=reply)
+    raise unreadable(ask, f"the reply held no {what}", reason=reason, reply=reply.text)
 
 
 def resolve_scores(
@@ -329,7 +458,9 @@ def resolve_scores(
         sizes = [len({mark.criterion for mark in marks if mark.trusted}) for marks in with_scores]
         if len(sizes) > 1 and max(sizes) < len(names.criteria) and max(sizes) > 1:
             raise UnresolvedError(
-                "ambiguous", "Give one JSON object for all criteria, not several."
+                "ambiguous",
+                "the reply gave several JSON objects with parts of the verdict",
+                "Give one JSON object for all criteria, not several.",
             )
         beside += lines
     else:
@@ -337,8 +468,15 @@ def resolve_scores(
     found: dict[str, tuple[ScoreCandidate, float | None]] = {}
     missing = [w.name for i, w in enumerate(names.criteria) if not _of_criterion(verdict, i)]
     if missing:
-        message = f"Give a score for {', '.join(map(repr, missing[:5]))} too; the reply had none."
-        raise UnresolvedError("missing_criteria", message)
+        what, names_of = (
+            "choice" if names.are_choices else "score",
+            ", ".join(map(repr, missing[:5])),
+        )
+        raise UnresolvedError(
+            "missing_criteria",
+            f"the reply had no {what} for {names_of}",
+            f"Give a score for {names_of} too; the reply had none.",
+        )
     for index, criterion in enumerate(names.criteria):
         mark, raw = _agreed_score(_of_criterion(verdict, index), names)
         _check_beside(_of_criterion(beside, index), raw, names)
@@ -387,12 +525,14 @@ def _check_beside(
 def _candidate_score(mark: ScoreCandidate, names: ExpectedCriteria) -> float | None:
     wanted = names.criteria[mark.criterion]
     if mark.fault == "ambiguous":
-        message = f"Give one score for {wanted.name!r} and no other beside it."
-        raise UnresolvedError("ambiguous", message)
+        why = f"the reply gave another score beside the one for {wanted.name!r}"
+        if mark.leaf is None:
+            why = f"the reply said that {wanted.name!r} cannot be assessed, and gave it a score"
+        instruction = f"Give one score for {wanted.name!r} and no other beside it."
+        raise UnresolvedError("ambiguous", why, instruction)
     if mark.fault is not None:
         text = "" if mark.leaf is None else mark.leaf.text
-        message = f"{wanted.ask}; the reply said {quote_value(text)}."
-        raise UnresolvedError(mark.fault, message)
+        raise not_wanted(mark.fault, quote_value(text), wanted)
     # Without a value the judge declined to assess the criterion.
     return None if mark.leaf is None else read_score(mark.leaf, wanted)
 
@@ -401,131 +541,9 @@ def _raise_two(marks: Sequence[ScoreCandidate], names: ExpectedCriteria) -> None
     name = names.criteria[marks[0].criterion].name
     texts = sorted({mark.leaf.text for mark in marks if mark.leaf is not None})
     values = f": {' and '.join(quote_value(text) for text in texts[:2])}" if len(texts) > 1 else ""
-    message = f"Give one score for {name!r}; the reply gave two{values}."
-    raise UnresolvedError("ambiguous", message)
-
-
-_EVIDENCE_KEYS = frozenset({*EVIDENCE_KEYS, "evidence first", "evidence second"})
-"""Keys of lists that belong to one criterion."""
-
-
-def _criterion_reply(
-    mark: ScoreCandidate, raw: float | None, names: ExpectedCriteria
-) -> CriterionReply:
-    """A score with the fields beside it."""
-    # An object around all criteria has the rationale of none of them.
-    owners = [owner for owner in mark.owners if names.single or not _is_shared(owner, names)]
-    rationale = _first_value(owners, RATIONALE_KEYS)
-    evidence = _first_value(owners, EVIDENCE_KEYS)
-    stated = _first_value(owners, ("confidence",))
-    confidence = plain_number(stated) if isinstance(stated, Leaf) else None
-    return CriterionReply(
-        raw=raw,
-        rationale=_rationale_text(rationale) or mark.note or None,
-        evidence=() if evidence is None else tuple(_evidence_quotes(evidence)),
-        confidence=confidence if confidence is not None and 0 <= confidence <= 1 else None,
+    what = "answers" if names.are_choices else "scores"
+    raise UnresolvedError(
+        "ambiguous",
+        f"the reply gave two {what} for {name!r}{values}",
+        f"Give one score for {name!r}; the reply gave two{values}.",
     )
-
-
-def _is_shared(owner: Obj, names: ExpectedCriteria) -> bool:
-    """Whether an object contains whole criteria, so that its other keys belong to none of them."""
-    return any(
-        names.find(pair.key) is not None or isinstance(pair.value, Obj | Arr)
-        for pair in owner.pairs
-        if fold_key(pair.key) not in _EVIDENCE_KEYS
-    )
-
-
-def _first_value(owners: Sequence[Obj], keys: Sequence[str]) -> Node | None:
-    for owner in owners:
-        found = {fold_key(pair.key): pair.value for pair in reversed(owner.pairs)}
-        for key in keys:
-            if key in found:
-                return found[key]
-    return None
-
-
-def _evidence_quotes(node: Node) -> Iterator[str]:
-    if isinstance(node, Arr):
-        for item in node.items:
-            yield from _evidence_quotes(item)
-    elif isinstance(node, Obj):
-        for pair in node.pairs:
-            if fold_key(pair.key) in {"quote", "text"}:
-                yield from _evidence_quotes(pair.value)
-    elif text := _rationale_text(node):
-        yield text
-
-
-def _rationale_text(node: Node | None) -> str | None:
-    if not isinstance(node, Leaf) or node.kind in {"null", "bool", "number"}:
-        return None
-    return node.text.strip() or None
-
-
-# The scores of the two outputs beside a choice get keys that no reader of scores knows.
-_SIDE_KEYS = {
-    "evidence first": "evidence_first", "evidence second": "evidence_second",
-    "score first": "raw first", "score second": "raw second",
-}  # fmt: skip
-_IGNORED_KEY = "not the choice"
-
-
-def _choices_as_scores(node: Node, names: ExpectedCriteria) -> Node:
-    """A document in which every choice has the key of a score, and nothing else has one."""
-    if isinstance(node, Arr):
-        return replace(node, items=tuple(_choices_as_scores(item, names) for item in node.items))
-    if not isinstance(node, Obj):
-        return node
-    is_declined = declines(node)
-    pairs = [_choice_as_score(pair, names, is_declined=is_declined) for pair in node.pairs]
-    return replace(node, pairs=tuple(pairs))
-
-
-def _choice_as_score(pair: KeyValue, names: ExpectedCriteria, *, is_declined: bool) -> KeyValue:
-    key, value = fold_key(pair.key), pair.value
-    is_question = names.find(pair.key) is not None
-    if isinstance(value, Leaf) and (key in PREFERENCE_KEYS or is_question):
-        # Beside `assessable: false` strict modes still demand a choice, which means nothing.
-        leaf = replace(value, kind="null") if is_declined else value
-        return replace(pair, key=pair.key if is_question else "score", value=leaf)
-    if key in _SIDE_KEYS:
-        return replace(pair, key=_SIDE_KEYS[key])
-    if is_question or key in LABEL_KEYS or key in EVIDENCE_KEYS:
-        return replace(pair, value=_choices_as_scores(value, names))
-    if key in PREFERENCE_KEYS:  # an object around the choice, or a list of them
-        return replace(pair, key="result", value=_choices_as_scores(value, names))
-    if isinstance(value, Leaf) and (
-        key in SCORE_KEYS | MAXIMUM_KEYS | MINIMUM_KEYS or is_second_score(pair.key)
-    ):
-        return replace(pair, key=_IGNORED_KEY)
-    return replace(pair, value=_choices_as_scores(value, names))
-
-
-def _preference_reply(candidate: ScoreCandidate, reply: CriterionReply) -> PreferenceReply:
-    owner = candidate.owners[0] if candidate.owners else Obj((), 0, 0)
-    # The first of two equal keys counts, as everywhere in a reply.
-    beside = {pair.key: pair.value for pair in reversed(owner.pairs)}
-    raws = [beside.get(key) for key in ("raw first", "raw second")]
-    numbers = [plain_number(node) if isinstance(node, Leaf) else None for node in raws]
-    sides = [
-        number if number is not None and LOWEST_SIDE_SCORE <= number <= HIGHEST_SIDE_SCORE else None
-        for number in numbers
-    ]
-    return PreferenceReply(
-        choice=None if reply.raw is None else SLOTS_BY_SCORE[int(reply.raw)],
-        rationale=reply.rationale,
-        evidence_first=_quotes(beside.get("evidence_first")),
-        evidence_second=_quotes(beside.get("evidence_second")),
-        confidence=reply.confidence,
-        raw_first=sides[0],
-        raw_second=sides[1],
-    )
-
-
-def _quotes(node: Node | None) -> tuple[str, ...]:
-    items = node.items if isinstance(node, Arr) else () if node is None else (node,)
-    texts = [
-        item.text.strip() for item in items if isinstance(item, Leaf) and item.kind == "string"
-    ]
-    return tuple(filter(None, texts))

@@ -29,7 +29,7 @@ _REASONING_TAG = (
 _REASONING_TAGS = re.compile(_REASONING_TAG, re.IGNORECASE)
 _REASONING = (
     rf"(?P<channel><\|channel\|>\s*(?P<channel_name>\w*))"
-    rf"|(?P<fence>(?:```|~~~)\s*(?:think\w*|thought\w*|reasoning)\b)|{_REASONING_TAG}"
+    rf"|(?P<fence>(?:```|~~~)[ \t]*(?:think\w*|thought\w*|reasoning)\b)|{_REASONING_TAG}"
 )
 _CHANNEL_END = re.compile(r"<\|(?:end|start|channel)\|>")
 
@@ -70,8 +70,14 @@ class Scan(NamedTuple):
 
     text: str
     documents: tuple[Node, ...]
-    prose: str
+    # The prose before the first document, between each two, and after the last.
+    pieces: tuple[str, ...]
     fault: str | None
+
+    @property
+    def prose(self) -> str:
+        """All prose of the reply."""
+        return " ".join(self.pieces)
 
 
 def scan_reply(
@@ -98,7 +104,8 @@ class _Scanner:
         self.judged = judged
         self.pos = 0
         self.documents: list[Node] = []
-        self.dropped: list[tuple[int, int, str]] = []
+        # Start, end, and whether it is a document; reasoning is dropped too.
+        self.dropped: list[tuple[int, int, bool]] = []
         self.fault: str | None = None
         self.n_faults = 0
         self.block_ends: dict[int, int] = {}
@@ -118,15 +125,25 @@ class _Scanner:
                 self._tag(match, kind)
             else:
                 self._structure(match)
+        scan = Scan(self.text, tuple(self.documents), self._pieces(), self.fault)
+        n_lines = scan.prose.count("\n")
+        if self.fault is None and (len(scan.prose) > _LONGEST_PROSE or n_lines > _MOST_LINES):
+            return scan._replace(fault="too_long")
+        return scan
+
+    def _pieces(self) -> tuple[str, ...]:
+        pieces: list[str] = []
         parts: list[str] = []
         last = 0
-        for start, end, stands_for in self.dropped:
-            parts += [self.text[last:start], stands_for]
+        for start, end, is_document in self.dropped:
+            parts.append(self.text[last:start])
             last = end
-        prose = "".join([*parts, self.text[last:]])
-        if self.fault is None and (len(prose) > _LONGEST_PROSE or prose.count("\n") > _MOST_LINES):
-            self.fault = "too_long"
-        return Scan(self.text, tuple(self.documents), prose, self.fault)
+            if is_document:
+                pieces.append("".join(parts))
+                parts = []
+            else:
+                parts.append("\n")
+        return (*pieces, "".join([*parts, self.text[last:]]))
 
     def _tag(self, match: re.Match[str], kind: str) -> None:
         """Drop a reasoning block up to its matching end."""
@@ -153,7 +170,7 @@ class _Scanner:
     def _drop(self, start: int, end: int, closing: int) -> None:
         """Drop a block of reasoning; one without an end means that the reply was cut off."""
         if end >= 0:
-            self.dropped.append((start, end + closing, "\n"))
+            self.dropped.append((start, end + closing, False))
             self.pos = end + closing
             return
         # Once it is known, the rest need not be compared again.
@@ -165,7 +182,7 @@ class _Scanner:
 
     def _forget_before(self, end: int) -> None:
         self.documents.clear()
-        self.dropped = [(0, end, "\n")]
+        self.dropped = [(0, end, False)]
         self.pos = end
 
     def _structure(self, opening: re.Match[str]) -> None:
@@ -183,7 +200,7 @@ class _Scanner:
         if len(self.documents) == _MOST_DOCUMENTS:
             self.fault = "too_long"
         self.documents.append(node)
-        self.dropped.append((start, node.end, " "))
+        self.dropped.append((start, node.end, True))
         self.pos = node.end
 
     def _string_start(self, start: int) -> int:

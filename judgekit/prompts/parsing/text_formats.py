@@ -9,22 +9,34 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import without_fences
-from judgekit.prompts.parsing.fields import CriterionReply, PreferenceReply, expected_criteria
-from judgekit.prompts.parsing.nodes import ascii_digits, quote_value
+from judgekit.prompts.parsing.fields import (
+    CriterionReply,
+    expected_criteria,
+)
+from judgekit.prompts.parsing.nodes import ascii_digits, not_wanted, quote_value
+from judgekit.prompts.parsing.ownership import (
+    is_amid_prose,
+    is_in_brackets,
+    other_number,
+    read_aftermath,
+    refuses_beside,
+    unquoted,
+)
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.resolve import (
+    AMID_PROSE,
+    declined_beside,
     is_cut_off,
     raise_if_too_many,
     raise_unless_readable,
     require_text,
+    unreadable,
 )
 from judgekit.prompts.parsing.scanner import scan_reply
 from judgekit.prompts.parsing.strict import parse_criterion_replies
@@ -35,11 +47,11 @@ if TYPE_CHECKING:
     from judgekit.prompts.parsing.fields import (
         ExpectedCriteria,
         ExpectedCriterion,
-        PairReplyFormat,
         ReplyFormat,
     )
+    from judgekit.prompts.parsing.ownership import Aftermath
     from judgekit.prompts.parsing.quotation import JudgedTexts
-    from judgekit.records import Criterion, PreferenceSlot
+    from judgekit.records import Criterion
 
 _STATED_NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _SCORE_LINE = re.compile(
@@ -67,7 +79,7 @@ _RESULT_TAG = re.compile(
 )
 
 # The brackets of MT-Bench's judges: `[[7]]`, `[[A]]`.
-_VERDICT_BRACKETS = re.compile(r"\[\[[ \t]{0,5}(?P<value>[^\[\]\n]{1,20}?)[ \t]{0,5}\]\]")
+VERDICT_BRACKETS = re.compile(r"\[\[[ \t]{0,5}(?P<value>[^\[\]\n]{1,20}?)[ \t]{0,5}\]\]")
 _FEEDBACK = re.compile(
     r"\A\s*(?:###\s*)?(?:Feedback|Explanation|Reasoning|Rationale)\s*:\s*", re.IGNORECASE
 )
@@ -76,7 +88,7 @@ _LINE_ENDED = re.compile(r"[ \t*_`.]*+(?:\n|\Z)")
 
 
 # Whether a choice closes a line, or the reply.
-_ANSWER_END = " \t\n.!*_`)\"'"
+ANSWER_END = " \t\n.!*_`)\"'"
 
 
 def parse_formatted_reply(
@@ -95,62 +107,29 @@ def parse_formatted_reply(
         return readings[criterion.name]
     names = expected_criteria([criterion])
     wanted = names.criteria[0]
-    reply, prose, judged = _prose_of(text, names, finish_reason, judged_text)
+    reply, prose, judged = prose_of(text, names, finish_reason, judged_text)
     hits = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
     raise_if_too_many(hits, reply)
     has = cache(judged.has)
     hits = [hit for hit in hits if not _is_quoted(hit, has)]
     if is_cut_off(finish_reason):
         hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
+    is_cut = is_cut_off(finish_reason)
     if not hits:
-        message = f"{wanted.ask} in the form asked for; the reply held none."
-        _raise_without_verdict(prose, message, reply, is_truncated=is_cut_off(finish_reason))
+        ask, why = f"{wanted.ask} in the form asked for", "the reply held none"
+        raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
+    place = VerdictPlace(prose, hits[0].start(), *_stated_span(hit), reply_format.kind)
+    after = check_prose_around(place, wanted.ask, reply, judged, is_cut=is_cut)
+    other = other_number((*after.explanation, *after.strange), names, [raw])
+    if other is not None and reply_format.kind not in _SENTENCE_KINDS:
+        why = f"the prose after its verdict named another number: {other}"
+        fail("ambiguous", f"{wanted.ask}, and only one", why, reply)
     before = _FEEDBACK.sub("", prose[: hit.start()]).strip(" \t\n*#_-")
     return CriterionReply(raw=raw, rationale=before or None)
 
 
-def parse_formatted_preference(
-    text: str | None,
-    reply_format: PairReplyFormat,
-    *,
-    finish_reason: str | None = "stop",
-    judged_text: Sequence[str] = (),
-) -> PreferenceReply:
-    """What a reply in a published judge's format prefers."""
-    form = PAIR_FORMATS[reply_format.kind]
-    reply, prose, judged = _prose_of(text, expected_criteria([]), finish_reason, judged_text)
-    prose = prose.strip()
-    hits = sorted(form.find(prose, reply_format), key=lambda hit: hit.start)
-    raise_if_too_many(hits, reply)
-    has = cache(judged.has)
-    hits = [hit for hit in hits if not _is_quoted_choice(hit, has, judged_text)]
-    if is_cut_off(finish_reason) and not form.closes_itself:
-        hits = [hit for hit in hits if _CHOICE_LINE_ENDED.match(prose, hit.end) is not None]
-    ask = form.ask(tuple(reply_format.choices))
-    if not hits:
-        message = f"{ask}; the reply held no such verdict of its own."
-        _raise_without_verdict(prose, message, reply, is_truncated=is_cut_off(finish_reason))
-    hit = hits[-1]
-    # Judges weigh "A" against "B" before they decide: of letters, the one that ends the reply.
-    is_final = reply_format.kind == "choice" and not prose[hit.end :].strip(_ANSWER_END)
-    if not is_final and len({(each.choice, each.raws) for each in hits}) > 1:
-        _fail("ambiguous", f"{ask}, once; the reply gave several that differ.", reply)
-    if hit.raws is not None and not all(_LOWEST <= raw <= _HIGHEST for raw in hit.raws):
-        _fail("out_of_range", "Give each a score from 1 to 10.", reply)
-    raw_first, raw_second = hit.raws or (None, None)
-    # A reply of a few words beside its verdict has no rationale.
-    rest = f"{prose[: hit.start]} {prose[hit.end :]}"
-    n_words = sum(any(c.isalpha() for c in word) for word in rest.split())
-    return PreferenceReply(
-        choice=hit.choice,
-        rationale=prose if n_words >= _FEWEST_WORDS else None,
-        raw_first=raw_first,
-        raw_second=raw_second,
-    )
-
-
-def _prose_of(
+def prose_of(
     text: str | None,
     names: ExpectedCriteria,
     finish_reason: str | None,
@@ -163,16 +142,70 @@ def _prose_of(
     return reply, without_fences(scan.prose), judged
 
 
-def _raise_without_verdict(prose: str, message: str, reply: str, *, is_truncated: bool) -> NoReturn:
+def raise_without_verdict(
+    prose: str, ask: str, why: str, reply: str, *, is_truncated: bool
+) -> NoReturn:
+    """Refuse a reply that states no verdict in its format."""
     if is_judge_refusal(prose):
         raise RefusalError(f"the judge declined: {prose.strip()[:200]}", reply=reply)
     if is_truncated:
         raise_unless_readable("truncated", reply)
-    _fail("no_verdict", message, reply)
+    fail("no_verdict", ask, why, reply)
 
 
-def _fail(reason: str, message: str, reply: str) -> NoReturn:
-    raise ReplyFormatError(message, reason=reason, reply=reply)
+def fail(reason: str, ask: str, why: str, reply: str) -> NoReturn:
+    """Refuse a reply."""
+    raise unreadable(ask, why, reason=reason, reply=reply)
+
+
+def _fail_with(reason: str, stated: str, wanted: ExpectedCriterion, reply: str) -> NoReturn:
+    problem = not_wanted(reason, quote_value(stated), wanted)
+    raise ReplyFormatError(
+        problem.message, reason=reason, reply=reply, instruction=problem.instruction
+    )
+
+
+# These formats are read from sentences; the others have a mark of their own, which a sentence
+# that continues after it quotes.
+_NO_NAMES = expected_criteria([])
+_SENTENCE_KINDS = frozenset({"choice", "stated", "two_scores"})
+
+
+class VerdictPlace(NamedTuple):
+    """Where the prose of a reply states its verdict."""
+
+    prose: str
+    # The first of all places that state one.
+    first: int
+    start: int
+    end: int
+    kind: str
+
+
+def check_prose_around(
+    place: VerdictPlace, ask: str, reply: str, judged: JudgedTexts, *, is_cut: bool
+) -> Aftermath:
+    """Refuse a verdict that the prose around it takes for an example, or beside a refusal."""
+    prose, first, start, end, kind = place
+    if kind in _SENTENCE_KINDS:
+        # A letter may have brackets of its own, as in `(B)`.
+        while prose[start - 1 : start] in {"(", "["} and prose[end : end + 1] in {")", "]"}:
+            start, end = start - 1, end + 1
+        is_amid = is_in_brackets(prose, start, end)
+    else:
+        is_amid = is_amid_prose(prose, start, end, is_named=kind == "score_line", is_cut=is_cut)
+    if is_amid and not is_judge_refusal(prose):
+        fail("in_prose", ask, AMID_PROSE, reply)
+    after = read_aftermath([unquoted(prose[end:], judged)], _NO_NAMES, is_cut=is_cut)
+    if is_amid or refuses_beside(unquoted(prose[:first], judged), after):
+        raise declined_beside(reply)
+    return after
+
+
+def _stated_span(hit: re.Match[str]) -> tuple[int, int]:
+    """Where a score is stated, without the rest of its line."""
+    value = _LEADING.match(ascii_digits(hit.group("value")))
+    return hit.start(), hit.end() if value is None else hit.start("value") + value.end()
 
 
 def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
@@ -206,13 +239,11 @@ class TextFormat(NamedTuple):
 
 
 TEXT_FORMATS: Mapping[str, TextFormat] = {
-    "choice": TextFormat(lambda prose, form, _: _find_choices(prose, tuple(form.choices))),
+    "choice": TextFormat(lambda prose, form, _: find_choices(prose, tuple(form.choices))),
     "score_line": TextFormat(lambda prose, _, name: _score_lines(prose, name), ("Score:|Rating:",)),
     "result": TextFormat(lambda prose, *_: list(_RESULT_TAG.finditer(prose)), ("[RESULT]",)),
     "brackets": TextFormat(
-        lambda prose, *_: [
-            h for h in _VERDICT_BRACKETS.finditer(prose) if h["value"][:1].isdigit()
-        ],
+        lambda prose, *_: [h for h in VERDICT_BRACKETS.finditer(prose) if h["value"][:1].isdigit()],
         ("[[",),
     ),
     "stated": TextFormat(lambda prose, *_: _stated_scores(prose), ("score|stars",)),
@@ -249,15 +280,13 @@ def _decided_score(
         # "He scored 15 goals" is no score where another number is one.
         plain = [(hit, raw) for hit, raw in plain if wanted.scale.holds(raw)] or plain
     if not plain:
-        stated = quote_value(found[-1].group())
-        _fail("not_a_number", f"{wanted.ask}; the reply said {stated}.", reply)
+        _fail_with("not_a_number", found[-1].group(), wanted, reply)
     # Judges write `Score:` lines for parts before the last one, which is the verdict.
     if reply_format.kind != "score_line" and len({raw for _, raw in plain}) > 1:
-        _fail("ambiguous", f"{wanted.ask}, and only one; the reply gave several.", reply)
+        fail("ambiguous", f"{wanted.ask}, and only one", "the reply gave several", reply)
     hit, raw = plain[-1]
     if not wanted.scale.holds(raw):
-        stated = quote_value(hit.group("value"))
-        _fail("out_of_range", f"{wanted.ask}; the reply said {stated}.", reply)
+        _fail_with("out_of_range", hit.group("value"), wanted, reply)
     return hit, raw
 
 
@@ -274,8 +303,7 @@ def _hit_score(
     # A score out of another maximum is refused, never rescaled.
     parts = re.split(r"/|out of", leading.group(1), flags=re.IGNORECASE)
     if len(parts) > 1 and float(parts[1]) != wanted.scale.max:
-        message = f"{wanted.ask}; the reply said {quote_value(leading.group(1))}."
-        _fail("scale_mismatch", message, reply)
+        _fail_with("scale_mismatch", leading.group(1), wanted, reply)
     return float(parts[0])
 
 
@@ -287,16 +315,21 @@ def _chosen_score(
     reply: str,
 ) -> tuple[re.Match[str], float]:
     """The last choice that is alone, or the only one there is."""
-    scores = {_fold_choice(word): raw for word, raw in reply_format.choices.items()}
-    words = [_fold_choice(hit.group("value")) for hit in found]
-    is_final = not prose[found[-1].end() :].strip(_ANSWER_END)
+    scores = {fold_choice(word): raw for word, raw in reply_format.choices.items()}
+    words = [fold_choice(hit.group("value")) for hit in found]
+    is_final = not prose[found[-1].end() :].strip(ANSWER_END)
     if len(set(words)) > 1 and not is_final:
-        _fail(
-            "ambiguous", f"Answer with one of {', '.join(reply_format.choices)} at the end.", reply
+        choices = ", ".join(reply_format.choices)
+        raise ReplyFormatError(
+            f"the reply gave several of {choices}, and none of them at its end",
+            reason="ambiguous",
+            reply=reply,
+            instruction=f"Answer with one of {choices} at the end.",
         )
     raw = scores[words[-1]]
     if not wanted.scale.holds(raw):
-        _fail("out_of_range", f"{wanted.ask}; the choice {quote_value(words[-1])} is none.", reply)
+        why = f"the choice {quote_value(words[-1])} is none"
+        fail("out_of_range", wanted.ask, why, reply)
     return found[-1], raw
 
 
@@ -306,7 +339,7 @@ _LEAD = (
 )
 
 
-def _find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
+def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     """Places where a choice is made, in order: a line that is one, or `Answer: B`."""
     # Where there is none of these, the first word counts when a colon or a comma follows it (`Yes,
     # because …`), and then the last word of the reply.
@@ -328,11 +361,12 @@ def _find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
         return [opening]
     # The last word counts only when no other choice precedes it.
     words = list(re.finditer(rf"(?<![\w'\u2019]){option}", prose))
-    is_only = closing is not None and len({_fold_choice(hit["value"]) for hit in words}) == 1
+    is_only = closing is not None and len({fold_choice(hit["value"]) for hit in words}) == 1
     return words[-1:] if is_only else []
 
 
-def _fold_choice(word: str) -> str:
+def fold_choice(word: str) -> str:
+    """A choice in the form choices are compared in."""
     # AlpacaEval labels the outputs `m` and `M`; words may be written in capitals.
     return word if len(word) == 1 else word.casefold()
 
@@ -380,160 +414,3 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
     if not found and (last := _LAST_SCORE.search(prose[-_TAIL_LENGTH:])):
         return [last]
     return [found[start] for start in sorted(found)]
-
-
-# FairEval and the Vicuna judges score two assistants: on a line `8 9`, or one by one by name.
-_SIDE_NUMBER = r"[0-9]{1,3}(?:\.[0-9]{1,3})?"
-_SIDE = (
-    rf"({_SIDE_NUMBER})(?:[ \t]{{0,3}}/[ \t]{{0,3}}10)?(?![\w%/]|[.,]\d|[ \t]*[-\u2013][ \t]*\d)"
-)
-_PAIR_LINE = re.compile(
-    rf"^[ \t*_`]{{0,8}}({_SIDE_NUMBER})(?:[ \t]*,[ \t]*|[ \t]+)({_SIDE_NUMBER})[ \t*_`]{{0,8}}$",
-    re.MULTILINE,
-)
-_NAMED = re.compile(
-    rf"\bassistant[ \t]{{0,3}}(?P<who>[12])[*_`]{{0,4}}[ \t]{{0,3}}:[ \t*_`]{{0,8}}{_SIDE}",
-    re.IGNORECASE,
-)
-_TUPLE = re.compile(
-    rf"\b(?:output|tuple|scores?)\b[^.\n()]{{0,60}}?\([ \t]{{0,3}}({_SIDE_NUMBER})[ \t]{{0,3}},"
-    rf"[ \t]{{0,3}}({_SIDE_NUMBER})[ \t]{{0,3}}\)",
-    re.IGNORECASE,
-)
-
-# Words that make "Output (a) is better" a condition, a question or somebody's claim.
-_RESERVATION = re.compile(
-    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*)\b|n['\u2019]t\b",
-    re.IGNORECASE,
-)
-_CLAUSE = re.compile(r"[.!?,;:\n]")
-_CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"
-_CHOICE_LINE_ENDED = re.compile(r"[ \t*_`.\"')]*+\n")
-_FEWEST_WORDS = 5
-# Judges asked for 1 to 10 give 0 to an answer that is missing.
-_LOWEST, _HIGHEST = 0.0, 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class _ChoiceHit:
-    choice: PreferenceSlot
-    # The words that state it; empty for a bare letter or pair, which any text may contain.
-    text: str
-    start: int
-    end: int
-    raws: tuple[float, float] | None = None
-
-
-def _bracketed_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHit]:
-    slots = {_fold_choice(word): slot for word, slot in reply_format.choices.items()}
-    return [
-        _ChoiceHit(slots[word], match.group(), *match.span())
-        for match in _VERDICT_BRACKETS.finditer(prose)
-        if (word := _fold_choice(match["value"])) in slots
-    ]
-
-
-def _lettered_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHit]:
-    slots = {_fold_choice(word): slot for word, slot in reply_format.choices.items()}
-    found = []
-    line, bare, end = "", "", -1
-    for match in _find_choices(prose, tuple(reply_format.choices)):
-        place = match.start("value")
-        if place > end:
-            start, end = prose.rfind("\n", 0, place) + 1, prose.find("\n", place)
-            end = len(prose) if end < 0 else end
-            line = prose[start:end]
-            bare = line.strip(_CHOICE_DECORATION)
-        text = "" if bare == match["value"] else line
-        slot = slots[_fold_choice(match["value"])]
-        found.append(_ChoiceHit(slot, text, place, match.end("value")))
-    return found
-
-
-def _stated_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHit]:
-    """`Output (a) is better`, unless its clause says otherwise; or that name alone."""
-    words = "|".join(re.escape(word) for word in reply_format.choices)
-    name = rf"Output[ \t]{{0,2}}\((?P<word>{words})\)"
-    alone = re.fullmatch(rf"[*_`\"' \t]{{0,6}}{name}[*_`\"'.! \t]{{0,6}}", prose)
-    if alone:
-        return [_ChoiceHit(reply_format.choices[alone["word"]], "", *alone.span())]
-    found = []
-    clauses = [0, *(mark.end() for mark in _CLAUSE.finditer(prose))]
-    # Each clause is searched once, however many verdicts it has: a reply may repeat one for ever.
-    looked, is_reserved = 0, False
-    for match in re.finditer(rf"{name}[*_`]{{0,4}} is (?:the )?better\b", prose):
-        clause = clauses[bisect_right(clauses, match.start()) - 1]
-        if clause > looked:
-            looked, is_reserved = clause, False
-        is_reserved = is_reserved or _RESERVATION.search(prose, looked, match.start()) is not None
-        looked = match.start()
-        if not is_reserved:
-            slot = reply_format.choices[match["word"]]
-            found.append(_ChoiceHit(slot, match.group(), *match.span()))
-    return found
-
-
-def _two_scores(prose: str, _format: PairReplyFormat) -> list[_ChoiceHit]:
-    """A line of two scores at the beginning or the end; else a score for each assistant."""
-    plain = ascii_digits(prose)
-    pairs = [
-        (match[1], match[2], "", *match.span())
-        for match in _PAIR_LINE.finditer(prose)
-        if match.start() == 0 or match.end() == len(prose)
-    ]
-    pairs += [(match[1], match[2], match[0], *match.span()) for match in _TUPLE.finditer(plain)]
-    for one, other in pairwise(_NAMED.finditer(plain)):
-        if (one["who"], other["who"]) == ("1", "2"):
-            start, end = one.start(), other.end()
-            pairs.append((one[2], other[2], plain[start:end], start, end))
-    hits = []
-    for one_score, other_score, text, start, end in pairs:
-        first, second = float(one_score), float(other_score)
-        choice: PreferenceSlot = "first" if first > second else "second"
-        choice = "tie" if first == second else choice
-        hits.append(_ChoiceHit(choice, text, start, end, (first, second)))
-    return hits
-
-
-def _is_quoted_choice(hit: _ChoiceHit, has: Callable[[str], bool], texts: Sequence[str]) -> bool:
-    """Whether the judged texts contain a verdict too."""
-    if hit.text:
-        return has(hit.text)
-    # A bare letter is in every text; a bare pair of scores counts as quoted where it is a line.
-    return hit.raws is not None and any(
-        (float(match.group(1)), float(match.group(2))) == hit.raws
-        for text in texts
-        for match in _PAIR_LINE.finditer(text)
-    )
-
-
-class PairFormat(NamedTuple):
-    """A format other than JSON for two outputs: how its choice is found and asked for."""
-
-    # Everything in a reply's prose that may be the verdict.
-    find: Callable[[str, PairReplyFormat], list[_ChoiceHit]]
-    # What to answer, given the words of the choices, as the beginning of a message.
-    ask: Callable[[tuple[str, ...]], str]
-    # Whether a template declares words for the choices.
-    has_choices: bool = True
-    # Whether a verdict is complete without the end of its line.
-    closes_itself: bool = False
-
-
-PAIR_FORMATS: Mapping[str, PairFormat] = {
-    "choice": PairFormat(_lettered_choices, lambda words: f"Answer with one of {', '.join(words)}"),
-    "brackets": PairFormat(
-        _bracketed_choices,
-        lambda words: f"Give your verdict as one of {', '.join(f'[[{word}]]' for word in words)}",
-        closes_itself=True,
-    ),
-    "stated": PairFormat(
-        _stated_choices,
-        lambda words: " or ".join(f'Say "Output ({word}) is better"' for word in words),
-    ),
-    "two_scores": PairFormat(
-        _two_scores,
-        lambda _: "Give one score from 1 to 10 to each of the two",
-        has_choices=False,
-    ),
-}
