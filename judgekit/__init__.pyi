@@ -42,6 +42,7 @@ from .errors import (
     JudgeError as JudgeError,
     JudgekitError as JudgekitError,
     ModelError as ModelError,
+    NotComparableError as NotComparableError,
     NotEnoughDataError as NotEnoughDataError,
     RefusalError as RefusalError,
     ReplyFormatError as ReplyFormatError,

@@ -15,6 +15,7 @@ JudgekitError
     BudgetExceededError  the next call would exceed a limit set by the caller
     FrozenCacheError     a frozen cache has no such reply; no call was made
   NotEnoughDataError     the data do not identify the estimate
+  NotComparableError     two runs were not measured the same way
   DownloadError          a published file could not be fetched, or has changed
   ApprovalRefusedError   no stored evidence shows that a version is better
   StoreError             a file that judgekit maintains is newer than the code, locked or damaged
