@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,6 @@ from judgekit.calibration.items import (
     clustered_rate,
     clusters_of,
     estimate_or_undefined,
-    jackknife,
     level_of,
     level_step,
     measurement_level,
@@ -188,7 +187,9 @@ def pass_fail_agreement(aligned: AlignedItems, *, level: float) -> PassFail | No
     return PassFail(
         accuracy=clustered_rate(same, clusters, level=level),
         accuracy_of_all=clustered_rate(right_of_all, clusters_of(aligned.items), level=level),
-        kappa=estimate_or_undefined(cohen_kappa, a, b, labels=binary, clusters=names, level=level),
+        kappa=estimate_or_undefined(
+            cohen_kappa, a, b, labels=binary, ci="smoothed", clusters=names, level=level
+        ),
         ac1=estimate_or_undefined(
             gwet_ac, list(zip(a, b, strict=True)), labels=binary, clusters=names, level=level
         ),
@@ -235,17 +236,29 @@ def clustered_correlation(
     level: float,
 ) -> Estimate:
     """A correlation or another coefficient of scores, with an interval clustered by case."""
-
-    def coefficient(places: np.ndarray, *, level: float) -> Estimate:
-        x, y = a[places].tolist(), b[places].tolist()
-        if method == "icc":
-            return icc(list(zip(x, y, strict=True)), level=level)
-        if method == "ccc":
-            return lin_ccc(x, y, level=level)
-        return correlation(x, y, method, level=level)
-
-    # Kendall's tau compares all pairs of items.
-    return jackknife(coefficient, len(a), clusters, level=level, is_quadratic=method == "kendall")
+    # Smoothed: the textbook intervals assume normal scores, and ratings are coarse and skewed.
+    x, y = a.tolist(), b.tolist()
+    if method != "ccc" and method != "icc":  # noqa: PLR1714 - only so do types know the rest
+        return estimate_or_undefined(
+            correlation, x, y, method, ci="smoothed", clusters=clusters, level=level
+        )
+    near = estimate_or_undefined(lin_ccc, x, y, ci="smoothed", clusters=clusters, level=level)
+    if method == "ccc":
+        return near
+    found = estimate_or_undefined(icc, list(zip(x, y, strict=True)), level=level)
+    if isnan(found.value) or isnan(near.low):
+        return found
+    # ICC(2,1) of two raters differs from their concordance by a part in n only, so that their
+    # intervals are one; the F limits assume normal scores too.
+    return replace(
+        found,
+        low=min(near.low, found.value),
+        high=max(near.high, found.value),
+        reason=None,
+        n=near.n,
+        n_clusters=near.n_clusters,
+        method=near.method.replace("lin", "icc"),
+    )
 
 
 def scale_kappa(aligned: AlignedItems, weights: Weights | None, level: float) -> Estimate:
@@ -255,7 +268,7 @@ def scale_kappa(aligned: AlignedItems, weights: Weights | None, level: float) ->
         aligned,
         "kappa",
         lambda a, b, labels, **options: cohen_kappa(
-            a, b, labels=labels, weights=weights, **options
+            a, b, labels=labels, weights=weights, ci="smoothed", **options
         ),
         level,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nsmallest
 from math import ceil, floor, isnan, nan, sqrt
 from typing import TYPE_CHECKING
@@ -24,7 +24,6 @@ from judgekit.stats.correction import allocate_labels, corrected_mean
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.power import labels_for_ppi
-from judgekit.stats.ppi import ppi_mean
 from judgekit.stats.quantiles import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -55,11 +54,6 @@ _ASSUMED = (
 _NOT_RANDOM = (
     "the judge scores labelled items differently from the rest, so that they do not look like a "
     "random subset; state how they were chosen: --labels-are random or other"
-)
-
-_NOT_CLUSTERED = (
-    "cases have several outputs, and this interval treats outputs as independent: it may be too "
-    "narrow"
 )
 
 _ALL_LABELLED = "every judged item is labelled: the human figure needs no correction"
@@ -178,22 +172,16 @@ def correct_figure(
     if aligned.is_nominal or not len(sides.labels) or not len(sides.others):
         return _uncorrected(sides, what, level, is_nominal=aligned.is_nominal)
     labels_are = options.labels_are or "random"
-    corrected = corrected_mean(*sides.scores, labels_are=labels_are, tuning=tuning, level=level)
+    corrected = corrected_mean(
+        *sides.scores,
+        labels_are=labels_are,
+        tuning=tuning,
+        clusters=sides.clusters if sides.is_clustered else None,
+        level=level,
+    )
     looks = _looks_random(sides, corrected)
-    estimate = corrected.corrected
-    warnings = [*corrected.warnings]
-    estimator = corrected.estimator
+    estimate, warnings = corrected.corrected, [*corrected.warnings]
     raw = sides.raw(labels_are, level) if sides.is_clustered else corrected.raw
-    if sides.is_clustered and not isnan(estimate.value):
-        if labels_are == "random":
-            # Post-stratification has no clustered variance here, and PPI++ has.
-            by_case = ppi_mean(*sides.scores, tuning=tuning, clusters=sides.clusters, level=level)
-            if isnan(by_case.low):
-                estimate = replace(estimate, low=nan, high=nan, reason=by_case.reason)
-            else:
-                estimate, estimator = by_case, "ppi++"
-        else:
-            warnings.append(_NOT_CLUSTERED)
     if options.labels_are is None:
         # Without a statement of how items were chosen, the evidence against randomness decides.
         if looks is False:
@@ -210,7 +198,7 @@ def correct_figure(
         raw=clip_to_unit(raw),
         corrected=clip_to_unit(estimate),
         labels_only=_plain(sides.labels, sides.clusters[0], level),
-        estimator=estimator,
+        estimator=corrected.estimator,
         labels_are="random, assumed" if options.labels_are is None else labels_are,
         n_labels=corrected.n_labels,
         n_unlabelled=len(sides.others),

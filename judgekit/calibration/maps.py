@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
-from math import isfinite, isnan
+from math import fsum, isfinite, isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +17,15 @@ from judgekit.calibration.items import NO_ORDER, clustered_mean
 from judgekit.calibration.join import pool_criteria
 from judgekit.errors import NotEnoughDataError
 from judgekit.fingerprint import fingerprint
-from judgekit.records import Calibration, CalibrationFigure, CalibrationMap
+from judgekit.records import (
+    VALUE_TOLERANCE,
+    Calibration,
+    CalibrationFigure,
+    CalibrationMap,
+    mark_for,
+)
 from judgekit.stats.calibration import (
     choose_map,
-    crossfit,
     fit_affine,
     fit_isotonic,
     fit_platt,
@@ -30,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from judgekit.calibration.inputs import CalibrationOptions
+    from judgekit.calibration.inputs import CalibrationOptions, OutputKey
     from judgekit.calibration.items import AlignedItems
-    from judgekit.records import CalibratedPanel, Criterion, MapMethod, Rubric
+    from judgekit.records import CalibratedPanel, Criterion, MapMethod, PassMarks, Rubric
     from judgekit.stats.calibration import FittedMap
     from judgekit.stats.estimate import Estimate
 
@@ -49,6 +56,7 @@ _DIGITS = 9
 
 # Smaller differences are rounding errors of the fits.
 _SLACK = 1e-12
+_SEVERAL = 2
 _PLATT = "platt"
 
 _FITS: dict[str, Callable[[Sequence[float], Sequence[float]], FittedMap]] = {
@@ -101,6 +109,7 @@ def fit_maps(
         rubric=rubric,
         asked=panel,
         maps=tuple(maps),
+        pass_marks=_overall_marks(rubric, maps, [parts[one.criterion.name][0] for one in maps]),
         without=without,
         n_labels=sum(one.n_labels for one in maps),
         annotators=tuple(sorted({n for a in mapped for item in a.both for n in item.ratings})),
@@ -111,6 +120,33 @@ def fit_maps(
     )
 
 
+def _overall_marks(
+    rubric: Rubric, maps: Sequence[CalibrationMap], parts: Sequence[AlignedItems]
+) -> PassMarks:
+    """Where the weighted mean of mapped values passes; empty where the criteria's marks decide."""
+    weights = {c.name: c.weight for c in rubric.criteria if c.weight}
+    known = {one.criterion.name for one in maps}
+    # A mean over several criteria spreads less than each: it needs marks of its own.
+    if len(weights) < _SEVERAL or not weights.keys() <= known:
+        return ()
+    if all(one.method == "identity" for one in maps):
+        return ()
+    sums: defaultdict[OutputKey, list[tuple[float, float, float]]] = defaultdict(list)
+    for one, aligned in zip(maps, parts, strict=True):
+        weight = weights.get(one.criterion.name)
+        for item in aligned.both if weight else ():
+            judged = one.value_of(min(1.0, max(0.0, aligned.value(float(item.judge or 0)))))
+            sums[item.place].append((weight or 0.0, judged, aligned.value(aligned.label(item))))
+    whole = [
+        [fsum(row[0] * row[side] for row in rows) / fsum(weights.values()) for side in (1, 2)]
+        for rows in sums.values()
+        if len(rows) == len(weights)
+    ]
+    if len(whole) < MIN_LABELS_PER_MAP:
+        return ()
+    return fit_marks(*np.clip(whole, 0, 1).T)
+
+
 _METHODS: dict[str, MapMethod] = {
     "shift": "shift", "affine": "affine", "platt": "platt", "ordinal": "ordinal",
     "isotonic": "isotonic",
@@ -119,13 +155,14 @@ _METHODS: dict[str, MapMethod] = {
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A map, and the cross-fitted values of its kind: each output by a map without its case."""
+    """A map, and values and pass marks of its kind: each output by a map without its case."""
 
     fitted: FittedMap
     out_of_fold: np.ndarray
+    marks: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Sides:
     """Judge and human values on [0, 1], to evaluate a map with."""
 
@@ -143,12 +180,29 @@ class _Sides:
     def gain(self, values: np.ndarray) -> Estimate:
         return self.mean(self.error(self.judge) - self.error(values))
 
-    def passes(self, values: np.ndarray) -> tuple[float, float]:
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The combined labels, by which the humans pass or fail an output, on [0, 1]."""
+        labels = [self.aligned.value(self.aligned.label(item)) for item in self.aligned.both]
+        return np.clip(labels, 0, 1)
+
+    def passes(self, values: np.ndarray, marks: np.ndarray | None = None) -> tuple[float, float]:
         """The share with the human pass decision, and the share that passes."""
-        span = self.aligned.scale.max - self.aligned.scale.min
-        raws = (self.aligned.scale.min + values * span).tolist()
-        passed = np.array([self.aligned.passes(raw) for raw in raws])
+        threshold = nan if self.aligned.threshold is None else self.aligned.threshold
+        passed = values >= (threshold if marks is None else marks) - VALUE_TOLERANCE
         return float((passed == self.aligned.human_pass).mean()), float(passed.mean())
+
+    def crossfit(self, kind: str, folds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Each output's mapped value and pass mark, by a map that was fitted without its case."""
+        values, marks = np.empty(len(folds)), np.full(len(folds), nan)
+        for fold in np.unique(folds):
+            here = folds == fold
+            fitted = _FITS[kind](self.judge[~here].tolist(), self.human[~here].tolist())
+            values[here] = np.clip(fitted.predict(self.judge[here]), 0, 1)
+            if self.aligned.threshold is not None:
+                known = np.clip(fitted.predict(self.judge[~here]), 0, 1)
+                marks[here] = mark_for(self.aligned.threshold, fit_marks(known, self.labels[~here]))
+        return values, marks
 
 
 def fit_map(
@@ -178,11 +232,14 @@ def fit_map(
     chosen, reason = _chosen(sides, cluster_folds(names, seed))
     mapped = judge if chosen is None else chosen.out_of_fold
     accuracy_before, passed_before = sides.passes(judge)
-    accuracy_after, passed_after = sides.passes(mapped)
+    accuracy_after, passed_after = sides.passes(mapped, None if chosen is None else chosen.marks)
     return CalibrationMap(
         criterion=criterion,
         method="identity" if chosen is None else _METHODS[chosen.fitted.kind],
         points=((0.0, 0.0), (1.0, 1.0)) if chosen is None else _points(chosen.fitted),
+        pass_marks=()
+        if chosen is None or aligned.threshold is None
+        else fit_marks(np.clip(chosen.fitted.predict(judge), 0, 1), sides.labels),
         reason=reason,
         error_before=to_measured(sides.mean(sides.error(judge))),
         error_after=to_measured(sides.mean(sides.error(mapped))),
@@ -198,6 +255,26 @@ def fit_map(
         n_cases=len(set(names)),
         n_annotators=len({name for item in both for name in item.ratings}),
     )
+
+
+def fit_marks(values: np.ndarray, labels: np.ndarray) -> PassMarks:
+    """For each human value the mapped value that as large a share of the outputs reaches.
+
+    Equipercentile linking (Kolen & Brennan 2014) at the few thresholds that labels can tell apart:
+    a map predicts means, which vary less than labels, so that a high threshold for labels is too
+    high for its values.
+    """
+    found, counts = np.unique(np.round(values, _DIGITS), return_counts=True)
+    reached = np.cumsum(counts[::-1])[::-1] / len(values)
+    # Halfway down to the next lower value, so that rounding does not decide.
+    cuts = np.round((found + np.concatenate([[found[0]], found[:-1]])) / 2, _DIGITS)
+    thresholds = np.unique(np.round(labels, _DIGITS))
+    if len(thresholds) > _GRID:
+        thresholds = thresholds[np.linspace(0, len(thresholds) - 1, _GRID).round().astype(int)]
+    shares = [(labels >= at - VALUE_TOLERANCE).mean() for at in thresholds]
+    marks = [cuts[np.abs(reached - share).argmin()] for share in shares]
+    rising = np.maximum.accumulate(marks)
+    return tuple(zip(thresholds.tolist(), rising.tolist(), strict=True))
 
 
 def to_measured(found: Estimate) -> CalibrationFigure:
@@ -233,8 +310,7 @@ def _candidates(sides: _Sides, folds: list[int]) -> list[_Candidate]:
         names = [_PLATT if name == "ordinal" else name for name in names]
         first = _PLATT if first == "ordinal" else first
     candidates = [
-        _Candidate(_FITS[name](x, y), np.clip(crossfit(_FITS[name], x, y, folds), 0, 1))
-        for name in names
+        _Candidate(_FITS[name](x, y), *sides.crossfit(name, np.array(folds))) for name in names
     ]
     candidates.sort(key=lambda one: float(sides.error(one.out_of_fold).mean()))
     return sorted(candidates, key=lambda one: one.fitted.kind != first)
@@ -251,7 +327,7 @@ def _why_not(sides: _Sides, candidate: _Candidate) -> str | None:
     if not (gain.low > 0 or (isnan(gain.low) and gain.value > 0 and gain.n >= _ALIKE)):
         return "no map is significantly closer to the labels than the judge's own value"
     own_accuracy, own_share = sides.passes(sides.judge)
-    accuracy, share = sides.passes(candidate.out_of_fold)
+    accuracy, share = sides.passes(candidate.out_of_fold, candidate.marks)
     if accuracy < own_accuracy - _SLACK:
         return (
             f"the {kind} map is closer on the scale, but makes fewer correct pass decisions "

@@ -147,6 +147,10 @@ def _at_chance(
     n = len(aligned.both)
     if n < _FEW:
         return None
+    # A judge with a constant score can be right often, but distinguishes nothing.
+    if len(set(aligned.judge.tolist())) == 1 and len(set(aligned.human.tolist())) > 1:
+        reason = f"it gives all {n} the same score, so agreement is not distinguishable from chance"
+        return "open", reason
     name, kappa = "kappa", agreement.kappa_quadratic
     if isnan(kappa.value):
         name, kappa = "concordance", agreement.ccc
@@ -155,10 +159,6 @@ def _at_chance(
         figure = f"{name} {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}], n {n}"
         reason = f"its agreement with humans is not distinguishable from chance: {figure}"
         return ("no" if kappa.high < _SLIGHT else "open"), reason
-    # A judge with a constant score can be right often, but distinguishes nothing.
-    if len(set(aligned.judge.tolist())) == 1 and len(set(aligned.human.tolist())) > 1:
-        reason = f"it gives all {n} the same score, so agreement is not distinguishable from chance"
-        return "open", reason
     return None
 
 

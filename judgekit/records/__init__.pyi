@@ -15,6 +15,8 @@ from .calibration import (
     CalibrationMap as CalibrationMap,
     CalibrationState as CalibrationState,
     MapMethod as MapMethod,
+    PassMarks as PassMarks,
+    mark_for as mark_for,
 )
 from .case import (
     Case as Case,

@@ -5,15 +5,20 @@ The judges they were fitted for, and their state in a run.
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_right
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from math import fsum
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from judgekit.fingerprint import fingerprint
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
-from judgekit.records.rubric import Criterion, Rubric
+from judgekit.records.rubric import Criterion, Rubric, meets_threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MapMethod = Literal["identity", "shift", "affine", "platt", "ordinal", "isotonic"]
 """How a map was fitted; `identity` where no map was shown to reduce the error."""
@@ -33,6 +38,33 @@ class CalibrationFigure(Record):
 
     high: Finite | None = None
     level: Fraction
+
+
+def _rising(marks: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+    for (value, mark), (higher, then) in pairwise(marks):
+        if not value < higher or then < mark:
+            raise ValueError("pass marks rise in the human value and never fall")
+    return marks
+
+
+PassMarks = Annotated[tuple[tuple[Fraction, Fraction], ...], AfterValidator(_rising)]
+"""Pairs of a threshold for human values and the mapped value that as many outputs reach, rising."""
+
+
+def mark_for(threshold: float, marks: PassMarks) -> float:
+    """The mapped value from which an output passes.
+
+    Args:
+        threshold: The human value from which it passes, on [0, 1].
+        marks: The marks that were fitted for human values; may be empty.
+
+    Returns:
+        The mark of the lowest human value that reaches the threshold; the threshold itself where
+        no mark was fitted so high.
+    """
+    # Between two human values every threshold passes the same outputs: the mark is one.
+    reached = (mark for value, mark in marks if meets_threshold(value, threshold))
+    return next(reached, threshold)
 
 
 class CalibratedJudge(Record):
@@ -91,6 +123,9 @@ class CalibrationMap(Record):
     points: Annotated[tuple[tuple[Fraction, Fraction], ...], Field(min_length=1)]
     """Pairs of judge value and human value on [0, 1]; linear between them, constant beyond."""
 
+    pass_marks: Annotated[PassMarks, Field(exclude_if=operator.not_)] = ()
+    """Where mapped values pass, so that as many do as by the labels; empty in files of before."""
+
     reason: str | None = None
     """Why the judge's value is left unchanged, where it is."""
 
@@ -125,6 +160,17 @@ class CalibrationMap(Record):
                 raise ValueError("the points of a map rise in the judge's value and never fall")
         return self
 
+    def mark_of(self, threshold: float) -> float:
+        """The mapped value from which an output passes.
+
+        Args:
+            threshold: The value from which the criterion passes by human labels, on [0, 1].
+
+        Returns:
+            The threshold itself where the judge's value is left unchanged, or no mark was fitted.
+        """
+        return threshold if self.method == "identity" else mark_for(threshold, self.pass_marks)
+
     def value_of(self, value: float) -> float:
         """The expected human label.
 
@@ -154,6 +200,10 @@ class Calibration(Record):
     maps: Annotated[tuple[CalibrationMap, ...], Field(min_length=1)]
     """A map for each criterion with enough labels, in the rubric's order."""
 
+    pass_marks: Annotated[PassMarks, Field(exclude_if=operator.not_)] = ()
+    """Where the mapped overall value passes, with the weights of `rubric`; empty where the marks of
+    the criteria decide."""
+
     without: dict[Name, Name] = Field(default_factory=dict)
     n_labels: Count
     annotators: tuple[Name, ...]
@@ -161,6 +211,26 @@ class Calibration(Record):
     label_set: Name
     fitted_at: AwareDatetime
     judgekit: Name
+
+    def overall_mark(self, rubric: Rubric, maps: Mapping[str, CalibrationMap]) -> float:
+        """The overall value from which an output passes by a rubric.
+
+        Args:
+            rubric: The rubric as it is now.
+            maps: The maps that apply, by the names of its criteria.
+
+        Returns:
+            The mark fitted for the overall value; where the weights differ from those it was fitted
+            with or some map does not apply, the weighted mean of the criteria's marks.
+        """
+        threshold = rubric.pass_threshold
+        then, now = ({c.name: c.weight for c in one.criteria} for one in (self.rubric, rubric))
+        if self.pass_marks and then == now and maps.keys() == {m.criterion.name for m in self.maps}:
+            return mark_for(threshold, self.pass_marks)
+        marks = {name: one.mark_of(threshold) for name, one in maps.items()}
+        weights = now if any(now.values()) else dict.fromkeys(now, 1.0)
+        parts = (weight * marks.get(name, threshold) for name, weight in weights.items())
+        return fsum(parts) / fsum(weights.values())
 
     def map_of(self, criterion: Criterion) -> CalibrationMap | None:
         """The map of just this criterion.

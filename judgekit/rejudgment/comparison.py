@@ -329,7 +329,9 @@ def _kappa(
     weights: Weights | None,
 ) -> Kappa | None:
     try:
-        return cohen_kappa(old, new, labels=labels, weights=weights, clusters=cases, level=level)
+        return cohen_kappa(
+            old, new, labels=labels, weights=weights, ci="smoothed", clusters=cases, level=level
+        )
     except NotEnoughDataError:
         return None
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from judgekit.atomic_write import write_text_atomically
 from judgekit.errors import SettingsError, StoreError
 from judgekit.formats import as_path
+from judgekit.records import mark_for
 from judgekit.report import message, numbers
 from judgekit.scoring import format_measurement
 
@@ -58,13 +59,17 @@ def map_file_name(calibration: Calibration) -> str:
 
 def map_summary_lines(calibration: Calibration) -> list[str]:
     """The effects of the maps, in some lines for each criterion."""
-    lines = [line for one in calibration.maps for line in _lines(one)]
+    threshold = calibration.rubric.pass_threshold
+    lines = [line for one in calibration.maps for line in _lines(one, threshold)]
+    if calibration.pass_marks:
+        mark = mark_for(threshold, calibration.pass_marks)
+        lines.append(f"overall: calibrated values pass from {mark:.2f} instead of {threshold:.2f}")
     return lines + [
         f"{message.printable(n)}: no map: {why}" for n, why in calibration.without.items()
     ]
 
 
-def _lines(one: CalibrationMap) -> list[str]:
+def _lines(one: CalibrationMap, pass_threshold: float) -> list[str]:
     name = f"{message.printable(one.criterion.name)}: "
     rests = f"{numbers.format_count(one.n_labels, 'label')}, kappa {format_measurement(one.kappa)}"
     if one.method == "identity":
@@ -80,6 +85,10 @@ def _lines(one: CalibrationMap) -> list[str]:
         f"(human {one.passed_by_people:.0%}); "
         f"correct decisions {one.accuracy_before:.0%} -> {one.accuracy_after:.0%}"
     )
+    own = one.criterion.pass_value
+    threshold = pass_threshold if own is None else own
+    mark = one.mark_of(threshold)
+    lines.append(f"  calibrated values pass from {mark:.2f} instead of {threshold:.2f}")
     return lines
 
 

@@ -21,9 +21,16 @@ from judgekit.scoring.panel import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from judgekit.records import CalibratedPanel, Criterion, JudgeFailure, Judgment, Rubric
+    from judgekit.records import (
+        CalibratedPanel,
+        CalibrationMap,
+        Criterion,
+        JudgeFailure,
+        Judgment,
+        Rubric,
+    )
     from judgekit.scoring.panel import Member
 
 _SINGLE_JUDGE = RunPanel()
@@ -60,7 +67,7 @@ def conclude(
     # that is missing, failed repeats included, were worst or best. `passed` is decided only where
     # both agree, so that a judge who fails on the bad outputs cannot improve a verdict.
     tallies = tally_criteria(rubric, judgments, failures, panel)
-    bounds = overall_bounds(tallies, rubric)
+    bounds = overall_bounds(tallies, rubric.pass_threshold)
     return Verdict(
         case_id=case_id,
         variant=variant,
@@ -114,7 +121,7 @@ class Bounds(NamedTuple):
     """Whether the verdict passes; None where what is missing could decide."""
 
 
-def overall_bounds(tallies: Sequence[CriterionTally], rubric: Rubric) -> Bounds:
+def overall_bounds(tallies: Sequence[CriterionTally], pass_threshold: float) -> Bounds:
     """The overall value of the criteria, its bounds, and whether it passes."""
     weighted: list[tuple[float, float | None]] = []
     required: list[tuple[float, float | None]] = []
@@ -129,7 +136,7 @@ def overall_bounds(tallies: Sequence[CriterionTally], rubric: Rubric) -> Bounds:
             required.append((verdict.weight, verdict.value))
             thresholds.append((low, high, threshold))
     value, low, high = _known_mean(weighted), weighted_mean(lows), weighted_mean(highs)
-    thresholds.append((low, high, rubric.pass_threshold))
+    thresholds.append((low, high, pass_threshold))
     # Decided only where the worst and the best case agree, overall and for each required criterion.
     passed: bool | None = True
     for at_worst, at_best, threshold in thresholds:
@@ -184,13 +191,15 @@ class CriterionTally(NamedTuple):
             result = PanelValue(result.value, 0, 1)
         return cls.of(criterion, rubric, result, n=n, n_failed=n_failed)
 
-    def mapped(self, map_value: Callable[[float], float]) -> Self:
-        """The tally with its value and bounds mapped."""
-        own = self.verdict.value
-        value = None if own is None else map_value(own)
-        passed = None if value is None else meets_threshold(value, self.threshold)
+    def mapped(self, fitted: CalibrationMap) -> Self:
+        """The tally with its value, bounds and threshold mapped."""
+        own, threshold = self.verdict.value, fitted.mark_of(self.threshold)
+        value = None if own is None else fitted.value_of(own)
+        # Mapped values spread less than labels: by the labels' threshold too few would pass.
+        passed = None if value is None else meets_threshold(value, threshold)
         verdict = self.verdict.model_copy(update={"value": value, "passed": passed})
-        return type(self)(verdict, self.threshold, map_value(self.low), map_value(self.high))
+        low, high = fitted.value_of(self.low), fitted.value_of(self.high)
+        return type(self)(verdict, threshold, low, high)
 
 
 def _known_mean(parts: Sequence[tuple[float, float | None]]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.records import CalibrationInUse, RunPanel, UncalibratedVerdict
+from judgekit.records import VALUE_TOLERANCE, CalibrationInUse, RunPanel, UncalibratedVerdict
 from judgekit.scoring.aggregate import overall_bounds, tally_criteria
 
 if TYPE_CHECKING:
@@ -65,9 +65,15 @@ def calibration_in_use(
         words = f"partly {words}; no map for {names}"
         if not applied:
             state, words = "uncalibrated", f"uncalibrated: these maps have none for {names}"
-    return CalibrationInUse(
+    use = CalibrationInUse(
         state=state, words=words, path=path, calibration=calibration, applied=tuple(applied)
     )
+    mark, threshold = calibration.overall_mark(rubric, use.maps(rubric)), rubric.pass_threshold
+    if not applied or abs(mark - threshold) <= VALUE_TOLERANCE:
+        return use
+    # A value below the rubric's threshold can pass: the reader of a run has to know why.
+    words += f"; calibrated values pass from {mark:.2f} instead of {threshold:.2f}"
+    return use.model_copy(update={"words": words})
 
 
 def apply_calibration(
@@ -77,14 +83,13 @@ def apply_calibration(
     # The judgments stay as they are: value, passed and criteria are computed again from calibrated
     # values, and `uncalibrated` keeps those of the judge's own.
     maps = use.maps(rubric)
-    if not maps:
+    if use.calibration is None or not maps:
         return verdict
     own = tally_criteria(rubric, verdict.judgments, verdict.failures, panel)
     mapped = [
-        one if (fitted := maps.get(one.verdict.name)) is None else one.mapped(fitted.value_of)
-        for one in own
+        one if (fitted := maps.get(one.verdict.name)) is None else one.mapped(fitted) for one in own
     ]
-    bounds = overall_bounds(mapped, rubric)
+    bounds = overall_bounds(mapped, use.calibration.overall_mark(rubric, maps))
     return verdict.model_copy(
         update={
             "value": bounds.value,

@@ -13,7 +13,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import (
-    IntervalMethod,
+    PairInterval,
     Weights,
     above_chance,
     category_weights,
@@ -22,6 +22,7 @@ from judgekit.stats.agreement_coefficients import (
 )
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
+from judgekit.stats.influence import kappa_of, smoothed_interval
 from judgekit.stats.intervals import proportion, share_interval
 from judgekit.stats.method_comparison import (
     BlandAltman,
@@ -103,7 +104,7 @@ def cohen_kappa(
     *,
     labels: Sequence[Hashable],
     weights: Weights | None = None,
-    ci: IntervalMethod = "jackknife",
+    ci: PairInterval = "jackknife",
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> Kappa:
@@ -119,38 +120,47 @@ def cohen_kappa(
         b: Labels of the other, in the order of `a`.
         labels: The whole scale in order, unused labels included: they set the distances.
         weights: None, `linear`, `quadratic` or `ordinal`.
-        ci: `jackknife` (on Fisher's z, keeps its level from 20 items on), `analytic` (normal) or
-            `none`.
-        clusters: The case of each pair; the jackknife leaves out whole cases.
+        ci: `jackknife` (on Fisher's z, keeps its level from 20 items on if no label is rare),
+            `smoothed` (with pseudo-items; keeps it from 12 items on, rare labels and perfect
+            agreement included), `analytic` (normal) or `none`.
+        clusters: The case of each pair; `jackknife` and `smoothed` treat cases as the items.
         level: Confidence level in (0, 1).
 
     Returns:
         Kappa; nan where both raters gave one and the same label throughout, 0 where one did. At
-        1 there is no interval, but `agreement_low`. `n` counts items, or cases.
+        1 only the smoothed method has an interval; `agreement_low` is always there. `n` counts
+        items, or cases.
 
     Example:
         >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1], labels=[1, 2]).value
         0.5
     """
-    check_choice("interval", ci, get_args(IntervalMethod))
-    table, without, n_missing = _tables(a, b, labels, clusters)
-    w = category_weights(labels, weights)
+    check_choice("interval", ci, get_args(PairInterval))
+    pairs, w = _label_pairs(a, b, labels, clusters), category_weights(labels, weights)
+    table = pairs.table
     value, po, pe = (float(x) for x in _beyond_chance(table, w))
     n, same = int(table.sum()), int(np.trace(table))
     se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
-    half = normal_quantile(level) * se
-    left_out = _beyond_chance(without, w)[0]
-    flat = "the large-sample standard error is 0"
-    ends = interval_by(ci, value, left_out, half, level=level, undefined=_CONSTANT, flat=flat)
+    if ci == "smoothed":
+        places = (side.astype(float) for side in np.divmod(pairs.cells, pairs.q))
+        ends = smoothed_interval(
+            value, kappa_of(w), *places, levels=np.arange(pairs.q), codes=pairs.codes, level=level,
+            undefined=_CONSTANT,
+        )  # fmt: skip
+    else:
+        half = normal_quantile(level) * se
+        left_out = _beyond_chance(pairs.without_each(), w)[0]
+        flat = "the large-sample standard error is 0"
+        ends = interval_by(ci, value, left_out, half, level=level, undefined=_CONSTANT, flat=flat)
     return Kappa(
         value=value,
         **ends._asdict(),
         level=level,
-        n=len(without),
-        n_missing=n_missing,
+        n=pairs.n,
+        n_missing=pairs.n_missing,
         method=f"kappa, {ci}" + ("" if clusters is None else ", clustered"),
         se=se,
-        n_clusters=None if clusters is None else len(without),
+        n_clusters=None if clusters is None else pairs.n,
         n_observations=n,
         po=po,
         pe=pe,
@@ -182,32 +192,63 @@ def scott_pi(
     pairs, _ = known_labels(a, b)
     # Pi has no weights, so unused labels change nothing: the scale is not needed.
     labels = list(dict.fromkeys(label for pair in pairs for label in pair))
-    table, without, n_missing = _tables(a, b, labels, clusters)
+    counted = _label_pairs(a, b, labels, clusters)
     equal = np.eye(len(labels))
-    value, po, pe = (float(x) for x in _beyond_chance(table, equal, pooled=True))
-    left_out = _beyond_chance(without, equal, pooled=True)[0]
+    value, po, pe = (float(x) for x in _beyond_chance(counted.table, equal, pooled=True))
+    left_out = _beyond_chance(counted.without_each(), equal, pooled=True)[0]
     ends = coefficient_interval(value, left_out, level=level, undefined=_CONSTANT)
     return ScottPi(
         value=value,
         **ends._asdict(),
         level=level,
-        n=len(without),
-        n_missing=n_missing,
+        n=counted.n,
+        n_missing=counted.n_missing,
         method="pi, jackknife" + ("" if clusters is None else ", clustered"),
-        n_clusters=None if clusters is None else len(without),
-        n_observations=int(table.sum()),
+        n_clusters=None if clusters is None else counted.n,
+        n_observations=len(counted.cells),
         po=po,
         pe=pe,
     )
 
 
-def _tables(
+class _LabelPairs(NamedTuple):
+    """The pairs that have both labels, as cells of a table."""
+
+    # Pairs are coded as cells, so that millions of items become one bincount.
+    cells: np.ndarray
+    codes: np.ndarray | None
+    q: int
+    n_missing: int
+
+    @property
+    def n(self) -> int:
+        """Independent units: items, or cases."""
+        return len(self.cells) if self.codes is None else int(self.codes.max()) + 1
+
+    @property
+    def table(self) -> np.ndarray:
+        """Counts of the pairs of labels."""
+        return np.bincount(self.cells, minlength=self.q**2).reshape(self.q, self.q)
+
+    def without_each(self) -> np.ndarray:
+        """The table without each item or case."""
+        whole, q = self.table.ravel(), self.q
+        if self.codes is None:
+            # Items in one cell leave out the same table: computed once per cell, not per item.
+            used, item = np.unique(self.cells, return_inverse=True)
+            parts = np.eye(q * q, dtype=int)[used]
+            return np.asarray((whole - parts)[item].reshape(-1, q, q))
+        parts = np.zeros((self.n, q * q), dtype=int)
+        np.add.at(parts, (self.codes, self.cells), 1)
+        return np.asarray((whole - parts).reshape(-1, q, q))
+
+
+def _label_pairs(
     a: Sequence[Hashable],
     b: Sequence[Hashable],
     labels: Sequence[Hashable],
     clusters: Sequence[Hashable] | None,
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Counts of label pairs: all, and without each item or case; and how many pairs lack one."""
+) -> _LabelPairs:
     pairs, places = known_labels(a, b)
     if not pairs:
         raise NotEnoughDataError("no item has a label of both raters")
@@ -218,20 +259,9 @@ def _tables(
     if clusters is not None and len(clusters) != len(a):
         raise ValueError(f"{len(a)} pairs, but {len(clusters)} cluster names")
     q = len(labels)
-    # Pairs are coded as cells of the table, so that millions of items become one bincount.
     cells = np.array([rank[x] * q + rank[y] for x, y in pairs])
-    whole = np.bincount(cells, minlength=q * q)
-    if clusters is None:
-        # Items in one cell leave out the same table: it is computed once per cell, not per item.
-        used, item = np.unique(cells, return_inverse=True)
-        parts = np.eye(q * q, dtype=int)[used]
-        without = (whole - parts)[item]
-    else:
-        codes = cluster_codes(clusters, places)
-        parts = np.zeros((int(codes.max()) + 1, q * q), dtype=int)
-        np.add.at(parts, (codes, cells), 1)
-        without = whole - parts
-    return whole.reshape(q, q), without.reshape(-1, q, q), len(a) - len(pairs)
+    codes = None if clusters is None else cluster_codes(clusters, places)
+    return _LabelPairs(cells, codes, q, len(a) - len(pairs))
 
 
 def _beyond_chance(

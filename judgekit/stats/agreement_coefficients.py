@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Weights = Literal["linear", "quadratic", "ordinal"]
 IntervalMethod = Literal["jackknife", "analytic", "none"]
+PairInterval = Literal["jackknife", "smoothed", "analytic", "none"]
 
 # Chance agreement within this of 1 makes the coefficient 0/0, whatever the last digits say.
 _ROUNDING = 1e-12

@@ -5,17 +5,24 @@ The estimators are also in `ppi` and `rogan_gladen`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
-from judgekit.stats.intervals import difference_of_proportions, mean, proportion
-from judgekit.stats.missing import DIGITS, floats, known_pairs, known_scores
+from judgekit.stats.intervals import difference_of_proportions, mean, proportion, wilson
+from judgekit.stats.missing import (
+    DIGITS,
+    cluster_codes,
+    floats,
+    known_columns,
+    known_pairs,
+    known_scores,
+)
 from judgekit.stats.ppi import (
     CrossfitMean,
     LamTuning,
@@ -37,7 +44,7 @@ from judgekit.stats.rogan_gladen import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
 __all__ = [
     "ActiveMean",
@@ -115,6 +122,7 @@ def corrected_mean(
     *,
     labels_are: LabelsAre,
     tuning: LamTuning = "plug-in",
+    clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
     level: float = 0.95,
 ) -> CorrectedMean:
     """A judge's mean corrected by human labels, with the estimator that fits their sampling.
@@ -132,11 +140,15 @@ def corrected_mean(
             the whole target.
         labels_are: `random` or `other`.
         tuning: How PPI++ is tuned, as in `ppi_mean`.
+        clusters: The case of each labelled item, and of each other item. With them a random
+            subset is corrected by PPI++, and Rogan & Gladen's counts are divided by the design
+            effect of the cases.
         level: Confidence level in (0, 1).
 
     Returns:
-        The corrected mean beside the raw one. Refused with a reason below 20 labels (10 a class
-        for Rogan & Gladen), or where the judge may be no better than chance.
+        The corrected mean beside the raw one; never a mean without its interval. Refused with a
+        reason below 20 labels (10 a class for Rogan & Gladen), or where the judge may be no better
+        than chance. `raw` and `labels_only` treat items as independent.
 
     Raises:
         NotEnoughDataError: When there is no label, or no score of another item.
@@ -148,17 +160,17 @@ def corrected_mean(
     if len(y) == 0 or len(others) == 0:
         raise NotEnoughDataError(f"{len(y)} labelled items and {len(others)} others to correct")
     binary = bool(np.isin(np.concatenate([y, f, others]), (0, 1)).all())
+    known = _known_clusters(clusters, labels, judge_labeled, judge_unlabeled)
     if labels_are == "other":
-        return _from_elsewhere(y, f, others, binary=binary, level=level)
-    estimator = "post-stratified" if binary else "ppi++"
-    fit = poststratified_mean if binary else partial(ppi_mean, tuning=tuning)
-    scores = y.tolist(), f.tolist(), others.tolist()
-    reason = f"{len(y)} labels; a correction needs {_MIN_LABELS}"
-    corrected = (
-        undefined_estimate(reason, n=len(y), method=estimator, level=level)
-        if len(y) < _MIN_LABELS
-        else fit(*scores, level=level)
+        return _from_elsewhere(y, f, others, known, binary=binary, level=level)
+    # Post-stratification has no clustered variance here, and PPI++ has.
+    estimator = "post-stratified" if binary and known is None else "ppi++"
+    fit = (
+        partial(ppi_mean, tuning=tuning, clusters=_names(known))
+        if estimator == "ppi++"
+        else poststratified_mean
     )
+    corrected = _of_random_subset(y, f, others, fit, estimator=estimator, level=level)
     check = (
         labels_look_random(f.tolist(), others.tolist()) if min(len(y), len(others)) > 1 else None
     )
@@ -183,11 +195,59 @@ def corrected_mean(
     )
 
 
+def _of_random_subset(
+    y: np.ndarray,
+    f: np.ndarray,
+    others: np.ndarray,
+    fit: Callable[..., Estimate],
+    *,
+    estimator: str,
+    level: float,
+) -> Estimate:
+    reason: str | None = f"{len(y)} labels; a correction needs {_MIN_LABELS}"
+    if len(y) >= _MIN_LABELS:
+        found = fit(y.tolist(), f.tolist(), others.tolist(), level=level)
+        if isnan(found.value) or not isnan(found.low):
+            return found
+        reason = found.reason
+    reason = reason or "it has no interval"
+    return undefined_estimate(reason, n=len(y), method=estimator, level=level)
+
+
+def _names(clusters: tuple[np.ndarray, np.ndarray] | None) -> tuple[list[int], list[int]] | None:
+    return None if clusters is None else (clusters[0].tolist(), clusters[1].tolist())
+
+
+def _known_clusters(
+    clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None,
+    labels: Sequence[float | None],
+    judge_labeled: Sequence[float | None],
+    judge_unlabeled: Sequence[float | None],
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The cases of the known labelled items and of the other known items, in one numbering."""
+    if clusters is None:
+        return None
+    sizes = len(labels), len(judge_unlabeled)
+    if (len(clusters[0]), len(clusters[1])) != sizes:
+        raise ValueError(f"{sizes[0]} and {sizes[1]} items; each needs the name of its case")
+    _, places = known_columns(labels, judge_labeled)
+    rest = np.flatnonzero(~np.isnan(floats(judge_unlabeled))).tolist()
+    names = [*(clusters[0][i] for i in places), *(clusters[1][i] for i in rest)]
+    codes = cluster_codes(names, range(len(names)))
+    return codes[: len(places)], codes[len(places) :]
+
+
 def _from_elsewhere(
-    y: np.ndarray, f: np.ndarray, others: np.ndarray, *, binary: bool, level: float
+    y: np.ndarray,
+    f: np.ndarray,
+    others: np.ndarray,
+    clusters: tuple[np.ndarray, np.ndarray] | None,
+    *,
+    binary: bool,
+    level: float,
 ) -> CorrectedMean:
     if binary:
-        corrected = _rogan_gladen(y, f, others, level)
+        corrected = _rogan_gladen(y, f, others, clusters, level)
     else:
         # Error rates by class are all that such labels identify; a score has no two classes.
         reason = (
@@ -206,22 +266,69 @@ def _from_elsewhere(
     )
 
 
-def _rogan_gladen(y: np.ndarray, f: np.ndarray, others: np.ndarray, level: float) -> Estimate:
+def _rogan_gladen(
+    y: np.ndarray,
+    f: np.ndarray,
+    others: np.ndarray,
+    clusters: tuple[np.ndarray, np.ndarray] | None,
+    level: float,
+) -> Estimate:
     n_pos, n_neg = int(y.sum()), int((1 - y).sum())
     true_pos, true_neg = int((y * f).sum()), int(((1 - y) * (1 - f)).sum())
+    effect, df = (1.0, inf) if clusters is None else _case_effect(y, f, others, clusters)
+    if not df > 0:
+        reason = "the labels of a class, or the other items, are of one case"
+        return undefined_estimate(reason, n=len(others), method="rogan-gladen, lee", level=level)
     found = corrected_pass_rate(
-        int(others.sum()), len(others), true_pos, n_pos, true_neg, n_neg, level=level
-    )
-    # TPR + TNR - 1 is the difference of two independent rates. Where its interval reaches 0 the
-    # correction divides by what may be nothing.
-    better = difference_of_proportions(true_pos, n_pos, n_neg - true_neg, n_neg, level=level)
-    if found.reason is not None or better.low > 0:
+        int(others.sum()), len(others), true_pos, n_pos, true_neg, n_neg, design_effect=effect,
+        df=df, level=level,
+    )  # fmt: skip
+    if found.reason is not None:
         return found
+    # TPR + TNR - 1 is the difference of two rates. Where its interval (Newcombe 1998, from
+    # Wilson's) reaches 0 the correction divides by what may be nothing.
+    tpr_low, tnr_low = (
+        wilson(rate, n / effect, level=level)[0]
+        for rate, n in ((found.tpr, n_pos), (found.tnr, n_neg))
+    )
+    youden = found.tpr + found.tnr - 1
+    low = youden - sqrt((found.tpr - tpr_low) ** 2 + (found.tnr - tnr_low) ** 2)
+    if low > 0:
+        return replace(found, n_clusters=None if clusters is None else _n_cases(clusters))
     reason = (
-        f"TPR + TNR - 1 is {better.value:.2f} [{better.low:.2f}, {better.high:.2f}]: too weak a"
-        " judge to correct by, which may be no better than chance"
+        f"TPR + TNR - 1 is {youden:.2f} and may be as low as {low:.2f}: too weak a judge to correct"
+        " by, which may be no better than chance"
     )
     return undefined_estimate(reason, n=len(others), method=found.method, level=level)
+
+
+def _n_cases(clusters: tuple[np.ndarray, np.ndarray]) -> int:
+    return len(np.unique(np.concatenate(clusters)))
+
+
+def _case_effect(
+    y: np.ndarray, f: np.ndarray, others: np.ndarray, clusters: tuple[np.ndarray, np.ndarray]
+) -> tuple[float, float]:
+    """The design effect of cases on Rogan & Gladen's rate, and the degrees of freedom left."""
+    # The contribution of each item to the rate by the delta method. The rates are smoothed: with no
+    # error seen, nothing would tell how errors of one case go together, and cases then count once.
+    tpr, fpr = ((f[y == side].sum() + 1) / ((y == side).sum() + 2) for side in (1, 0))
+    p = (others.sum() + 1) / (len(others) + 2)
+    youden = max(tpr - fpr, _FLAT)
+    rate = min(1.0, max(0.0, (p - fpr) / youden))
+    of_labels = np.where(
+        y == 1,
+        -rate * (f - tpr) / max(1.0, y.sum()),
+        -(1 - rate) * (f - fpr) / max(1.0, (1 - y).sum()),
+    )
+    pulls = np.concatenate([of_labels, (others - p) / len(others)])
+    cases = np.bincount(np.concatenate(clusters), pulls)
+    # The sample with the fewest cases bounds what is known of the variance between cases.
+    fewest = min(
+        len(np.unique(part)) for part in (clusters[0][y == 1], clusters[0][y == 0], clusters[1])
+    )
+    effect = float((cases**2).sum() / (pulls**2).sum()) if pulls.any() else 1.0
+    return max(1.0, effect), fewest - 1
 
 
 def _plain(x: np.ndarray, level: float) -> Estimate:

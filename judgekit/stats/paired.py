@@ -6,8 +6,8 @@ For independent samples see `intervals`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import fsum, inf, isnan, nan, sqrt
-from typing import TYPE_CHECKING, TypeVar
+from math import cbrt, fsum, inf, isnan, nan, sqrt
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import (
@@ -20,6 +20,7 @@ from judgekit.stats.estimate import (
 from judgekit.stats.intervals import share_interval, wilson
 from judgekit.stats.quantiles import (
     SLACK,
+    check_choice,
     check_level,
     normal_p_value,
     normal_quantile,
@@ -35,6 +36,15 @@ if TYPE_CHECKING:
 
 # `step` for values on [0, 1]: half pseudo-items stand a twentieth of the scale from 0.
 VALUE_STEP = 0.05
+
+# A smaller skewness bends the t distribution by less than rounding does.
+_STRAIGHT = 1e-6
+
+DifferenceInterval = Literal["t", "skewed"]
+_DIFFERENCE_METHODS = {
+    "t": "t with half pseudo-items",
+    "skewed": "t with half pseudo-items, widened for skewness",
+}
 
 # With fewer items every flip of signs is tried: 2^14 of them at most.
 _SIGN_FLIP_BELOW = 15
@@ -81,6 +91,7 @@ def paired_difference(
     b: Sequence[float | None],
     *,
     step: float = 1.0,
+    ci: DifferenceInterval = "t",
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> PairedDifference:
@@ -95,6 +106,9 @@ def paired_difference(
         a: Scores of the first variant; nan and None are missing.
         b: Scores of the second, in the order of `a`.
         step: One step of the scale, more than 0: 1 for ratings 1-5 and for pass/fail.
+        ci: `t`, or `skewed`, which is widened by the interval of Hall's transformation (1992): for
+            differences with a long tail, such as costs or rare large changes, of which `t` covers
+            80 to 92 % of lognormal means with 12 to 100 items and `skewed` 92 to 96 %.
         clusters: The case of each pair; a case counts once, with its mean on each side.
         level: Confidence level in (0, 1).
 
@@ -103,6 +117,7 @@ def paired_difference(
         one. With one case the interval is nan.
     """
     check_level(level)
+    check_choice("interval", ci, get_args(DifferenceInterval))
     if len(a) != len(b):
         raise ValueError(f"{len(a)} scores of A, but {len(b)} of B")
     (step,) = require(step=step)
@@ -117,13 +132,7 @@ def paired_difference(
     # What is only rounding of floats is no difference: it would give a p where no item differs.
     d = [0.0 if abs(y - x) <= SLACK else y - x for x, y in zip(*sides, strict=True)]
     n, value, sd = len(d), fsum(d) / len(d), standard_deviation(d)
-    low = high = se = nan
-    if n > 1:
-        centre = fsum(d) / (n + 1)
-        variance = (fsum(v * v for v in d) + step * step - (n + 1) * centre * centre) / n
-        se = sqrt(variance / (n + 1))
-        half = t_quantile(level, n - 1) * se
-        low, high = centre - half, centre + half
+    low, high, se = _difference_ends(d, step, ci, level) if n > 1 else (nan, nan, nan)
     apart = standard_deviation(sides[0]) ** 2 + standard_deviation(sides[1]) ** 2
     p_value, p_method = _difference_p(d)
     return PairedDifference(
@@ -133,7 +142,7 @@ def paired_difference(
         level=level,
         n=n,
         n_missing=sum(_missing(x) or _missing(y) for x, y in zip(a, b, strict=True)),
-        method="t with half pseudo-items" + ("" if clusters is None else ", clustered"),
+        method=_DIFFERENCE_METHODS[ci] + ("" if clusters is None else ", clustered"),
         se=se,
         df=n - 1,
         n_clusters=None if clusters is None else n,
@@ -144,6 +153,39 @@ def paired_difference(
         reason="one item only" if n == 1 else None,
         note=None if any(d) else "no item differs: p is undefined",
     )
+
+
+def _difference_ends(
+    d: Sequence[float], step: float, ci: DifferenceInterval, level: float
+) -> tuple[float, float, float]:
+    """The ends of the interval, and the standard error of the mean with its pseudo-items."""
+    n = len(d)
+    centre = fsum(d) / (n + 1)
+    variance = (fsum(v * v for v in d) + step * step - (n + 1) * centre * centre) / n
+    se = sqrt(variance / (n + 1))
+    half = t_quantile(level, n - 1) * se
+    low, high = centre - half, centre + half
+    if ci == "skewed":
+        less, more = _skewed_ends(d, centre, variance, level)
+        low, high = min(low, less), max(high, more)
+    return low, high, se
+
+
+def _skewed_ends(
+    d: Sequence[float], centre: float, variance: float, level: float
+) -> tuple[float, float]:
+    """The interval by Hall's transformation, which takes the skewness out of the t statistic."""
+    n = len(d)
+    skewness = fsum((v - centre) ** 3 for v in d) / (n + 1) / variance**1.5
+    # Small samples seldom hold the tail and understate the skewness (it cannot exceed the root of
+    # n). The factor was chosen by simulation of lognormal differences, n from 12 to 100.
+    bend = skewness * (1 + 10 / n) / sqrt(n + 1)
+    if abs(bend) < _STRAIGHT:
+        return inf, -inf
+    se, t = sqrt(variance / (n + 1)), t_quantile(level, n - 1)
+    # Hall (1992), On the removal of skewness by transformation, inverse of his cubic g.
+    high, low = (centre - (cbrt(1 + bend * (x - bend / 6)) - 1) * 3 / bend * se for x in (-t, t))
+    return low, high
 
 
 _DifferenceT = TypeVar("_DifferenceT", bound="PairedDifference | PairedProportions")

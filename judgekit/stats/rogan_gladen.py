@@ -6,7 +6,7 @@ The correction is that of Rogan and Gladen.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import inf, isinf, isnan, nan, sqrt
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -19,6 +19,7 @@ from judgekit.stats.quantiles import (
     normal_quantile,
     require,
     require_whole,
+    t_quantile,
 )
 
 CorrectionInterval = Literal["lee", "bootstrap"]
@@ -142,6 +143,8 @@ def corrected_pass_rate(
     n_neg: int,
     *,
     ci: CorrectionInterval = "lee",
+    design_effect: float = 1.0,
+    df: float = inf,
     min_labels: int = 10,
     n_resamples: int = 2000,
     rng: np.random.Generator | None = None,
@@ -163,21 +166,24 @@ def corrected_pass_rate(
         true_neg: True failures it failed, among the labels.
         n_neg: Labelled true failures.
         ci: `lee` or `bootstrap`.
+        design_effect: Variance over that of independent outputs, 1 or more, where cases have
+            several: `lee` divides the counts by it (Rao & Scott 1992).
+        df: Degrees of freedom of `lee`: cases - 1 where outputs are clustered.
         min_labels: Labels needed of each class; with fewer nothing is corrected.
         n_resamples: Resamples of the bootstrap.
         rng: Source of random numbers of the bootstrap.
         level: Confidence level in (0, 1).
 
     Returns:
-        The rate; nan with a reason where the judge is no better than chance (TPR + TNR <= 1) or a
-        class has too few labels. `n` counts the outputs judged.
+        The rate with its interval; nan with a reason where the judge is no better than chance
+        (TPR + TNR <= 1), a class has too few labels, or the counts allow no interval: `raw` is then
+        what the formula gave. `n` counts the outputs judged.
 
     Raises:
         ValueError: When a count is out of its range, or the bootstrap has no `rng`.
     """
     check_choice("interval", ci, get_args(CorrectionInterval))
-    if ci == "bootstrap" and rng is None:
-        raise ValueError("the bootstrap needs a generator: give rng")
+    _check_method(ci, rng, design_effect, df)
     counts = _Counts(
         *require_whole(
             n_pass=n_pass, n=n, true_pos=true_pos, n_pos=n_pos, true_neg=true_neg, n_neg=n_neg
@@ -191,13 +197,14 @@ def corrected_pass_rate(
     if refusal is None and rng is not None and ci == "bootstrap":
         ends, n_dropped = _resampled_ends(counts, rng, n_resamples, level)
     elif refusal is None:
-        ends = _lee_ends(counts, rates, level)
-    # Clipped for display, while `raw` keeps the result of the formula.
-    value = raw if isnan(raw) else min(1.0, max(0.0, raw))
+        ends = _lee_ends(counts, rates, level, design_effect, df)
+    # Clipped for display, while `raw` keeps the result of the formula. Without an interval there is
+    # no value either: a bare 0 % of a judge at chance would look like a finding.
+    value = nan if ends.reason is not None else min(1.0, max(0.0, raw))
     return CorrectedRate(
         value=value,
-        low=min(ends.low, value) if ends.reason is None else nan,
-        high=max(ends.high, value) if ends.reason is None else nan,
+        low=min(ends.low, value),
+        high=max(ends.high, value),
         level=level,
         n=n,
         method=f"rogan-gladen, {ci}",
@@ -209,6 +216,18 @@ def corrected_pass_rate(
         tnr=rates.tnr,
         n_dropped=n_dropped,
     )
+
+
+def _check_method(
+    ci: CorrectionInterval, rng: np.random.Generator | None, design_effect: float, df: float
+) -> None:
+    (design_effect,) = require(design_effect=design_effect)
+    if design_effect < 1 or not df > 0:
+        raise ValueError(f"design_effect is {design_effect} and df {df}; give 1 or more, above 0")
+    if ci == "bootstrap" and rng is None:
+        raise ValueError("the bootstrap needs a generator: give rng")
+    if ci == "bootstrap" and design_effect > 1:
+        raise ValueError("the bootstrap resamples outputs: with a design effect give ci='lee'")
 
 
 def allocate_labels(
@@ -278,14 +297,17 @@ def _refusal(counts: _Counts, rates: JudgeRates, min_labels: int) -> str | None:
     return None
 
 
-def _lee_ends(counts: _Counts, rates: JudgeRates, level: float) -> Interval:
+def _lee_ends(
+    counts: _Counts, rates: JudgeRates, level: float, design_effect: float, df: float
+) -> Interval:
     # Lee et al. (2025) after Lang & Reiczigel (2014): pseudo-counts keep the interval open at
     # rates of 0 and 1.
-    z = normal_quantile(level)
-    size, m_neg, m_pos = counts.n + z * z, counts.n_neg + 2, counts.n_pos + 2
-    p = (counts.n_pass + z * z / 2) / size
-    q_neg = (counts.n_neg * rates.tnr + 1) / m_neg
-    q_pos = (counts.n_pos * rates.tpr + 1) / m_pos
+    z = normal_quantile(level) if isinf(df) else t_quantile(level, df)
+    n, n_neg, n_pos = (x / design_effect for x in (counts.n, counts.n_neg, counts.n_pos))
+    size, m_neg, m_pos = n + z * z, n_neg + 2, n_pos + 2
+    p = (counts.n_pass / design_effect + z * z / 2) / size
+    q_neg = (n_neg * rates.tnr + 1) / m_neg
+    q_pos = (n_pos * rates.tpr + 1) / m_pos
     youden = q_neg + q_pos - 1
     if youden <= 0:
         return Interval(nan, nan, "too few labels to distinguish the judge from chance")

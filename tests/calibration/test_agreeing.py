@@ -83,8 +83,8 @@ def test_outputs_of_one_case_widen_every_interval() -> None:
     single, grouped = scale_agreement(alone, level=0.95), scale_agreement(shared, level=0.95)
     assert grouped.pearson.value == single.pearson.value
     assert grouped.pearson.n_clusters == 4
-    assert grouped.kendall.method.endswith("jackknife, clustered")
-    assert grouped.icc.method.endswith("jackknife, clustered")
+    assert grouped.kendall.method.endswith("smoothed, clustered")
+    assert grouped.icc.method.endswith("smoothed, clustered")
     assert grouped.exact.n_clusters == 4
 
 

@@ -83,15 +83,17 @@ def test_a_correction_knows_of_cases_with_several_outputs(labels_are: LabelsAre)
         assert found.corrected.n_clusters is not None
         assert found.estimator == "ppi++"
     else:
-        assert "treats outputs as independent" in found.warnings[-1]
+        assert found.corrected.n_clusters == 20 + 30
 
 
-def test_cases_that_do_not_differ_leave_no_interval() -> None:
+def test_cases_that_do_not_differ_leave_no_value() -> None:
     items = [item(k % 2, k % 2, case=f"c{k // 2}") for k in range(60)]
     others = [item(k % 2, case=f"d{k // 2}") for k in range(60)]
     same = aligned(*items, unlabelled=tuple(others), scale=YES_NO, threshold=0.5)
     found = correct_figure(same, "pass rate", OPTIONS)
     assert isnan(found.corrected.low)
+    assert isnan(found.corrected.value), "no value without its interval"
+    assert found.corrected.reason
 
 
 def test_further_labels_are_counted() -> None:

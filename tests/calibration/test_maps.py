@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from pydantic import ValidationError
 
 import judgekit as jk
 from judgekit.calibration import judged_from_grading
@@ -15,7 +16,7 @@ from judgekit.errors import InputError, NotEnoughDataError
 from judgekit.evaluation import Graded
 from judgekit.records import Rubric
 from judgekit.scoring import apply_calibration, calibration_in_use, conclude
-from tests.calibrations import ASKED, AT
+from tests.calibrations import ASKED, AT, make_calibration, make_map
 from tests.evaluation.labelled import (
     RUBRIC,
     TWO,
@@ -29,6 +30,8 @@ from tests.evaluation.labelled import (
 from tests.factories import make_case, make_criterion, make_judgment, make_output, make_rubric
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from judgekit.records import Calibration, CalibrationMap
 
 FEW = 30
@@ -115,16 +118,130 @@ def test_yes_and_no_are_mapped_to_chances() -> None:
     assert found.value_of(0) == pytest.approx(0, abs=0.03)
 
 
-def test_a_map_that_decides_worse_is_not_used() -> None:
-    """Of outputs with a yes 65 % are right: nearer on the scale, and yet no reason to fail all."""
+def test_a_map_keeps_what_passes_though_no_value_reaches_the_threshold() -> None:
+    """Of outputs with a yes 65 % are right: mapped to .65, and yet no reason to fail them all."""
     rubric = Rubric(name="r", criteria=(make_criterion(scale="binary"),), pass_threshold=0.9)
     people = cases(*([1] * 13 + [0] * 7 + [0] * 10) * 4)
     judge = cases(*([1] * 20 + [0] * 10) * 4)
     said = yes_or_no(judge, rubric)
     found = jk.calibrate(said, labels(people), rubric=rubric).maps(fitted_at=AT).maps[0]
-    assert found.method == "identity"
-    assert found.reason is not None
-    assert "makes fewer correct pass decisions" in found.reason
+    assert found.method != "identity"
+    assert found.value_of(1) < 0.9
+    assert found.mark_of(0.9) < found.value_of(1)
+    assert found.passed_after == found.passed_before == pytest.approx(2 / 3)
+    assert found.accuracy_after == found.accuracy_before
+
+
+def test_a_map_that_decides_worse_is_not_used() -> None:
+    """To pass as few as humans do it would fail the middle level, where 55 % are right."""
+    right = {5: [1] * 12 + [0] * 8, 4: [1] * 11 + [0] * 9, 2: [0] * 27}
+    pairs = [(raw, 5 if good else 1) for raw, ones in right.items() for good in ones] * 3
+    one = fitted(*(cases(*(pair[side] for pair in pairs)) for side in (0, 1)))
+    assert one.method == "identity"
+    assert one.reason is not None
+    assert "makes fewer correct pass decisions" in one.reason
+
+
+def scored(rng: random.Random, n: int, names: tuple[str, ...]) -> tuple[list[Any], list[Any]]:
+    """Verdicts of a lenient, noisy judge, and labels: levels of 1 to 5, by case and criterion."""
+    said, people = [], []
+    for k in range(n):
+        case, whole = f"c{k:04}", rng.gauss(0, 0.7)
+        raws = {}
+        for name in names:
+            quality = 3 + whole + rng.gauss(0, 0.7)
+            raws[name] = level(quality + 0.8 + rng.gauss(0, 0.8))
+            raw = level(quality)
+            people.append({"case_id": case, "annotator": "Ada", "criterion": name, "raw": raw})
+        said.append(verdict(case, raws, rubric=make_rubric(*names)))
+    return said, people
+
+
+def level(x: float) -> int:
+    return min(5, max(1, round(x)))
+
+
+@pytest.mark.parametrize("names", [("accuracy",), ("accuracy", "tone", "style")])
+def test_calibrated_verdicts_pass_about_as_often_as_people_pass(names: tuple[str, ...]) -> None:
+    """Maps of 150 labelled outputs, applied to 300 others; the mean over four judges."""
+    rubric, own, mapped, by_value = make_rubric(*names), 0.0, 0.0, 0.0
+    for seed in range(4):
+        rng = random.Random(seed)
+        said, people = scored(rng, 150, names)
+        maps = jk.calibrate(said, people, rubric=rubric).maps(fitted_at=AT)
+        assert all(one.method != "identity" for one in maps.maps)
+        use = calibration_in_use(maps, rubric, maps.asked)
+        said, people = scored(rng, 300, names)
+        found = [apply_calibration(one, rubric, use) for one in said]
+        wanted = human_rate(people, rubric)
+        own += abs(rate(one.uncalibrated.passed for one in found if one.uncalibrated) - wanted)
+        mapped += abs(rate(one.passed for one in found) - wanted)
+        reached = (one.value is not None and one.value >= rubric.pass_threshold for one in found)
+        by_value += abs(rate(reached) - wanted)
+    assert mapped < own / 2
+    assert mapped < by_value / 2, "the threshold of the labels is too high for mapped values"
+
+
+def rate(passed: Iterable[bool | None]) -> float:
+    decided = [one for one in passed if one is not None]
+    return sum(decided) / len(decided)
+
+
+def human_rate(people: list[dict[str, Any]], rubric: Rubric) -> float:
+    by_case: dict[str, list[float]] = {}
+    for label in people:
+        by_case.setdefault(label["case_id"], []).append((label["raw"] - 1) / 4)
+    return rate(sum(one) / len(one) >= rubric.pass_threshold - 1e-9 for one in by_case.values())
+
+
+def test_a_map_of_before_has_no_marks_and_passes_by_the_threshold() -> None:
+    maps = make_calibration(make_rubric("accuracy"))
+    text = maps.model_dump_json()
+    assert "pass_marks" not in text, "files and fingerprints stay as they were"
+    assert type(maps).model_validate_json(text) == maps
+    assert maps.maps[0].mark_of(0.7) == 0.7
+    assert maps.overall_mark(maps.rubric, {"accuracy": maps.maps[0]}) == 0.7
+
+
+def test_a_threshold_between_two_labels_has_the_mark_of_the_higher_one() -> None:
+    criterion = make_criterion("accuracy")
+    one = make_map(criterion, pass_marks=((0.5, 0.3), (0.75, 0.45), (1, 0.6)))
+    assert [one.mark_of(x) for x in (0.4, 0.5, 0.6, 0.75, 0.9, 1)] == [
+        0.3, 0.3, 0.45, 0.45, 0.6, 0.6,
+    ]  # fmt: skip
+    assert make_map(criterion, pass_marks=((0.5, 0.3),)).mark_of(0.8) == 0.8
+    again = type(one).model_validate_json(one.model_dump_json())
+    assert again.pass_marks == one.pass_marks
+
+
+@pytest.mark.parametrize("marks", [((0.5, 0.4), (0.75, 0.3)), ((0.5, 0.3), (0.5, 0.4))])
+def test_pass_marks_that_fall_are_refused(marks: tuple[tuple[float, float], ...]) -> None:
+    with pytest.raises(ValidationError, match="rise in the human value and never fall"):
+        make_map(make_criterion("accuracy"), pass_marks=marks)
+
+
+def test_other_weights_leave_the_overall_value_the_mean_of_the_criteria_s_marks() -> None:
+    rubric = make_rubric("accuracy", "tone")
+    maps = tuple(
+        make_map(one, pass_marks=((0.7, mark),))
+        for one, mark in zip(rubric.criteria, (0.4, 0.6), strict=True)
+    )
+    made = make_calibration(rubric, maps=maps, pass_marks=((0.7, 0.45),))
+    by_name = {one.criterion.name: one for one in maps}
+    assert made.overall_mark(rubric, by_name) == 0.45
+    first, second = rubric.criteria
+    heavy = rubric.model_copy(
+        update={"criteria": (first.model_copy(update={"weight": 3.0}), second)}
+    )
+    assert made.overall_mark(heavy, by_name) == pytest.approx(0.45)
+    assert made.overall_mark(heavy, {"tone": maps[1]}) == pytest.approx((3 * 0.7 + 0.6) / 4)
+
+
+def test_a_run_says_from_where_calibrated_values_pass() -> None:
+    rubric = make_rubric("accuracy")
+    made = make_calibration(rubric, maps=(make_map(rubric.criteria[0], pass_marks=((0.7, 0.4),)),))
+    words = calibration_in_use(made, rubric, made.asked).words
+    assert words.endswith("; calibrated values pass from 0.40 instead of 0.70")
 
 
 def test_outputs_of_one_case_alone_fit_no_map() -> None:

@@ -8,6 +8,7 @@ import pytest
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.correction import corrected_mean, poststratified_mean
 from judgekit.stats.ppi import ppi_mean
+from tests.stats.simulation import covers_at_least
 
 
 def graded(n: int, *, rate: float = 0.7, seed: int = 1) -> tuple[list[float], list[float]]:
@@ -90,3 +91,73 @@ def test_one_other_item_allows_no_check() -> None:
     found = corrected_mean(y[:24], f[:24], f[24:], labels_are="random")
     assert found.check is None
     assert corrected_mean([1.0], [1.0], [1.0], labels_are="random").n_labels == 1
+
+
+def in_cases(
+    rng: np.random.Generator, n_cases: int, *, rate: float
+) -> tuple[list[float], list[float], list[int]]:
+    """Truth and judge of cases of 1 to 7 outputs; six of ten share their fate with their case."""
+    names = np.repeat(np.arange(n_cases), rng.integers(1, 8, n_cases))
+    truth, luck = (
+        np.where(
+            rng.random(len(names)) < 0.6,
+            rng.random(n_cases)[names],
+            rng.random(len(names)),
+        )
+        for _ in range(2)
+    )
+    passed = truth < rate
+    judged = np.where(passed, luck < 0.9, luck >= 0.8)
+    return passed.astype(float).tolist(), judged.astype(float).tolist(), names.tolist()
+
+
+@pytest.mark.parametrize("n_cases", [20, 60])
+def test_labels_from_elsewhere_in_cases_cover_where_outputs_would_not(n_cases: int) -> None:
+    rng = np.random.default_rng(6)
+    plain, clustered = [], []
+    for _ in range(250):
+        y, f, names = in_cases(rng, n_cases, rate=0.5)
+        _, others, theirs = in_cases(rng, 2 * n_cases, rate=0.8)
+        named = names, [f"target {name}" for name in theirs]
+        plain.append(corrected_mean(y, f, others, labels_are="other").corrected)
+        by_case = corrected_mean(y, f, others, labels_are="other", clusters=named).corrected
+        clustered.append(by_case)
+    known = [one for one in clustered if not math.isnan(one.value)]
+    assert len(known) > 0.9 * len(clustered)
+    assert covers_at_least(known, 0.8)
+    assert not covers_at_least([one for one in plain if not math.isnan(one.value)], 0.8)
+    assert known[0].n_clusters == 3 * n_cases
+
+
+def test_clusters_of_one_output_each_change_nothing_but_the_degrees_of_freedom() -> None:
+    y, f = graded(400)
+    scores = y[:300], f[:300], f[300:]
+    plain = corrected_mean(*scores, labels_are="other").corrected
+    apart = corrected_mean(*scores, labels_are="other", clusters=(range(300), range(300, 400)))
+    assert apart.corrected.value == plain.value
+    width = apart.corrected.high - apart.corrected.low
+    assert width == pytest.approx(plain.high - plain.low, rel=0.05)
+
+
+def test_labels_of_one_case_correct_nothing() -> None:
+    y, f = graded(200)
+    found = corrected_mean(
+        y[:100], f[:100], f[100:], labels_are="other", clusters=(["c"] * 100, range(100))
+    ).corrected
+    assert math.isnan(found.value)
+    assert found.reason == "the labels of a class, or the other items, are of one case"
+
+
+def test_each_item_needs_the_name_of_its_case() -> None:
+    y, f = graded(60)
+    with pytest.raises(ValueError, match="30 and 30 items; each needs the name of its case"):
+        corrected_mean(y[:30], f[:30], f[30:], labels_are="other", clusters=([1], [2]))
+
+
+def test_a_mean_without_an_interval_is_not_given() -> None:
+    """Cases that are all alike leave no variance between them."""
+    y, f = [0.0, 1.0] * 15, [0.0, 1.0] * 15
+    named = [k // 2 for k in range(30)]
+    found = corrected_mean(y, f, f, labels_are="random", clusters=(named, [-k for k in named]))
+    assert math.isnan(found.corrected.value)
+    assert found.corrected.reason

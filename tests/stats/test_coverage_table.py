@@ -28,7 +28,11 @@ SHOWN = {
     " test_bias_and_limits_over_cases_cover_at_their_level",
     "method_comparison.lin_ccc": "test_concordance_covers_at_its_level",
     "reliability.conformal_quantile": "test_new_items_are_covered_as_often_as_stated",
-    "method_comparison.correlation": "test_correlations_cover_at_their_level",
+    "method_comparison.correlation": "test_correlations_cover_at_their_level"
+    " test_smoothed_correlations_cover_where_those_of_fisher_do_not",
+    "influence.smoothed_interval": "test_smoothed_kappa_and_concordance_cover"
+    " test_smoothed_kappa_covers_at_92_percent_prevalence"
+    " test_smoothed_intervals_over_cases_cover_where_items_would_not",
     "method_comparison.grouped_correlation": "test_the_mean_over_groups_covers_at_its_level",
     "selective.auroc": "test_the_area_covers_at_its_level"
     " test_the_area_over_cases_covers_where_that_over_items_does_not",
@@ -42,6 +46,7 @@ SHOWN = {
     "agreement.calibrate_ties": "test_the_cross_fitted_accuracy_covers_at_its_level",
     "agreement.pairwise_accuracy": "test_the_accuracy_of_pairs_covers_at_its_level",
     "paired.paired_difference": "test_the_paired_interval_covers_when_hardly_an_item_differs"
+    " test_the_interval_for_skewed_differences_covers_lognormal_ones"
     " test_the_paired_interval_of_repeated_cases_covers_at_its_level",
     "paired.paired_proportions": "test_the_change_of_a_pass_rate_covers_at_its_level",
     "paired.pass_rate_difference": "test_the_change_of_repeated_cases_covers_at_its_level",

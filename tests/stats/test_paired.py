@@ -271,3 +271,28 @@ def test_the_change_of_repeated_cases_covers_at_its_level() -> None:
         a, b = (rng.random(180) < share + more for more in (0.0, 0.1))
         found.append(pass_rate_difference(a.tolist(), b.tolist(), clusters=names))
     assert covers_at_its_level(found, 0.1)
+
+
+@pytest.mark.parametrize("n", [12, 30, 100])
+def test_the_interval_for_skewed_differences_covers_lognormal_ones(n: int) -> None:
+    """The t interval covers .81, .87 and .91 of them (test below)."""
+    draws = np.random.default_rng(5).lognormal(0, 1, (700, n)).tolist()
+    found = [paired_difference([0.0] * n, d, step=0.05, ci="skewed") for d in draws]
+    assert covers_at_least(found, math.exp(0.5))
+
+
+def test_the_t_interval_of_lognormal_differences_covers_too_seldom() -> None:
+    draws = np.random.default_rng(5).lognormal(0, 1, (700, 30)).tolist()
+    found = [paired_difference([0.0] * 30, d, step=0.05) for d in draws]
+    assert not covers_at_least(found, math.exp(0.5))
+
+
+@given(st.lists(st.integers(-3, 3), min_size=2, max_size=12))
+def test_the_interval_for_skewed_differences_holds_that_of_t_and_turns_with_the_sides(
+    d: list[int],
+) -> None:
+    zeros = [0] * len(d)
+    plain, skewed = (paired_difference(zeros, d, ci=ci) for ci in ("t", "skewed"))
+    assert skewed.low <= plain.low <= plain.high <= skewed.high
+    turned = paired_difference(d, zeros, ci="skewed")
+    assert (turned.low, turned.high) == pytest.approx((-skewed.high, -skewed.low))

@@ -65,9 +65,46 @@ def test_too_few_labels_are_refused_until_asked_for() -> None:
 
 def test_a_pass_rate_that_cannot_come_from_these_errors_is_told() -> None:
     found = corrected_pass_rate(300, 1000, 900, 1000, 400, 1000)
-    assert (found.value, found.note) == (0, "clipped from -1.000")
+    assert math.isnan(found.value), "no value without its interval"
+    assert found.raw == pytest.approx(-1)
+    assert found.note == "clipped from -1.000"
     assert "cannot come from these TPR and TNR" in (found.reason or "")
     assert math.isnan(found.low)
+
+
+def test_a_judge_at_chance_has_no_rate_though_its_errors_leave_a_hair() -> None:
+    """TPR + TNR - 1 is .0016: the formula gives -14.3, and clipped it would read 0 %."""
+    found = corrected_pass_rate(224, 336, 74, 107, 71, 229)
+    assert math.isnan(found.value)
+    assert found.raw == pytest.approx(-14.27, abs=0.01)
+    assert found.reason == "too few labels to distinguish the judge from chance"
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 60), st.integers(0, 20), st.integers(0, 20), st.sampled_from([1.0, 1.5, 4.0]))
+def test_a_corrected_rate_has_an_interval_or_none_is_given(
+    n_pass: int, tp: int, tn: int, effect: float
+) -> None:
+    found = corrected_pass_rate(n_pass, 60, tp, 20, tn, 20, design_effect=effect, df=9)
+    if found.reason is None:
+        assert 0 <= found.low <= found.value <= found.high <= 1
+        assert found.low < found.high
+    else:
+        assert all(math.isnan(x) for x in (found.value, found.low, found.high))
+
+
+def test_a_design_effect_counts_clustered_outputs_as_fewer() -> None:
+    whole = corrected_pass_rate(320, 400, 90, 100, 80, 100, design_effect=4)
+    quarter = corrected_pass_rate(80, 100, 23, 25, 20, 25)
+    assert whole.high - whole.low == pytest.approx(quarter.high - quarter.low, rel=0.05)
+    few = corrected_pass_rate(320, 400, 90, 100, 80, 100, design_effect=4, df=4)
+    assert few.high - few.low > whole.high - whole.low
+    with pytest.raises(ValueError, match=r"design_effect is 0\.5"):
+        corrected_pass_rate(320, 400, 90, 100, 80, 100, design_effect=0.5)
+    with pytest.raises(ValueError, match="with a design effect give ci='lee'"):
+        corrected_pass_rate(
+            320, 400, 90, 100, 80, 100, ci="bootstrap", design_effect=2, rng=np.random.default_rng()
+        )
 
 
 def test_a_weak_judge_is_named() -> None:
