@@ -17,6 +17,7 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
+    Gate,
     JudgeSettings,
     iter_case_outputs,
     load_dataset,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from contextlib import ExitStack
 
-    from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
+    from judgekit.cli.options import CallOptions, CommandOptions, GradingOptions, InputOptions
     from judgekit.datasets import Suite
     from judgekit.judge import Judge
     from judgekit.models import Refresh
@@ -454,3 +455,23 @@ def refuse_uncalibrated(use: CalibrationInUse) -> int:
     if not use.path:
         console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
     return Exit.INCONCLUSIVE
+
+
+def with_command_line_gate(suite: Suite, options: CommandOptions) -> Suite:
+    """The suite with the gate of the command line, or with its settings for the suite's own."""
+    names = ("baseline", "max_drop", "alpha")
+    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if not changes:
+        return suite
+    gate = (suite.gate or Gate()).model_copy(update=changes)
+    if getattr(options, "no_store", False):
+        raise SettingsError(
+            "--no-store leaves no earlier run to compare the pass rate with",
+            hint="omit --no-store, or use --fail-under RATE",
+        )
+    if gate.max_drop is None:
+        raise SettingsError(
+            "--baseline and --alpha are about the drop in pass rate, and no drop is limited",
+            hint="give --max-drop POINTS as well, or `gate: {max_drop: …}` in the suite",
+        )
+    return suite.model_copy(update={"gate": gate})

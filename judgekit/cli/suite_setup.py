@@ -43,6 +43,7 @@ from judgekit.cli.setup import (
     grade_rubric,
     no_judge_error,
     refuse_refresh_of_frozen,
+    with_command_line_gate,
 )
 from judgekit.datasets import (
     Gate,
@@ -238,7 +239,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         )
     suite = with_command_line_rubric(suite_from_path(named), options.rubric)
     suite = with_command_line_variant(_judged(suite, options), options)
-    suite = _with_command_line_gate(_with_command_line_calibration(suite, options), options)
+    suite = with_command_line_gate(_with_command_line_calibration(suite, options), options)
     store = RunStore(options.store)
     check_baseline(suite.gate, store)
     resumed = None
@@ -259,26 +260,6 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
     )
     return RunSetup(opened, store, _session(options), resumed, options.notes)
-
-
-def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
-    """The suite with the gate of the command line, or with its settings for the suite's own."""
-    names = ("baseline", "max_drop", "alpha")
-    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if not changes:
-        return suite
-    gate = (suite.gate or Gate()).model_copy(update=changes)
-    if getattr(options, "no_store", False):
-        raise SettingsError(
-            "--no-store leaves no earlier run to compare the pass rate with",
-            hint="omit --no-store, or use --fail-under RATE",
-        )
-    if gate.max_drop is None:
-        raise SettingsError(
-            "--baseline and --alpha are about the drop in pass rate, and no drop is limited",
-            hint="give --max-drop POINTS as well, or `gate: {max_drop: …}` in the suite",
-        )
-    return suite.model_copy(update={"gate": gate})
 
 
 def _session(options: EngineOptions) -> Session:
@@ -304,7 +285,7 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     if suite.rubric is not None and not suite.judge:
         raise no_judge_error()
     # Reading the outputs comes last: it takes longest, and everything above may be an error.
-    suite = _with_command_line_gate(_with_command_line_calibration(suite, options), options)
+    suite = with_command_line_gate(_with_command_line_calibration(suite, options), options)
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
     suite = suite.model_copy(update={"variants": variants})
     opened = open_suite(

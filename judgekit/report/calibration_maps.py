@@ -88,7 +88,8 @@ def _lines(one: CalibrationMap, pass_threshold: float) -> list[str]:
     own = one.criterion.pass_value
     threshold = pass_threshold if own is None else own
     mark = one.mark_of(threshold)
-    lines.append(f"  calibrated values pass from {mark:.2f} instead of {threshold:.2f}")
+    if f"{mark:.2f}" != f"{threshold:.2f}":
+        lines.append(f"  calibrated values pass from {mark:.2f} instead of {threshold:.2f}")
     return lines
 
 

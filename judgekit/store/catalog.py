@@ -28,7 +28,13 @@ from judgekit.records import (
 from judgekit.store.database import Database
 from judgekit.store.human_queue import read_queue
 from judgekit.store.observations import read_superseded
-from judgekit.store.results import ResultFilter, read_progress, read_results, spent_usd
+from judgekit.store.results import (
+    ResultFilter,
+    dated_record,
+    read_progress,
+    read_results,
+    spent_usd,
+)
 from judgekit.store.rows import (
     MOST_NAMED,
     newest_first,
@@ -205,7 +211,7 @@ class StoredRuns(Database):
         query = _criterion_query(criterion, rubric)
         for row in paged_rows(self.reading, query, [judgments.c.no], size=_PAGE):
             key = ItemKey(row.case_id, row.variant, row.repeat)
-            yield StoredJudgment(row.id, key, read_record(Judgment, row.json))
+            yield StoredJudgment(row.id, key, dated_record(Judgment, row.json, row.at))
 
     def rubric(self, name: str) -> Rubric:
         """A stored rubric, by its fingerprint or name; by name, the newest one."""
@@ -366,6 +372,7 @@ def _criterion_query(criterion: str, rubric: str | None) -> Select[tuple[object,
         select(
             judgments.c.no,
             judgments.c.json,
+            judgments.c.at,
             runs.c.id,
             answers.c.case_id,
             variants.c.variant,

@@ -63,7 +63,7 @@ def test_a_run_writes_its_answers_and_its_report(run: Run, tmp_path: Path) -> No
     assert "<summary>All answers</summary>" in page
     assert text.splitlines()[2] == "**v1 passed 2/3**"
     assert len(written("run.jsonl").splitlines()) == 3
-    assert ran.err.splitlines()[-3:] == [
+    assert ran.err.splitlines()[-4:-1] == [
         "wrote the report to run.html",
         "wrote the report to run.md",
         "wrote 3 answers to run.jsonl",

@@ -115,7 +115,7 @@ def test_files_that_the_command_line_names_are_found_where_it_was_typed(
     run: Run, tmp_path: Path
 ) -> None:
     suite = lay_suite(tmp_path / "there", n=1, judge=None, rubric="rubric.yaml")
-    replies = rows({"case_id": "c0", "text": '{"rationale": "r", "score": 5}'})
+    replies = rows({"case_id": "c0", "text": '{"rationale": "It is right.", "score": 5}'})
     (tmp_path / "replies.jsonl").write_text(replies, encoding="utf-8")
     ran = run("run", suite, "--judge", "recorded:replies.jsonl")
     assert ran.code == 0, ran.err

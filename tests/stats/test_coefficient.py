@@ -59,5 +59,5 @@ def test_an_interval_that_is_not_there_has_a_reason(
 
 
 def test_unknown_intervals_are_refused() -> None:
-    with pytest.raises(ValueError, match="known: jackknife, analytic, none"):
+    with pytest.raises(ValueError, match="known: jackknife, smoothed, analytic, none"):
         cohen_kappa([1, 2], [1, 2], labels=[1, 2], ci="wald")  # type: ignore[arg-type] # refused

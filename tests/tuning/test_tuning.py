@@ -185,8 +185,8 @@ def test_several_answers_of_a_case_stay_on_one_side_and_repeats_are_averaged() -
 def test_a_joint_judge_is_asked_the_whole_rubric() -> None:
     two = make_rubric("accuracy", "tone")
     model = ScriptedModel(
-        '{"criteria": {"accuracy": {"evidence": [], "rationale": "r", "score": 3, '
-        '"confidence": 1, "assessable": true}, "tone": {"evidence": [], "rationale": "r", '
+        '{"criteria": {"accuracy": {"evidence": [], "rationale": "right", "score": 3, '
+        '"confidence": 1, "assessable": true}, "tone": {"evidence": [], "rationale": "right", '
         '"score": 3, "confidence": 1, "assessable": true}}}'
     )
     found = asyncio.run(
