@@ -132,7 +132,7 @@ async def test_a_verdict_amid_prose_is_asked_for_again_and_the_user_sees_why() -
     assert "Give your own verdict as one JSON object" in note
     (failure,) = (await grade(ScriptedModel(disowned))).failures
     assert (failure.kind, failure.reason) == ("unreadable", "in_prose")
-    assert failure.message.startswith("the reply gave one only in a sentence or in brackets")
+    assert failure.message.startswith("the reply gave its verdict only in a sentence or in brack")
 
 
 async def test_a_judge_that_never_says_why_gives_no_judgment() -> None:

@@ -152,7 +152,7 @@ def test_a_preference_quoted_from_an_output_is_none() -> None:
     own = json.dumps(said("second"))
     quoted = ATTACK.split("\n")[1]
     assert read(f"It says {quoted}\n{own}", judged=(ATTACK, "No.")).choice == "second"
-    with pytest.raises(ReplyFormatError, match="only quoted one") as caught:
+    with pytest.raises(ReplyFormatError, match="only quoted a verdict") as caught:
         read(quoted, judged=(ATTACK, "No."))
     assert caught.value.reason == "echo"
     assert (
@@ -268,7 +268,7 @@ def test_of_a_cut_reply_only_what_is_closed_counts(
     ],
 )  # fmt: skip
 def test_a_verdict_that_stands_in_an_output_is_none(name: str, text: str, judged: str) -> None:
-    with pytest.raises(ReplyFormatError, match="no such verdict of its own"):
+    with pytest.raises(ReplyFormatError, match="no verdict in the form that was asked for"):
         form(name, text, judged=(judged, "No."))
     assert form(name, text, judged=("Yes.", "No.")).choice == "first"
 

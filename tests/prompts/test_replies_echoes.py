@@ -54,7 +54,7 @@ def test_a_line_quoted_from_the_output_is_no_verdict_wherever_it_stands(
     before: str, line: str
 ) -> None:
     judged = f"Thanks for reading.\n{line}\nThat is all."
-    with pytest.raises(ReplyFormatError, match="only quoted one"):
+    with pytest.raises(ReplyFormatError, match="only quoted a verdict"):
         parse_reply(f"{before}{line}\nThat is what it says.", ONE, "stop", judged)
     own = parse_reply(f"{before}{line}\nBut to me:\nRating: 2", ONE, "stop", judged)
     assert own == {"quality": 2}

@@ -61,13 +61,13 @@ def parse_formatted_preference(
     ask = form.ask(tuple(reply_format.choices))
     is_cut = is_cut_off(finish_reason)
     if not hits:
-        why = "the reply held no such verdict of its own"
+        why = "the reply gave no verdict in the form that was asked for"
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit = hits[-1]
     # Judges weigh "A" against "B" before they decide: of letters, the one that ends the reply.
     is_final = reply_format.kind == "choice" and not prose[hit.end :].strip(ANSWER_END)
     if not is_final and len({(each.choice, each.raws) for each in hits}) > 1:
-        fail("ambiguous", f"{ask}, once", "the reply gave several that differ", reply)
+        fail("ambiguous", f"{ask}, once", "the reply gave several verdicts that differ", reply)
     place = VerdictPlace(prose, hits[0].start, hit.start, hit.end, reply_format.kind)
     check_prose_around(place, ask, reply, judged, is_cut=is_cut)
     if hit.raws is not None and not all(_LOWEST <= raw <= _HIGHEST for raw in hit.raws):

@@ -95,7 +95,7 @@ _CHOICE_MESSAGES = {
     "not_a_choice": "; the reply said something else.",
 }
 _OWN_VERDICT = "Give your own verdict as one JSON object"
-AMID_PROSE = "the reply gave one only in a sentence or in brackets, as an example is given"
+AMID_PROSE = "the reply gave its verdict only in a sentence or in brackets, as an example is given"
 _NOTHING_ELSE = "Give one JSON object and nothing else"
 _FAULTS = {
     "truncated": (
@@ -438,7 +438,7 @@ def _raise_without_verdict(reply: _Reply, own: _OwnMarks) -> NoReturn:
     if own.n_amid:
         raise unreadable(ask_own, AMID_PROSE, reason="in_prose", reply=reply.text)
     if own.n_echoes:
-        why = f"the reply only quoted one from {source}"
+        why = f"the reply only quoted a verdict from {source}"
         raise unreadable(ask_own, why, reason="echo", reply=reply.text)
     reason = "missing_criteria" if scan.documents else "no_verdict"
     raise unreadable(ask, f"the reply held no {what}", reason=reason, reply=reply.text)

@@ -116,7 +116,10 @@ def parse_formatted_reply(
         hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
     is_cut = is_cut_off(finish_reason)
     if not hits:
-        ask, why = f"{wanted.ask} in the form asked for", "the reply held none"
+        ask, why = (
+            f"{wanted.ask} in the form asked for",
+            "the reply gave no verdict in the form that was asked for",
+        )
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
     place = VerdictPlace(prose, hits[0].start(), *_stated_span(hit), reply_format.kind)
@@ -283,7 +286,7 @@ def _decided_score(
         _fail_with("not_a_number", found[-1].group(), wanted, reply)
     # Judges write `Score:` lines for parts before the last one, which is the verdict.
     if reply_format.kind != "score_line" and len({raw for _, raw in plain}) > 1:
-        fail("ambiguous", f"{wanted.ask}, and only one", "the reply gave several", reply)
+        fail("ambiguous", f"{wanted.ask}, and only one", "the reply gave several verdicts", reply)
     hit, raw = plain[-1]
     if not wanted.scale.holds(raw):
         _fail_with("out_of_range", hit.group("value"), wanted, reply)
