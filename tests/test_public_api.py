@@ -68,6 +68,12 @@ def test_importing_judgekit_imports_nothing_heavy() -> None:
     assert loaded_by("import judgekit; dir(judgekit); judgekit.__all__") == set()
 
 
+def test_grading_and_its_gate_import_no_arrays() -> None:
+    """Imported only to compare, they would be a sixth of the time of grading from the cache."""
+    loaded = loaded_by("import judgekit.cli.grade, judgekit.cli.run, judgekit.evaluation.gate")
+    assert loaded.isdisjoint({"numpy", "scipy", "litellm"})
+
+
 @pytest.mark.parametrize(
     ("name", "more"),
     [

@@ -16,7 +16,6 @@ from judgekit.errors import (
     NotComparableError,
     NotEnoughDataError,
 )
-from judgekit.evaluation.baseline import FINISHED
 from judgekit.evaluation.comparability import paired_sides
 from judgekit.evaluation.gate import check_gate, decide_gate
 from judgekit.evaluation.schedule import variant_version_in
@@ -25,7 +24,7 @@ from judgekit.evaluation.session import file_mark, version_mark
 from judgekit.evaluation.stored_comparison import summarize_comparison
 from judgekit.evaluation.summary import summarize_run
 from judgekit.judge import suite_template_folders
-from judgekit.records import Approval, VariantVersion
+from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def _gate_decision(
         own = variant_version_in(run, variant)
         if own is None or version is None or own.fingerprint != version.fingerprint:
             continue
-        if run.status not in FINISHED:
+        if run.status not in FINISHED_STATUSES:
             continue
         known = store.gate_decisions(run.suite).get(run.id)
         if known is not None:

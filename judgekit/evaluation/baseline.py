@@ -14,7 +14,7 @@ from judgekit.evaluation.judges import CALIBRATION_KEY
 from judgekit.evaluation.outcome import last_tries
 from judgekit.evaluation.score_comparison import SideScores
 from judgekit.fingerprint import fingerprint
-from judgekit.records import Record
+from judgekit.records import FINISHED_STATUSES, Record
 from judgekit.stats.trend import direction
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from judgekit.stats.trend import Direction
     from judgekit.store import RunStore
 
-FINISHED = frozenset({"complete", "incomplete", "waiting"})
 # So many earlier runs of a suite are looked at.
 _MOST_RUNS = 50
 # A trend is one of the last runs; older ones say little about it.
@@ -110,7 +109,7 @@ class EarlierRuns:
 
     def problem_of(self, one: RunInfo) -> str | None:
         """Why a run cannot be a baseline; None where it can."""
-        if one.status not in FINISHED:
+        if one.status not in FINISHED_STATUSES:
             return f"it did not finish ({one.status})"
         if not _is_whole(one, self._run):
             return "it ran only some of the cases"
@@ -135,7 +134,7 @@ class EarlierRuns:
 
     def _of(self, variant: str) -> Iterator[RunInfo]:
         for one in self._runs:
-            if one.status in FINISHED and any(each.id == variant for each in one.variants):
+            if one.status in FINISHED_STATUSES and any(each.id == variant for each in one.variants):
                 yield one
 
     def _comparable(self, variant: str) -> Iterator[RunInfo]:

@@ -104,6 +104,7 @@ from .rubric import (
     meets_threshold as meets_threshold,
 )
 from .run import (
+    FINISHED_STATUSES as FINISHED_STATUSES,
     CaseResult as CaseResult,
     GateDecision as GateDecision,
     HumanItem as HumanItem,

@@ -60,6 +60,9 @@ RunStatus = Literal["running", "complete", "incomplete", "interrupted", "stopped
 target or judge failed; `interrupted` by the user; `stopped` at a limit of cost, time or failures;
 `waiting` for human judgments."""
 
+FINISHED_STATUSES: frozenset[RunStatus] = frozenset({"complete", "incomplete", "waiting"})
+"""Of a run that got as far as it could; the others were ended early."""
+
 PanelCombination = Literal["mean", "median", "majority", "weighted", "cascade"]
 """How the scores of several judges are combined for a criterion."""
 

@@ -6,6 +6,8 @@ kind (a segment goes by its name). `n` stands beside the value, or has a place o
 
 from __future__ import annotations
 
+from math import atanh, sqrt, tanh
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -182,7 +184,20 @@ def _figure(report: Mapping[str, Any], below: str, where: str, n: str | None = N
         return {"value": found, "n": count}
     ends = [found["low"], found["high"]]
     known = found["n"] if count is None else count
-    return {"value": found["value"], "n": known, "fisher95": ends, "wilson95": ends}
+    value = found["value"]
+    return {"value": value, "n": known, "fisher95": _fisher(value, known), "wilson95": ends}
+
+
+_FISHER_NEEDS = 3
+"""Its standard error is 1 / sqrt(n - 3)."""
+
+
+def _fisher(r: float | None, n: int) -> list[float] | None:
+    """The authors' interval; the report has one that holds for coarse scores too."""
+    if r is None or n <= _FISHER_NEEDS or abs(r) >= 1:
+        return None
+    half = NormalDist().inv_cdf(0.975) / sqrt(n - _FISHER_NEEDS)
+    return [tanh(atanh(r) - half), tanh(atanh(r) + half)]
 
 
 _ROOTS = ("overall.", "pooled.", "joined.", "mean_of_criteria.")
