@@ -26,6 +26,8 @@ class Press:
         if name == module:
             os.kill(os.getpid(), signal.SIGINT)
 
+# In the background it may be ignored, which the command respects.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from judgekit.__main__ import start
 sys.meta_path.insert(0, Press())
 start()

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import runpy
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +63,8 @@ def judgekit(*arguments: str, folder: Path, stdin: str = "", columns: str = "80"
     """Run the command line in a folder."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     code: object = 0
+    # Until a command is imported, the real entry point ends the whole process on Ctrl-C.
+    on_interrupt = signal.getsignal(signal.SIGINT)
     with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
         patch.setattr(sys, "argv", ["judgekit", *arguments])
         patch.setenv("COLUMNS", columns)
@@ -72,6 +75,8 @@ def judgekit(*arguments: str, folder: Path, stdin: str = "", columns: str = "80"
             runpy.run_path(_MAIN, run_name="__main__")
         except SystemExit as stop:
             code = stop.code
+        finally:
+            signal.signal(signal.SIGINT, on_interrupt)
     assert isinstance(code, int)
     return Ran(code, *(_text_of(stream) for stream in (out, err)))
 

@@ -32,7 +32,7 @@ LEVELS = (1, 2, 3, 4, 5)
 EVEN = (-0.8416, -0.2533, 0.2533, 0.8416)
 CEILING = (-2.0537, -1.6449, -1.2816, -0.5244)
 SKEWED = (0.5244, 1.0364, 1.4758, 2.0537)
-N_BIG = 300_000
+N_BIG = 100_000
 
 Draw = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
 Statistic = Callable[[list[float], list[float]], "Estimate"]
@@ -65,7 +65,7 @@ DATA = {
 }
 
 
-def covers(draw: Draw, statistic: Statistic, n: int, reps: int = 300) -> bool:
+def covers(draw: Draw, statistic: Statistic, n: int, reps: int = 150) -> bool:
     x, y = draw(np.random.default_rng(1), N_BIG)
     truth = statistic(x.tolist(), y.tolist()).value
     rng = np.random.default_rng(2)
@@ -120,7 +120,7 @@ def test_smoothed_kappa_covers_at_92_percent_prevalence(n: int) -> None:
         rng = np.random.default_rng(4)
         found = [
             cohen_kappa(*(side.tolist() for side in draw(rng, n)), labels=(0, 1), ci="smoothed")
-            for _ in range(800)
+            for _ in range(300)
         ]
         assert covers_at_least([one for one in found if not isnan(one.value)], kappa)
 
@@ -139,7 +139,7 @@ def cases(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.
 def test_smoothed_intervals_over_cases_cover_where_items_would_not(n: int) -> None:
     x, y, _ = cases(np.random.default_rng(1), 20_000)
     rng = np.random.default_rng(3)
-    drawn = [tuple(side.tolist() for side in cases(rng, n)) for _ in range(200)]
+    drawn = [tuple(side.tolist() for side in cases(rng, n)) for _ in range(120)]
     truth = cohen_kappa(x.tolist(), y.tolist(), labels=LEVELS, ci="none").value
     kappas = [
         cohen_kappa(a, b, labels=LEVELS, ci="smoothed", clusters=names) for a, b, names in drawn

@@ -78,12 +78,12 @@ def even(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("shape", [long_tail, even])
-@pytest.mark.parametrize("n", [15, 30, 100])
+@pytest.mark.parametrize("n", [15, 60])
 def test_the_interval_of_a_difference_keeps_its_level(
     shape: Callable[[np.random.Generator, int], np.ndarray], n: int
 ) -> None:
     rng = np.random.default_rng(5)
-    truth, n_runs = float(shape(rng, 1_000_000).mean()), 250
+    truth, n_runs = float(shape(rng, 1_000_000).mean()), 120
     n_covered = 0
     for _ in range(n_runs):
         values = shape(rng, n)
@@ -91,7 +91,7 @@ def test_the_interval_of_a_difference_keeps_its_level(
         found = beside(sided(0.5 - values / 2), sided(0.5 + values / 2))
         assert found.value is not None
         n_covered += found.value.estimate.low <= truth <= found.value.estimate.high
-    # 95 % less three standard errors of 250 runs; the t interval covers 84 to 92 % of long tails.
+    # 95 % less three standard errors of 120 runs; the t interval covers 84 to 92 % of long tails.
     assert n_covered >= n_runs * (0.95 - 3 * (0.95 * 0.05 / n_runs) ** 0.5)
 
 
