@@ -168,8 +168,8 @@ _MAX_DIGITS = 4300
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 # Possessive quantifiers (`*+`) keep the search linear on hostile texts.
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
-_COMMENT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?P<comment>//[^\n]*+|/\*.*?\*/)', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
+_COMMENT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(?P<comment>//[^\n]*+|/\*.*?\*/)', re.DOTALL)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

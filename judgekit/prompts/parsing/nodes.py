@@ -63,21 +63,22 @@ class KeyValue:
 _MAX_DEPTH = 40
 _MOST_VALUES = 5_000
 
-# Invisible characters and comments count as white space. The quantifiers here are possessive
-# (`*+`), so that an unclosed string or comment is given up in linear time.
+# Invisible characters and comments count as white space. Classes are possessive (`*+`), so that an
+# unclosed comment is given up in linear time; groups are not, see `scanner`.
 _SPACE = re.compile(
     r"(?:[\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++"
-    r"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|#[^\n]*+)*+"
+    r"|//[^\n]*+|/\*[^*]*(?:\*(?!/)[^*]*)*\*/|#[^\n]*+)*"
 )
 
 _STRINGS = {
-    '"': re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL),
-    "'": re.compile(r"'([^'\\]*+(?:\\.[^'\\]*+)*+)'", re.DOTALL),
-    "“": re.compile(r"[“”„]([^“”\\]*+(?:\\.[^“”\\]*+)*+)[“”]", re.DOTALL),
+    '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL),
+    "'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL),
+    "“": re.compile(r"[“”„]([^“”\\]*(?:\\.[^“”\\]*)*)[“”]", re.DOTALL),
     "\u2018": re.compile(
-        r"[\u2018\u2019\u201a]((?:[^\u2018\u2019\\]|\\.)*+)[\u2018\u2019]", re.DOTALL
+        r"[\u2018\u2019\u201a]([^\u2018\u2019\\]*(?:\\.[^\u2018\u2019\\]*)*)[\u2018\u2019]",
+        re.DOTALL,
     ),
-    "\uff02": re.compile(r"\uff02((?:[^\uff02\\]|\\.)*+)\uff02", re.DOTALL),
+    "\uff02": re.compile(r"\uff02([^\uff02\\]*(?:\\.[^\uff02\\]*)*)\uff02", re.DOTALL),
 }
 
 _STRINGS |= {
@@ -245,7 +246,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 _ROW_PATTERN = re.compile(
-    r"(?P<indent>[ \t]*+)(?P<bullet>(?:[-*•+][ \t]++|[0-9]{1,3}[.)][ \t]++|#{1,6}[ \t]++){0,3}+)"
+    r"(?P<indent>[ \t]*+)(?P<bullet>(?:[-*•+][ \t]++|[0-9]{1,3}[.)][ \t]++|#{1,6}[ \t]++){0,3})"
     r"(?P<key>[^\s:\uff1a=|][^:\uff1a=|\n]{0,99}?)[ \t]{0,20}[:\uff1a=](?P<value>[^\n]*+)"
 )
 _ROW_DECORATION = " \t*_`\"'“”\u2018\u2019[]"

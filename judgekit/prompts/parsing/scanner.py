@@ -33,10 +33,11 @@ _REASONING = (
 )
 _CHANNEL_END = re.compile(r"<\|(?:end|start|channel)\|>")
 
-# White space, invisible characters and comments, between a bracket and what follows it.
+# White space, invisible characters and comments, between a bracket and what follows it. Groups are
+# not possessive: before Python 3.11.5 such a group may fail to match (CPython issue 106052).
 _GAP = (
     r"(?:[\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++"
-    r"|(?://|(?<=\s)#)[^\n]{0,200}+\n|/\*[^*]{0,200}+\*/){0,20}+"
+    r"|(?://|(?<=\s)#)[^\n]{0,200}+\n|/\*[^*]{0,200}+\*/){0,20}"
 )
 _JSON_START = (
     rf"[{{\uff5b](?:\s*+[{{\uff5b])?{_GAP}(?:\"[^\"\n]{{0,120}}\"|'[^'\n]{{0,120}}'"
@@ -53,7 +54,7 @@ _STOPS_WITH_JSON = re.compile(rf"{_REASONING}|{_NOISE}|{_JSON_START}", re.IGNORE
 _KEYS = re.compile(
     r"[\"'“”\u2018\u2019]?([^\W\d][\w &./-]{0,60}?)[\"'“”\u2018\u2019]?\s{0,20}[:=\uff1a]"
 )
-_QUOTING = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
+_QUOTING = re.compile(r"^[ \t]*+(?:>[ \t]?)+", re.MULTILINE)
 # Some servers strip the channel tokens of gpt-oss, and leave their names.
 _STRIPPED_CHANNELS = re.compile(r"\A\s*analysis.*?assistantfinal", re.DOTALL)
 
