@@ -20,6 +20,7 @@ from .case_plans import (
     needs_judge as needs_judge,
 )
 from .comparability import (
+    Comparability as Comparability,
     compare_measures as compare_measures,
     paired_sides as paired_sides,
 )
@@ -76,7 +77,6 @@ from .judges import (
     judging_of_names as judging_of_names,
     judging_of_run as judging_of_run,
     meets_calibration_gate as meets_calibration_gate,
-    on_common_scale as on_common_scale,
     one_per_reply as one_per_reply,
     refresh_mode as refresh_mode,
     resolve_calibration as resolve_calibration,

@@ -46,10 +46,14 @@ class Comparability:
     notes: tuple[str, ...] = ()
 
 
-def compare_measures(a: RunInfo, b: RunInfo) -> Comparability:
-    """Whether the judges, criteria and assertions of two runs were the same."""
+def compare_measures(a: RunInfo, b: RunInfo, *, apart_from_judges: bool = False) -> Comparability:
+    """Whether the judges, criteria and assertions of two runs were the same, or all but judges."""
     then, now = sorted((a, b), key=lambda run: (run.started_at, run.id))
-    changes = tuple(_changes(then, now))
+    changes = (
+        *(() if apart_from_judges else _judging_changes(then, now)),
+        *_rubric_changes(then.rubric, now.rubric),
+        *_config_changes(then, now),
+    )
     if changes:
         return Comparability(a=a, b=b, kind="not-comparable", changes=changes)
     notes = []
@@ -104,7 +108,7 @@ def paired_sides(
     return sides[0], sides[1], replace(measure, notes=(*measure.notes, note))
 
 
-def _changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
+def _judging_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     before, after = judging_of_run(then), judging_of_run(now)
     if before is None or after is None:
         if before is not after:
@@ -115,7 +119,9 @@ def _changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     files = recorded_judges(then), recorded_judges(now)
     if before == after and files[0] != files[1]:
         yield f"the recorded replies were {', '.join(files[0])}, are {', '.join(files[1])}"
-    yield from _rubric_changes(then.rubric, now.rubric)
+
+
+def _config_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     for name, words in (("assertions", "assertions were"), ("profile", "profile was")):
         if _part(then, name) != _part(now, name):
             yield f"the suite's {words} changed"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from judgekit.calibration import level_of
-from judgekit.errors import DatasetError, NotEnoughDataError
+from judgekit.errors import DatasetError, NotComparableError, NotEnoughDataError
 from judgekit.formats import iter_rows, suffix_of
 from judgekit.records import Judgment, Verdict
 from judgekit.stats.agreement import cohen_kappa
@@ -90,10 +90,9 @@ class CriterionShift:
     shift: PairedDifference
     p_adjusted: float | None
     # Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
-    # the level nearest to their mean. None where the scale has no levels, or differs, or is that of
-    # a case's own rubric
+    # the level nearest to their mean. None where the scale has no levels, or is that of a case's
+    # own rubric
     kappa: Kappa | None
-    same_question: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +103,9 @@ class Rejudged:
         old_judges: Who judged.
         new_judges: Who judges now.
         rubric: Name of the rubric.
-        same_rubric: Whether it is the one that was used before.
+        same_rubric: Whether it is the one that was used before; else the old scores were weighed
+            and passed by the new one.
+        measured: That apart from the judge both sides measured the same, in words.
         n: Outputs that both judged.
         n_cases: Their cases.
         left_out: Outputs that only one judge has a verdict for, or that are errors, by why.
@@ -147,6 +148,7 @@ class Rejudged:
     new_failures: Mapping[str, int]
     old_price_usd: float | None
     new_price_usd: float | None
+    measured: str
     calibration: str
     run_id: str | None = None
     old_run_id: str | None = None
@@ -188,10 +190,12 @@ def uncalibrated_side(verdict: Verdict) -> JudgedSide:
 
 def compare_verdicts(
     pairs: Sequence[PairedVerdict],
-    rubrics: tuple[Rubric | None, Rubric],
+    rubric: Rubric,
     judges: tuple[Iterable[str], Iterable[str]],
     *,
+    measured: str,
     calibration: str,
+    same_rubric: bool = True,
     level: float = 0.95,
     runs: tuple[str | None, str | None] = (None, None),
     left_out: Mapping[str, int] | None = None,
@@ -204,13 +208,12 @@ def compare_verdicts(
     # Verdicts of one case are not independent: figures are clustered by case.
     cases = [one.case_id for one in decided]
     passed = [[float(bool(side.passed)) for side in both] for both in _sides(decided)]
-    old_rubric, new_rubric = rubrics
-    same = old_rubric is not None and old_rubric.fingerprint == new_rubric.fingerprint
     return Rejudged(
         old_judges=tuple(dict.fromkeys(judges[0])),
         new_judges=tuple(dict.fromkeys(judges[1])),
-        rubric=new_rubric.name,
-        same_rubric=same,
+        rubric=rubric.name,
+        same_rubric=same_rubric,
+        measured=measured,
         n=len(pairs),
         n_cases=len({one.case_id for one in pairs}),
         left_out=dict(left_out or {}),
@@ -226,7 +229,7 @@ def compare_verdicts(
         value=_shift(
             [one.old.value for one in pairs], [one.new.value for one in pairs], pairs, level
         ),
-        criteria=_criteria(pairs, old_rubric, new_rubric, level),
+        criteria=_criteria(pairs, rubric, level),
         flips=tuple(
             sorted((one for one in pairs if one.has_flipped), key=lambda one: -abs(one.shift))
         ),
@@ -254,10 +257,9 @@ def _criterion_answer(
 
 
 def _criteria(
-    pairs: Sequence[PairedVerdict], old: Rubric | None, new: Rubric, level: float
+    pairs: Sequence[PairedVerdict], rubric: Rubric, level: float
 ) -> dict[str, CriterionShift]:
-    before = {} if old is None else {criterion.name: criterion for criterion in old.criteria}
-    asked = {criterion.name: criterion for criterion in new.criteria}
+    asked = {criterion.name: criterion for criterion in rubric.criteria}
     # Criteria of rubrics that cases bring along come after those of the run.
     named = dict.fromkeys(name for one in pairs for name in one.new.criteria)
     found: dict[str, PairedDifference] = {}
@@ -276,8 +278,7 @@ def _criteria(
         name: CriterionShift(
             shift=shift,
             p_adjusted=p,
-            kappa=_raw_kappa(pairs, before.get(name), asked.get(name), level),
-            same_question=_is_same(before.get(name), asked.get(name)),
+            kappa=_raw_kappa(pairs, asked.get(name), level),
         )
         for (name, shift), p in zip(found.items(), adjusted, strict=True)
     }
@@ -287,28 +288,18 @@ def _sides(pairs: Sequence[PairedVerdict]) -> tuple[list[JudgedSide], list[Judge
     return [one.old for one in pairs], [one.new for one in pairs]
 
 
-def _is_same(old: Criterion | None, new: Criterion | None) -> bool:
-    """Whether a criterion is asked as before; one of a case's own rubric stays with the case."""
-    if new is None or old is None:
-        # Both None: neither judge was asked by the rubric of the run.
-        return new is old
-    return old.fingerprint == new.fingerprint
-
-
 def _raw_kappa(
-    pairs: Sequence[PairedVerdict], old: Criterion | None, new: Criterion | None, level: float
+    pairs: Sequence[PairedVerdict], criterion: Criterion | None, level: float
 ) -> Kappa | None:
-    if old is None or new is None or new.scale.points is None:
+    points = None if criterion is None else criterion.scale.points
+    if criterion is None or points is None:
         return None
-    # Kappa of two scales would compare numbers that mean different things.
-    if new.scale.points != old.scale.points:
-        return None
-    sides = [
-        [_level(side.criteria.get(new.name), new.scale) for side in both] for both in _sides(pairs)
-    ]
+    old, new = (
+        [_level(side.criteria.get(criterion.name), criterion.scale) for side in both]
+        for both in _sides(pairs)
+    )
     cases = [one.case_id for one in pairs]
-    points = new.scale.points
-    return _kappa(sides[0], sides[1], labels=points, cases=cases, level=level, weights="quadratic")
+    return _kappa(old, new, labels=points, cases=cases, level=level, weights="quadratic")
 
 
 def _level(answer: CriterionAnswer | None, scale: Scale) -> float | None:
@@ -402,6 +393,25 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
             )
         found[key] = verdict
     return found
+
+
+# A file of verdicts has the fingerprint of its rubric, and of its cases no more than the ids.
+MEASURED_BY_FILE = (
+    "apart from the judge by the same rubric; of cases and outputs only the ids were compared, for "
+    "a file of verdicts holds no more"
+)
+
+
+def check_same_rubric(path: Path, old: Mapping[Key, Verdict], rubric: Rubric) -> None:
+    """Refuse verdicts by another rubric: differences from them would not be those of the judge."""
+    others = {one.rubric for one in old.values() if one.rubric_fingerprint != rubric.fingerprint}
+    if others:
+        raise NotComparableError(
+            f"not only the judge differs: the verdicts in {path.name} are by the rubric "
+            f"{' and '.join(sorted(others))}, which is not {rubric.name} as it is now",
+            hint="name the rubric they were made by: --rubric FILE; or grade the outputs by this "
+            "one with both judges: judgekit grade",
+        )
 
 
 def pair_verdicts(

@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 from judgekit.datasets import Suite
-from judgekit.errors import NotEnoughDataError, SettingsError
+from judgekit.errors import NotComparableError, NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
     CALIBRATION_KEY,
     JUDGING_KEY,
     PARTS_KEY,
     RecordedAnswers,
     Session,
+    compare_measures,
     conclude_result,
     judging_of_judge,
     judging_of_run,
     new_run_id,
-    on_common_scale,
     open_recorded,
     plan_grading,
     resolve_calibration,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.evaluation import GradePlan, OpenSuite, Run
+    from judgekit.evaluation import Comparability, GradePlan, OpenSuite, Run
     from judgekit.judge import Judge
     from judgekit.records import CalibrationInUse, JsonObject, Rubric, Verdict
     from judgekit.rejudgment.comparison import Key, Rejudged
@@ -59,7 +59,8 @@ async def rejudge(
     Args:
         run: The run that was judged before.
         judge: Who judges now; with a budget it stops when that is spent.
-        rubric: Another rubric; None takes the run's own.
+        rubric: The rubric with other weights or thresholds, by which the run is scored again too;
+            None takes the run's own.
         level: Confidence level of the intervals, in (0, 1).
 
     Returns:
@@ -68,6 +69,8 @@ async def rejudge(
     Raises:
         SettingsError: When the run has no rubric, so that no judge was asked.
         InputError: When the template does not fit an output.
+        NotComparableError: When the rubric asks something else, so that differences would not be
+            those of the judge (found before the first call).
         NotEnoughDataError: When no output was judged before (found before the first call), or none
             has a verdict of both judges.
         StoreError: When something cannot be kept.
@@ -158,7 +161,7 @@ def new_rejudgment(
         config[CALIBRATION_KEY] = renewed.to_json()
     # A rejudgment of a rejudgment keeps one suffix.
     own = old.suite.removesuffix(_SUITE_SUFFIX)
-    return RunInfo(
+    new = RunInfo(
         id=new_run_id(own, now, f"rejudged-{token or secrets.token_hex(2)}"),
         suite=f"{own}{_SUITE_SUFFIX}",
         started_at=now,
@@ -170,6 +173,21 @@ def new_rejudgment(
         notes=f"judges {old.id} again",
         **{name: getattr(old, name) for name in _OF_THE_OUTPUTS},
     )
+    check_same_measure(old, new)  # before anything is paid for
+    return new
+
+
+def check_same_measure(old: RunInfo, new: RunInfo) -> Comparability:
+    """Refuse runs that differ in more than their judges: their differences would show neither."""
+    measure = compare_measures(old, new, apart_from_judges=True)
+    if measure.changes:
+        raise NotComparableError(
+            f"not only the judge differs from that of {old.id}: {'; '.join(measure.changes)}",
+            hint="judge by the rubric of the run (leave out --rubric); or grade its outputs by the "
+            f"other one: judgekit export {old.id} -o outputs.jsonl, then judgekit grade "
+            "outputs.jsonl --rubric FILE --judge MODEL",
+        )
+    return measure
 
 
 def original_run(run: RunInfo, store: RunStore) -> RunInfo:
@@ -228,10 +246,15 @@ def compare_runs(
 ) -> Rejudged:
     """What the judge of a new run changes."""
     left_out: Counter[str] = Counter()
+    measure = check_same_measure(old, new)
+    measured = "; ".join(("apart from the judge both runs measured the same", *measure.notes))
     return compare_verdicts(
-        list(paired_verdicts(old, new, store, left_out)),
-        (old.rubric, cast("Rubric", new.rubric)),
+        # Maps of one judge say nothing about another: `measure` has both runs on one scale.
+        list(paired_verdicts(measure.a, measure.b, store, left_out)),
+        cast("Rubric", new.rubric),
         (old.panel.judges, new.panel.judges),
+        measured=measured,
+        same_rubric=measure.kind == "same",
         calibration=calibration,
         level=level,
         runs=(old.id, new.id),
@@ -243,13 +266,10 @@ def paired_verdicts(
     old: RunInfo, new: RunInfo, store: RunStore, left_out: Counter[str]
 ) -> Iterator[PairedVerdict]:
     """The outputs that both runs have a verdict for; the others are counted in `left_out`."""
-    # Maps of one judge say nothing about another: unless both runs use the same, raw values are
-    # compared.
-    then, now = on_common_scale(old, new)
     for result in store.results(old.id):
         again = store.result(new.id, result.key)
-        before = conclude_result(result, then)
-        after = None if again is None else conclude_result(again, now)
+        before = conclude_result(result, old)
+        after = None if again is None else conclude_result(again, new)
         if before.verdict is None:
             continue  # no judge was asked about it
         if result.output.error is not None:
@@ -294,8 +314,7 @@ def describe_file_calibration(
         return describe_calibration(None, None)
     new = resolve_calibration(path, rubric, judging_of_judge(judge))
     known = [one.asked for one in old.values() if one.asked is not None]
-    prints = {one.rubric_fingerprint for one in old.values()}
-    if new.calibration is None or not known or prints != {rubric.fingerprint}:
+    if new.calibration is None or not known:
         return describe_calibration(None, new)
     return describe_calibration(calibration_in_use(new.calibration, rubric, known[0]), new)
 
