@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
@@ -22,7 +21,7 @@ from judgekit.evaluation.outcome import Outcome, conclude_result
 from judgekit.evaluation.runner import choice_of_run, find_resumed_run, prepare_run, run_suite
 from judgekit.evaluation.session import Session, open_suite
 from judgekit.evaluation.summary import RunTally
-from judgekit.judge import SyncRunner
+from judgekit.judge import synchronous
 from judgekit.records import Case, CaseResult, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
 
@@ -119,65 +118,7 @@ async def evaluate(
     return Run(ended, opened_store, owns_store=owns)
 
 
-def evaluate_sync(
-    suite: Suite | Path | str,
-    *,
-    store: RunStore | Path | str = DEFAULT_STORE_FILE,
-    cache: ReplyCache | Path | str | None = DEFAULT_CACHE_FOLDER,
-    choice: Choice | None = None,
-    resume: str | None = None,
-    session: Session | None = None,
-    max_cost_usd: float | None = None,
-    frozen: bool = False,
-    refresh: bool = False,
-    allow_scripts: bool = False,
-    template_folders: Sequence[Path] = (),
-    notes: str | None = None,
-    triggered_by: str | None = None,
-) -> Run:
-    """`evaluate`, for callers that are not asynchronous; works inside a running loop too.
-
-    Args:
-        suite: The suite, or its file.
-        store: The store, the path of its SQLite file, or a database URL.
-        cache: Folder of the reply cache, a cache, or None for none.
-        choice: Which part of the suite is run.
-        resume: The run to resume.
-        session: Limits and callbacks of this session.
-        max_cost_usd: The money the run may cost, in US dollars.
-        frozen: Whether a reply that is not cached is an error.
-        refresh: Whether cached replies are fetched again.
-        allow_scripts: Whether the suite's setup and teardown programs may be run.
-        template_folders: Folders of templates that come before the suite's own.
-        notes: Whatever should be remembered with a new run.
-        triggered_by: Who or what started a new run; None records the CI job that this process
-            belongs to, and nothing outside of CI.
-
-    Returns:
-        The run.
-
-    Raises:
-        InputError: When a file, a name or a setting is invalid.
-        StoreError: When the store cannot be used.
-    """
-    with closing(SyncRunner()) as sync_runner:
-        return sync_runner.run(
-            evaluate(
-                suite,
-                store=store,
-                cache=cache,
-                choice=choice,
-                resume=resume,
-                session=session,
-                max_cost_usd=max_cost_usd,
-                frozen=frozen,
-                refresh=refresh,
-                allow_scripts=allow_scripts,
-                template_folders=template_folders,
-                notes=notes,
-                triggered_by=triggered_by,
-            )
-        )
+evaluate_sync = synchronous(evaluate)
 
 
 async def _evaluate(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
@@ -27,7 +26,7 @@ from judgekit.evaluation import (
     run_suite,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import HEURISTIC, SyncRunner
+from judgekit.judge import HEURISTIC, synchronous
 from judgekit.records import CaseSource, RunInfo, RunPanel
 from judgekit.rejudgment.comparison import (
     NO_NEW_VERDICT,
@@ -88,28 +87,7 @@ async def rejudge(
     return compare_runs(old, ended, store, calibration=calibration, level=level)
 
 
-def rejudge_sync(
-    run: Run, judge: Judge, *, rubric: Rubric | None = None, level: float = 0.95
-) -> Rejudged:
-    """`rejudge`, for callers that are not asynchronous; works inside a running loop too.
-
-    Args:
-        run: The run that was judged before.
-        judge: Who judges now.
-        rubric: Another rubric; None takes the run's own.
-        level: Confidence level of the intervals, in (0, 1).
-
-    Returns:
-        What the new judge changes.
-
-    Raises:
-        SettingsError: When the run has no rubric, so that no judge was asked.
-        InputError: When the template does not fit an output.
-        NotEnoughDataError: When no output has a verdict of both judges.
-        StoreError: When something cannot be kept.
-    """
-    with closing(SyncRunner()) as sync_runner:
-        return sync_runner.run(rejudge(run, judge, rubric=rubric, level=level))
+rejudge_sync = synchronous(rejudge)
 
 
 # The key of a run's `config` under which it says which run it judges again.
