@@ -1,5 +1,4 @@
 from .approval import (
-    ApprovalEvidence as ApprovalEvidence,
     ApprovalStatus as ApprovalStatus,
     approval_status as approval_status,
     approve_version as approve_version,
@@ -10,13 +9,13 @@ from .baseline import (
     PassRateTrend as PassRateTrend,
 )
 from .case_plans import (
+    DEFAULT_RUBRICS_KEY as DEFAULT_RUBRICS_KEY,
     JUDGE_SCORER as JUDGE_SCORER,
     SIMILARITY_KEY as SIMILARITY_KEY,
     UNASKED_RUBRICS_KEY as UNASKED_RUBRICS_KEY,
     CasePlans as CasePlans,
     CriterionChecks as CriterionChecks,
     default_rubric_records as default_rubric_records,
-    default_rubrics_in as default_rubrics_in,
     needs_judge as needs_judge,
 )
 from .comparability import (
@@ -99,7 +98,6 @@ from .pairing import (
     LeftOut as LeftOut,
     OutputPair as OutputPair,
     Pairing as Pairing,
-    PairingSurvey as PairingSurvey,
     PairQuestion as PairQuestion,
     QuestionChoice as QuestionChoice,
     Side as Side,
@@ -120,7 +118,6 @@ from .ranking import (
     rank_sync as rank_sync,
 )
 from .ranking_result import (
-    PairFigures as PairFigures,
     RankDecision as RankDecision,
     RankedSide as RankedSide,
     RankingSummary as RankingSummary,
@@ -199,6 +196,5 @@ from .summary import (
     summarize_run as summarize_run,
 )
 from .worker import (
-    UNASKED_FAILURE_KINDS as UNASKED_FAILURE_KINDS,
     ObservationWriter as ObservationWriter,
 )

@@ -5,22 +5,22 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, get_args
 
 from judgekit.datasets import BaselineName
-from judgekit.errors import StoreError
+from judgekit.errors import NotComparableError, StoreError
 from judgekit.evaluation.comparability import compare_measures
 from judgekit.evaluation.judges import CALIBRATION_KEY
 from judgekit.evaluation.outcome import last_tries
 from judgekit.evaluation.score_comparison import SideScores
 from judgekit.fingerprint import fingerprint
-from judgekit.records import FINISHED_STATUSES, Record
+from judgekit.records import FINISHED_STATUSES, Record, config_part
 from judgekit.stats.trend import direction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.records import JsonObject, RunInfo
+    from judgekit.records import RunInfo
     from judgekit.stats.trend import Direction
     from judgekit.store import RunStore
 
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
 _MOST_RUNS = 50
 # A trend is one of the last runs; older ones say little about it.
 _TREND_RUNS = 10
-
-
-class ChosenBaseline(NamedTuple):
-    """The run to compare with; without one, `problem` says why."""
-
-    run: RunInfo | None
-    problem: str | None = None
-    hint: str | None = None
 
 
 class RunRate(Record):
@@ -68,19 +60,23 @@ class EarlierRuns:
             if (one.started_at, one.id) < (run.started_at, run.id)
         ]
 
-    def baseline(self, name: str, variant: str) -> ChosenBaseline:
-        """The baseline of that name: `previous`, `best`, `accepted` or the id of a run."""
+    def baseline(self, name: str, variant: str) -> RunInfo | None:
+        """The baseline of that name: `previous`, `best`, `accepted` or the id of a run.
+
+        Raises:
+            NotComparableError: When the run that is named cannot be one, or none is accepted.
+        """
         if name not in get_args(BaselineName):
             return self._named(name, variant)
         usable = [one for one in self._of(variant) if self.problem_of(one) is None]
         if name == "accepted":
             usable = [one for one in usable if self._outcome(one) == "accepted"]
             if not usable:
-                hint = "accept one: judgekit gate accept RUN --because WHY"
-                return ChosenBaseline(None, "no earlier run of this suite is accepted", hint)
-        if name == "best":
-            return ChosenBaseline(self.best(variant))
-        return ChosenBaseline(next(iter(usable), None))
+                raise NotComparableError(
+                    "no earlier run of this suite is accepted",
+                    hint="accept one: judgekit gate accept RUN --because WHY",
+                )
+        return self.best(variant) if name == "best" else next(iter(usable), None)
 
     def best(self, variant: str) -> RunInfo | None:
         """The comparable run with the highest pass rate; of equals the newest."""
@@ -117,16 +113,18 @@ class EarlierRuns:
             return "it failed its gate, and nobody accepted it"
         return None
 
-    def _named(self, name: str, variant: str) -> ChosenBaseline:
+    def _named(self, name: str, variant: str) -> RunInfo:
         run = self._store.run(name)
         problem = self.problem_of(run)
         if all(each.id != variant for each in run.variants):
             problem = f"it has no variant {variant}"
         if problem is None:
-            return ChosenBaseline(run)
+            return run
         hint = f"accept it all the same: judgekit gate accept {run.id} --because WHY"
         is_failed = self._outcome(run) == "failed"
-        return ChosenBaseline(None, f"{run.id} cannot be the baseline: {problem}", hint * is_failed)
+        raise NotComparableError(
+            f"{run.id} cannot be the baseline: {problem}", hint=hint * is_failed
+        )
 
     def _outcome(self, one: RunInfo) -> str | None:
         decision = self._decisions.get(one.id)
@@ -153,25 +151,24 @@ class EarlierRuns:
         key = fingerprint([rubric, run.config.get(CALIBRATION_KEY)])
         known = self._store.figures(run.id, key)
         if known is None:
-            known = {each.id: self._rate(run, each.id) for each in run.variants}
+            known = {}
+            for variant in (each.id for each in run.variants):
+                results = last_tries(self._store.results(run.id, variant=variant), run)
+                side = SideScores(results, run)
+                passed = [fmean(points) for points in side.passed.values()]
+                known[variant] = {
+                    "rate": fmean(passed) if passed else None,
+                    "cases": fingerprint(sorted(side.contents.items())),
+                }
             with suppress(StoreError):  # a database that cannot be written to can still be gated
                 self._store.keep_figures(run.id, key, known)
         return {name: RunRate.model_validate(rate) for name, rate in known.items()}
 
-    def _rate(self, run: RunInfo, variant: str) -> JsonObject:
-        side = SideScores(last_tries(self._store.results(run.id, variant=variant), run), run)
-        passed = [fmean(points) for points in side.passed.values()]
-        return {
-            "rate": fmean(passed) if passed else None,
-            "cases": fingerprint(sorted(side.contents.items())),
-        }
-
 
 def _is_whole(one: RunInfo, run: RunInfo) -> bool:
     """Whether a run has all cases, or those that the other was to have."""
-    chosen = [
-        {name: value for name, value in found.items() if name != "variants"}
+    own, other = (
+        {name: value for name, value in config_part(each, "chosen").items() if name != "variants"}
         for each in (one, run)
-        if isinstance(found := each.config.get("chosen") or {}, dict)
-    ]
-    return not chosen[0] or chosen[0] == chosen[-1]
+    )
+    return not own or own == other

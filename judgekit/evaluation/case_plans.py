@@ -140,6 +140,14 @@ class CasePlans:
             for spec in plan.scorers
         )
 
+    def every_check(self, case: Case) -> list[JsonObject]:
+        """The assertions of the suite, then those of a case."""
+        return [*self.suite.assertions, *self.own_checks(case)]
+
+    def every_scorer(self, case: Case) -> list[dict[str, object]]:
+        """The scorers of the suite, then those of a case."""
+        return [*self.suite_scorers, *self.own_scorers(case)]
+
     def as_run(self, case: Case) -> Case:
         """A case with the rubric it names in full, so that the run stands by itself."""
         named = case.rubric
@@ -215,11 +223,6 @@ class CasePlans:
                 method, embed = spec.get("method") or "lexical", spec.get("embed")
                 return SimilaritySettings(method, embed)  # type: ignore[arg-type]  # read as a spec
         return SimilaritySettings()
-
-
-def scorer_weights(scorers: Sequence[JsonObject]) -> dict[str, float]:
-    """The weight of each scorer of a suite in the overall score."""
-    return {scorer_name(s): float(str(s.get("weight", 1))) for s in scorers}
 
 
 # Why a rubric was taken that nobody named.
@@ -298,12 +301,6 @@ def default_rubric_records(found: Mapping[tuple[RubricReason, str], int]) -> lis
     return [
         {"rubric": name, "because": reason, "n_cases": n} for (reason, name), n in found.items()
     ]
-
-
-def default_rubrics_in(config: JsonObject) -> Sequence[JsonObject]:
-    """The rubrics of a run that nobody named."""
-    records = config.get(DEFAULT_RUBRICS_KEY)
-    return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
 
 
 def _asks_judge(case: Case, profile: EvaluationProfile) -> bool:

@@ -6,13 +6,14 @@ Scores, approvals and gates compare runs through `paired_sides`; cases are compa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.judges import judging_of_run, on_common_scale, recorded_judges
 from judgekit.evaluation.outcome import last_tries
 from judgekit.evaluation.score_comparison import SideScores
 from judgekit.fingerprint import canonical_json
+from judgekit.records import config_part
 from judgekit.scoring import criterion_edits, judge_changes
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
     from judgekit.records import Rubric, RunInfo
     from judgekit.store import StoredRuns
-
-# `re-concluded`: only thresholds or weights differ, and both are scored by one rubric.
-MeasureKind = Literal["same", "re-concluded", "not-comparable"]
 
 # The parts of a rubric that only decide what the judge's scores mean.
 _CONCLUDING = {"weight": "weight", "required": "requirement", "pass_value": "pass value"}
@@ -41,7 +39,6 @@ class Comparability:
 
     a: RunInfo
     b: RunInfo
-    kind: MeasureKind
     changes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -55,7 +52,7 @@ def compare_measures(a: RunInfo, b: RunInfo, *, apart_from_judges: bool = False)
         *_config_changes(then, now),
     )
     if changes:
-        return Comparability(a=a, b=b, kind="not-comparable", changes=changes)
+        return Comparability(a=a, b=b, changes=changes)
     notes = []
     concluded = list(_concluding_changes(then.rubric, now.rubric))
     if concluded:
@@ -66,8 +63,7 @@ def compare_measures(a: RunInfo, b: RunInfo, *, apart_from_judges: bool = False)
     scaled = on_common_scale(a, b)
     if scaled != (a, b):
         notes.append("the runs have different calibrations: uncalibrated values are compared")
-    kind: MeasureKind = "re-concluded" if concluded else "same"
-    return Comparability(a=scaled[0], b=scaled[1], kind=kind, notes=tuple(notes))
+    return Comparability(a=scaled[0], b=scaled[1], notes=tuple(notes))
 
 
 def paired_sides(
@@ -123,9 +119,10 @@ def _judging_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
 
 def _config_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     for name, words in (("assertions", "assertions were"), ("profile", "profile was")):
-        if _part(then, name) != _part(now, name):
+        before, after = (canonical_json(run.config.get(name) or None) for run in (then, now))
+        if before != after:
             yield f"the suite's {words} changed"
-    tries = [_retries(run) for run in (then, now)]
+    tries = [config_part(run, "settings").get("retry_failed", 0) for run in (then, now)]
     if tries[0] != tries[1]:
         yield f"retry_failed was {tries[0]}, is {tries[1]}"
 
@@ -162,12 +159,3 @@ def _concluding_changes(then: Rubric | None, now: Rubric | None) -> Iterator[str
         ]
         if changed:
             yield f"{criterion.name} has another {' and another '.join(changed)}"
-
-
-def _part(run: RunInfo, name: str) -> str:
-    return canonical_json(run.config.get(name) or None)
-
-
-def _retries(run: RunInfo) -> object:
-    settings = run.config.get("settings")
-    return settings.get("retry_failed", 0) if isinstance(settings, dict) else 0

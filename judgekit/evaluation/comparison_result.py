@@ -26,12 +26,24 @@ DEFAULT_PRIOR = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WinFigures:
+class SideCounts:
+    """How the pairs of two sides came out."""
+
+    n_cases: int
+    wins: int
+    ties: int
+    # Pairs whose two orders contradict each other: no winner, and no true tie
+    inconsistent: int
+    losses: int
+    n_undecided: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinFigures(SideCounts):
     """Wins of A against B: of all pairs, on a criterion, of a tag or of a stratum.
 
     Attributes:
         n_pairs: Pairs that were judged, repeats included; errors of the systems under test are not.
-        inconsistent: Pairs whose two orders contradict each other: no winner, and no true tie.
         rate: A's share of wins among decided pairs, clustered by case; no winner is half a win.
         bounds: The share if B had won all undecided pairs, and if A had.
         p: Exact two-sided sign test of the cases that lean to A against those that lean to B, ties
@@ -40,13 +52,7 @@ class WinFigures:
             looked at.
     """
 
-    n_cases: int
     n_pairs: int
-    wins: int
-    ties: int
-    inconsistent: int
-    losses: int
-    n_undecided: int
     rate: Estimate
     bounds: tuple[float, float]
     p: float | None
@@ -242,8 +248,11 @@ def decide_comparison(
         return ComparisonDecision(winner=None, reason=_why_none(whole, flags), p=p, alpha=alpha)
     shown = p is not None and p <= alpha
     leader: BetterSide = "a" if leaning[0] > leaning[1] else "b"
-    # Two conditions, because a significant sign test says nothing about pairs without a winner.
-    if shown and _keeps_lead(whole, leader):
+    # The leader has more than half, even if the other side had won all that is open: a significant
+    # sign test says nothing about pairs without a winner.
+    low, high = whole.bounds
+    keeps_lead = low > _EVEN + SLACK if leader == "a" else high < _EVEN - SLACK
+    if shown and keeps_lead:
         what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that favour a side"
         return ComparisonDecision(
             winner=leader, reason=f"{max(leaning)} of {sum(leaning)} {what}", p=p, alpha=alpha
@@ -257,12 +266,6 @@ def decide_comparison(
 
 _NOT_ON_AVERAGE = "more cases lean to one side, but on average over all cases it does not win more"
 _EVEN = 0.5
-
-
-def _keeps_lead(whole: WinFigures, leader: BetterSide) -> bool:
-    """Whether the leader has more than half, even if the other side had won all that is open."""
-    low, high = whole.bounds
-    return low > _EVEN + SLACK if leader == "a" else high < _EVEN - SLACK
 
 
 def _why_none(whole: WinFigures, flags: tuple[str, ...]) -> str:

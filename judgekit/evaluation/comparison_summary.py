@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import fsum, isnan, nan
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, get_args
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.comparison_result import (
@@ -19,10 +19,11 @@ from judgekit.evaluation.comparison_result import (
     ComparisonSummary,
     JudgeFigures,
     PanelFigures,
+    SideCounts,
     WinFigures,
     decide_comparison,
 )
-from judgekit.evaluation.judges import JudgeUsage, judge_usage
+from judgekit.evaluation.judges import JudgeTally
 from judgekit.evaluation.pairing import LeftOut
 from judgekit.prompts import pairwise_text
 from judgekit.records import VALUE_TOLERANCE, WINNER_POINTS, CaseStratum, Preference
@@ -69,7 +70,7 @@ class ComparisonTally:
         self._raws = array("d"), array("d")
         self._n_identical = 0
         self._n_scrubbed: int | None = 0
-        self._judge = JudgeTally()
+        self._judge = PairJudgeTally()
         self._panel = PanelTally()
 
     def add(self, judged: JudgedPair) -> None:
@@ -157,7 +158,7 @@ class ComparisonTally:
             spent=self._judge.spent,
             left_out=left_out or LeftOut(),
             evidence=evidence,
-            marks=dict(self._judge.marks.most_common()),
+            marks=dict(self._judge.flags.most_common()),
             n_scrubbed=self._n_scrubbed,
             rule=self._judge.rule or "consistent",
             panel=self._panel.figures(level),
@@ -193,17 +194,6 @@ def _higher(raw_a: float | None, raw_b: float | None) -> Winner | None:
 
 
 _EVEN = _MOSTLY = 0.5
-
-
-class SideCounts(NamedTuple):
-    """How the pairs of two sides came out."""
-
-    n_cases: int
-    wins: int
-    ties: int
-    inconsistent: int
-    losses: int
-    n_undecided: int
 
 
 @dataclass(slots=True)
@@ -255,7 +245,7 @@ class PairTally:
         is_decided = counts.n_undecided < len(self.points)
         rate = clustered_win_rate(self.points, self.cases, level=level) if is_decided else None
         return WinFigures(
-            **counts._asdict(),
+            **asdict(counts),
             n_pairs=len(self.points),
             rate=rate
             or undefined_estimate("no pair is decided", n=0, method="wilson", level=level),
@@ -326,17 +316,12 @@ def reliability_flags(flip_rate: Estimate, position: PositionBias | None) -> tup
     return tuple(flags)
 
 
-_WINNERS: tuple[Winner | None, ...] = ("a", "tie", "b", None)
-
-
 @dataclass(slots=True)
 class _MemberTally:
     """The pairs as one judge of a panel decides them."""
 
     wins: PairTally = field(default_factory=PairTally)
     flips: OrderTally = field(default_factory=OrderTally)
-    places: array[int] = field(default_factory=lambda: array("I"))
-    winners: array[int] = field(default_factory=lambda: array("B"))
 
     def figures(self, judge: str, level: float) -> JudgeFigures:
         rate, position = self.flips.figures(level)
@@ -354,6 +339,8 @@ class PanelTally:
 
     def __init__(self) -> None:
         self._judges: dict[str, _MemberTally] = {}
+        # Who wins a pair by each judge that was asked about it
+        self._winners: list[dict[str, Winner | None]] = []
         self._cases = array("I")
         self._agreements = array("d")
 
@@ -364,12 +351,11 @@ class PanelTally:
         for one in comparison.judges:
             member = self._judges.setdefault(one.judge, _MemberTally())
             member.wins.add(case, one.winner, contradicts=one.consistent is False)
-            member.places.append(len(self._cases))
-            member.winners.append(_WINNERS.index(one.winner))
             answers: list[Preference | PreferenceFailure]
             answers = [*comparison.preferences, *comparison.failures]
             own = [each for each in answers if each.judge == one.judge]
             member.flips.add(case, one.consistent, own)
+        self._winners.append({one.judge: one.winner for one in comparison.judges})
         self._cases.append(case)
         if comparison.agreement is not None:
             self._agreements.append(comparison.agreement)
@@ -386,45 +372,26 @@ class PanelTally:
 
     def _alpha(self, level: float) -> Alpha | None:
         # One row a pair and one column a judge; a judge that was not asked is missing, not a tie.
-        rows: list[list[Winner | None]] = [[None] * len(self._judges) for _ in self._cases]
-        for column, one in enumerate(self._judges.values()):
-            for place, winner in zip(one.places, one.winners, strict=True):
-                rows[place][column] = _WINNERS[winner]
+        rows = [[winners.get(judge) for judge in self._judges] for winners in self._winners]
         try:
             return krippendorff_alpha(rows, "nominal", clusters=self._cases, confidence=level)
         except NotEnoughDataError:
             return None
 
 
-class JudgeTally:
-    """Who judged by which rule, what failed, and what that cost."""
+class PairJudgeTally(JudgeTally):
+    """Who judged pairs by which rule, what failed, and what that cost."""
 
     def __init__(self) -> None:
-        # Dicts, since the order of first appearance is reported.
+        super().__init__()
         self.rules: dict[ReconciliationRule, None] = {}
-        self.judges: dict[str, None] = {}
-        self.models: dict[str, None] = {}
-        self.failures: Counter[str] = Counter()
-        self.messages: dict[str, str] = {}
-        self.marks: Counter[str] = Counter()
         self.n_errors = 0
-        self.spent = JudgeUsage()
 
     def add(self, comparison: Comparison) -> None:
         """Count the answers and failures of one pair; without a judge's reply, only its error."""
         self.rules[comparison.rule] = None
         self.n_errors += comparison.error is not None
-        for failure in comparison.failures:
-            self.failures[failure.kind] += 1
-            self.messages.setdefault(failure.kind, failure.message)
-        for preference in comparison.preferences:
-            self.marks.update(preference.flags)
-            if preference.model:
-                self.models[preference.model] = None
-        answers: list[Preference | PreferenceFailure]
-        answers = [*comparison.preferences, *comparison.failures]
-        self.judges |= dict.fromkeys(each.judge for each in answers)
-        self.spent += judge_usage(answers)
+        self.take([*comparison.preferences, *comparison.failures])
 
     @property
     def rule(self) -> ReconciliationRule | None:

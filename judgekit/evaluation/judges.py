@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby, repeat
 from operator import itemgetter
@@ -26,14 +26,18 @@ from judgekit.records import (
     CalibratedPanel,
     CalibrationInUse,
     HumanItem,
+    JudgeFailure,
     Judgment,
     PairAnswer,
+    PreferenceFailure,
     RunPanel,
+    config_part,
+    config_rows,
 )
 from judgekit.scoring import calibration_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.datasets import Gate, Suite
@@ -47,8 +51,8 @@ if TYPE_CHECKING:
         Criterion,
         ItemKey,
         JsonObject,
-        JudgeFailure,
         Output,
+        Preference,
         Rubric,
         RunInfo,
     )
@@ -109,6 +113,34 @@ def judge_usage(answers: Sequence[Judgment | JudgeFailure | PairAnswer]) -> Judg
     )
 
 
+class JudgeTally:
+    """Who answered, what failed, and what that cost."""
+
+    def __init__(self) -> None:
+        # Dicts, since the order of first appearance is reported.
+        self.judges: dict[str, None] = {}
+        self.models: dict[str, None] = {}
+        self.failures: Counter[str] = Counter()
+        self.messages: dict[str, str] = {}
+        self.flags: Counter[str] = Counter()
+        self.spent = JudgeUsage()
+
+    def take(
+        self, answers: Sequence[Judgment | JudgeFailure | Preference | PreferenceFailure]
+    ) -> None:
+        """Count the answers about one output, or about one pair."""
+        self.spent += judge_usage(answers)
+        for one in answers:
+            self.judges[one.judge] = None
+            if isinstance(one, JudgeFailure | PreferenceFailure):
+                self.failures[one.kind] += 1
+                self.messages.setdefault(one.kind, one.message)
+                continue
+            self.flags.update(one.flags)
+            if one.model:
+                self.models[one.model] = None
+
+
 def _reply_id(one: Judgment | JudgeFailure | PairAnswer, place: int) -> tuple[object, ...]:
     """What identifies the reply of an answer; without a key each answer has its own."""
     if one.reply_key is None:
@@ -136,21 +168,17 @@ class SuiteJudges:
     @property
     def max_concurrency(self) -> int:
         """Calls in flight at most, of the judge that may have most."""
-        if self.models is None:
-            return 1
-        return max(judge.connection.max_concurrency for judge in self.models.judges)
+        return max((one.max_concurrency for one in self.connections), default=1)
 
     @property
     def connections(self) -> list[Connection]:
         """The connections of its models."""
-        models = () if self.models is None else self.models.judges
-        return [judge.connection for judge in models]
+        return [judge.connection for judge in self._model_judges]
 
     @property
     def are_cached(self) -> bool:
         """Whether every reply that a judge is paid for is on disk before it is used."""
-        models = () if self.models is None else self.models.judges
-        return all(judge.connection.cache is not None for judge in models)
+        return all(one.cache is not None for one in self.connections)
 
     @property
     def implied_rubric(self) -> Rubric | None:
@@ -164,7 +192,7 @@ class SuiteJudges:
 
     def check(self, rubric: Rubric) -> None:
         """Refuse a rubric that one of the models cannot be asked about."""
-        for judge in () if self.models is None else self.models.judges:
+        for judge in self._model_judges:
             judge.grader.check(self.panel.rubric_of(judge.id, rubric))
 
     def by_rule(
@@ -208,22 +236,6 @@ class SuiteJudges:
             )
             yield from zip(*begun, strict=True)
 
-    async def observe(
-        self,
-        case: Case,
-        output: Output,
-        rubric: Rubric,
-        *,
-        judge_answers: Sequence[JudgeAnswer],
-        begun: Sequence[PendingGrading] = (),
-    ) -> AsyncGenerator[tuple[JudgeAnswer, ...], None]:
-        """Ask the models every question that has no answer yet."""
-        if self.models is not None:
-            answers = self.models.observe(case, output, rubric, said=judge_answers, begun=begun)
-            async with aclosing(answers):
-                async for some in answers:
-                    yield some
-
     def is_content(self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]) -> bool:
         """Whether it is sure that nobody will be asked anything more about an answer."""
         if self.asks_nobody:
@@ -263,7 +275,7 @@ class SuiteJudges:
         answered = {(one.judge, one.criterion, one.repeat) for one in judge_answers}
         missing = [
             (judge.id, criterion.name, repeat)
-            for judge in (() if self.models is None else self.models.judges)
+            for judge in self._model_judges
             for criterion in self.panel.rubric_of(judge.id, rubric).criteria
             for repeat in range(judge.grader.repeats)
             if (judge.id, criterion.name, repeat) not in answered
@@ -282,6 +294,10 @@ class SuiteJudges:
             # afterwards.
             await self.models.aclose()
             self.models.close()
+
+    @property
+    def _model_judges(self) -> Sequence[Judge]:
+        return () if self.models is None else self.models.judges
 
     def _needs_human(self, criterion: Criterion, judge_answers: Sequence[JudgeAnswer]) -> bool:
         is_alone = criterion.judge in self.panel.named
@@ -393,8 +409,7 @@ def judging_of_names(judges: Iterable[str]) -> CalibratedPanel | None:
 
 def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
     """How the judges of a stored run were asked."""
-    recorded = run.config.get(JUDGING_KEY)
-    if isinstance(recorded, dict):
+    if recorded := config_part(run, JUDGING_KEY):
         return CalibratedPanel.model_validate(recorded)
     return panel_configuration(
         [CalibratedJudge(judge=portable_judge_name(name)) for name in run.panel.judges], run.panel
@@ -405,9 +420,7 @@ def recorded_judges(run: RunInfo) -> list[str]:
     """The files of recorded replies that judged a run, as its suite names them."""
     from judgekit.models import RECORDED_PREFIX  # noqa: PLC0415 - only for comparing runs
 
-    judges = run.config.get("judge")
-    rows = judges if isinstance(judges, list) else []
-    models = [str(row.get("model")) for row in rows if isinstance(row, dict)]
+    models = [str(row.get("model")) for row in config_rows(run, "judge")]
     return [model for model in models if model.startswith(RECORDED_PREFIX)]
 
 

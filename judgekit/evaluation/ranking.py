@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from judgekit.judge import Judge, Panel
     from judgekit.records import Case, Comparison, Output, Rubric
 
-if TYPE_CHECKING:
     Sides = Mapping[str, Sequence[tuple[Case, Output]]]
 
 

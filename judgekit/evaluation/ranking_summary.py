@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import combinations
 from math import ceil, comb, fsum, isnan, nan, sqrt
@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from judgekit.errors import DatasetError
-from judgekit.evaluation.comparison_summary import JudgeTally, PairTally, flip_rate, tally_pairs
+from judgekit.evaluation.comparison_summary import (
+    PairJudgeTally,
+    PairTally,
+    flip_rate,
+    tally_pairs,
+)
 from judgekit.evaluation.ranking_result import (
     MatchResult,
     PairFigures,
@@ -186,7 +191,7 @@ def _pairs(
         tally = tallies.get(pair) or PairTally()
         counts, share = tally.counts(), tally.share()
         if a > b:
-            counts = counts._replace(wins=counts.losses, losses=counts.wins)
+            counts = replace(counts, wins=counts.losses, losses=counts.wins)
             share = 1 - share
         fit = fit_of_side(a, fits)
         evidence, p = shown.pairs.get(pair), shown.adjusted.get(pair, nan)
@@ -195,7 +200,7 @@ def _pairs(
             PairFigures(
                 a=a,
                 b=b,
-                **counts._asdict(),
+                **asdict(counts),
                 share=share,
                 expected=fit.expected(a, b) if fit is not None and b in fit.names else nan,
                 p=None if evidence is None or isnan(evidence.p) else evidence.p,
@@ -222,9 +227,6 @@ def _flip_rate(known: Sequence[MatchResult], level: float) -> Estimate:
     cases = [m.case_id or place for place, m in enumerate(asked)]
     flips = [float(m.is_inconsistent) for m in asked]
     return flip_rate(flips, cases, level=level, reason="no comparison was judged in both orders")
-
-
-_SAME_RATING = 1e-9
 
 
 def decide_ranking(
@@ -284,7 +286,7 @@ def _n_to_decide(fit: Strengths, a: str, b: str, alpha: float) -> int | None:
     """Cases by the normal law, with an error that shrinks with the root of the cases."""
     # `alpha` is the share of the error that the smallest of all p-values has to keep to.
     found = fit.fitted.difference(fit.names.index(a), fit.names.index(b))
-    if fit.is_separated or not found.se > 0 or abs(found.value) <= _SAME_RATING:
+    if fit.is_separated or not found.se > 0 or abs(found.value) <= _SAME:
         return None
     # The standard error times the root of n is the spread of one case.
     needed = sample_size_paired(found.value, found.se * sqrt(found.n), alpha=alpha).value
@@ -319,7 +321,7 @@ class MatchCollection:
     def __init__(self) -> None:
         self.matches: list[MatchResult] = []
         self.rubrics: dict[str, str] = {}
-        self.judges = JudgeTally()
+        self.judges = PairJudgeTally()
 
     def add(self, comparison: Comparison) -> None:
         """Count one more comparison, which names its variants."""

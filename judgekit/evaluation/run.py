@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.gate import GateResult
-    from judgekit.evaluation.session import Choice, OpenSuite
+    from judgekit.evaluation.session import Choice
     from judgekit.evaluation.summary import RunSummary
     from judgekit.models.cache import ReplyCache
     from judgekit.records import JudgeFailure, Judgment, Rubric, RunStatus, Verdict
@@ -106,9 +106,21 @@ async def evaluate(
         begun = find_resumed_run(opened_store, resume, loaded)
         opened = open_suite(loaded, choice or choice_of_run(begun), execution)
         try:
-            ended = await _evaluate(
-                opened, opened_store, begun, current, notes=notes, triggered_by=triggered_by
+            run = prepare_run(
+                opened,
+                opened_store,
+                begun,
+                now=current.now(),
+                notes=notes,
+                triggered_by=triggered_by,
             )
+            if not meets_calibration_gate(opened.suite.gate, run):
+                raise SettingsError(
+                    f"the suite requires a calibration: {calibration_of_run(run).words}",
+                    hint="make one with `judgekit calibrate LABELS --write-map`, and name it in "
+                    "the suite",
+                )
+            ended = await run_suite(opened, opened_store, run, current, resumed=begun is not None)
         finally:
             await opened.aclose()
     except BaseException:
@@ -119,25 +131,6 @@ async def evaluate(
 
 
 evaluate_sync = synchronous(evaluate)
-
-
-async def _evaluate(
-    opened: OpenSuite,
-    store: RunStore,
-    begun: RunInfo | None,
-    session: Session,
-    *,
-    notes: str | None,
-    triggered_by: str | None,
-) -> RunInfo:
-    now = session.now()
-    run = prepare_run(opened, store, begun, now=now, notes=notes, triggered_by=triggered_by)
-    if not meets_calibration_gate(opened.suite.gate, run):
-        raise SettingsError(
-            f"the suite requires a calibration: {calibration_of_run(run).words}",
-            hint="make one with `judgekit calibrate LABELS --write-map`, and name it in the suite",
-        )
-    return await run_suite(opened, store, run, session, resumed=begun is not None)
 
 
 class Run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
@@ -82,16 +82,12 @@ class Choice:
         Returns:
             A JSON object.
         """
-        whole: JsonObject = {
-            "variants": list(self.variants),
-            "tags": list(self.tags),
-            "case_ids": list(self.case_ids),
-            "name_pattern": self.name_pattern,
-            "sample": self.sample,
-            "seed": self.seed if self.sample is not None else None,
-            "limit": self.limit,
+        whole = asdict(self) | {"seed": self.seed if self.sample is not None else None}
+        return {
+            name: [*value] if isinstance(value, tuple) else value
+            for name, value in whole.items()
+            if value not in (None, ())
         }
-        return {name: value for name, value in whole.items() if value not in (None, [])}
 
 
 def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:

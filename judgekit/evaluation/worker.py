@@ -119,9 +119,14 @@ class AnswerWorker:
         """Read the recorded outputs of items, and what the cache holds of their judgments."""
         read: list[tuple[WorkItem, Output, Rubric]] = []
         for item in items:
-            output = await self._recorded_output(item)
-            if output is None:
+            # Only what costs nothing is read ahead: a stopped run must not have called a model.
+            if not self._is_recorded(item):
                 continue
+            if item.stored is not None:
+                output = item.stored.output
+            else:
+                target = self._opened.targets[item.key.variant]
+                output = await target.answer(item.case, repeat=item.key.repeat)
             named = _named(output, item.key)
             rubric = self._rubric_of(item, named)
             self._ahead[item.key] = named, ()
@@ -184,15 +189,6 @@ class AnswerWorker:
             return None
         return self._opened.rubric_of(item.case, item.key.variant)
 
-    async def _recorded_output(self, item: WorkItem) -> Output | None:
-        # Only what costs nothing is read ahead: a stopped run must not have called a model.
-        if item.stored is not None:
-            return item.stored.output
-        if self._is_recorded(item):
-            target = self._opened.targets[item.key.variant]
-            return await target.answer(item.case, repeat=item.key.repeat)
-        return None
-
     def _is_recorded(self, item: WorkItem) -> bool:
         target = self._opened.targets.get(item.key.variant)
         return item.stored is not None or isinstance(target, GivenTarget | RecordedTarget)
@@ -211,17 +207,10 @@ class AnswerWorker:
         """Store the output with the results of its checks and its cached judgments, all at once."""
         item = progressed.item
         progressed.output, progressed.ran_at = named, self._now()
-        fetched: FetchedVectors = {}
-        try:
-            if item.stored is None:
-                found = await self._measuring.find(item.case, named, fetched)
-            else:
-                found = CheckResults(item.stored.checks, item.stored.scores)
-        # The output stays, and is measured when the run is resumed.
-        except _CANNOT_ASK_ERRORS as error:
-            progressed.scores = self._measuring.not_yet(str(error), fetched, at=self._now())
-            await self._keep_all(progressed)
-            raise
+        if item.stored is None:
+            found = await self._measured(progressed, named)
+        else:
+            found = CheckResults(item.stored.checks, item.stored.scores)
         self._take_findings(progressed, named, found)
         rubric = self._rubric_of(item, named)
         if rubric is not None:
@@ -293,20 +282,24 @@ class AnswerWorker:
         if not lacks and self._rubric_of(item, output) is None:
             return
         if lacks or any(check.passed is None for check in checks):
-            found = await self._found_again(progressed, output)
+            found = await self._measured(progressed, output)
         judge_answers = self._take_findings(progressed, output, found)
         if judge_answers or lacks:
             await self._keeper.put(
                 self._observation(item, judge_answers, checks=found.checks, scores=found.scores)
             )
 
-    async def _found_again(self, progressed: PartialAnswer, output: Output) -> CheckResults:
+    async def _measured(self, progressed: PartialAnswer, output: Output) -> CheckResults:
         item, fetched = progressed.item, FetchedVectors()
         try:
             return await self._measuring.find(item.case, output, fetched)
+        # The output stays, and is measured when the run is resumed.
         except _CANNOT_ASK_ERRORS as error:
             scores = self._measuring.not_yet(str(error), fetched, at=self._now())
-            if scores:  # something was paid all the same
+            if not progressed.is_stored:
+                progressed.scores = scores
+                await self._keep_all(progressed)
+            elif scores:  # something was paid all the same
                 await self._keeper.put(self._observation(item, scores=scores))
             raise
 
@@ -337,12 +330,11 @@ class AnswerWorker:
     async def _ask_models(self, progressed: PartialAnswer, output: Output, rubric: Rubric) -> None:
         """Ask, and have each answer kept while others are still out, so that a kill loses few."""
         item, judges = progressed.item, self._opened.judges
-        answers = judges.observe(
-            item.case,
-            output,
-            rubric,
-            judge_answers=progressed.judge_answers.copy(),
-            begun=progressed.begun,
+        if judges.models is None:
+            return
+        known = progressed.judge_answers.copy()
+        answers = judges.models.observe(
+            item.case, output, rubric, said=known, begun=progressed.begun
         )
         keeping: list[asyncio.Future[None]] = []
         try:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from judgekit.calibration import level_of
 from judgekit.errors import DatasetError, NotComparableError, NotEnoughDataError
 from judgekit.formats import iter_rows, suffix_of
-from judgekit.records import Judgment, Verdict
+from judgekit.records import JudgeFailure, Judgment, Verdict
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.records import Criterion, CriterionVerdict, JudgeFailure, Rubric, Scale
+    from judgekit.records import Criterion, Rubric, Scale
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.estimate import Estimate
@@ -158,21 +158,29 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
     """The judged side of one output, from its verdict."""
     first_answers: dict[str, Judgment | JudgeFailure] = {}
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
-    for one in every:
+    for answer in every:
         # The first judgment of a criterion is the one that is shown.
-        first_answers.setdefault(one.criterion, one)
+        first_answers.setdefault(answer.criterion, answer)
     # Raw answers are compared: maps of the old judge say nothing of the new one.
     plain = verdict.uncalibrated
     own = {one.name: one.value for one in verdict.criteria} if plain is None else plain.criteria
+    criteria: dict[str, CriterionAnswer] = {}
+    for one in verdict.criteria:
+        first = first_answers.get(one.name)
+        raw, why = (first.raw, first.rationale) if isinstance(first, Judgment) else (None, None)
+        criteria[one.name] = CriterionAnswer(
+            value=one.value,
+            raw=raw,
+            rationale=first.message if isinstance(first, JudgeFailure) else why,
+            own=own.get(one.name),
+            n=one.n,
+        )
     return JudgedSide(
         passed=passed,
         value=value,
-        criteria={
-            one.name: _criterion_answer(one, own.get(one.name), first_answers.get(one.name))
-            for one in verdict.criteria
-        },
+        criteria=criteria,
         failures=tuple(str(failure.kind) for failure in verdict.failures),
-        price_usd=_total([one.price_usd for one in every]),
+        price_usd=_total([answer.price_usd for answer in every]),
     )
 
 
@@ -240,19 +248,6 @@ def compare_verdicts(
         calibration=calibration,
         old_run_id=runs[0],
         run_id=runs[1],
-    )
-
-
-def _criterion_answer(
-    criterion: CriterionVerdict, own: float | None, first: Judgment | JudgeFailure | None
-) -> CriterionAnswer:
-    raw = rationale = None
-    if isinstance(first, Judgment):
-        raw, rationale = first.raw, first.rationale
-    elif first is not None:
-        rationale = first.message
-    return CriterionAnswer(
-        value=criterion.value, raw=raw, rationale=rationale, own=own, n=criterion.n
     )
 
 

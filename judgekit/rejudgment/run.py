@@ -27,7 +27,7 @@ from judgekit.evaluation import (
 )
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import HEURISTIC, synchronous
-from judgekit.records import CaseSource, RunInfo, RunPanel
+from judgekit.records import CaseSource, RunInfo, RunPanel, config_part
 from judgekit.rejudgment.comparison import (
     NO_NEW_VERDICT,
     OUTPUT_ERROR,
@@ -124,13 +124,11 @@ def new_rejudgment(
             f"run {old.id} was judged by assertions only", hint="there is nothing to judge again"
         )
     config: JsonObject = {k: v for k, v in old.config.items() if k not in _OF_THE_JUDGES}
-    parts = config.get(PARTS_KEY)
-    known = parts if isinstance(parts, dict) else {}
     asked = judging_of_judge(judge)
     # The identity of a run includes its judges: a rejudgment is never resumed as the old run.
     config |= {
         "judge": [{"model": judge.connection.name, "template": judge.template.name}],
-        PARTS_KEY: {**known, "judges": fingerprint([judge.id])},
+        PARTS_KEY: {**config_part(old, PARTS_KEY), "judges": fingerprint([judge.id])},
         REJUDGMENT_KEY: {"run": old.id, "judges": list(old.panel.judges)},
         JUDGING_KEY: asked.to_json(),
     }
@@ -171,7 +169,7 @@ def check_same_measure(old: RunInfo, new: RunInfo) -> Comparability:
 def original_run(run: RunInfo, store: RunStore) -> RunInfo:
     """The run whose outputs a run judges again."""
     # A rejudgment may itself have been rejudged; outputs are those of the first run.
-    while isinstance(origin := run.config.get(REJUDGMENT_KEY), dict):
+    while origin := config_part(run, REJUDGMENT_KEY):
         run = store.run(str(origin["run"]))
     return run
 
@@ -224,15 +222,15 @@ def compare_runs(
 ) -> Rejudged:
     """What the judge of a new run changes."""
     left_out: Counter[str] = Counter()
-    measure = check_same_measure(old, new)
+    measure, rubric = check_same_measure(old, new), cast("Rubric", new.rubric)
     measured = "; ".join(("apart from the judge both runs measured the same", *measure.notes))
     return compare_verdicts(
         # Maps of one judge say nothing about another: `measure` has both runs on one scale.
         list(paired_verdicts(measure.a, measure.b, store, left_out)),
-        cast("Rubric", new.rubric),
+        rubric,
         (old.panel.judges, new.panel.judges),
         measured=measured,
-        same_rubric=measure.kind == "same",
+        same_rubric=old.rubric is not None and old.rubric.fingerprint == rubric.fingerprint,
         calibration=calibration,
         level=level,
         runs=(old.id, new.id),
