@@ -5,9 +5,6 @@ from .approval import (
     check_version_current as check_version_current,
     find_approval_evidence as find_approval_evidence,
 )
-from .baseline import (
-    PassRateTrend as PassRateTrend,
-)
 from .case_plans import (
     DEFAULT_RUBRICS_KEY as DEFAULT_RUBRICS_KEY,
     JUDGE_SCORER as JUDGE_SCORER,
@@ -20,6 +17,7 @@ from .case_plans import (
 )
 from .comparability import (
     Comparability as Comparability,
+    PassRateTrend as PassRateTrend,
     compare_measures as compare_measures,
     paired_sides as paired_sides,
 )
@@ -29,11 +27,7 @@ from .comparison_result import (
     ComparisonDecision as ComparisonDecision,
     ComparisonSummary as ComparisonSummary,
     PanelFigures as PanelFigures,
-    StoppingRule as StoppingRule,
     WinFigures as WinFigures,
-)
-from .comparison_summary import (
-    ComparisonTally as ComparisonTally,
 )
 from .cost_plan import (
     CallLoad as CallLoad,
@@ -95,7 +89,6 @@ from .pairing import (
     ORDER_SEED_KEY as ORDER_SEED_KEY,
     Contest as Contest,
     JudgedPair as JudgedPair,
-    LeftOut as LeftOut,
     OutputPair as OutputPair,
     Pairing as Pairing,
     PairQuestion as PairQuestion,
@@ -105,7 +98,6 @@ from .pairing import (
     chosen_pair_question as chosen_pair_question,
     compare_in_order as compare_in_order,
     fatal_failure as fatal_failure,
-    pair_question as pair_question,
 )
 from .planner import (
     plan_suite as plan_suite,
@@ -141,7 +133,6 @@ from .runner import (
     find_resumed_run as find_resumed_run,
     new_run_id as new_run_id,
     prepare_run as prepare_run,
-    run_status as run_status,
     run_suite as run_suite,
     update_run_status as update_run_status,
 )
@@ -194,7 +185,4 @@ from .summary import (
     VariantDifference as VariantDifference,
     VariantFigures as VariantFigures,
     summarize_run as summarize_run,
-)
-from .worker import (
-    ObservationWriter as ObservationWriter,
 )

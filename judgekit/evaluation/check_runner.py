@@ -61,7 +61,6 @@ class CheckRunner:
     async def find(
         self, case: Case, output: Output, fetched: FetchedVectors | None = None
     ) -> CheckResults:
-        """Look at one output."""
         if output.error is not None:
             return CheckResults()
         # Handing these checks to a thread would take longer than carrying them out.
@@ -101,11 +100,9 @@ class CheckRunner:
         return (Score(name=name, error=f"{_PENDING}: {why}", message=tried, asked=asked),)
 
     def n_wanted(self, case: Case) -> tuple[int, int]:
-        """How many checks and scores there are of an answer to a case."""
         return len(self._plans.every_check(case)), len(self._plans.every_scorer(case))
 
     def close(self) -> None:
-        """Let go of the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _is_quick(self, case: Case, output: Output) -> bool:
@@ -193,7 +190,6 @@ def are_inline_checks(assertions: Sequence[JsonObject]) -> bool:
 
 
 def is_small_output(output: Output) -> bool:
-    """Whether an output is of an ordinary size."""
     length = 0 if output.text is None else len(output.text)
     return length <= _LONGEST_TEXT and len(output.trace) <= _MOST_EVENTS and output.data is None
 
@@ -254,7 +250,6 @@ def _text_or_none(find: Callable[_P, str], *args: _P.args, **kwargs: _P.kwargs) 
 
 
 def _similar_specs(specs: Sequence[object]) -> Iterator[dict[str, object]]:
-    """The assertions that compare by similarity, those of groups included."""
     for spec in specs:
         if isinstance(spec, dict):
             if spec.get("type") in _SIMILAR_ONES:

@@ -196,7 +196,6 @@ class StoppingRule:
 
     @property
     def is_decided(self) -> bool:
-        """Whether a difference is shown."""
         return self._e_value >= 1 / self._alpha
 
     @property
@@ -205,7 +204,6 @@ class StoppingRule:
         return self.is_decided or len(self._seen) == self.max_cases
 
     def look(self, comparison: Comparison) -> None:
-        """Look at one more comparison."""
         # Only the first pair of a case counts: the e-value assumes independent observations.
         if comparison.case_id in self._seen:
             return
@@ -218,7 +216,6 @@ class StoppingRule:
         self._e_value = win_e_value(self._wins, self._losses, prior_a=prior, prior_b=prior).value
 
     def evidence(self) -> SequentialEvidence:
-        """What was found."""
         n = len(self._seen)
         return SequentialEvidence(
             e_value=self._e_value,
@@ -238,7 +235,6 @@ def decide_comparison(
     flags: tuple[str, ...] = (),
     evidence: SequentialEvidence | None = None,
 ) -> ComparisonDecision:
-    """Which side is better."""
     # A side is better where more of the cases that lean to either side lean to it than chance
     # allows, and failures could not turn that. A judge whose flags say that it looks at places
     # rather than at outputs can still decide: what hangs on the place has been left out as a

@@ -74,7 +74,6 @@ class ComparisonTally:
         self._panel = PanelTally()
 
     def add(self, judged: JudgedPair) -> None:
-        """Count one pair."""
         pair, comparison = judged
         self._judge.add(comparison)
         # Unknown once scrubbing was off for a pair.
@@ -215,7 +214,6 @@ class PairTally:
         self.n_inconsistent += winner == "tie" and contradicts
 
     def counts(self) -> SideCounts:
-        """The number of pairs of each outcome."""
         points = Counter(self.points)
         wins, ties, losses = (points[each] for each in (1.0, 0.5, 0.0))
         return SideCounts(
@@ -270,7 +268,6 @@ class OrderTally:
         consistent: bool | None,  # noqa: FBT001 - the record's own three-valued field
         answers: Iterable[Preference | PreferenceFailure],
     ) -> None:
-        """Count one pair that a judge was asked about."""
         self._cases.append(case)
         self._flips.append(nan if consistent is None else float(not consistent))
         every = list(answers)
@@ -306,7 +303,6 @@ def flip_rate(
 
 
 def reliability_flags(flip_rate: Estimate, position: PositionBias | None) -> tuple[str, ...]:
-    """The reasons not to trust a judge."""
     flags = []
     if position is not None and (position.low > 0 or position.high < 0):
         flags.append(POSITION_BIAS)
@@ -400,7 +396,6 @@ class PairJudgeTally(JudgeTally):
 
 
 def tally_pairs(matches: Iterable[MatchResult]) -> dict[tuple[str, str], PairTally]:
-    """The tally of every two sides that met."""
     numbers: dict[object, int] = {}
     tallies: dict[tuple[str, str], PairTally] = {}
     for place, match in enumerate(matches):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from judgekit.evaluation.baseline import EarlierRuns, PassRateTrend
+    from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend
     from judgekit.evaluation.summary import RunSummary, VariantFigures
     from judgekit.records import CalibrationState, RunInfo
     from judgekit.scoring import GateOutcome, GateRule, Tier
@@ -143,7 +143,7 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
     if gate.max_drop is None:
         return result
     # Comparing imports numpy, a sixth of the time of grading from the cache.
-    from judgekit.evaluation.baseline import EarlierRuns  # noqa: PLC0415
+    from judgekit.evaluation.comparability import EarlierRuns  # noqa: PLC0415
 
     earlier = EarlierRuns(run, store)
     return replace(
@@ -163,7 +163,6 @@ def decide_gate(
 
 
 def gate_of_run(run: RunInfo) -> Gate:
-    """The gate of a run's suite, as the suite was then."""
     return Gate.model_validate(config_part(run, "gate"))
 
 

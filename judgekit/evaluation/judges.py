@@ -80,7 +80,6 @@ class JudgeUsage:
     output_tokens: int = 0
 
     def __add__(self, other: JudgeUsage) -> JudgeUsage:
-        """Both together."""
         return JudgeUsage(
             n_replies=self.n_replies + other.n_replies,
             n_cached=self.n_cached + other.n_cached,
@@ -128,7 +127,6 @@ class JudgeTally:
     def take(
         self, answers: Sequence[Judgment | JudgeFailure | Preference | PreferenceFailure]
     ) -> None:
-        """Count the answers about one output, or about one pair."""
         self.spent += judge_usage(answers)
         for one in answers:
             self.judges[one.judge] = None
@@ -172,7 +170,6 @@ class SuiteJudges:
 
     @property
     def connections(self) -> list[Connection]:
-        """The connections of its models."""
         return [judge.connection for judge in self._model_judges]
 
     @property
@@ -271,7 +268,6 @@ class SuiteJudges:
     def unanswered(
         self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
     ) -> list[tuple[str, str, int]]:
-        """Which questions no model has answered yet."""
         answered = {(one.judge, one.criterion, one.repeat) for one in judge_answers}
         missing = [
             (judge.id, criterion.name, repeat)
@@ -320,7 +316,6 @@ def open_suite_judges(
     prices: PriceTable,
     budget: Budget | None,
 ) -> SuiteJudges:
-    """The judges that a suite names."""
     ids: list[str] = []
     weights: dict[str, float] = {}
     named: dict[str, str] = {}
@@ -376,7 +371,6 @@ class ExecutionOptions:
 
 
 def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
-    """Which cached replies are fetched again."""
     return refresh or ("unreadable" if retry_errors and not frozen else False)
 
 
@@ -385,12 +379,10 @@ JUDGING_KEY = "asked"
 
 
 def judging_of_judge(judge: Judge) -> CalibratedPanel:
-    """How one judge is asked."""
     return judge.grader.configuration
 
 
 def judging_of_suite(suite_judges: SuiteJudges) -> CalibratedPanel | None:
-    """How the judges of a suite are asked."""
     models = [] if suite_judges.models is None else suite_judges.models.judges
     known = {judge.id: judge.grader.configuration.judges[0] for judge in models}
     judges = [known.get(name) or CalibratedJudge(judge=name) for name in suite_judges.panel.judges]
@@ -408,7 +400,6 @@ def judging_of_names(judges: Iterable[str]) -> CalibratedPanel | None:
 
 
 def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
-    """How the judges of a stored run were asked."""
     if recorded := config_part(run, JUDGING_KEY):
         return CalibratedPanel.model_validate(recorded)
     return panel_configuration(
@@ -474,19 +465,16 @@ def resolve_calibration(
 
 
 def meets_calibration_gate(gate: Gate | None, run: RunInfo) -> bool:
-    """Whether a run has the calibration that its gate asks for."""
     if gate is None or not gate.require_calibration:
         return True
     return not has_model_judges(run) or calibration_of_run(run).state == "calibrated"
 
 
 def has_model_judges(run: RunInfo) -> bool:
-    """Whether any of a run's judges is a model."""
     return bool(set(run.panel.judges) - {HUMAN_JUDGE, HEURISTIC})
 
 
 def without_calibration(run: RunInfo) -> RunInfo:
-    """A run by the judges' own values."""
     if run.calibration is None or not run.calibration.applied:
         return run
     config = {key: value for key, value in run.config.items() if key != CALIBRATION_KEY}
@@ -510,5 +498,4 @@ def _applied_maps(run: RunInfo) -> tuple[str, ...] | None:
 
 
 def calibration_of_run(run: RunInfo) -> CalibrationInUse:
-    """The calibration a run was begun with."""
     return run.calibration or UNCALIBRATED

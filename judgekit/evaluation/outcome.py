@@ -80,7 +80,6 @@ class Graded:
 
 
 def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
-    """The verdict and value of one answer of a run."""
     plan = _plan(result, run)
     # Passes and values are derived each time and never stored: a changed rule or a corrected scorer
     # then applies to old runs too.
@@ -209,14 +208,12 @@ _NEVER_ASKED = "it was not checked in this run"
 
 
 def judge_feedback(result: CaseResult) -> str:
-    """The judges' rationales and failures for an answer, as text."""
     lines = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
     lines += [f"{one.criterion}: no judgment: {one.message}" for one in result.failures]
     return "\n".join(lines)
 
 
 def n_suite_scores(run: RunInfo) -> int:
-    """How many of an answer's scores are those of the suite's own scorers."""
     return sum(row.get("type") != JUDGE_SCORER for row in config_rows(run, "scorers"))
 
 
@@ -283,12 +280,10 @@ class OutcomeFilter:
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing is left out."""
         return self == OutcomeFilter()
 
 
 def select_outcomes(store: StoredRuns, run: RunInfo, wanted: OutcomeFilter) -> Iterator[Outcome]:
-    """The selected answers of a run, with their outcomes."""
     known = [variant.id for variant in run.variants]
     for name in wanted.variants:
         if name not in known:
@@ -336,7 +331,6 @@ class ValueColumn:
     repeats: array[int] = field(default_factory=lambda: array("H"))
 
     def add(self, result: CaseResult, value: float | None) -> None:
-        """Add an answer."""
         self.places.append(result.place)
         # Missing values are kept as nan beside the known ones, for their number belongs to every
         # estimate.
@@ -418,7 +412,6 @@ class OutcomeGroup:
     criteria: dict[str, ValueColumn] = field(default_factory=dict)
 
     def take(self, concluded: Outcome) -> None:
-        """Count an answer."""
         result = concluded.result
         self.passed.add(result, None if concluded.passed is None else float(concluded.passed))
         if result.output.error is not None:
@@ -441,7 +434,6 @@ class OutcomeGroup:
         )
 
     def parts(self, level: float) -> dict[str, object]:
-        """The figures of the answers."""
         # nan never equals 1.0 or 0.0, so that undecided answers fall out of both counts.
         outcomes = Counter(self.passed.values)
         n_passed, n_failed = outcomes[1.0], outcomes[0.0]

@@ -133,7 +133,6 @@ class _SuitePlanner:
         self._work = Schedule(list(self._answers), opened.suite.settings.repeats)
 
     async def take(self, place: int, case: Case) -> None:
-        """Count the answers to one case, as it is run."""
         self._opened.refuse_retries_of_repeats(case)
         rubric = self._opened.plans.rubric_of(case)
         n_again = self._opened.retries_of(case)

@@ -164,7 +164,6 @@ class Ranker:
         return self._loop.detail
 
     def interrupt(self) -> None:
-        """Begin no further match."""
         self._loop.end("interrupted")
 
     async def ask(self) -> AsyncGenerator[Comparison, None]:
@@ -195,7 +194,6 @@ class Ranker:
                 yield comparison
 
     def summary(self) -> RankingSummary:
-        """The ranking by the comparisons so far."""
         judges = self._collection.judges
         by_money = BudgetExceededError.kind
         ended = self._loop.ended
@@ -235,7 +233,6 @@ class RoundRobinSelector:
         self.ended: EndReason = "comparisons" if len(self._left) < len(every) else "all"
 
     def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
-        """All at once."""
         del met
         found, self._left = self._left, []
         return found
@@ -259,7 +256,6 @@ class AdaptiveSelector:
         self.ended: EndReason = "all"
 
     def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
-        """The next matches, given all that came out."""
         # A round has a fixed size: with as many as are in flight, the matches would depend on the
         # machine.
         size = min(max(_ROUND, len(self._contest.matches)), self._most - self._n_asked)

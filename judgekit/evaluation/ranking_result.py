@@ -46,7 +46,6 @@ class RankRules:
     alpha: float = 0.05
 
     def check(self, n_sides: int) -> None:
-        """Refuse rules that so many sides cannot be ranked by."""
         if self.ties not in get_args(Ties):
             raise SettingsError(
                 f"no rule for ties is called {self.ties!r}",
@@ -255,7 +254,6 @@ class MatchResult(NamedTuple):
 
 
 def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
-    """What a comparison says of two sides."""
     # An output in error lost nothing: the pair is left out, as in a comparison of two.
     if found.error is not None:
         return None

@@ -55,7 +55,6 @@ def rank_matches(
     rules: RankRules | None = None,
     questioned: RankingProvenance | None = None,
 ) -> RankingSummary:
-    """Rank sides by how they fared against each other."""
     rules, asked = rules or RankRules(), questioned or RankingProvenance()
     all_matches = sort_matches(meetings)
     sides = sorted({*names, *(m.a for m in all_matches), *(m.b for m in all_matches)})
@@ -340,7 +339,6 @@ class MatchCollection:
             self.matches.append(match)
 
     def provenance(self) -> RankingProvenance:
-        """Who judged, and what failed."""
         judges = self.judges
         # Sorted, since the order of the comparisons in files may change nothing.
         return RankingProvenance(
@@ -384,7 +382,6 @@ def read_comparisons(paths: Iterable[Path]) -> MatchCollection:
 
 
 def holds_comparisons(path: Path) -> bool:
-    """Whether a file holds comparisons rather than outputs."""
     first = next(iter_rows(path), None)
     if first is None:
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
@@ -27,9 +28,8 @@ from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from types import TracebackType
 
-    from judgekit.datasets import Suite
+    from judgekit.datasets import Gate, Suite
     from judgekit.evaluation.gate import GateResult
     from judgekit.evaluation.session import Choice
     from judgekit.evaluation.summary import RunSummary
@@ -105,24 +105,13 @@ async def evaluate(
     try:
         begun = find_resumed_run(opened_store, resume, loaded)
         opened = open_suite(loaded, choice or choice_of_run(begun), execution)
-        try:
+        async with aclosing(opened):
+            now = current.now()
             run = prepare_run(
-                opened,
-                opened_store,
-                begun,
-                now=current.now(),
-                notes=notes,
-                triggered_by=triggered_by,
+                opened, opened_store, begun, now=now, notes=notes, triggered_by=triggered_by
             )
-            if not meets_calibration_gate(opened.suite.gate, run):
-                raise SettingsError(
-                    f"the suite requires a calibration: {calibration_of_run(run).words}",
-                    hint="make one with `judgekit calibrate LABELS --write-map`, and name it in "
-                    "the suite",
-                )
+            _check_calibrated(opened.suite.gate, run)
             ended = await run_suite(opened, opened_store, run, current, resumed=begun is not None)
-        finally:
-            await opened.aclose()
     except BaseException:
         if owns:
             opened_store.close()
@@ -131,6 +120,14 @@ async def evaluate(
 
 
 evaluate_sync = synchronous(evaluate)
+
+
+def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:
+    if not meets_calibration_gate(gate, run):
+        raise SettingsError(
+            f"the suite requires a calibration: {calibration_of_run(run).words}",
+            hint="make one with `judgekit calibrate LABELS --write-map`, and name it in the suite",
+        )
 
 
 class Run:
@@ -241,12 +238,7 @@ class Run:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -290,7 +282,6 @@ def summarize(
 def summarize_verdicts(
     verdicts: Iterable[Verdict], rubric: Rubric, *, level: float = 0.95
 ) -> RunSummary:
-    """Sum up verdicts of one rubric that belong to no stored run."""
     known = list(verdicts)
     judge_answers: list[Judgment | JudgeFailure] = []
     for verdict in known:

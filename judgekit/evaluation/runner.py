@@ -70,7 +70,6 @@ def new_run(
     triggered_by: str | None = None,
     token: str | None = None,
 ) -> RunInfo:
-    """What a run of an opened suite sets out to do."""
     suite = opened.suite
     n_cases, content = read_chosen_cases(opened)
     parts = run_identity(opened, content)
@@ -359,7 +358,6 @@ class _RunLoop:
 
 
 def n_answers_in_work(opened: OpenSuite, in_flight: int | None) -> int:
-    """How many answers a run has in work at a time."""
     settings = opened.suite.settings
     if settings.in_sequence:
         return 1
@@ -380,7 +378,6 @@ def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: 
 
 
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
-    """The run of a suite that is to be resumed."""
     if name is None:
         return None
     return store.run(f"{name}:{suite.name}" if name == LATEST_RUN else name)
@@ -420,7 +417,6 @@ _SETTLED = frozenset({"waiting", "complete", "incomplete"})
 
 
 def run_status(store: RunStore, run_id: str) -> RunStatus:
-    """How a run stands by what is kept of it."""
     run = store.run(run_id)
     for progress in last_tries(store.progress(run_id), run):
         if not progress.is_done or progress.error_kind == "model":

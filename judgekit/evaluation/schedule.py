@@ -37,7 +37,6 @@ class WorkItem:
     stored: CaseResult | None = None
 
     def again(self) -> WorkItem:
-        """The same case and variant, once more."""
         return WorkItem(self.key._replace(repeat=self.key.repeat + 1), self.place, self.case)
 
 
@@ -71,7 +70,6 @@ class ProgressLedger:
         return self._mark(variant, _SETTLED, place) == _DONE
 
     def is_begun(self, item: WorkItem) -> bool:
-        """Whether something of an answer is kept."""
         return self._mark(item.key.variant, item.key.repeat, item.place) > 0
 
     def is_done(self, variant: str, repeat: int, place: int) -> bool:
@@ -268,7 +266,6 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
 
 
 def variant_version_in(run: RunInfo, variant: str) -> VariantVersion | None:
-    """Which version of a variant a run has."""
     mark = config_part(run, VERSIONS_KEY).get(variant)
     return None if mark is None else VariantVersion.model_validate(mark)
 

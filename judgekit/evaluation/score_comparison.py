@@ -142,7 +142,6 @@ class SideScores:
                 _add(points, case.id, criterion.value)
 
     def edited_cases(self, other: SideScores) -> set[str]:
-        """The cases of both whose content differs."""
         both = self.cases & other.cases
         return {case for case in both if self.contents[case] != other.contents[case]}
 

@@ -67,7 +67,6 @@ class Strengths:
         return len(self.levels) > 1
 
     def rating(self, name: str) -> float:
-        """The log-strength of a side."""
         return self.fitted.ratings[self.names.index(name)]
 
     def strength(self, name: str) -> Estimate:
@@ -248,7 +247,6 @@ def significant_order(
     *,
     is_adaptive: bool,
 ) -> SignificantOrder:
-    """Which sides are shown to be stronger."""
     # Sides have one order by strength: whoever is stronger than b is stronger than all that b is
     # stronger than, which needs no further test.
     tallies = tally_pairs(known)
@@ -277,7 +275,6 @@ def significant_order(
 
 
 def fit_of_side(name: str, fits: Iterable[Strengths]) -> Strengths | None:
-    """The strengths that a side is among."""
     return next((fit for fit in fits if name in fit.names), None)
 
 

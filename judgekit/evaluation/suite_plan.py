@@ -147,7 +147,6 @@ class SuitePlan:
 
     @property
     def has_all_prices(self) -> bool:
-        """Whether the price of every call is known."""
         return all(m.most.price_usd is not None for m in self.models)
 
     @property
@@ -287,7 +286,6 @@ def text_tokens(output: Output) -> float:
 
 
 def mean_length(lengths: list[float]) -> TextLength | None:
-    """How long texts are."""
     return TextLength(fsum(lengths) / len(lengths), max(lengths)) if lengths else None
 
 

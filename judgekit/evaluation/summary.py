@@ -212,7 +212,6 @@ _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
 def summarize_run(
     results: Iterable[CaseResult], run: RunInfo, *, n_waiting: int = 0, level: float = 0.95
 ) -> RunSummary:
-    """Sum up the answers of a run."""
     tally = RunTally(run)
     for result in results:
         tally.take(conclude_result(result, run))
@@ -245,7 +244,6 @@ class RunTally:
         }
 
     def take(self, concluded: Outcome) -> None:
-        """Count one answer."""
         result = concluded.result
         own = result.case.evaluation
         # A single case with tries makes repeats mean tries: the two cannot be mixed within a run
@@ -271,7 +269,6 @@ class RunTally:
     def summary(
         self, *, n_waiting: int = 0, replaced_usd: float = 0.0, level: float = 0.95
     ) -> RunSummary:
-        """The figures of everything that was counted."""
         tallies = self._tallies
         if self._has_tries:
             # Earlier tries were paid for, so that costs stay whole, and only figures of quality are

@@ -21,7 +21,6 @@ from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import TracebackType
 
     from judgekit.evaluation.schedule import WorkItem
     from judgekit.evaluation.session import OpenSuite
@@ -70,7 +69,6 @@ class PartialAnswer:
         )
 
     def result(self, run_id: str) -> CaseResult:
-        """What is known as a record."""
         judge_answers = [*self.judge_answers, *self.withheld]
         key = self.item.key
         # Every part was checked when it was made.
@@ -139,7 +137,6 @@ class AnswerWorker:
             self._ahead[item.key] = named, begun
 
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
-        """Have one answer, and everything that is to be known of it."""
         progressed = PartialAnswer.of(item, known)
         try:
             await self._progress(progressed)
@@ -180,7 +177,6 @@ class AnswerWorker:
             )
 
     def close(self) -> None:
-        """Let go of the threads that assertions ran in."""
         self._measuring.close()
 
     def _rubric_of(self, item: WorkItem, output: Output) -> Rubric | None:
@@ -484,7 +480,6 @@ class ObservationWriter:
         return done
 
     async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
-        """Put questions in the queue for a reviewer."""
         if self._waiting:  # the answers that they are about come first
             self._urgent.set()
             await asyncio.wait({self._waiting[-1][1]})
@@ -495,12 +490,7 @@ class ObservationWriter:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         """Write what still waits, also when the run was interrupted."""
         try:
             while self._writing is not None:

@@ -1,7 +1,6 @@
 from .comparison import (
     MEASURED_BY_FILE as MEASURED_BY_FILE,
     CriterionShift as CriterionShift,
-    JudgedSide as JudgedSide,
     PairedVerdict as PairedVerdict,
     Rejudged as Rejudged,
     check_same_rubric as check_same_rubric,

@@ -155,7 +155,6 @@ class Rejudged:
 
 
 def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
-    """The judged side of one output, from its verdict."""
     first_answers: dict[str, Judgment | JudgeFailure] = {}
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
     for answer in every:
@@ -208,7 +207,6 @@ def compare_verdicts(
     runs: tuple[str | None, str | None] = (None, None),
     left_out: Mapping[str, int] | None = None,
 ) -> Rejudged:
-    """What the new judge changes."""
     if not pairs:
         raise NotEnoughDataError("no output was judged before")
     # Only outputs decided on both sides: an open verdict is neither a flip nor agreement.

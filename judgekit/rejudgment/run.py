@@ -167,7 +167,6 @@ def check_same_measure(old: RunInfo, new: RunInfo) -> Comparability:
 
 
 def original_run(run: RunInfo, store: RunStore) -> RunInfo:
-    """The run whose outputs a run judges again."""
     # A rejudgment may itself have been rejudged; outputs are those of the first run.
     while origin := config_part(run, REJUDGMENT_KEY):
         run = store.run(str(origin["run"]))
@@ -220,7 +219,6 @@ def _open_rejudgment(old: RunInfo, new: RunInfo, judge: Judge) -> OpenSuite:
 def compare_runs(
     old: RunInfo, new: RunInfo, store: RunStore, *, calibration: str, level: float = 0.95
 ) -> Rejudged:
-    """What the judge of a new run changes."""
     left_out: Counter[str] = Counter()
     measure, rubric = check_same_measure(old, new), cast("Rubric", new.rubric)
     measured = "; ".join(("apart from the judge both runs measured the same", *measure.notes))

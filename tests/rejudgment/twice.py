@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judgekit.rejudgment import JudgedSide, PairedVerdict, Rejudged, compare_verdicts
-from judgekit.rejudgment.comparison import CriterionAnswer
+from judgekit.rejudgment import PairedVerdict, Rejudged, compare_verdicts
+from judgekit.rejudgment.comparison import CriterionAnswer, JudgedSide
 from tests.factories import make_rubric
 
 if TYPE_CHECKING:
