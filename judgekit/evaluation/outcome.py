@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.assertions import SIMILARITY, combine_outcomes, evaluate_assertions, judge_score
@@ -314,9 +314,7 @@ def _check_case(store: StoredRuns, run: RunInfo, case_id: str) -> None:
     """Refuse a case that the run does not have; one without an output yet is there."""
     # Names are collected only after nothing matched, and only from the first answers: a run may
     # have millions.
-    known: set[str] = set()
-    for progress, _ in zip(store.progress(run.id), range(_NEAR), strict=False):
-        known.add(progress.key.case_id)
+    known = {progress.key.case_id for progress in islice(store.progress(run.id), _NEAR)}
     if case_id not in known:
         raise UnknownNameError("case of this run", case_id, known)
 

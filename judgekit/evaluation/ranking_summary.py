@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import combinations
 from math import ceil, comb, fsum, isnan, nan, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from judgekit.errors import DatasetError
 from judgekit.evaluation.comparison_summary import (
@@ -297,7 +297,7 @@ _ALIASES = {
     "model_a": "variant_a", "model_b": "variant_b",
 }  # fmt: skip
 
-_WINNERS: dict[object, Winner] = {
+_WINNERS: dict[str, Winner] = {
     "model_a": "a", "model_b": "b", "A": "a", "B": "b", "tie (bothbad)": "tie",
 }  # fmt: skip
 
@@ -307,11 +307,15 @@ _OF_COMPARISONS = "rubric_fingerprint"
 class PairWinnerRow(Record):
     """Who won a comparison of two sides, and nothing else."""
 
+    # Public battle files have many other columns; unlike our own rows they are not checked.
+    model_config = ConfigDict(extra="ignore")
+
     variant_a: Name
     variant_b: Name
-    winner: Winner | None
+    winner: Annotated[Winner | None, BeforeValidator(lambda w: _WINNERS.get(str(w), w))]
     probability: Fraction | None = None
-    case_id: Name | None = None
+    # JSON writers often number their cases.
+    case_id: Annotated[Name, Field(coerce_numbers_to_str=True)] | None = None
 
 
 class MatchCollection:
@@ -396,14 +400,7 @@ def _add_row(collection: MatchCollection, row: FileRow) -> None:
     fields, faults = rename_fields(row.fields, _ALIASES)
     if faults:
         raise DatasetError(faults[0].message, hint=faults[0].remedy)
-    # Public battle files have many other columns; unlike our own rows they are not checked.
-    row_fields = {name: fields[name] for name in PairWinnerRow.model_fields if name in fields}
-    # JSON writers often number their cases.
-    if isinstance(row_fields.get("case_id"), int):
-        row_fields["case_id"] = str(row_fields["case_id"])
-    if isinstance(winner := row_fields.get("winner"), str):
-        row_fields["winner"] = _WINNERS.get(winner, winner)
-    one = PairWinnerRow.model_validate(row_fields)
+    one = PairWinnerRow.model_validate(fields)
     if one.variant_a == one.variant_b:
         raise DatasetError(f"{one.variant_a} is compared with itself", hint="name two sides")
     sides = one.variant_a, one.variant_b

@@ -199,11 +199,10 @@ class RunSummary:
     @property
     def failures(self) -> dict[str, int]:
         """Failures of judges by kind, over all variants."""
-        total: dict[str, int] = {}
+        total: Counter[str] = Counter()
         for variant in self.variants:
-            for kind, n in variant.failures.items():
-                total[kind] = total.get(kind, 0) + n
-        return total
+            total.update(variant.failures)
+        return dict(total)
 
 
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
