@@ -390,8 +390,8 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
 
 # A file of verdicts has the fingerprint of its rubric, and of its cases no more than the ids.
 MEASURED_BY_FILE = (
-    "apart from the judge by the same rubric; of cases and outputs only the ids were compared, for "
-    "a file of verdicts holds no more"
+    "apart from the judge the rubric is the same; a file of verdicts holds no more of cases and "
+    "outputs than their ids, so that nothing else could be compared"
 )
 
 
@@ -399,9 +399,10 @@ def check_same_rubric(path: Path, old: Mapping[Key, Verdict], rubric: Rubric) ->
     """Refuse verdicts by another rubric: differences from them would not be those of the judge."""
     others = {one.rubric for one in old.values() if one.rubric_fingerprint != rubric.fingerprint}
     if others:
+        edited = "another version of it" if others == {rubric.name} else None
         raise NotComparableError(
-            f"not only the judge differs: the verdicts in {path.name} are by the rubric "
-            f"{' and '.join(sorted(others))}, which is not {rubric.name} as it is now",
+            f"not only the judge differs: the verdicts in {path.name} were not made by the rubric "
+            f"{rubric.name} as it is now, but by {edited or ' and '.join(sorted(others))}",
             hint="name the rubric they were made by: --rubric FILE; or grade the outputs by this "
             "one with both judges: judgekit grade",
         )

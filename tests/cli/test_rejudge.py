@@ -115,9 +115,13 @@ def test_a_file_that_another_rubric_made_is_refused_before_anything_is_asked(ben
         bench.grade(server, "-o", "old.jsonl")
         n_before = server.n_requests
         ran = rejudge(bench, server, "old.jsonl", "outputs.jsonl", "--rubric", "helpfulness")
+        bench.write("rubric.yaml", RUBRIC.replace("0.7", "0.1"))
+        edited = rejudge(bench, server, "old.jsonl", "outputs.jsonl", "--rubric", "rubric.yaml")
         assert server.n_requests == n_before
+    assert (edited.code, "but by another version of it" in edited.err) == (4, True)
     assert (ran.code, ran.out) == (4, "")
-    assert "the verdicts in old.jsonl are by the rubric answers" in ran.err
+    assert "the verdicts in old.jsonl were not made by the rubric helpfulness" in ran.err
+    assert "as it is now, but by answers" in ran.err
 
 
 def test_a_judge_that_fails_is_exit_3(kept: Bench) -> None:
