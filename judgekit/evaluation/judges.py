@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import groupby, repeat
 from operator import itemgetter
@@ -37,7 +38,7 @@ from judgekit.records import (
 from judgekit.scoring import calibration_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.datasets import Gate, Suite
@@ -166,16 +167,21 @@ class SuiteJudges:
     @property
     def max_concurrency(self) -> int:
         """Calls in flight at most, of the judge that may have most."""
-        return max((one.max_concurrency for one in self.connections), default=1)
+        if self.models is None:
+            return 1
+        return max(judge.connection.max_concurrency for judge in self.models.judges)
 
     @property
     def connections(self) -> list[Connection]:
-        return [judge.connection for judge in self._model_judges]
+        """The connections of its models."""
+        models = () if self.models is None else self.models.judges
+        return [judge.connection for judge in models]
 
     @property
     def are_cached(self) -> bool:
         """Whether every reply that a judge is paid for is on disk before it is used."""
-        return all(one.cache is not None for one in self.connections)
+        models = () if self.models is None else self.models.judges
+        return all(judge.connection.cache is not None for judge in models)
 
     @property
     def implied_rubric(self) -> Rubric | None:
@@ -189,7 +195,7 @@ class SuiteJudges:
 
     def check(self, rubric: Rubric) -> None:
         """Refuse a rubric that one of the models cannot be asked about."""
-        for judge in self._model_judges:
+        for judge in () if self.models is None else self.models.judges:
             judge.grader.check(self.panel.rubric_of(judge.id, rubric))
 
     def by_rule(
@@ -233,6 +239,22 @@ class SuiteJudges:
             )
             yield from zip(*begun, strict=True)
 
+    async def observe(
+        self,
+        case: Case,
+        output: Output,
+        rubric: Rubric,
+        *,
+        judge_answers: Sequence[JudgeAnswer],
+        begun: Sequence[PendingGrading] = (),
+    ) -> AsyncGenerator[tuple[JudgeAnswer, ...], None]:
+        """Ask the models every question that has no answer yet."""
+        if self.models is not None:
+            answers = self.models.observe(case, output, rubric, said=judge_answers, begun=begun)
+            async with aclosing(answers):
+                async for some in answers:
+                    yield some
+
     def is_content(self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]) -> bool:
         """Whether it is sure that nobody will be asked anything more about an answer."""
         if self.asks_nobody:
@@ -268,10 +290,11 @@ class SuiteJudges:
     def unanswered(
         self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
     ) -> list[tuple[str, str, int]]:
+        """Which questions no model has answered yet."""
         answered = {(one.judge, one.criterion, one.repeat) for one in judge_answers}
         missing = [
             (judge.id, criterion.name, repeat)
-            for judge in self._model_judges
+            for judge in (() if self.models is None else self.models.judges)
             for criterion in self.panel.rubric_of(judge.id, rubric).criteria
             for repeat in range(judge.grader.repeats)
             if (judge.id, criterion.name, repeat) not in answered
@@ -290,10 +313,6 @@ class SuiteJudges:
             # afterwards.
             await self.models.aclose()
             self.models.close()
-
-    @property
-    def _model_judges(self) -> Sequence[Judge]:
-        return () if self.models is None else self.models.judges
 
     def _needs_human(self, criterion: Criterion, judge_answers: Sequence[JudgeAnswer]) -> bool:
         is_alone = criterion.judge in self.panel.named

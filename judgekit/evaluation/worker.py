@@ -326,11 +326,12 @@ class AnswerWorker:
     async def _ask_models(self, progressed: PartialAnswer, output: Output, rubric: Rubric) -> None:
         """Ask, and have each answer kept while others are still out, so that a kill loses few."""
         item, judges = progressed.item, self._opened.judges
-        if judges.models is None:
-            return
-        known = progressed.judge_answers.copy()
-        answers = judges.models.observe(
-            item.case, output, rubric, said=known, begun=progressed.begun
+        answers = judges.observe(
+            item.case,
+            output,
+            rubric,
+            judge_answers=progressed.judge_answers.copy(),
+            begun=progressed.begun,
         )
         keeping: list[asyncio.Future[None]] = []
         try:

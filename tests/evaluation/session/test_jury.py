@@ -82,6 +82,14 @@ def test_assertions_judge_once_what_they_stand_for() -> None:
     )
 
 
+async def test_a_jury_without_models_has_nothing_to_observe() -> None:
+    people = jury("human")
+    assert [
+        one async for one in people.observe(make_case(), make_output(), RUBRIC, judge_answers=())
+    ] == []
+    await people.aclose()
+
+
 def test_what_is_unanswered_is_told_by_judge_criterion_and_repeat() -> None:
     twice = jury({**MODEL, "repeats": 2})
     (judge,) = twice.panel.judges
