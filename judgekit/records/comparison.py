@@ -8,15 +8,7 @@ from pydantic_core import core_schema
 
 from judgekit.records.judgment import Evidence, FailureKind, JudgmentSource
 from judgekit.records.output import Usage
-from judgekit.records.record import (
-    Count,
-    ExplicitRecord,
-    Finite,
-    Fraction,
-    JsonObject,
-    Name,
-    Record,
-)
+from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,7 +106,7 @@ class PreferenceFailure(PairAnswer):
     reply: str | None = None
 
 
-class CriterionComparison(ExplicitRecord):
+class CriterionComparison(Record):
     """The result of the preferences on one criterion, both orders reconciled.
 
     The fields mean what those of a `Comparison` mean.
@@ -132,6 +124,10 @@ class CriterionComparison(ExplicitRecord):
     """Usable preferences, both orders."""
 
     n_failed: Count = 0
+
+    def to_json(self) -> JsonObject:
+        """The comparison as plain JSON types; unknown values are null."""
+        return self.model_dump(mode="json")
 
 
 class CriterionComparisons(tuple[CriterionComparison, ...]):
@@ -163,13 +159,17 @@ class CriterionComparisons(tuple[CriterionComparison, ...]):
         return core_schema.no_info_after_validator_function(cls, plain)
 
 
-class MemberComparison(ExplicitRecord):
+class MemberComparison(Record):
     """The overall preference of one judge of a panel, both orders reconciled."""
 
     judge: Name
     winner: Winner | None
     consistent: bool | None
     probability: Fraction | None
+
+    def to_json(self) -> JsonObject:
+        """The preference as plain JSON types; unknown values are null."""
+        return self.model_dump(mode="json")
 
 
 class Comparison(Record):

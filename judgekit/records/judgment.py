@@ -11,15 +11,7 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from judgekit.records.calibration import CalibratedPanel
 from judgekit.records.output import Usage
-from judgekit.records.record import (
-    Count,
-    ExplicitRecord,
-    Finite,
-    Fraction,
-    JsonObject,
-    Name,
-    Record,
-)
+from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 
 JudgmentSource = Literal["llm", "human", "heuristic"]
 
@@ -154,7 +146,7 @@ class JudgeFailure(Record):
     reply_key: str | None = None
 
 
-class CriterionVerdict(ExplicitRecord):
+class CriterionVerdict(Record):
     """The result of the judgments of one criterion."""
 
     name: Name
@@ -168,6 +160,10 @@ class CriterionVerdict(ExplicitRecord):
     required: bool
     n: Count
     n_failed: Count
+
+    def to_json(self) -> JsonObject:
+        """The verdict as plain JSON types; unknown values are null."""
+        return self.model_dump(mode="json")
 
 
 class UncalibratedVerdict(Record):

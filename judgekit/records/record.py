@@ -50,11 +50,3 @@ class Record(BaseModel):
         for name in copy.__dict__.keys() - type(self).model_fields.keys():
             del copy.__dict__[name]
         return copy
-
-
-class ExplicitRecord(Record):
-    """A record of a result, whose JSON says null for what is unknown."""
-
-    def to_json(self) -> JsonObject:
-        """The record as plain JSON types; unknown values are null."""
-        return self.model_dump(mode="json")
