@@ -58,6 +58,11 @@ _RESTATED = re.compile(
 
 # A refusal is short; in a long analysis "I cannot give it more" is about the output.
 _LONGEST_REFUSAL = 80
+
+# How many characters before and after a score may decide whether it stands in a sentence or in
+# brackets; with all of them, a reply of many lines with scores would take quadratic time.
+_NEARBY = 2_000
+
 _OF_DEGREE = re.compile(
     r"\b(?:higher|lower|more|full|top|perfect|highest|maximum|better|best)\b", re.IGNORECASE
 )
@@ -164,7 +169,7 @@ def unquoted(text: str, judged: JudgedTexts) -> str:
 
 def is_amid_prose(text: str, start: int, end: int, *, is_named: bool, is_cut: bool = False) -> bool:
     """Whether the text around a score takes it for an example: `is_named` if it has a name."""
-    before, after = text[:start], text[end:]
+    before, after = text[max(0, start - _NEARBY) : start], text[end : end + _NEARBY]
     return (
         is_in_brackets(text, start, end)
         or _is_supposed(before)
@@ -174,7 +179,7 @@ def is_amid_prose(text: str, start: int, end: int, *, is_named: bool, is_cut: bo
 
 def is_in_brackets(text: str, start: int, end: int) -> bool:
     """Whether a place of a text is between brackets, within its paragraph."""
-    before, after = text[:start], text[end:]
+    before, after = text[max(0, start - _NEARBY) : start], text[end : end + _NEARBY]
     # A bracket that is never closed is a slip, and one of another paragraph is not its own.
     closing = after.partition("\n\n")[0].lstrip("*_`\"' ")
     return _opens_bracket(before.rpartition("\n\n")[2]) and _opens_bracket(
