@@ -62,7 +62,7 @@ _LONGEST_REFUSAL = 80
 
 # How many characters before and after a score may decide whether it stands in a sentence or in
 # brackets; with all of them, a reply of many lines with scores would take quadratic time.
-_NEARBY = 2_000
+_NEARBY = 600
 
 _OF_DEGREE = re.compile(
     r"\b(?:higher|lower|more|full|top|perfect|highest|maximum|better|best)\b", re.IGNORECASE
