@@ -107,8 +107,6 @@ def pad_text(text: str, draw: random.Random) -> str:
 VERBOSITY_PROBE = Probe(
     name="verbosity",
     question="Does it reward an answer for being long?",
-    needs="outputs with a text",
-    cost="2 gradings (1 shared) and 2 comparisons",
     plan=partial(
         _plan_rewriting, probe="verbosity", rewrite=lambda text, draw: (text, pad_text(text, draw))
     ),
@@ -152,8 +150,6 @@ def strip_formatting(text: str) -> str:
 FORMATTING_PROBE = Probe(
     name="formatting",
     question="Does the layout of the same words change the score?",
-    needs="outputs with a text that is not code or a table",
-    cost="2 gradings (1 mostly shared) and 2 comparisons",
     plan=partial(_plan_rewriting, probe="formatting", rewrite=plain_and_formatted),
     measure=partial(_find_rewriting, attribute="Markdown", harm="either"),
 )
@@ -180,8 +176,6 @@ def add_authority_claim(text: str, draw: random.Random) -> str:
 AUTHORITY_PROBE = Probe(
     name="authority",
     question="Does it reward an unsupported claim of authority?",
-    needs="outputs with a text",
-    cost="2 gradings (1 shared) and 2 comparisons",
     plan=partial(
         _plan_rewriting,
         probe="authority",
@@ -243,8 +237,6 @@ def _find_self_preference(data: ProbeData) -> ProbeEffects:
 SELF_PREFERENCE_PROBE = Probe(
     name="self_preference",
     question="Does it reward an answer attributed to its own model family?",
-    needs="outputs with a text; a judge whose family is known",
-    cost="2 gradings",
     plan=_plan_self_preference,
     measure=_find_self_preference,
 )
@@ -389,8 +381,6 @@ def _deal_attacks(attacks: Sequence[Attack], draw: random.Random) -> Iterator[At
 INJECTION_PROBE = Probe(
     name="injection",
     question="Can an output raise its score by instructing the judge?",
-    needs="outputs with a text",
-    cost="3 gradings, 1 of an off-topic answer, and 1 shared",
     plan=_plan_injection,
     measure=_attack_effects,
 )

@@ -168,7 +168,7 @@ async def audit_biased(
         obeys=injected_goal,
     )
     with Judge(model, cache=None, mode="joint") as judge:
-        plan = unpriced_plan(inputs, probes, model.name)
+        plan = unpriced_plan(inputs, probes)
         return await run_audit(ProbeRunner(judge), inputs, plan, ProbeSession())
 
 

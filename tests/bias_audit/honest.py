@@ -62,7 +62,7 @@ class Setting:
     def of(cls, n_cases: int, *, n_plans: int = 4) -> Setting:
         """All probes on made-up outputs."""
         given = [synthetic_inputs(n_cases, seed=seed, n_pairs=_N_PAIRS) for seed in range(n_plans)]
-        return cls(n_cases, tuple((one, unpriced_plan(one, PROBES, "x")) for one in given))
+        return cls(n_cases, tuple((one, unpriced_plan(one, PROBES)) for one in given))
 
     @classmethod
     def attacked(cls, n_cases: int, *, each: int, n_plans: int = 4) -> Setting:
@@ -71,9 +71,7 @@ class Setting:
             synthetic_inputs(n_cases, seed=seed, n_pairs=_N_PAIRS, n_attacks=each)
             for seed in range(n_plans)
         ]
-        return cls(
-            n_cases, tuple((one, unpriced_plan(one, (INJECTION_PROBE,), "x")) for one in given)
-        )
+        return cls(n_cases, tuple((one, unpriced_plan(one, (INJECTION_PROBE,))) for one in given))
 
     def audited(self, number: int, judge: Judge) -> tuple[ProbeResult, ...]:
         """What the audit of that number finds."""

@@ -67,7 +67,7 @@ def found_of(manner: Manner, mode: str = "joint") -> ProbeResult:
     )
     settings: Any = {"mode": mode, "max_reasks": 0}
     with make_judge(Quoting(manner), **settings) as judge:
-        plan = unpriced_plan(given, (INJECTION_PROBE,), "m")
+        plan = unpriced_plan(given, (INJECTION_PROBE,))
         return asyncio.run(run_audit(ProbeRunner(judge), given, plan)).probes[0]
 
 
