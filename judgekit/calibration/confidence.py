@@ -142,7 +142,7 @@ def judge_correctness(aligned: AlignedItems, options: CalibrationOptions) -> np.
 def assess_trust(aligned: AlignedItems, options: CalibrationOptions) -> Trust | str:
     """What the judge's confidence is worth, or why that is unknown."""
     right = judge_correctness(aligned, options)
-    stated = np.array([nan if i.confidence is None else i.confidence for i in aligned.both])
+    stated = np.array([item.confidence for item in aligned.both], dtype=float)
     known = np.flatnonzero(~(np.isnan(right) | np.isnan(stated)))
     if not len(known):
         return _NO_CONFIDENCE
@@ -164,12 +164,9 @@ def assess_trust(aligned: AlignedItems, options: CalibrationOptions) -> Trust | 
     # The curve is drawn on a page, which thousands of points would only slow down.
     step = max(1, len(points) // _MOST_POINTS)
     top = [risk for coverage, risk in points if coverage <= _HALF]
+    by_label = "winner" if aligned.threshold is None else options.right
     return Trust(
-        right="exact"
-        if aligned.is_nominal
-        else "winner"
-        if aligned.threshold is None
-        else options.right,
+        right="exact" if aligned.is_nominal else by_label,
         n=len(x),
         mean_confidence=float(np.mean(x)),
         accuracy=clustered_rate(y, clusters, level=options.level),
@@ -267,7 +264,7 @@ def _review(
     accepted = [right for stated, right in zip(x, y, strict=True) if stated >= bound.threshold]
     return Review(
         threshold=bound.threshold,
-        coverage=0.0 if isnan(bound.threshold) else len(accepted) / len(x),
+        coverage=len(accepted) / len(x),
         error=1 - sum(accepted) / len(accepted) if accepted else nan,
         error_high=bound.risk_high,
         max_error=options.max_error,
