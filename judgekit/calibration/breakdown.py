@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -197,14 +197,6 @@ def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) 
         return estimate_or_undefined(pairwise_accuracy, *sides(places), level=level)
 
     order = accuracy(np.arange(len(names)))
-    if clusters is not None:
-        # The jackknife works on Fisher's z, which needs a coefficient in (-1, 1).
-        wide = clustered_estimate(
-            replace(order, value=2 * order.value - 1),
-            lambda places: 2 * accuracy(places).value - 1,
-            clusters,
-        )
-        order = replace(wide, value=order.value, low=(wide.low + 1) / 2, high=(wide.high + 1) / 2)
     return Grouping(
         kind=kind,
         n_groups=len(members),
@@ -212,7 +204,9 @@ def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) 
         between={
             method: clustered_correlation(a, b, method, above, level=level) for method in _METHODS
         },
-        order_accuracy=order,
+        order_accuracy=clustered_estimate(
+            order, lambda places: accuracy(places).value, clusters, ends=(0.0, 1.0)
+        ),
     )
 
 

@@ -53,9 +53,6 @@ _DIGITS = 12
 # A jackknife needs few blocks to be stable; more would only cost time.
 _MOST_LEFT_OUT = 60
 
-# Pairs of items that all blocks of a quadratic statistic may compare in total.
-_WORK = 1e8
-
 _NO_LEVELS_FOR_ALPHA = "the scale has no levels: see alpha at the interval level"
 _ALL = "all annotators"
 _HUMAN_LABEL = "a human label"
@@ -342,9 +339,9 @@ def clustered_estimate(
     statistic: Callable[[np.ndarray], float],
     clusters: Sequence[Hashable] | None,
     *,
-    is_quadratic: bool = False,
+    ends: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
-    """An estimate with a jackknife interval over clusters."""
+    """An estimate of a statistic between two ends, with a jackknife interval over clusters."""
     # Above sixty clusters, groups of them are left out together (delete-a-group jackknife, Kott
     # 2001, Journal of Official Statistics 17(4), 521-526). They are assigned in the order of their
     # names, so that the order of rows is irrelevant.
@@ -355,18 +352,21 @@ def clustered_estimate(
         reason = "all items are of one case"
         return replace(found, low=nan, high=nan, reason=reason, n_clusters=1)
     each = np.array([codes[name] for name in clusters])
-    most = _MOST_LEFT_OUT
-    if is_quadratic:
-        # A statistic over all pairs costs the square of the items for each block.
-        most = int(min(most, max(10, _WORK // max(1, len(each)) ** 2)))
-    blocks = each % most
+    blocks = each % _MOST_LEFT_OUT
     left_out = [statistic(np.flatnonzero(blocks != block)) for block in np.unique(blocks)]
-    ends = coefficient_interval(found.value, left_out, level=found.level, unit="case")
+    # The jackknife works on Fisher's z, which needs a coefficient in (-1, 1).
+    middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+    found_ends = coefficient_interval(
+        (found.value - middle) / half,
+        [(one - middle) / half for one in left_out],
+        level=found.level,
+        unit="case",
+    )
     return replace(
         found,
-        low=ends.low,
-        high=ends.high,
-        reason=ends.reason,
+        low=middle + half * found_ends.low,
+        high=middle + half * found_ends.high,
+        reason=found_ends.reason,
         n_clusters=len(codes),
         n_observations=len(each),
         method=f"{found.method.partition(',')[0]}, jackknife, clustered",
@@ -379,14 +379,12 @@ def jackknife(
     clusters: Sequence[Hashable] | None,
     *,
     level: float,
-    is_quadratic: bool = False,
 ) -> Estimate:
     """A statistic of the items at given places, for all `n`, with an interval over clusters."""
     return clustered_estimate(
         estimate_or_undefined(statistic, np.arange(n), level=level),
         lambda places: estimate_or_undefined(statistic, places, level=level).value,
         clusters,
-        is_quadratic=is_quadratic,
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from judgekit.calibration.agreement import (
+    classify,
     confusion_table,
     judge_leniency,
     judge_steadiness,
@@ -22,7 +23,6 @@ from judgekit.calibration.breakdown import (
     largest_disagreements,
     suggest_labels,
 )
-from judgekit.calibration.classification import classify
 from judgekit.calibration.confidence import assess_trust, cross_fit_recalibration, judge_correctness
 from judgekit.calibration.correction import correct_figure, label_budget
 from judgekit.calibration.files import read_judged_file, read_judged_rows
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.calibration.agreement import (
+        Classification,
         Confusion,
         Leniency,
         PassFail,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
         Steadiness,
     )
     from judgekit.calibration.breakdown import Disagreement, Grouping, LabelSuggestion, Segment
-    from judgekit.calibration.classification import Classification
     from judgekit.calibration.confidence import Recalibration, Trust
     from judgekit.calibration.correction import CorrectedFigure, LabelBudget
     from judgekit.calibration.inputs import PairJudgment

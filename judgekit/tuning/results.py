@@ -319,8 +319,7 @@ def _kappa_difference(
         return cohen_kappa(judge, label, labels=levels, weights="quadratic", ci="none").value
 
     def difference(places: np.ndarray) -> float:
-        # Halved into (-1, 1), which the jackknife of a coefficient requires.
-        return (kappa(b[places]) - kappa(a[places])) / 2
+        return kappa(b[places]) - kappa(a[places])
 
     whole = difference(np.arange(len(both)))
     undefined = undefined_estimate(
@@ -329,8 +328,8 @@ def _kappa_difference(
     if isnan(whole):
         return undefined
     one = replace(undefined, value=whole, reason=None)
-    half = clustered_estimate(one, difference, [clusters[key] for key in both])
-    return replace(half, value=2 * half.value, low=2 * half.low, high=2 * half.high)
+    names = [clusters[key] for key in both]
+    return clustered_estimate(one, difference, names, ends=(-2.0, 2.0))
 
 
 def _clusters(parts: Sequence[AlignedItems]) -> dict[_ItemKey, Hashable]:
