@@ -75,8 +75,6 @@ class AuditInputs:
 
     Attributes:
         items: Cases with their outputs, in order, without outputs that record an error.
-        asks_all: Whether the judge grades all criteria in one call.
-        paraphrases: Templates that paraphrase the judge's own.
         family: The judge's model family, as a text would name it; None if unknown.
         is_recorded: Whether the judge's answers are recorded, so that there are none for changed
             texts.

@@ -69,7 +69,6 @@ class SelfTest:
     Attributes:
         verdicts: By judge (the probe whose bias it has, or `fair`), then by probe.
         sizes: The largest material effect that each probe measured on the judge with its bias.
-        n_questions: Questions asked over all judges.
         obeyed: The injection probe's verdict on each kind of attack, for a judge that obeys it.
         resisted: The same for a judge that obeys other kinds.
     """

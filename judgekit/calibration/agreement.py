@@ -403,10 +403,6 @@ class ClassScores:
     """The judge on one level: how often it is right to choose it, and how often it finds it.
 
     Attributes:
-        name: The level's name, or its score.
-        n_human: Items that the annotators put on this level.
-        n_judge: Items that the judge puts there.
-        n_both: Items that both put there.
         precision: `n_both / n_judge`; undefined if the judge never chooses the level.
         recall: `n_both / n_human`; undefined if no label is on the level.
         f1: `2 n_both / (n_human + n_judge)`, the harmonic mean of both.

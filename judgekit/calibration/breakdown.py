@@ -20,9 +20,7 @@ from judgekit.calibration.correction import (
     label_budget,
 )
 from judgekit.calibration.items import (
-    clustered_estimate,
     clustered_rate,
-    estimate_or_undefined,
     jackknife,
     mean_rating,
     ordered_mean,
@@ -193,10 +191,13 @@ def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) 
             level=level,
         )
 
-    def accuracy(places: np.ndarray) -> Estimate:
-        return estimate_or_undefined(pairwise_accuracy, *sides(places), level=level)
-
-    order = accuracy(np.arange(len(names)))
+    order_accuracy = jackknife(
+        lambda places, level: pairwise_accuracy(*sides(places), level=level),
+        len(names),
+        clusters,
+        level=level,
+        ends=(0.0, 1.0),
+    )
     return Grouping(
         kind=kind,
         n_groups=len(members),
@@ -204,9 +205,7 @@ def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) 
         between={
             method: clustered_correlation(a, b, method, above, level=level) for method in _METHODS
         },
-        order_accuracy=clustered_estimate(
-            order, lambda places: accuracy(places).value, clusters, ends=(0.0, 1.0)
-        ),
+        order_accuracy=order_accuracy,
     )
 
 

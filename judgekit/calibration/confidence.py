@@ -67,7 +67,6 @@ class Review:
 
     Attributes:
         threshold: The lowest confidence to accept; nan with a reason: review everything.
-        coverage: Share of the labelled items that are accepted.
         error_high: Upper bound of the error at 1 - delta; nan if none is accepted.
         n: Items the bound is computed from: one for each case.
     """

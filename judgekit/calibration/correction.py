@@ -69,7 +69,6 @@ class CorrectedFigure:
         estimator: `post-stratified`, `ppi++` or `rogan-gladen`; if everything is labelled,
             the labels alone.
         labels_are: How the labelled items were chosen: `random`, `other`, or `random, assumed`.
-        n_unlabelled: Items that only the judge scored.
         n_labels_saved: Further labels needed for the same precision without the judge, in cases of
             the same sizes; nan if unknown.
         looks_random: Whether the judge's scores are consistent with a random subset of labelled
@@ -96,8 +95,6 @@ class LabelStratum:
     Attributes:
         name: What the judge decides about its items, such as `the judge passes`; for labels that
             are not a random subset what the annotators decide, `humans pass` or `humans fail`.
-        n_labels: Labels that it has.
-        n_more: Labels that it needs in addition.
         next_items: Unlabelled items to label next, drawn at random; at most `n_more`. Empty where
             only a label shows the stratum of an item.
     """
@@ -117,7 +114,6 @@ class LabelBudget:
     those of Rogan and Gladen's correction.
 
     Attributes:
-        n_unlabelled: Judged items that can be labelled.
         strata: The further labels by stratum: of a random subset in proportion to the sizes of the
             strata, so that all labels together remain one; else by Neyman's allocation.
     """

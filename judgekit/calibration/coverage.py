@@ -31,7 +31,6 @@ class LabelledShare:
 
     Attributes:
         unit: What is judged: `output` or `pair`.
-        n_places: The outputs, or pairs.
         n_labelled_criteria: Criteria with labels; None if labels are about pairs as a whole.
         n_calls: Calls to judge all of it, cached replies included; None if they are not compared.
         n_labelled_calls: Of them, calls that labels are about.

@@ -106,7 +106,6 @@ class AlignedItems:
         threshold: The value on [0, 1] from which a score passes; None if nothing passes
             (comparisons).
         items: Labelled items; the judge may have failed on them.
-        unlabelled: Items with a judge's score and without a label.
         is_nominal: Whether the scale has unordered categories, so that only equal scores agree.
     """
 
@@ -379,12 +378,14 @@ def jackknife(
     clusters: Sequence[Hashable] | None,
     *,
     level: float,
+    ends: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
     """A statistic of the items at given places, for all `n`, with an interval over clusters."""
     return clustered_estimate(
         estimate_or_undefined(statistic, np.arange(n), level=level),
         lambda places: estimate_or_undefined(statistic, places, level=level).value,
         clusters,
+        ends=ends,
     )
 
 
