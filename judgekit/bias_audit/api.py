@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from judgekit.bias_audit.attacks import AttackCorpus, read_attacks, shipped_corpus
 from judgekit.bias_audit.consistency import (
     CRITERION_ORDER_PROBE,
     IDENTICAL_PROBE,
@@ -22,7 +21,14 @@ from judgekit.bias_audit.consistency import (
     STABILITY_PROBE,
     shipped_paraphrases,
 )
-from judgekit.bias_audit.inputs import AuditInputs, AuditOptions, select_cases
+from judgekit.bias_audit.inputs import (
+    AttackCorpus,
+    AuditInputs,
+    AuditOptions,
+    read_attacks,
+    select_cases,
+    shipped_corpus,
+)
 from judgekit.bias_audit.perturbation import (
     AUTHORITY_PROBE,
     FORMATTING_PROBE,

@@ -1,6 +1,6 @@
 """Probes that change an output: verbosity, formatting, authority, self-preference, injection.
 
-The texts of attacks are in `attacks`.
+The texts of attacks are in `inputs`.
 """
 
 from __future__ import annotations
@@ -11,22 +11,14 @@ from functools import partial
 from itertools import chain, cycle, islice
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.bias_audit.probe import (
-    PairProbe,
-    Probe,
-    ProbeEffects,
-    Trial,
-    Trials,
-    plain_question,
-)
+from judgekit.bias_audit.probe import PairProbe, Probe, ProbeEffects, Trial, Trials, plain_question
 from judgekit.records import VALUE_TOLERANCE, Output
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from judgekit.bias_audit.attacks import Attack, AttackGoal
-    from judgekit.bias_audit.inputs import AuditInputs
+    from judgekit.bias_audit.inputs import Attack, AttackGoal, AuditInputs
     from judgekit.bias_audit.probe import ProbeData, ProbeQuestion, TrialAnswers
     from judgekit.bias_audit.results import Counts, Effect, Harm
     from judgekit.records import FailureKind

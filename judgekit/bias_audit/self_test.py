@@ -7,9 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from judgekit.bias_audit.api import PROBES, ProbeSession, run_audit, unpriced_plan
-from judgekit.bias_audit.attacks import AttackCorpus, shipped_corpus
 from judgekit.bias_audit.consistency import shipped_paraphrases
-from judgekit.bias_audit.inputs import DEFAULT_N_ATTACKS, AuditInputs, AuditOptions
+from judgekit.bias_audit.inputs import (
+    DEFAULT_N_ATTACKS,
+    AttackCorpus,
+    AuditInputs,
+    AuditOptions,
+    shipped_corpus,
+)
 from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.probe import ProbeRunner
 from judgekit.judge import Judge

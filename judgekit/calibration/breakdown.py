@@ -19,12 +19,7 @@ from judgekit.calibration.correction import (
     correct_figure,
     label_budget,
 )
-from judgekit.calibration.items import (
-    clustered_rate,
-    jackknife,
-    mean_rating,
-    ordered_mean,
-)
+from judgekit.calibration.items import clustered_rate, jackknife, mean_rating, ordered_mean
 from judgekit.calibration.pairs import PairOrders, pair_orders
 from judgekit.stats.agreement import pairwise_accuracy
 from judgekit.stats.method_comparison import CorrelationMethod, grouped_correlation

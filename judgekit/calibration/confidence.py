@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import numpy as np
 
 from judgekit.calibration.items import NO_ORDER, clustered_rate, level_step, shared_clusters
 from judgekit.errors import NotEnoughDataError
+from judgekit.fingerprint import text_fingerprint
 from judgekit.stats.calibration import choose_map, crossfit, fit_platt
 from judgekit.stats.reliability import brier_decomposition, ece, log_loss, reliability_table
 from judgekit.stats.selective import abstain_threshold, auroc, risk_coverage
@@ -229,7 +229,7 @@ def random_key(seed: int, *names: object) -> str:
     """A random sort key."""
     # A hash instead of a generator: folds and samples depend neither on the order of rows nor on
     # their number.
-    return hashlib.sha256(repr((seed, *names)).encode()).hexdigest()
+    return text_fingerprint(repr((seed, *names)))
 
 
 def _reliability(

@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.calibration.inputs import pair_key
-from judgekit.calibration.join import (
-    WHOLE_CRITERION,
-    WHOLE_OUTPUT,
-    LabelMatcher,
-    label_problems,
-)
+from judgekit.calibration.join import WHOLE_CRITERION, WHOLE_OUTPUT, LabelMatcher, label_problems
 from judgekit.calibration.pairs import winner_problems
 from judgekit.judge import select_criteria
 

@@ -24,13 +24,7 @@ from judgekit.records import (
     CalibrationMap,
     mark_for,
 )
-from judgekit.stats.calibration import (
-    choose_map,
-    fit_affine,
-    fit_isotonic,
-    fit_platt,
-    fit_shift,
-)
+from judgekit.stats.calibration import choose_map, fit_affine, fit_isotonic, fit_platt, fit_shift
 from judgekit.stats.logistic import fit_ordinal
 
 if TYPE_CHECKING:

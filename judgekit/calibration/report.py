@@ -26,12 +26,7 @@ from judgekit.calibration.breakdown import (
 from judgekit.calibration.confidence import assess_trust, cross_fit_recalibration, judge_correctness
 from judgekit.calibration.correction import correct_figure, label_budget
 from judgekit.calibration.files import read_judged_file, read_judged_rows
-from judgekit.calibration.inputs import (
-    CalibrationOptions,
-    OutputKey,
-    PairwiseData,
-    PointwiseData,
-)
+from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairwiseData, PointwiseData
 from judgekit.calibration.items import clustered_mean, clusters_of
 from judgekit.calibration.join import WHOLE_OUTPUT, join_labels
 from judgekit.calibration.maps import fit_maps
@@ -405,8 +400,7 @@ def calibrate(
     data = _judge_answers(judgments, own, known)
     if isinstance(data, PairwiseData):
         return _report(data, join_pairs(data, placed, limits), limits)
-    if own is not None:
-        data.rubric = own
+    data.rubric = own or data.rubric
     return _report(data, join_labels(data, placed, limits), limits)
 
 
@@ -450,9 +444,7 @@ def _listed(argument: object, kind: type | UnionType, what: str, wanted: str) ->
 
 
 def _report(
-    data: PointwiseData | PairwiseData,
-    material: CalibrationData,
-    options: CalibrationOptions,
+    data: PointwiseData | PairwiseData, material: CalibrationData, options: CalibrationOptions
 ) -> CalibrationReport:
     whole, pairs = material.whole, material.pairs
     criteria = {

@@ -207,11 +207,7 @@ def held_out_contrast(
     # The squared distance of one step of the scale, of the finest one if there are several.
     steps = [VALUE_STEP if part.levels is None else 1 / (len(part.levels) - 1) for part in present]
     distance = paired_difference(
-        list(a.values()),
-        [b[key] for key in a],
-        step=min(steps) ** 2,
-        clusters=names,
-        level=level,
+        list(a.values()), [b[key] for key in a], step=min(steps) ** 2, clusters=names, level=level
     )
     # A failure can hide any loss up to the largest one its label allows. The bounds assume the
     # largest loss for one side and none for the other.

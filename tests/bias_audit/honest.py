@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.bias_audit import GradeProbe
 from judgekit.bias_audit.api import PROBES, evaluate_probes, unpriced_plan
-from judgekit.bias_audit.attacks import shipped_corpus
+from judgekit.bias_audit.inputs import shipped_corpus
 from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.probe import ProbeQuestion
 from judgekit.bias_audit.self_test import synthetic_inputs
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from judgekit.bias_audit import AuditInputs, AuditPlan, ProbeResult
     from judgekit.bias_audit.api import ProbeAnswer
-    from judgekit.bias_audit.attacks import Attack
+    from judgekit.bias_audit.inputs import Attack
     from judgekit.records import PreferenceSlot, PresentationOrder, Verdict
 
 Judge: TypeAlias = Callable[[ProbeQuestion], "ProbeAnswer"]

@@ -11,7 +11,7 @@ import pytest
 
 from judgekit.bias_audit import ProbeRunner, run_audit
 from judgekit.bias_audit.api import unpriced_plan
-from judgekit.bias_audit.attacks import shipped_corpus
+from judgekit.bias_audit.inputs import shipped_corpus
 from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.self_test import synthetic_inputs
 from judgekit.models import BiasedModel, fenced_outputs
