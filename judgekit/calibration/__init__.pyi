@@ -13,7 +13,7 @@ from .confidence import (
     Trust as Trust,
     random_key as random_key,
 )
-from .correction import CorrectedFigure as CorrectedFigure, LabelBudget as LabelBudget
+from .correction import LabelBudget as LabelBudget
 from .coverage import (
     LabelCoverage as LabelCoverage,
     LabelledShare as LabelledShare,
@@ -28,7 +28,6 @@ from .inputs import (
     CalibrationOptions as CalibrationOptions,
     Consensus as Consensus,
     Groups as Groups,
-    MatchedLabel as MatchedLabel,
     OutputKey as OutputKey,
     PairwiseData as PairwiseData,
     PointwiseData as PointwiseData,

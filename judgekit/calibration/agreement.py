@@ -450,7 +450,7 @@ def classify(aligned: AlignedItems, *, level: float) -> Classification | None:
         value = mean_of(np.arange(len(human)))
         if not isnan(value):
             found = replace(found, value=value, reason=None)
-            found = clustered_estimate(found, mean_of, units, ends=(0.0, 1.0))
+            found = clustered_estimate(found, mean_of, units, bounds=(0.0, 1.0))
         # Items are the units of the jackknife where no two share a case.
         return replace(
             found,

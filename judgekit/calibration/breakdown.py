@@ -191,7 +191,7 @@ def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) 
         len(names),
         clusters,
         level=level,
-        ends=(0.0, 1.0),
+        bounds=(0.0, 1.0),
     )
     return Grouping(
         kind=kind,

@@ -93,23 +93,7 @@ def correct_wins(
     summary: ComparisonSummary,
     options: CalibrationOptions,
 ) -> LabelledComparison:
-    """Correct A's share of wins in a blind comparison.
-
-    Args:
-        pairs: All pairs of the comparison, judged or not.
-        judged: The pairs that were judged, with their results.
-        rubric: The rubric of the comparison.
-        labels: Human preferences, by case and (for several) criterion.
-        summary: The judge's result.
-        options: The level and how the labelled cases were chosen.
-
-    Returns:
-        The corrected shares and the decision that they allow.
-
-    Raises:
-        DatasetError: When a label is invalid, ambiguous or repeated.
-        InputError: When no label is of a pair of the comparison.
-    """
+    """Correct A's share of wins in a blind comparison; `pairs` are all of them, judged or not."""
     found = {(pair.case.id, pair.repeat): comparison for pair, comparison in judged}
     data = join_pairs(_judged_pairs(pairs, found, rubric), labels, options)
     whole = _whole_of(data, is_single=len(rubric.criteria) == 1)
@@ -128,22 +112,10 @@ def correct_scores(
     labels: tuple[Sequence[LocatedLabel], Sequence[LocatedLabel]],
     options: CalibrationOptions,
 ) -> LabelledComparison:
-    """Correct the difference of the scores of two sides.
+    """Correct the difference of the scores of two sides, B less A.
 
-    Args:
-        compared: The comparison by the judge's scores.
-        sides: The judge's values of both sides.
-        judged: The judgments of both sides, to which the labels are joined.
-        labels: Human scores of the outputs of A, and of B. A case counts as labelled where both of
-            its outputs have a score.
-        options: The level and how the labelled cases were chosen.
-
-    Returns:
-        The corrected differences, B less A, and the decision that they allow.
-
-    Raises:
-        DatasetError: When a label is invalid, ambiguous or repeated.
-        NotEnoughDataError: When fewer than 20 cases have a score and a label on both sides.
+    `labels` are those of the outputs of A, and of B. A case counts as labelled where both of its
+    outputs have a score.
     """
     for name, own in zip((compared.a, compared.b), labels, strict=True):
         if not own:

@@ -338,9 +338,9 @@ def clustered_estimate(
     statistic: Callable[[np.ndarray], float],
     clusters: Sequence[Hashable] | None,
     *,
-    ends: tuple[float, float] = (-1.0, 1.0),
+    bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
-    """An estimate of a statistic between two ends, with a jackknife interval over clusters."""
+    """An estimate of a statistic within bounds, with a jackknife interval over clusters."""
     # Above sixty clusters, groups of them are left out together (delete-a-group jackknife, Kott
     # 2001, Journal of Official Statistics 17(4), 521-526). They are assigned in the order of their
     # names, so that the order of rows is irrelevant.
@@ -354,8 +354,8 @@ def clustered_estimate(
     blocks = each % _MOST_LEFT_OUT
     left_out = [statistic(np.flatnonzero(blocks != block)) for block in np.unique(blocks)]
     # The jackknife works on Fisher's z, which needs a coefficient in (-1, 1).
-    middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
-    found_ends = coefficient_interval(
+    middle, half = (bounds[0] + bounds[1]) / 2, (bounds[1] - bounds[0]) / 2
+    ends = coefficient_interval(
         (found.value - middle) / half,
         [(one - middle) / half for one in left_out],
         level=found.level,
@@ -363,9 +363,9 @@ def clustered_estimate(
     )
     return replace(
         found,
-        low=middle + half * found_ends.low,
-        high=middle + half * found_ends.high,
-        reason=found_ends.reason,
+        low=middle + half * ends.low,
+        high=middle + half * ends.high,
+        reason=ends.reason,
         n_clusters=len(codes),
         n_observations=len(each),
         method=f"{found.method.partition(',')[0]}, jackknife, clustered",
@@ -378,14 +378,14 @@ def jackknife(
     clusters: Sequence[Hashable] | None,
     *,
     level: float,
-    ends: tuple[float, float] = (-1.0, 1.0),
+    bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
     """A statistic of the items at given places, for all `n`, with an interval over clusters."""
     return clustered_estimate(
         estimate_or_undefined(statistic, np.arange(n), level=level),
         lambda places: estimate_or_undefined(statistic, places, level=level).value,
         clusters,
-        ends=ends,
+        bounds=bounds,
     )
 
 

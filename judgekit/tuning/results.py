@@ -325,7 +325,7 @@ def _kappa_difference(
         return undefined
     one = replace(undefined, value=whole, reason=None)
     names = [clusters[key] for key in both]
-    return clustered_estimate(one, difference, names, ends=(-2.0, 2.0))
+    return clustered_estimate(one, difference, names, bounds=(-2.0, 2.0))
 
 
 def _clusters(parts: Sequence[AlignedItems]) -> dict[_ItemKey, Hashable]:
