@@ -395,7 +395,7 @@ def _design_effect(x: np.ndarray, names: list[Hashable]) -> float:
     if n_cases == n:
         return 1.0
     spread = _spread(x, names)
-    # With no error seen, nothing tells how errors of one case go together: a case counts once.
+    # With no error seen, nothing shows how errors of one case go together: a case counts once.
     return max(1.0, spread**2 / float(x.var(ddof=1))) if spread else n / n_cases
 
 
