@@ -231,14 +231,11 @@ class Probe:
     """One question about a judge, and how it is answered.
 
     Attributes:
-        cost: Questions for each output; many are shared with other probes.
         changes_texts: Whether it shows the judge texts that have no recorded answers.
     """
 
     name: str
     question: str
-    needs: str
-    cost: str
     plan: Callable[[AuditInputs], Trials]
     measure: Callable[[ProbeData], ProbeEffects]
     changes_texts: bool = True

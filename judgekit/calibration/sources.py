@@ -154,8 +154,7 @@ def preferred_output(choice: PreferenceSlot, order: str) -> Winner:
 def _place(one: JudgmentRecord) -> OutputKey:
     if one.case_id is None:
         raise InputError(
-            "a judgment does not name its case",
-            hint="give verdicts, or judgments with a `case_id`",
+            "a judgment does not name its case", hint="give verdicts, or judgments with a `case_id`"
         )
     # A comparison has two variants, which become its key later.
     variant = None if isinstance(one, Comparison) else one.variant

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         ProbeResult,
         SelfTest,
     )
+    from judgekit.evaluation import JudgePlan
 
 _VERDICT_TONES: dict[EffectVerdict | None, Tone] = {
     "none_seen": "pass", "small": "pass", "material": "fail", "cannot_say": "inconclusive",
@@ -132,46 +133,51 @@ def audit_plan_document(plan: AuditPlan) -> Document:
         if one.trials.skipped is not None:
             rows.append((one.probe.name, *[numbers.DASH] * 4, f"skipped: {one.trials.skipped}"))
             continue
-        counts = (one.n_questions, one.n_owned, one.n_calls)
-        note = "" if one.n_questions else "shares its questions with the probes above"
-        price = numbers.format_usd(one.price_usd)
-        rows.append((one.probe.name, *(f"{n:,}" for n in counts), price, note))
+        own = one.calls
+        note = "" if own.n_questions else "shares its questions with the probes above"
+        own_price, _ = own.price_usd or (None, None)
+        counts = (f"{n:,}" for n in (own.n_questions, own.n_owned, own.n_calls))
+        rows.append((one.probe.name, *counts, numbers.format_usd(own_price), note))
     names = ("questions", "cached", "calls", "price")
     columns = (Column("probe", "text"), *map(Column, names), Column("", "text"))
-    calls = numbers.format_count(plan.n_calls, "call")
-    cached = f", {plan.n_owned:,} replies already cached" if plan.n_owned else ""
-    price = numbers.format_usd(plan.price_usd) if plan.n_calls else "$0 (no calls needed)"
+    total = plan.calls
+    calls = numbers.format_count(total.n_calls, "call")
+    cached = f", {total.n_owned:,} replies already cached" if total.n_owned else ""
+    likely_price, most_price = map(numbers.format_usd, total.price_usd or (None, None))
+    price = likely_price if total.n_calls else "$0 (no calls needed)"
     if n_too_dear := sum(one.is_too_dear for one in plan.probes):
-        price = f"{numbers.format_usd(plan.price_usd)}; --max-cost leaves out "
+        price = f"{likely_price}; --max-cost leaves out "
         price += numbers.format_count(n_too_dear, "probe")
-    likely, most = plan.output_tokens
+    likely, most = total.output_tokens
     totals = [
-        ("tokens to send", f"{plan.input_tokens:,}"),
+        ("tokens to send", f"{total.input_tokens:,}"),
         ("tokens to receive", f"{likely:,} likely, {most:,} at most (estimate)"),
     ]
-    if plan.n_calls and plan.price_usd is not None:
-        at_most = numbers.format_usd(plan.most_usd)
-        totals.append(("price", f"{numbers.format_usd(plan.price_usd)} likely, {at_most} at most"))
+    if total.n_calls and total.price_usd is not None:
+        totals.append(("price", f"{likely_price} likely, {most_price} at most"))
     return Document(
         title="Plan of an audit",
-        conclusion=Conclusion(f"{calls} to {plan.model}{cached}; {price}."),
+        conclusion=Conclusion(f"{calls} to {total.model}{cached}; {price}."),
         blocks=not_empty([Table(columns, tuple(rows)), Lines(tuple(totals))]),
         data=lambda: _plan_data(plan),
     )
 
 
 def _plan_data(plan: AuditPlan) -> object:
-    counts = ("n_questions", "n_owned", "n_calls", "input_tokens", "output_tokens")
-    prices = ("price_usd", "most_usd")
+    def calls_of(calls: JudgePlan) -> dict[str, object]:
+        counts = ("n_questions", "n_owned", "n_calls", "input_tokens", "output_tokens")
+        likely, most = calls.price_usd or (None, None)
+        return {**fields_of(calls, *counts), "price_usd": likely, "most_usd": most}
+
     probes = [
         {
             **fields_of(one.probe, "name", "question"),
             "skipped": one.trials.skipped,
-            **fields_of(one, *counts, *prices),
+            **calls_of(one.calls),
         }
         for one in plan.probes
     ]
-    return {"model": plan.model, **fields_of(plan, *counts, *prices), "probes": probes}
+    return {"model": plan.calls.model, **calls_of(plan.calls), "probes": probes}
 
 
 def self_test_document(found: SelfTest) -> Document:
