@@ -98,7 +98,7 @@ def _refuse_error(output: Output) -> None:
 
 # The keys of a path; a position in a list is written in digits.
 PathKeys = tuple[str, ...]
-_QUOTED = r'"(?:[^"\\]|\\.)*+"' + "|" + r"'(?:[^'\\]|\\.)*+'"
+_QUOTED = r'"[^"\\]*+(?:\\.[^"\\]*+)*"' + "|" + r"'[^'\\]*+(?:\\.[^'\\]*+)*'"
 _STEP = re.compile(
     rf"(?P<dot>\.)?(?:(?P<bare>[^.\[\]\"']++)|(?P<quoted>{_QUOTED})"
     rf"|\[\s*+(?:(?P<place>-?\d++)|(?P<key>{_QUOTED}))\s*+\])",

@@ -247,7 +247,7 @@ def _quote_parts(parts: list[str]) -> str:
 
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _NUMBER = re.compile(
-    r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d++)?+(?:[eE][-+]?\d{1,3})?+"
+    r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?(?:[eE][-+]?\d{1,3})?"
     r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
 )
 
