@@ -21,6 +21,7 @@ from pydantic import JsonValue, ValidationError, model_validator
 
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.assertions.selection import first_fault
 from judgekit.records import AssertionResult, Case, Fraction, JsonObject, Name, Record, Score
 from judgekit.registry import RegistryEntry
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
@@ -244,10 +245,7 @@ def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:
     try:
         return ScriptAnswer.model_validate(read_json(text))
     except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in detail["loc"])
-        what = detail["msg"].removeprefix("Value error, ")
-        why = f"{place}: {what}" if place else what
+        why = first_fault(error)
     except (ValueError, RecursionError) as error:
         why = "it wrote nothing" if not text else f"not JSON ({error})"
     raise ScriptFailedError(

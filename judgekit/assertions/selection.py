@@ -327,10 +327,15 @@ def _from_mapping(value: object) -> Output:
 
 
 def _invalid_artifact(error: ValidationError, what: str) -> InputError:
-    first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    at = f" (at {where})" if where else ""
     return InputError(
-        f"{what}: {first['msg'].removeprefix('Value error, ')}{at}",
+        f"{what}: {first_fault(error)}",
         hint="an artifact is {runId, snapshot, events}, an output has text, data or a trace",
     )
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first fault of a record, with its place."""
+    detail = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in detail["loc"])
+    what = detail["msg"].removeprefix("Value error, ")
+    return f"{place}: {what}" if place else what

@@ -15,8 +15,6 @@ from judgekit.records import AssertionResult, Count, Name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pydantic import JsonValue
-
     from judgekit.records import Output, TraceEvent
 
 # Workflow engines spell the node of an event in these ways.
@@ -32,8 +30,7 @@ _WORKED = frozenset({
     "finished", "done",
 })  # fmt: skip
 _OF_NODES = ("node", "agent", "task")
-_LAST_WORD = re.compile(r"[^:._/\-]*\Z")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD_END = re.compile(r"[:._/\-]|(?<=[a-z0-9])(?=[A-Z])")
 
 
 @assertion("behavior.no_errors")
@@ -43,12 +40,6 @@ def no_errors(output: Output) -> AssertionResult:
     An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
     that has a `status` of that kind, an `error`, or `isError`; a node with such a status in the
     output's data.
-
-    Args:
-        output: The output.
-
-    Returns:
-        The result; `actual` lists the errors.
     """
     errors = [] if output.error is None else [output.error]
     for event in output.trace:
@@ -63,8 +54,7 @@ def no_errors(output: Output) -> AssertionResult:
     if errors:
         n_errors = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
         message = f"{n_errors}: {'; '.join(errors[:5])}"
-    actual: list[JsonValue] = [*errors]
-    return AssertionResult(passed=not errors, actual=actual, message=message)
+    return AssertionResult(passed=not errors, actual=[*errors], message=message)
 
 
 @assertion("behavior.node_executed")
@@ -72,14 +62,7 @@ def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
     """Pass when a node was executed.
 
     Args:
-        output: The output.
         node_id: The node; `nodeId` in S1 files.
-
-    Returns:
-        The result; `actual` lists the nodes that were executed.
-
-    Raises:
-        UndecidedError: The output has neither events nor the state of its nodes.
     """
     statuses = _node_statuses(output)
     outputs = output.data.get("outputs") if isinstance(output.data, dict) else None
@@ -92,8 +75,7 @@ def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
     passed = node_id in executed
     names = ", ".join(sorted(executed)) or "none"
     verb = "was executed" if passed else f"was not executed; executed were: {names}"
-    actual: list[JsonValue] = [*sorted(executed)]
-    return AssertionResult(passed=passed, actual=actual, message=f"{node_id} {verb}")
+    return AssertionResult(passed=passed, actual=[*sorted(executed)], message=f"{node_id} {verb}")
 
 
 @assertion("behavior.node_invocations.max")
@@ -102,18 +84,12 @@ def node_invocations(
 ) -> AssertionResult:
     """Pass when a node was invoked at most a number of times.
 
+    That is how often the most frequent of its `node` and `agent` events occurs, else the number of
+    different `invocation` values, else how often the most frequent of its other events occurs.
+
     Args:
-        output: The output.
         node_id: The node; `nodeId` in S1 files.
         value: The limit.
-
-    Returns:
-        The result; `actual` is the number of invocations: how often the most frequent of its
-        `node` and `agent` events occurs, else the number of different `invocation` values, else
-        how often the most frequent of its other events occurs.
-
-    Raises:
-        UndecidedError: The output has no events.
     """
     if not output.trace:
         raise UndecidedError("the output has no events, so invocations cannot be counted")
@@ -134,14 +110,7 @@ def finish_reason(output: Output, *, value: Name) -> AssertionResult:
     """Pass when the model stopped for the expected reason.
 
     Args:
-        output: The output.
         value: `stop`, `length`, `content_filter`, `tool_calls`, …, in the provider's words.
-
-    Returns:
-        The result; `actual` is the recorded reason.
-
-    Raises:
-        UndecidedError: No reason was recorded.
     """
     places: list[Mapping[str, object]] = [
         event.__pydantic_extra__ or {} for event in reversed(output.trace)
@@ -161,11 +130,7 @@ def trajectory_node_executed(output: Output, *, node: Name) -> AssertionResult:
     """Pass when a node of the workflow was entered, as its events show.
 
     Args:
-        output: The output.
         node: The node's id.
-
-    Returns:
-        The result; `actual` lists the nodes that were.
     """
     trace_of(output)
     return node_executed(output, node_id=node)
@@ -176,12 +141,8 @@ def trajectory_node_invocations(output: Output, *, node: Name, value: Count) -> 
     """Pass when a node was entered at most a number of times.
 
     Args:
-        output: The output.
         node: The node's id.
         value: The limit.
-
-    Returns:
-        The result; `actual` is how often it was.
     """
     trace_of(output)
     return node_invocations(output, node_id=node, value=value)
@@ -201,8 +162,7 @@ def _is_error(event: TraceEvent) -> bool:
 
 def _kind(event: TraceEvent) -> str:
     """The last word of an event's type: `complete` of `agent:complete`, `error` of `nodeError`."""
-    found = _LAST_WORD.search(event.type)
-    return "" if found is None else _HUMP.split(found.group())[-1].lower()
+    return _WORD_END.split(event.type)[-1].lower()
 
 
 def _node(event: TraceEvent) -> str | None:

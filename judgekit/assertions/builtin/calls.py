@@ -11,7 +11,13 @@ from pydantic import Field, JsonValue, PlainValidator, ValidationError, model_va
 
 from judgekit.assertions.builtin.text import PatternText, same_json, search_text
 from judgekit.assertions.registry import UndecidedError
-from judgekit.assertions.selection import PathText, display_value, find_in, to_json_text
+from judgekit.assertions.selection import (
+    PathText,
+    display_value,
+    find_in,
+    first_fault,
+    to_json_text,
+)
 from judgekit.fingerprint import canonical_json
 from judgekit.records import Finite, JsonObject, Name, Record
 
@@ -27,7 +33,7 @@ _CALLS = frozenset({
 })  # fmt: skip
 
 # Those that they use for its result.
-_RESULTS = frozenset({
+RESULT_EVENTS = frozenset({
     "tool_result", "tool:result", "tool:complete", "tool:end", "tool_response", "tool:error",
     "tool_error", "function_call_output",
 })  # fmt: skip
@@ -83,7 +89,7 @@ def tool_calls(output: Output) -> list[ToolCall]:
         if made:
             waiting += range(len(calls), len(calls) + len(made))
             calls += made
-        elif event.type in _RESULTS | _ERRORS or _field(event, ("role",)) == "tool":
+        elif event.type in RESULT_EVENTS | _ERRORS or _field(event, ("role",)) == "tool":
             index = _match_result(event, calls, waiting)
             if index is not None:
                 waiting.remove(index)
@@ -251,10 +257,7 @@ def _read_call(value: object) -> ExpectedCall:
     try:
         return ExpectedCall.model_validate(value)
     except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in detail["loc"])
-        what = detail["msg"].removeprefix("Value error, ")
-        raise ValueError(f"{place}: {what}" if place else what) from error
+        raise ValueError(first_fault(error)) from error
 
 
 def _read_calls(value: object) -> tuple[ExpectedCall, ...]:
