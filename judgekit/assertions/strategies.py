@@ -65,7 +65,6 @@ class PlannedPart:
 class EvaluationPlan:
     """How one case is evaluated."""
 
-    case_id: str
     # None where only assertions are checked.
     strategy: EvaluationStrategy | None
     # One strategy, or those that a hybrid one combines.
@@ -74,8 +73,6 @@ class EvaluationPlan:
     # Positions of the assertions that belong to no strategy; all of them must pass besides.
     guards: tuple[int, ...]
     scorers: tuple[JsonObject, ...]
-    # The rubric for the judge; None where no judge is called.
-    rubric: str | Rubric | None
     # The value from which a hybrid evaluation passes, on [0, 1]; else that of its one part.
     threshold: float | None
 
@@ -110,13 +107,11 @@ def plan_evaluation(
     if strategy == "hybrid":
         threshold = planner.threshold(strategy)
     return EvaluationPlan(
-        case_id=case.id,
         strategy=strategy,
         parts=tuple(parts),
         assertions=tuple(planner.assertions),
         guards=tuple(place for place in range(n) if place not in used),
         scorers=tuple(planner.scorers),
-        rubric=planner.rubric if any(p.strategy == "llm_judge" for p in parts) else None,
         threshold=threshold,
     )
 
