@@ -313,9 +313,6 @@ class _Walk:
 
     def _nested(self, node: nodes.Node, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
         match node:
-            case nodes.If():
-                for branch in (node.body, *(other.body for other in node.elif_), node.else_):
-                    yield from self.body(branch, file, carried)
             case nodes.For():
                 inner = dict(carried)
                 _bind(node.target, _untrusted_in(node.iter, carried), inner)
@@ -330,8 +327,10 @@ class _Walk:
                     unfenced = _NONE if _fences(node.filter) else piece.unfenced
                     yield replace(piece, unfenced=unfenced)
             case _:
+                # Only the branches of a condition have the scope of what is around them.
+                scope = carried if isinstance(node, nodes.If) else dict(carried)
                 inside = [each for each in node.iter_child_nodes() if isinstance(each, nodes.Stmt)]
-                yield from self.body([*inside], file, dict(carried))
+                yield from self.body([*inside], file, scope)
 
     def _printed(self, node: nodes.Expr, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
         if isinstance(node, nodes.TemplateData):

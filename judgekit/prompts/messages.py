@@ -34,9 +34,10 @@ if TYPE_CHECKING:
         Scale,
     )
 
-# The variables of a template that change with the case, and those that change with the criterion.
-_ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
-_CRITERIA_NAMES = frozenset({"criterion", "criteria"})
+# The variables of a template that change with the case, whose text nobody has checked, and those
+# that change with the criterion.
+ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
+CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 
 # A text that no template has of itself, in the places where each need would be shown.
 _MARK = "judgekit-shown-7c41"
@@ -132,8 +133,8 @@ class PromptTemplate(JudgeTemplate):
         self._frames: dict[str, _Frame] = {}
         self._shown: dict[CriterionNeed, bool] = {}
         names = {block: self._compiled.names_used(block) for block in self._compiled.blocks}
-        self._shows_item = {block for block in names if names[block] & _ITEM_NAMES}
-        self._shows_criteria = {block for block in names if names[block] & _CRITERIA_NAMES}
+        self._shows_item = {block for block in names if names[block] & ITEM_NAMES}
+        self._shows_criteria = {block for block in names if names[block] & CRITERIA_NAMES}
 
     def prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
         """The prompts that grade one output: one a criterion, or one for all of them."""

@@ -255,10 +255,9 @@ _QUALITIES = (
 )
 
 _CHECKS = (
-    r"cite|cites|mention|mentions|follow|follows|explain|explains|include|includes|avoid|avoids"
-    r"|address|addresses|contain|contains|provide|provides|respond|responds|offer|offers|refuse"
-    r"|refuses|refer|refers|agree|agrees|stay|stays|give|gives|keep|keeps|use|uses|is|are|does|do"
-    r"|did|was|were|has|have|can|could|will|would|should"
+    r"(?:cite|mention|follow|explain|include|avoid|contain|provide|respond|offer|refuse|refer|agree"
+    r"|stay|give|keep|use)s?|address(?:es)?|is|are|does|do|did|was|were|has|have|can|could|will"
+    r"|would|should"
 )
 _AND = r",?\s+(?:and|as well as|plus)(?:\s+(?:also|then|\w+ly))?\s+"
 _JOINED = (

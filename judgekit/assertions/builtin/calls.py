@@ -41,7 +41,7 @@ _ERRORS = frozenset({"error", "tool:error", "tool_error"})
 _ARGUMENTS = ("arguments", "args", "input", "params", "parameters")
 
 # The fields of a chat message that list calls.
-_CALL_LISTS = ("tool_calls", "toolCalls")
+CALL_LISTS = ("tool_calls", "toolCalls")
 _NAMES = ("toolName", "tool_name", "tool", "function")
 
 # The fields that connect a result to its call, in order of preference.
@@ -112,7 +112,7 @@ def _calls_of_event(event: TraceEvent, place: int) -> list[ToolCall]:
         arguments = event.content if event.content is not None else _field(event, _ARGUMENTS)
         parsed = _parse_arguments(arguments)
         return [ToolCall(tool_of(event) or "?", parsed, place, _id_of(event))]
-    listed = _field(event, _CALL_LISTS)
+    listed = _field(event, CALL_LISTS)
     blocks = event.content if isinstance(event.content, list) else []
     made = [_chat_call(call, place) for call in (listed if isinstance(listed, list) else [])]
     made += [

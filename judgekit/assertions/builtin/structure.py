@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from judgekit.assertions.builtin.calls import tool_calls
+from judgekit.assertions.builtin.calls import CALL_LISTS, tool_calls
 from judgekit.assertions.builtin.text import TextList  # noqa: TC001
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion
@@ -197,10 +197,6 @@ def _syntax_result(verb: str, what: str, text: str, fault: object) -> AssertionR
     return AssertionResult(passed=not fault, actual=truncate_value(text), message=message)
 
 
-# Providers and frameworks spell the list of calls in these two ways.
-_LISTS = ("tool_calls", "toolCalls")
-
-
 class _Call(NamedTuple):
     """A call as it was written, valid or not; arguments may be JSON text."""
 
@@ -265,7 +261,7 @@ def _output_calls(output: Output) -> list[_Call]:
 def _stated_calls(value: object) -> list[_Call]:
     """The calls of a value: a message with calls, a list of calls, or one call."""
     if isinstance(value, Mapping):
-        for name in _LISTS:
+        for name in CALL_LISTS:
             if isinstance(value.get(name), list):
                 return _stated_calls(value[name])
         # OpenAI's tools wrap a call in `function`; its older functions used `function_call`.

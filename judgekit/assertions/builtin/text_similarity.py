@@ -255,7 +255,14 @@ def similarity(
     # `lexical` compares words even where an embedder is available.
     chosen = None if method == "lexical" else embed
     if chosen is None and method in ("semantic", "best"):
-        chosen = _installed_embedder(needed=method == "semantic")
+        try:
+            chosen = _wordllama()
+        except ImportError as error:
+            if method == "semantic":
+                raise UndecidedError(
+                    "semantic similarity is not installed",
+                    hint="pip install 'judgekit-llm[semantic]'",
+                ) from error
     if chosen is None:
         used = LEXICAL
         raw = measure_similarity(text_metrics.word_ratio, text, other, timeout_s=_TIMEOUT_S)
@@ -278,18 +285,6 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     # Rounding can give a cosine just above 1.
     product = fsum(float(x) * float(y) for x, y in zip(one, other, strict=True))
     return min(max(product / norm, -1.0), 1.0)
-
-
-def _installed_embedder(*, needed: bool) -> Embedder | None:
-    """The embedding that is installed; its weights come with the package."""
-    try:
-        return _wordllama()
-    except ImportError as error:
-        if not needed:
-            return None
-        raise UndecidedError(
-            "semantic similarity is not installed", hint="pip install 'judgekit-llm[semantic]'"
-        ) from error
 
 
 @cache
