@@ -109,14 +109,8 @@ _PLACE = re.compile(r"-?[0-9]{1,9}")
 _OUTPUT_ROOTS = ("outputs", "output")
 
 # The paths that mean the output's own text.
-_TEXT_PATHS = frozenset(
-    {("text",)}
-    | {
-        (root, *steps)
-        for root in _OUTPUT_ROOTS
-        for steps in ((), ("main", "text"), ("text",), ("main",))
-    }
-)
+_WITHIN_ROOT = ((), ("text",), ("main",), ("main", "text"))
+_TEXT_PATHS = {("text",), *((root, *keys) for root in _OUTPUT_ROOTS for keys in _WITHIN_ROOT)}
 _OUTPUT_FIELDS = frozenset(Output.model_fields) - {"data", "text"}
 
 # The names in a workflow's artifact of fields of an output.

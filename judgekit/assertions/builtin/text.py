@@ -69,7 +69,6 @@ def equals(
 
     Args:
         value: The text, or the JSON value that the text should state.
-        ignore_case: Whether upper and lower case are the same.
     """
     found = value_of(output, path)
     if isinstance(found, str) and not isinstance(value, str):
@@ -101,7 +100,6 @@ def contains(
 
     Args:
         value: The part to look for.
-        ignore_case: Whether upper and lower case are the same.
     """
     text = text_of(output, path)
     passed = value.casefold() in text.casefold() if ignore_case else value in text
@@ -119,7 +117,6 @@ def contains_all(
 
     Args:
         value: The parts to look for.
-        ignore_case: Whether upper and lower case are the same.
     """
     text = text_of(output, path)
     there = _contained(text, value, ignore_case=ignore_case)
@@ -143,7 +140,6 @@ def contains_any(
 
     Args:
         value: The parts to look for.
-        ignore_case: Whether upper and lower case are the same.
     """
     text = text_of(output, path)
     there = _contained(text, value, ignore_case=ignore_case)
@@ -161,7 +157,6 @@ def starts_with(
 
     Args:
         value: The beginning.
-        ignore_case: Whether upper and lower case are the same.
     """
     text = text_of(output, path)
     fold = str.casefold if ignore_case else str
@@ -185,7 +180,6 @@ def regex(
 
     Args:
         value: A pattern of Python's `re`.
-        ignore_case: Whether upper and lower case are the same.
     """
     text = text_of(output, path)
     found = search_text(value, text, ignore_case=ignore_case, timeout_s=timeout_s)
