@@ -51,14 +51,10 @@ _SHOWN = 200
 
 
 class ScriptFailedError(UndecidedError):
-    """A script gave no answer; the check is an error, never a fail."""
+    """A script gave no answer; the check is an error, never a fail.
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}; {hint}", hint=hint)
-
-    def __str__(self) -> str:
-        """The message, which includes the hint already: a result shows it on one line."""
-        return self.message
+    Its message includes what to do about it, because a result shows it on one line.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +149,8 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
             passed = answer.value >= threshold
         if passed is None:
             raise ScriptFailedError(
-                f"{script!r} gave the value {answer.value}, and no threshold from which it passes",
-                hint="set `threshold`, or let it answer with `passed` too",
+                f"{script!r} gave the value {answer.value}, and no threshold from which it passes; "
+                "set `threshold`, or let it answer with `passed` too"
             )
         message = answer.message or f"{script} says it {'holds' if passed else 'does not hold'}"
         return AssertionResult(
@@ -183,8 +179,8 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
     """The file of a script that may run."""
     if not settings.is_allowed:
         raise ScriptFailedError(
-            f"the script {script!r} was not run, because scripts are not allowed",
-            hint="read it, then run again with --allow-scripts (allow_scripts=True)",
+            f"the script {script!r} was not run, because scripts are not allowed; read it, then "
+            "run again with --allow-scripts (allow_scripts=True)"
         )
     folder = settings.folder.resolve()
     try:
@@ -194,22 +190,20 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
         raise ScriptFailedError(f"{script!r} is no path: {error}") from error
     if not path.is_relative_to(folder):
         raise ScriptFailedError(
-            f"the script {script!r} lies outside of {folder}",
-            hint="put it into the suite's folder",
+            f"the script {script!r} lies outside of {folder}; put it into the suite's folder"
         )
     if not is_file:
         raise ScriptFailedError(f"there is no script {script!r} in {folder}")
     suffix = path.suffix.lower()
     if suffix not in _PYTHON | _JAVASCRIPT:
         raise ScriptFailedError(
-            f"{path.name} is in an unknown language",
-            hint="scripts are .py, .js, .cjs or .mjs files",
+            f"{path.name} is in an unknown language; scripts are .py, .js, .cjs or .mjs files"
         )
     environment = scrub_environment(settings.environment)
     if suffix in _JAVASCRIPT and shutil.which(settings.node, path=environment.get("PATH")) is None:
         raise ScriptFailedError(
-            f"{path.name} needs Node.js, and no program {settings.node!r} was found",
-            hint="install Node.js, or write the script in Python",
+            f"{path.name} needs Node.js, and no program {settings.node!r} was found; install "
+            "Node.js, or write the script in Python"
         )
     return path
 
@@ -237,8 +231,8 @@ def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:
     except (ValueError, RecursionError) as error:
         why = "it wrote nothing" if not text else f"not JSON ({error})"
     raise ScriptFailedError(
-        f"the answer of {script!r} cannot be read: {why}: {text[:_SHOWN]!r}",
-        hint='answer {"passed": true or false, "value": 0 to 1, "message": "why"}',
+        f"the answer of {script!r} cannot be read: {why}: {text[:_SHOWN]!r}; answer "
+        '{"passed": true or false, "value": 0 to 1, "message": "why"}'
     )
 
 
@@ -257,8 +251,9 @@ def _failure(script: str, error: ProcessFailedError, settings: ScriptSettings) -
     named = [line for line in lines if _ERROR_LINE.match(line)] or lines
     if named and error.kind != "too_large":
         message = f"{message}: {named[-1][:_SHOWN]}"
-    hint = "give it more time with timeout_s" if error.kind == "timeout" else None
-    return ScriptFailedError(f"the script {script!r} failed: {message}", hint=hint)
+    if error.kind == "timeout":
+        message += "; give it more time with timeout_s"
+    return ScriptFailedError(f"the script {script!r} failed: {message}")
 
 
 _ALIASES = {"pass": "passed", "score": "value", "reason": "message", "feedback": "message"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from judgekit.assertions.builtin.calls import trace_of
+from judgekit.assertions.builtin.calls import BAD_STATES, reports_error, trace_of
 from judgekit.assertions.registry import UndecidedError, assertion
 from judgekit.records import AssertionResult, Count, Name
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 # Workflow engines spell the node of an event in these ways.
 _NODE_KEYS = ("nodeId", "node_id", "node")
-
-# Words that engines use for a failed node or event.
-_BAD = frozenset({"error", "errored", "failed", "failure", "exception", "crashed"})
 
 # A node with one of these has not run.
 _IDLE = frozenset({"pending", "queued", "skipped", "idle", "waiting", "scheduled"})
@@ -43,13 +40,15 @@ def no_errors(output: Output) -> AssertionResult:
     """
     errors = [] if output.error is None else [output.error]
     for event in output.trace:
-        if _is_error(event):
+        if _kind(event) in BAD_STATES or reports_error(event):
             extra = event.__pydantic_extra__ or {}
             why = extra.get("error") or extra.get("message") or event.content or "no message"
             where = f" ({node})" if (node := _node(event)) else ""
             errors.append(f"{event.type}{where}: {str(why)[:200]}")
     statuses = _node_statuses(output).items()
-    errors += [f"node {node}: {status}" for node, status in statuses if status.lower() in _BAD]
+    errors += [
+        f"node {node}: {status}" for node, status in statuses if status.lower() in BAD_STATES
+    ]
     message = f"no errors in {len(output.trace)} events"
     if errors:
         n_errors = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
@@ -146,18 +145,6 @@ def trajectory_node_invocations(output: Output, *, node: Name, value: Count) -> 
     """
     trace_of(output)
     return node_invocations(output, node_id=node, value=value)
-
-
-def _is_error(event: TraceEvent) -> bool:
-    extra = event.__pydantic_extra__ or {}
-    status = extra.get("status")
-    return (
-        _kind(event) in _BAD
-        or (isinstance(status, str) and status.lower() in _BAD)
-        or bool(extra.get("error"))
-        or extra.get("isError") is True
-        or extra.get("is_error") is True
-    )
 
 
 def _kind(event: TraceEvent) -> str:

@@ -46,7 +46,9 @@ _NAMES = ("toolName", "tool_name", "tool", "function")
 
 # The fields that connect a result to its call, in order of preference.
 _IDS = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id")
-_BAD_STATES = frozenset({"error", "failed", "failure"})
+
+# Words that engines use for a failed node, event or call.
+BAD_STATES = frozenset({"error", "errored", "failed", "failure", "exception", "crashed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +159,22 @@ def _match_result(
 def _error_of(event: TraceEvent) -> str | None:
     """The error that a result reports."""
     found = event.model_extra or {}
-    reported = found.get("error")
-    is_marked = found.get("is_error") is True or found.get("isError") is True
-    is_bad_state = str(found.get("status", "")).lower() in _BAD_STATES
-    is_error = event.type in _ERRORS or is_marked or is_bad_state or found.get("success") is False
-    if not is_error and not reported:
+    if not (event.type in _ERRORS or reports_error(event) or found.get("success") is False):
         return None
     # `error: true` marks a result whose content is the message.
+    reported = found.get("error")
     what = reported if reported and reported is not True else event.content
     text = what if isinstance(what, str) else json.dumps(what, ensure_ascii=False, default=str)
     return text.strip() or "error"
+
+
+def reports_error(event: TraceEvent) -> bool:
+    """Whether the fields of an event say that something failed."""
+    found = event.model_extra or {}
+    is_marked = found.get("is_error") is True or found.get("isError") is True
+    return bool(
+        found.get("error") or is_marked or str(found.get("status", "")).lower() in BAD_STATES
+    )
 
 
 def _parse_arguments(value: JsonValue) -> JsonValue:
