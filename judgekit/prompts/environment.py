@@ -74,14 +74,11 @@ class CompiledTemplate:
     def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
         self.name = name
         self.sources = _sources(environment, name)
-        code, self._uses = _compiled(name, tuple(self.sources.items()))
+        # `uses` has the variables that each block, or what it includes, may read.
+        code, self.uses = _compiled(name, tuple(self.sources.items()))
         self._template = Template.from_code(environment, code, environment.globals)
         self._blocks = self._template.blocks
         self.blocks = tuple(self._blocks)
-
-    def names_used(self, block: str) -> frozenset[str]:
-        """The variables a block, or what it includes, may read."""
-        return self._uses[block]
 
     def render(self, block: str | None, data: Mapping[str, JsonValue]) -> str:
         """One block rendered over plain data; surrounding white space removed."""

@@ -132,9 +132,9 @@ class PromptTemplate(JudgeTemplate):
         self._check_blocks()
         self._frames: dict[str, _Frame] = {}
         self._shown: dict[CriterionNeed, bool] = {}
-        names = {block: self._compiled.names_used(block) for block in self._compiled.blocks}
-        self._shows_item = {block for block in names if names[block] & ITEM_NAMES}
-        self._shows_criteria = {block for block in names if names[block] & CRITERIA_NAMES}
+        uses = self._compiled.uses
+        self._shows_item = {block for block in uses if uses[block] & ITEM_NAMES}
+        self._shows_criteria = {block for block in uses if uses[block] & CRITERIA_NAMES}
 
     def prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
         """The prompts that grade one output: one a criterion, or one for all of them."""

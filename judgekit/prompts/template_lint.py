@@ -98,13 +98,12 @@ def lint_template(name: str, folders: Sequence[Path] = ()) -> list[Flaw]:
         flaw = Flaw("unsound", "error", error.message, remedy, line=line)
         return [_located(flaw, file_name, places)]
     environment = make_environment(places)
-    compiled = CompiledTemplate(environment, file_name)
     untrusted = ITEM_NAMES | _SIDES if is_pair else ITEM_NAMES
     parsed = _ParsedTemplate(
         header=template.header,
         file=file_name,
         pieces=block_pieces(environment, file_name, untrusted),
-        uses={block: compiled.names_used(block) for block in compiled.blocks},
+        uses=CompiledTemplate(environment, file_name).uses,
     )
     found = [flaw for rule in (_PAIR_RULES if is_pair else _RULES) for flaw in rule(parsed)]
     if isinstance(template, PromptTemplate):
