@@ -318,7 +318,8 @@ def _parameters(function: Callable[..., object]) -> str:
             default = signature[name].default
             shared.append(f"`{name}`" + (f" ({default:g} s)" if name == "timeout_s" else ""))
         elif name not in _NOT_IN_FILES:
-            lines.append(_parameter(parameter, signature[name].default, descriptions.get(name, "")))
+            about = _parameter(parameter, signature[name].default, descriptions.get(name, ""))
+            lines.append(f"`{name}`{about}")
     return "<br>".join([*lines, *([", ".join(shared)] if shared else [])]) or "none"
 
 
@@ -326,8 +327,8 @@ def _parameter(parameter: Parameter, default: object, description: str) -> str:
     kind = _kind(parameter, description)
     if not parameter.is_required and default is not None:
         kind = f"{kind}, else {_plain(default)}".removeprefix(", ")
-    name = f"`{parameter.name}`" + ("" if parameter.is_required else "?")
-    return f"{name}{f' ({kind})' if kind else ''}: {_for_files(description)}"
+    mark = "" if parameter.is_required else "?"
+    return f"{mark}{f' ({kind})' if kind else ''}: {_for_files(description)}"
 
 
 def _plain(default: object) -> str:

@@ -52,7 +52,6 @@ class UndecidedError(JudgekitError):
 class Parameter(NamedTuple):
     """One parameter of an assertion or a scorer; the adapter validates its values."""
 
-    name: str
     is_required: bool
     adapter: TypeAdapter[object]
 
@@ -92,7 +91,7 @@ def declaration_of(function: Callable[..., object]) -> Declaration:
     keywords = list(inspect.signature(function).parameters.values())[1:]
     parameters = {
         each.name: Parameter(
-            each.name, each.default is inspect.Parameter.empty, _adapter(function, name, each)
+            each.default is inspect.Parameter.empty, _adapter(function, name, each)
         )
         for each in keywords
         if each.name != "case"
