@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import judgekit
+from judgekit.assertions.selection import parse_path
 
 # A group, then a quantifier, then the plus that makes it possessive. Python before 3.11.5 restores
 # the wrong state when such a group is backtracked into (CPython issue 106052): `(?:\.\d++)?+`
@@ -51,3 +52,21 @@ def test_no_pattern_has_a_possessive_group() -> None:
         if (groups := possessive_groups(path.read_text(encoding="utf-8")))
     }
     assert not found
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("5.E.1", 5), ("311.,3", 311), ("1,234.5e2.", 123450), ("12,34", 12)]
+)
+def test_a_number_ends_where_its_last_digit_is(text: str, number: float) -> None:
+    spec = {"type": "text.number", "value": number, "which": "first"}
+    [result] = judgekit.evaluate_assertions(judgekit.Output(text=text), [spec])
+    assert (result.passed, result.actual) == (True, number)
+
+
+def test_long_texts_without_an_end_take_linear_time() -> None:
+    # Quadratic time would be hours.
+    with pytest.raises(judgekit.InputError, match="cannot be read"):
+        parse_path('"' + r"\a" * 1_000_000)
+    numbers = judgekit.Output(text="1" + ",234" * 500_000 + "x " + "1," * 500_000)
+    spec = {"type": "text.number", "value": 1, "which": "last"}
+    assert judgekit.evaluate_assertions(numbers, [spec])[0].passed is True
