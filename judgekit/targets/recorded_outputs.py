@@ -15,13 +15,14 @@ from judgekit.formats import (
     parse_strict_json,
     suffix_of,
 )
+from judgekit.records import Output
 from judgekit.targets.target import TargetCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.records import Case, Output, TargetErrorKind
+    from judgekit.records import Case, TargetErrorKind
 
 # Formats in which a row can be read again from the byte it begins at.
 _INDEXED = (".jsonl", ".ndjson")
@@ -40,42 +41,36 @@ class RecordedTarget:
     def __init__(self, variant: str, path: Path | str) -> None:
         self.id = variant
         self._path = as_path(path)
-        self._places: dict[str, list[_RowOffset]] = {}
-        self._outputs: dict[str, list[Output]] = {}
+        self._rows: dict[str, list[Output | _RowOffset]] = {}
         others: set[str] = set()
         for answer, place in _answers(self._path):
             if answer.output.variant not in {None, variant}:
                 others.add(str(answer.output.variant))
-            elif place is None:
-                self._outputs.setdefault(str(answer.output.case_id), []).append(answer.output)
             else:
-                self._places.setdefault(str(answer.output.case_id), []).append(place)
-        if not self._places and not self._outputs:
+                rows = self._rows.setdefault(str(answer.output.case_id), [])
+                rows.append(answer.output if place is None else place)
+        if not self._rows:
             hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
             raise DatasetError(f"holds no outputs of {variant!r}", path=self._path, hint=hint)
 
     @property
     def case_ids(self) -> list[str]:
         """The cases it has outputs for, in the order of the file."""
-        return [*self._places, *self._outputs]
+        return list(self._rows)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id)
-        places = self._places.get(case.id, ())
-        outputs = self._outputs.get(case.id, ())
-        n_rows = len(places) + len(outputs)
-        if repeat >= n_rows:
+        rows = self._rows.get(case.id, ())
+        if repeat >= len(rows):
             # An error of this case only: the other recorded cases are still graded.
-            message = f"{self._path} has no output for it"
-            if n_rows:
-                message = (
-                    f"{self._path} has {n_rows} of its outputs, and repeat {repeat + 1} was wanted"
-                )
+            has = f"{len(rows)} of its outputs, and repeat {repeat + 1} was wanted"
+            message = f"{self._path} has {has if rows else 'no output for it'}"
             return _failed(call, "not_recorded", message)
-        if outputs:
-            return self._own(outputs[repeat])
+        row = rows[repeat]
+        if isinstance(row, Output):
+            return self._own(row)
         try:
-            output = self._read_again(*places[repeat])
+            output = self._read_again(*row)
         except (DatasetError, OSError) as error:
             return _failed(call, "unreadable", f"the file has changed: {error}")
         # The offsets were read when the file was opened; another program may have rewritten it
