@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AffineMap",
-    "BetaMap",
     "FittedMap",
     "IsotonicMap",
     "MapChoice",
@@ -31,7 +30,6 @@ __all__ = [
     "choose_map",
     "crossfit",
     "fit_affine",
-    "fit_beta",
     "fit_isotonic",
     "fit_ordinal",
     "fit_platt",
@@ -99,10 +97,6 @@ def fit_isotonic(
     )
 
 
-# Logits of 0 and 1 are infinite: one overconfident item would decide the fit.
-_CLIP = 1e-6
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlattMap(Counted):
     """`P = 1 / (1 + exp(-(intercept + slope score)))`."""
@@ -118,27 +112,6 @@ class PlattMap(Counted):
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The probabilities to expect."""
         return expit(self.intercept + self.slope * np.asarray(x, dtype=float))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BetaMap(Counted):
-    """`logit P = a ln s - b ln(1 - s) + c` for scores s in (0, 1)."""
-
-    a: float
-    """Weight of ln s, 0 or more."""
-
-    b: float
-    """Weight of -ln(1 - s), 0 or more."""
-
-    c: float
-    """Log-odds where both logarithms cancel."""
-
-    kind: str = "beta"
-
-    def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The probabilities to expect."""
-        up, down = _logs(np.asarray(x, dtype=float))
-        return expit(self.a * up + self.b * down + self.c)
 
 
 def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) -> PlattMap:
@@ -160,32 +133,6 @@ def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) ->
     )
 
 
-def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> BetaMap:
-    """Beta calibration of confidences in (0, 1) (Kull, Silva Filho & Flach 2017).
-
-    Logistic regression on `ln s` and `-ln(1 - s)` with Platt's targets; a negative weight is
-    set to 0 and the other one is fitted again, so the map never falls.
-
-    Args:
-        scores: Confidences in [0, 1]; None and nan are missing.
-        labels: 1 (right) or 0, in the order of `scores`.
-
-    Raises:
-        NotEnoughDataError: When labels or scores do not vary enough.
-    """
-    x, targets, n_missing = _smoothed(scores, labels)
-    if not ((x >= 0) & (x <= 1)).all():
-        raise ValueError("a confidence lies outside 0..1")
-    columns = _logs(x)
-    used = [0, 1] if len(np.unique(x)) > 2 else [0]  # noqa: PLR2004 - two points, two coefficients
-    weights = _slopes(columns, used, targets)
-    # The constraint of Kull et al. (2017): with a negative weight the map would fall somewhere.
-    while used and min(weights[place] for place in used) < 0:
-        used = [place for place in used if weights[place] > 0]
-        weights = _slopes(columns, used, targets)
-    return BetaMap(a=weights[0], b=weights[1], c=weights[2], n=len(x), n_missing=n_missing)
-
-
 def _smoothed(
     scores: Sequence[float | None], labels: Sequence[float | None]
 ) -> tuple[np.ndarray, np.ndarray, int]:
@@ -197,22 +144,6 @@ def _smoothed(
     n0 = len(y) - n1
     # Platt (1999): smoothed targets, so that separable labels have a finite fit.
     return x, np.where(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2)), n_missing
-
-
-def _logs(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    s = np.clip(x, _CLIP, 1 - _CLIP)
-    return np.log(s), -np.log1p(-s)
-
-
-def _slopes(
-    columns: tuple[np.ndarray, np.ndarray], used: Sequence[int], targets: np.ndarray
-) -> list[float]:
-    chosen = [columns[place] for place in used]
-    coef = fit_logistic(np.column_stack([*chosen, np.ones(len(targets))]), targets).coef
-    slopes = [0.0, 0.0, float(coef[-1])]
-    for place, weight in zip(used, coef, strict=False):
-        slopes[place] = float(weight)
-    return slopes
 
 
 _FEW_LEVELS = 10
