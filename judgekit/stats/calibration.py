@@ -213,12 +213,7 @@ class MapChoice(Counted):
 
 
 def fit_shift(x: Sequence[float | None], y: Sequence[float | None]) -> ShiftMap:
-    """The mean of human - judge.
-
-    Args:
-        x: Judge scores; None and nan are missing.
-        y: Human scores, in the order of `x`.
-    """
+    """The mean of human - judge."""
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
         raise NotEnoughDataError("no pair of scores to fit a map on")
@@ -256,19 +251,9 @@ def crossfit(
     y: Sequence[float | None],
     folds: Sequence[Hashable] | int = 5,
 ) -> np.ndarray:
-    """What maps fitted on the other folds predict for each pair.
+    """What maps fitted on the other folds predict for each pair; nan for a pair that lacks a side.
 
-    Args:
-        fit: One of the fits of this module.
-        x: Judge scores; None and nan are missing.
-        y: Human scores, in the order of `x`.
-        folds: The fold of each pair (keep a case in one), or how many to deal in turn.
-
-    Returns:
-        One prediction a pair, in order; nan for a pair that lacks a side.
-
-    Raises:
-        NotEnoughDataError: When fewer than two folds hold a pair, or a map cannot be fitted.
+    `folds` are the fold of each pair (keep a case in one), or how many to deal in turn.
     """
     (left, right), places = known_columns(x, y)
     fold = fold_codes(folds, x, y)
@@ -288,18 +273,7 @@ def choose_map(
 
     Tried are shift (10 labels), affine (20), ordinal (50, and five for each of at most ten
     levels) and isotonic (100, or 50 where the judge uses ten scores or fewer); the rule is that
-    of Breiman et al. 1984.
-
-    Args:
-        x: Judge scores; None and nan are missing.
-        y: Human scores, in the order of `x`.
-        folds: The fold of each pair (keep a case in one), or how many to deal in turn.
-
-    Returns:
-        The choice, with every map's error out of fold.
-
-    Raises:
-        NotEnoughDataError: When there are too few labels for any map.
+    of Breiman et al. 1984. Folds are those of `crossfit`.
     """
     left, right, n_missing = known_pairs(x, y)
     refusals = _refusals(left, right)

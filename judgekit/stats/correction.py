@@ -127,31 +127,17 @@ def corrected_mean(
 ) -> CorrectedMean:
     """A judge's mean corrected by human labels, with the estimator that fits their sampling.
 
-    Labels of a random subset of the scored items: post-stratified for pass/fail, PPI++ else.
+    Labels of a random subset of the scored items: post-stratified for pass/fail, PPI++ else, and
+    with `clusters` (the case of each labelled item, and of each other item) always PPI++.
     Labels from elsewhere (another system, another month, balanced by design) identify the judge's
-    error rates only: Rogan & Gladen, for pass/fail. Used on the other kind of labels, either
+    error rates only: Rogan & Gladen, for pass/fail, the counts divided by the design effect of the
+    cases; `judge_unlabeled` is then the whole target. Used on the other kind of labels, either
     estimator is wrong without a warning, so the caller states the kind. Labels that the judge's
     prompt was tuned on must not be used.
 
-    Args:
-        labels: Human scores; pairs that lack a side are left out.
-        judge_labeled: The judge's scores of the same items.
-        judge_unlabeled: The judge's scores of the items without a label: with `other` labels,
-            the whole target.
-        labels_are: `random` or `other`.
-        tuning: How PPI++ is tuned, as in `ppi_mean`.
-        clusters: The case of each labelled item, and of each other item. With them a random
-            subset is corrected by PPI++, and Rogan & Gladen's counts are divided by the design
-            effect of the cases.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The corrected mean beside the raw one; never a mean without its interval. Refused with a
-        reason below 20 labels (10 a class for Rogan & Gladen), or where the judge may be no better
-        than chance. `raw` and `labels_only` treat items as independent.
-
-    Raises:
-        NotEnoughDataError: When there is no label, or no score of another item.
+    Never a mean without its interval: refused with a reason below 20 labels (10 a class for Rogan
+    & Gladen), or where the judge may be no better than chance. `raw` and `labels_only` treat items
+    as independent.
     """
     if labels_are not in ("random", "other"):
         raise ValueError(f"labels are {labels_are!r}; say whether they are random or other")
@@ -509,17 +495,6 @@ def labels_look_random(
     The judge's mean on labelled items less that on the others, with Newcombe's interval for
     pass/fail scores and Welch's (1947) for others. A difference of more than two standard errors
     shows that labels were chosen by something the judge sees; a smaller one proves nothing.
-
-    Args:
-        judge_labeled: The judge's scores of labelled items; None and nan are left out.
-        judge_unlabeled: The judge's scores of the others.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The difference, its z, and whether the labels look random.
-
-    Raises:
-        NotEnoughDataError: When either side has fewer than two scores.
     """
     check_level(level)
     a, b = known_scores(judge_labeled), known_scores(judge_unlabeled)

@@ -213,15 +213,10 @@ def jackknife_interval(
 
 
 def decide(estimate: Estimate, margin: float) -> Decision:
-    """The conclusion that the interval of a difference allows.
+    """The conclusion that the interval of a difference allows; more is better.
 
-    Args:
-        estimate: A difference; more is better.
-        margin: The largest difference that does not matter, 0 or more, in its unit.
-
-    Returns:
-        `better` when the whole interval lies above 0, `worse` when it lies below, `equivalent`
-        when it lies inside +-margin, else `inconclusive` (also without an interval).
+    `better` when the whole interval lies above 0, `worse` when it lies below, `equivalent` when it
+    lies inside +-margin, else `inconclusive` (also without an interval).
     """
     if not margin >= 0:
         raise ValueError(f"margin is {margin}; it is 0 or more")

@@ -411,20 +411,10 @@ def grouped_correlation(
     *,
     level: float = 0.95,
 ) -> Correlation:
-    """The mean of the correlations within each group (prompt, document).
+    """The mean of the correlations within each group (prompt, document); `n` counts groups.
 
     Groups in which a side is constant have none and are left out, as is usual for system outputs
     per document; the interval is a jackknife over groups.
-
-    Args:
-        a: Scores; None and nan are missing.
-        b: Scores, in the order of `a`.
-        groups: The group of each item.
-        method: As in `correlation`.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The mean; `n` counts the groups used, `n_skipped` the others.
     """
     check_choice("correlation", method, get_args(CorrelationMethod))
     if not len(a) == len(b) == len(groups):

@@ -11,12 +11,9 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.missing import cluster_codes
-from judgekit.stats.multiplicity import adjust
 from judgekit.stats.quantiles import (
-    normal_p_value,
     normal_quantile,
     require_whole,
-    t_p_value,
     t_quantile,
 )
 
@@ -193,16 +190,7 @@ class Ranking(Result):
         return tuple(1000 + _ELO * rating for rating in self.ratings)
 
     def difference(self, i: int, j: int) -> Estimate:
-        """How much stronger item i is than item j.
-
-        Args:
-            i: An item, from 0.
-            j: Another.
-
-        Returns:
-            The difference of their log-strengths with its interval; nan with a reason where no
-            chain of comparisons links them.
-        """
+        """How much stronger item i is than item j, by their log-strengths."""
         if not any(i in group and j in group for group in self.groups):
             reason = f"no chain of comparisons links items {i} and {j}"
             return undefined_estimate(reason, n=self.n, method=self.method, level=self.level)
@@ -220,30 +208,6 @@ class Ranking(Result):
             df=self.df,
             reason=None if se > _FLAT else "an item against itself" if i == j else "no variation",
         )
-
-    def rank_bounds(self) -> tuple[tuple[int, int], ...]:
-        """The best and the worst rank each item may have.
-
-        Returns:
-            For each item 1 + how many are shown to be stronger, and how many there are less those
-            shown to be weaker (Holm over all pairs, at 1 - level).
-        """
-        k = len(self.ratings)
-        pairs = [(i, j) for i in range(k) for j in range(i)]
-        differences = [self.difference(i, j) for i, j in pairs]
-        p_values = [nan] * len(pairs)
-        for place, d in enumerate(differences):
-            if d.se > _FLAT:
-                z = d.value / d.se
-                p_values[place] = t_p_value(z, self.df) if self.df > 0 else normal_p_value(z)
-        stronger, weaker = [0] * k, [0] * k
-        # Holm over all pairs: the bounds of all items hold together.
-        for (i, j), d, p in zip(pairs, differences, adjust(p_values).value, strict=True):
-            if p <= 1 - self.level:
-                up, down = (i, j) if d.value > 0 else (j, i)
-                stronger[down] += 1
-                weaker[up] += 1
-        return tuple((1 + stronger[i], k - weaker[i]) for i in range(k))
 
 
 def build_ranking(

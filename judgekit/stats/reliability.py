@@ -137,19 +137,9 @@ def reliability_table(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> tuple[ReliabilityBin, ...]:
-    """The rows of a reliability diagram.
+    """The rows of a reliability diagram, rising: one for each bin of `ece` that holds an item.
 
-    Args:
-        confidence: As in `ece`.
-        correct: As in `ece`.
-        n_bins: As in `ece`.
-        kind: As in `ece`.
-        clusters: The case of each item; the rates' intervals are then by sums of cases
-            (`intervals.pooled_proportion`).
-        level: Confidence level of the rates' intervals.
-
-    Returns:
-        One row for each bin that holds an item, rising.
+    With clusters the intervals of the rates are by sums of cases (`intervals.pooled_proportion`).
     """
     p, y, _ = known_probabilities(confidence, correct)
     codes = known_clusters(clusters, confidence, correct)

@@ -239,18 +239,8 @@ def auroc(
 
     The variance is that of DeLong, DeLong & Clarke-Pearson 1988, taken on Fisher's z of 2A - 1.
     With clusters it is that of a jackknife which leaves out whole cases, with t(G - 1): answers to
-    one case are right or wrong together, and their pairs are no independent evidence.
-
-    Args:
-        confidence: Any scores that rise with confidence; None and nan are missing.
-        correct: 1 or 0, in the order of `confidence`.
-        clusters: The case of each item; without, each is a case of its own.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The chance over all pairs of items; nan where all items are right, or all wrong; no
-        interval at 0 and 1, nor where one case alone has what is right, or what is wrong. `n`
-        counts items, or cases.
+    one case are right or wrong together, and their pairs are no independent evidence. No interval
+    at 0 and 1, nor where one case alone has what is right, or what is wrong.
     """
     check_level(level)
     p, y, n_missing = known_pairs(confidence, correct)
