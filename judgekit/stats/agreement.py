@@ -25,13 +25,8 @@ from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.influence import kappa_of, smoothed_interval
 from judgekit.stats.intervals import proportion, share_interval
 from judgekit.stats.method_comparison import (
-    BlandAltman,
-    Concordance,
-    Correlation,
-    CorrelationMethod,
     bland_altman,
     correlation,
-    grouped_correlation,
     lin_ccc,
 )
 from judgekit.stats.missing import (
@@ -47,19 +42,10 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 __all__ = [
-    "BlandAltman",
-    "Concordance",
-    "Correlation",
-    "CorrelationMethod",
-    "Kappa",
-    "PairAccuracy",
-    "ScottPi",
-    "TieCalibration",
     "bland_altman",
     "calibrate_ties",
     "cohen_kappa",
     "correlation",
-    "grouped_correlation",
     "lin_ccc",
     "pairwise_accuracy",
     "scott_pi",

@@ -13,28 +13,11 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
-from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
+from judgekit.stats.logistic import expit, fit_logistic, fit_ordinal
 from judgekit.stats.missing import floats, fold_codes, known_columns, known_pairs, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
-
-__all__ = [
-    "AffineMap",
-    "FittedMap",
-    "IsotonicMap",
-    "MapChoice",
-    "OrdinalMap",
-    "PlattMap",
-    "ShiftMap",
-    "choose_map",
-    "crossfit",
-    "fit_affine",
-    "fit_isotonic",
-    "fit_ordinal",
-    "fit_platt",
-    "fit_shift",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

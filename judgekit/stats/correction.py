@@ -24,20 +24,13 @@ from judgekit.stats.missing import (
     known_scores,
 )
 from judgekit.stats.ppi import (
-    CrossfitMean,
     LamTuning,
-    PPIMean,
-    StratifiedMean,
-    Stratum,
     crossfit_isotonic_mean,
     ppi_mean,
     stratified_ppi_mean,
 )
 from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
 from judgekit.stats.rogan_gladen import (
-    CorrectedRate,
-    JudgeRates,
-    LabelAllocation,
     allocate_labels,
     corrected_pass_rate,
     judge_rates,
@@ -47,25 +40,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
 __all__ = [
-    "ActiveMean",
-    "CorrectedMean",
-    "CorrectedRate",
-    "CrossfitMean",
-    "JudgeRates",
-    "LabelAllocation",
-    "LabelCheck",
-    "LabelsAre",
-    "PPIMean",
-    "PoststratifiedMean",
-    "StratifiedMean",
-    "Stratum",
     "active_mean",
     "allocate_labels",
-    "corrected_mean",
     "corrected_pass_rate",
     "crossfit_isotonic_mean",
     "judge_rates",
-    "labels_look_random",
     "poststratified_mean",
     "ppi_mean",
     "stratified_ppi_mean",

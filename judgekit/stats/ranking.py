@@ -26,17 +26,6 @@ from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-__all__ = [
-    "LengthControlledWinRate",
-    "PairResult",
-    "Ranking",
-    "TieRule",
-    "bradley_terry",
-    "davidson",
-    "length_controlled_win_rate",
-    "rao_kupper",
-]
-
 TieRule = Literal["half", "drop"]
 _FAR = 0.10
 _FLAT = 1e-9

@@ -23,7 +23,7 @@ from judgekit.stats.agreement_coefficients import (
     count_ratings,
     interval_by,
 )
-from judgekit.stats.alpha import Alpha, AlphaLevel, krippendorff_alpha
+from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import floats, group_sums
 from judgekit.stats.quantiles import check_choice, check_level, t_quantile
@@ -31,17 +31,7 @@ from judgekit.stats.quantiles import check_choice, check_level, t_quantile
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-__all__ = [
-    "Alpha",
-    "AlphaLevel",
-    "ChanceCorrected",
-    "ICCKind",
-    "IntraclassCorrelation",
-    "fleiss_kappa",
-    "gwet_ac",
-    "icc",
-    "krippendorff_alpha",
-]
+__all__ = ["fleiss_kappa", "gwet_ac", "icc", "krippendorff_alpha"]
 
 _CONSTANT = "all ratings are one label: agreement beyond chance is 0/0"
 
