@@ -53,6 +53,28 @@ class Comparisons(NamedTuple):
             return round(float(self.counts.sum()))
         return int(self.clusters.max()) + 1
 
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of intervals over clusters; nan for the normal law."""
+        return nan if self.clusters is None else float(self.n_units - 1)
+
+    def note(self, *, prior: bool) -> str | None:
+        """What these results leave open; `prior` where half wins had to be added."""
+        notes = []
+        groups, never = self.groups(), sorted(set(range(self.n_items)) - set(self.items.tolist()))
+        if len(groups) > 1:
+            named = " and ".join("{" + ", ".join(map(str, g)) + "}" for g in groups)
+            met = f"items {named} never met, even by way of others: compare within each only"
+            notes.append(met)
+        if never:
+            notes.append(f"never compared: {', '.join(map(str, never))}")
+        if prior:
+            notes.append(
+                "some items won or lost everything, or never met: half a win and half a loss"
+                " against the mean were added for each"
+            )
+        return "; ".join(notes) or None
+
     def contrasts(self) -> tuple[np.ndarray, np.ndarray]:
         """Strengths of all items from free coefficients, and the difference of each row."""
         items = self.items
@@ -210,63 +232,29 @@ class Ranking(Result):
         )
 
 
-def build_ranking(
-    rows: Comparisons,
-    basis: np.ndarray,
-    coef: np.ndarray,
-    covariance: np.ndarray,
-    *,
-    loglik: float,
-    method: str,
-    prior: bool,
-    position: bool,
-    level: float,
-) -> Ranking:
-    """The ranking from the coefficients of a fit and their covariance."""
-    k, df = basis.shape[1], nan if rows.clusters is None else float(rows.n_units - 1)
-    never = np.setdiff1d(np.arange(rows.n_items), rows.items)
-    ratings, spread = basis @ coef[:k], basis @ covariance[:k, :k] @ basis.T
-    ratings[never] = nan
-    spread[never], spread[:, never] = nan, nan
-    se, low, high = _ends(ratings, np.diag(spread), level, df)
-    terms = coefficients(coef[k:], covariance[k:, k:], rows, level)
-    return Ranking(
-        ratings=tuple(ratings.tolist()),
-        se=tuple(se.tolist()),
-        low=tuple(low.tolist()),
-        high=tuple(high.tolist()),
-        covariance=tuple(map(tuple, spread.tolist())),
-        level=level,
-        n=rows.n_units,
-        df=df,
-        loglik=loglik,
-        position=terms[-1] if position else None,
-        covariates=terms[:-1] if position else terms,
-        groups=rows.groups(),
-        method=f"{method}, sandwich" + ("" if rows.clusters is None else ", clustered"),
-        note=_note(rows, prior=prior),
-    )
-
-
 def coefficients(
     values: np.ndarray, covariance: np.ndarray, rows: Comparisons, level: float
 ) -> tuple[Estimate, ...]:
-    """Coefficients beside the strengths, with their intervals."""
-    df = nan if rows.clusters is None else float(rows.n_units - 1)
-    se, low, high = _ends(values, np.diag(covariance), level, df)
+    """Coefficients of a fit with their intervals."""
+    variances = np.diag(covariance)
+    # A variance that is only the rounding of larger ones beside it is none.
+    least = max(_FLAT**2, 1e-14 * float(np.nanmax(variances, initial=0.0)))
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(np.where(variances > least, variances, nan))
+    quantile = _quantile(level, rows.df)
     return tuple(
         Estimate(
-            value=float(values[k]),
-            low=float(low[k]),
-            high=float(high[k]),
+            value=value,
+            low=value - quantile * se,
+            high=value + quantile * se,
             level=level,
             n=rows.n_units,
             method="sandwich",
-            se=float(se[k]),
-            df=df,
-            reason=None if se[k] > 0 else "one cluster only, or no variation",
+            se=se,
+            df=rows.df,
+            reason=None if se > 0 else "one cluster only, or no variation",
         )
-        for k in range(len(values))
+        for value, se in zip(values.tolist(), errors.tolist(), strict=True)
     )
 
 
@@ -285,34 +273,6 @@ def sandwich(
         many = len(totals)
         meat = meat + totals.T @ totals * (many / (many - 1) if many > 1 else nan)
     return np.asarray(bread @ meat @ bread)
-
-
-def _ends(
-    values: np.ndarray, variances: np.ndarray, level: float, df: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    # A variance that is only the rounding of larger ones beside it is none.
-    least = max(_FLAT**2, 1e-14 * float(np.nanmax(variances, initial=0.0)))
-    with np.errstate(invalid="ignore"):
-        se = np.sqrt(np.where(variances > least, variances, nan))
-    half = _quantile(level, df) * se
-    return se, values - half, values + half
-
-
-def _note(rows: Comparisons, *, prior: bool) -> str | None:
-    """The note on results that do not identify all strengths."""
-    notes = []
-    groups, never = rows.groups(), sorted(set(range(rows.n_items)) - set(rows.items.tolist()))
-    if len(groups) > 1:
-        named = " and ".join("{" + ", ".join(map(str, g)) + "}" for g in groups)
-        notes.append(f"items {named} never met, even by way of others: compare within each only")
-    if never:
-        notes.append(f"never compared: {', '.join(map(str, never))}")
-    if prior:
-        notes.append(
-            "some items won or lost everything, or never met: half a win and half a loss against"
-            " the mean were added for each"
-        )
-    return "; ".join(notes) or None
 
 
 def _quantile(level: float, df: float) -> float:

@@ -109,7 +109,6 @@ MADE_OF_THESE = {
     "intervals.wilson": "intervals.proportion",
     "reliability.reliability_table": "intervals.pooled_proportion",
     "paired_comparisons.coefficients": "ranking.bradley_terry",
-    "paired_comparisons.build_ranking": "ranking.bradley_terry",
 }
 """Functions whose interval is that of another one."""
 
