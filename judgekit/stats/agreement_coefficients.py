@@ -145,22 +145,24 @@ class RatingList:
         """Independent units: items, or clusters of items."""
         return int(self.units.max()) + 1
 
-
-@dataclass(frozen=True, slots=True)
-class RatingCounts:
-    """How often each item got each label: one row per item with enough ratings."""
-
-    labels: tuple[Hashable, ...]
-    counts: np.ndarray
-    units: np.ndarray
-    """The independent unit of each row, numbered from 0."""
-
-    n_missing: int
-
-    @property
-    def n(self) -> int:
-        """Independent units: items, or clusters of items."""
-        return int(self.units.max()) + 1
+    def count(
+        self, labels: Sequence[Hashable] | None = None
+    ) -> tuple[Sequence[Hashable], np.ndarray]:
+        """The scale, and how often each item got each label; without labels, those that occur."""
+        if labels is not None:
+            scale = labels
+        elif all(isinstance(label, int | float) for label in self.labels):
+            scale = sorted(self.labels, key=float)  # type: ignore[arg-type] # checked above
+        else:
+            # Labels of several types do not compare; their text always does.
+            scale = sorted(self.labels, key=repr)
+        place = {label: i for i, label in enumerate(scale)}
+        strange = sorted(repr(rating) for rating in self.labels if rating not in place)
+        if strange:
+            raise ValueError(f"{', '.join(strange)} is not on the scale {list(scale)}")
+        counts = np.zeros((len(self.units), len(scale)))
+        np.add.at(counts, (self.items, np.array([place[r] for r in self.ratings])), 1)
+        return scale, counts
 
 
 def list_ratings(
@@ -188,28 +190,3 @@ def list_ratings(
         n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
         n_dropped=len(known) - len(usable),
     )
-
-
-def count_ratings(
-    ratings: Sequence[Sequence[Hashable]],
-    *,
-    labels: Sequence[Hashable] | None = None,
-    at_least: int = 2,
-    clusters: Sequence[Hashable] | None = None,
-) -> RatingCounts:
-    """Count the labels of each item; without `labels` the scale is what occurs, in order."""
-    listed = list_ratings(ratings, at_least=at_least, clusters=clusters)
-    if labels is not None:
-        scale = list(labels)
-    elif all(isinstance(label, int | float) for label in listed.labels):
-        scale = sorted(listed.labels, key=float)  # type: ignore[arg-type] # checked above
-    else:
-        # Labels of several types do not compare; their text always does.
-        scale = sorted(listed.labels, key=repr)
-    place = {label: i for i, label in enumerate(scale)}
-    strange = sorted(repr(r) for r in listed.labels if r not in place)
-    if strange:
-        raise ValueError(f"{', '.join(strange)} is not on the scale {scale}")
-    counts = np.zeros((len(listed.units), len(scale)))
-    np.add.at(counts, (listed.items, np.array([place[r] for r in listed.ratings])), 1)
-    return RatingCounts(tuple(scale), counts, listed.units, listed.n_missing)
