@@ -24,18 +24,8 @@ from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.influence import kappa_of, smoothed_interval
 from judgekit.stats.intervals import proportion, share_interval
-from judgekit.stats.method_comparison import (
-    bland_altman,
-    correlation,
-    lin_ccc,
-)
-from judgekit.stats.missing import (
-    DIGITS,
-    cluster_codes,
-    known_clusters,
-    known_labels,
-    known_pairs,
-)
+from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
+from judgekit.stats.missing import DIGITS, cluster_codes, known_clusters, known_labels, known_pairs
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, require
 
 if TYPE_CHECKING:

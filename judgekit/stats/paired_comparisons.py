@@ -11,11 +11,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.missing import cluster_codes
-from judgekit.stats.quantiles import (
-    normal_quantile,
-    require_whole,
-    t_quantile,
-)
+from judgekit.stats.quantiles import normal_quantile, require_whole, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
