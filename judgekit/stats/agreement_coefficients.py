@@ -6,14 +6,15 @@ See `agreement`, `raters` and `alpha`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, nan
+from math import atanh, isnan, nan, tanh
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import jackknife_interval
+from judgekit.stats.estimate import jackknife_se
 from judgekit.stats.missing import cluster_codes, is_missing
+from judgekit.stats.quantiles import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -81,21 +82,28 @@ def coefficient_interval(
     unit: str = "item",
     undefined: str = "",
 ) -> Interval:
-    """The jackknife interval of a coefficient, or why there is none; `undefined` if it is nan."""
+    """The interval of a coefficient in (-1, 1) from its values without each unit, or why none.
+
+    `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` by the delta method on Fisher's z, so that
+    limits stay inside (-1, 1). `undefined` is the reason where the value is nan.
+    """
     values = [float(v) for v in left_out]
-    low, high = jackknife_interval(value, values, level=level)
-    # An interval of no width would claim certainty: better none, with the reason.
-    if not isnan(low) and low < high:
-        return Interval(low, high, None)
+    quantile = t_quantile(level, len(values) - 1)
     if isnan(value) and undefined:
         reason = undefined
     elif len(values) < 2:  # noqa: PLR2004 - a variance needs two
         reason = f"one {unit} only"
     elif abs(value) >= 1:
         reason = f"the coefficient is {value:g}: its spread cannot be seen in these data"
-    elif any(isnan(v) for v in values):
+    elif isnan(value) or any(isnan(v) for v in values):
         reason = f"leaving one {unit} out leaves the coefficient undefined"
     else:
+        se = jackknife_se(values)
+        half = quantile * se / (1 - value * value)
+        low, high = tanh(atanh(value) - half), tanh(atanh(value) + half)
+        # An interval of no width would claim certainty: better none, with the reason.
+        if se > _ROUNDING and low < high:
+            return Interval(low, high, None)
         reason = f"no {unit} changes the coefficient when it is left out"
     return Interval(nan, nan, reason)
 

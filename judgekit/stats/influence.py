@@ -6,7 +6,6 @@ jackknife, Jaeckel 1972), taken after a few pseudo-items were added.
 
 from __future__ import annotations
 
-from functools import partial
 from math import atanh, isnan, nan, sqrt, tanh
 from typing import TYPE_CHECKING, Protocol
 
@@ -182,11 +181,6 @@ def kappa_influence(
     value = (po - pe) / (1 - pe)
     lean = to_row[rows] + to_column[columns] - 2 * pe
     return float(value), (alike - po - (1 - value) * lean) / (1 - pe)
-
-
-def kappa_of(weights: np.ndarray) -> Influence:
-    """Kappa with these weights of agreement."""
-    return partial(kappa_influence, weights=weights)
 
 
 def _ratio(

@@ -36,7 +36,7 @@ SHOWN = {
     "method_comparison.grouped_correlation": "test_the_mean_over_groups_covers_at_its_level",
     "selective.auroc": "test_the_area_covers_at_its_level"
     " test_the_area_over_cases_covers_where_that_over_items_does_not",
-    "estimate.jackknife_interval": "test_the_jackknife_interval_of_a_correlation"
+    "agreement_coefficients.coefficient_interval": "test_the_jackknife_interval_of_a_correlation"
     "_covers_at_its_level",
     "intervals.mean": "test_the_t_interval_of_clusters_covers_at_its_level",
     "intervals.rating_mean": "test_the_mean_of_ratings_near_the_ceiling_covers_at_its_level"
@@ -100,7 +100,6 @@ SHOWN = {
 """Functions that give an interval, and the tests (in this folder) that simulate it."""
 
 MADE_OF_THESE = {
-    "agreement_coefficients.coefficient_interval": "estimate.jackknife_interval",
     "reliability.conformal_set": "reliability.conformal_quantile",
     "correction.corrected_mean": "ppi.ppi_mean",
     "agreement_coefficients.interval_by": "agreement.cohen_kappa",

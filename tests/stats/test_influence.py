@@ -15,7 +15,7 @@ from judgekit.stats.agreement import cohen_kappa, correlation, lin_ccc
 from judgekit.stats.agreement_coefficients import Weights, category_weights
 from judgekit.stats.influence import (
     concordance_influence,
-    kappa_of,
+    kappa_influence,
     kendall_influence,
     pearson_influence,
     spearman_influence,
@@ -162,7 +162,7 @@ COEFFICIENTS: dict[str, tuple[Influence, Statistic]] = {
     "concordance": (concordance_influence, partial(lin_ccc, ci="none")),
     **{
         f"kappa, {weights}": (
-            kappa_of(category_weights(range(5), weights)),
+            partial(kappa_influence, weights=category_weights(range(5), weights)),
             partial(cohen_kappa, labels=range(5), weights=weights, ci="none"),
         )
         for weights in (None, *get_args(Weights))
