@@ -314,7 +314,7 @@ def correlation(
     (Bonett & Wright 2000); Kendall `sqrt(.437 / (n-4))` (Fieller, Hartley & Pearson 1957). They
     hold for continuous scores close to a bivariate normal; for scores with ties, a ceiling, gross
     errors or heavy tails they cover 60 to 92 %. `smoothed` covers as stated (Pearson's with rare
-    outliers on an unbounded scale only near 90 %: take a rank correlation there). `kendall` is
+    outliers on an unbounded scale at 87 % only: take a rank correlation there). `kendall` is
     tau-b; on few levels it cannot reach 1 for unlike margins, tau-c (Stuart 1953) nearly can.
     A correlation does not see leniency; pooled over prompts it rises with their difficulty.
 
