@@ -1,19 +1,19 @@
 """Maps from a judge's score to the human label, and the choice among them.
 
-Shift, affine, isotonic, Platt and beta; the ordinal map is in `logistic`.
+Shift, affine, isotonic and Platt; the ordinal map is in `logistic`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
-from judgekit.stats.logistic import expit, fit_logistic, fit_ordinal
+from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
 from judgekit.stats.missing import floats, fold_codes, known_columns, known_pairs, outcomes
 
 if TYPE_CHECKING:
@@ -109,42 +109,22 @@ def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) ->
     Raises:
         NotEnoughDataError: When labels or scores do not vary.
     """
-    x, targets, n_missing = _smoothed(scores, labels)
-    fit = fit_logistic(np.column_stack([np.ones(len(x)), x]), targets)
-    return PlattMap(
-        intercept=float(fit.coef[0]), slope=float(fit.coef[1]), n=len(x), n_missing=n_missing
-    )
-
-
-def _smoothed(
-    scores: Sequence[float | None], labels: Sequence[float | None]
-) -> tuple[np.ndarray, np.ndarray, int]:
     x, y, n_missing = known_pairs(scores, labels)
     y = outcomes(y, "a label")
     if len(np.unique(x)) < 2 or len(np.unique(y)) < 2:  # noqa: PLR2004 - one value has no slope
         raise NotEnoughDataError("a map needs two different scores and both labels")
     n1 = float(y.sum())
     n0 = len(y) - n1
-    # Platt (1999): smoothed targets, so that separable labels have a finite fit.
-    return x, np.where(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2)), n_missing
+    targets = np.where(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
+    fit = fit_logistic(np.column_stack([np.ones(len(x)), x]), targets)
+    return PlattMap(
+        intercept=float(fit.coef[0]), slope=float(fit.coef[1]), n=len(x), n_missing=n_missing
+    )
 
 
 _FEW_LEVELS = 10
 _PER_LEVEL = 5
 _FLAT = 1e-12
-
-
-class FittedMap(Protocol):
-    """A map from judge scores to the human scale."""
-
-    @property
-    def kind(self) -> str:
-        """The name of this kind of map."""
-        ...
-
-    def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human scores to expect at some judge scores."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +156,10 @@ class AffineMap(Counted):
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The human scores to expect."""
         return np.asarray(self.intercept + self.slope * np.asarray(x, dtype=float))
+
+
+FittedMap = ShiftMap | AffineMap | IsotonicMap | PlattMap | OrdinalMap
+"""A map from judge scores to the human scale."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

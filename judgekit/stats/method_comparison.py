@@ -354,6 +354,7 @@ def correlation(
     else:
         raise ValueError(f"{method} has no smoothed interval; take `kendall`, or ci='fisher'")
     units = n if codes is None else int(codes.max()) + 1
+    few = f"{units} items only: the interval is rough" if units < _SMALL else None
     return Correlation(
         value=value,
         **ends._asdict(),
@@ -364,15 +365,11 @@ def correlation(
         + ("" if codes is None else ", clustered"),
         n_clusters=None if codes is None else units,
         n_observations=None if codes is None else n,
-        note=_few(units) if codes is None else few_clusters(units),
+        note=few if codes is None else few_clusters(units),
     )
 
 
 _CONSTANT_SIDE = "one side is constant"
-
-
-def _few(n: int) -> str | None:
-    return f"{n} items only: the interval is rough" if n < _SMALL else None
 
 
 def _fisher_interval(value: float, n: int, method: CorrelationMethod, level: float) -> Interval:
