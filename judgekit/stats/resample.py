@@ -123,9 +123,9 @@ def resampled_rows(
     by_cluster, sizes = rows[np.argsort(codes, kind="stable")], np.bincount(codes)
     starts = np.cumsum(sizes) - sizes
     for _ in range(n_resamples):
-        drawn = rng.integers(0, len(sizes), len(sizes))
-        length = sizes[drawn]
-        shift = np.repeat(starts[drawn] - np.cumsum(length) + length, length)
+        chosen = rng.integers(0, len(sizes), len(sizes))
+        length = sizes[chosen]
+        shift = np.repeat(starts[chosen] - np.cumsum(length) + length, length)
         yield np.take(by_cluster, shift + np.arange(len(shift)), axis=0)[None]
 
 
@@ -190,7 +190,7 @@ def _without_each(
         return np.array([nan])
     if statistic == "median" and codes is None:
         # Without the number at one place of the order, all later ones move up: no median is
-        # computed anew, which would take seconds for ten thousand items.
+        # computed again, which would take seconds for ten thousand items.
         ordered, place = np.sort(rows), np.arange(len(rows))
         low, high = (
             ordered[k + (place <= k)] for k in ((len(rows) - 2) // 2, (len(rows) - 1) // 2)
