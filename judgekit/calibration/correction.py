@@ -20,11 +20,12 @@ from judgekit.calibration.items import (
     mean_rating,
     shared_clusters,
 )
-from judgekit.stats.correction import allocate_labels, corrected_mean
+from judgekit.stats.correction import corrected_mean
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.power import labels_for_ppi
 from judgekit.stats.quantiles import normal_quantile, t_quantile
+from judgekit.stats.rogan_gladen import allocate_labels
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
