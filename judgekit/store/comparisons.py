@@ -40,6 +40,7 @@ from judgekit.store.rows import (
     number_of,
     number_with_prefix,
     pages,
+    record_row,
     supersede,
 )
 from judgekit.store.schema import (
@@ -172,13 +173,8 @@ class StoredComparisons(Database):
     def add_analysis(self, comparison_id: str, place: int, analysis: ComparisonAnalysis) -> None:
         """Store the analysis of a pair."""
         number = self._comparison_number(comparison_id)
-        row: RowValues = {
-            "comparison_no": number,
-            "place": place,
-            "at": time_text(datetime.now(UTC)),
-            "json": record_text(analysis),
-            "superseded_at": None,
-        }
+        at = time_text(datetime.now(UTC))
+        row = record_row(analyses, analysis, comparison_no=number, place=place, at=at)
         with self.writing() as connection:
             supersede(connection, analyses, PAIR_COLUMNS, [row], only_changed=True)
             insert_new(connection, analyses, [row])
@@ -194,13 +190,9 @@ class StoredComparisons(Database):
 
     def approve(self, approval: Approval) -> None:
         """Store an approval."""
-        row = {
-            "id": name_text("approval id", approval.id),
-            "at": time_text(approval.at),
-            "variant": lookup_text(approval.variant),
-            "version": approval.version.fingerprint,
-            "json": record_text(approval),
-        }
+        name, at = name_text("approval id", approval.id), time_text(approval.at)
+        version = approval.version.fingerprint
+        row = record_row(approvals, approval, id=name, at=at, version=version)
         with self.writing() as connection:
             connection.execute(insert(approvals), row)
 
@@ -237,27 +229,17 @@ def _insert_comparison(connection: Connection, info: ComparisonInfo) -> int:
     name = name_text("comparison id", info.id)
     if number_of(connection, blind_comparisons, name) is not None:
         raise StoreError(f"the comparison {info.id} exists already", hint="give another id")
-    row: RowValues = {
-        "id": name,
-        "suite": None if info.suite is None else lookup_text(info.suite),
-        "rubric_key": insert_rubric(connection, info.rubric, at),
-        "judge": lookup_text(info.judge),
-        "started_at": at,
-        "json": record_text(info),
-        **ending_columns(info.status, info.reason, info.finished_at),
-    }
+    rubric_key = insert_rubric(connection, info.rubric, at)
+    ending = ending_columns(info.status, info.reason, info.finished_at)
+    row = record_row(
+        blind_comparisons, info, id=name, rubric_key=rubric_key, started_at=at, **ending
+    )
     number = insert_numbered(connection, blind_comparisons, row)
-    sides = [
-        {
-            "comparison_no": number,
-            "side": side,
-            "label": lookup_text(about.label),
-            "variant": None if about.variant is None else lookup_text(about.variant),
-            "run_id": None if about.run_id is None else lookup_text(about.run_id),
-            "version": None if about.version is None else about.version.fingerprint,
-        }
-        for side, about in (("a", info.a), ("b", info.b))
-    ]
+    sides = []
+    for side, about in (("a", info.a), ("b", info.b)):
+        version = None if about.version is None else about.version.fingerprint
+        own: RowValues = {"comparison_no": number, "side": side, "version": version}
+        sides.append(record_row(comparison_sides, about, **own))
     connection.execute(insert(comparison_sides), sides)
     return number
 
@@ -317,21 +299,17 @@ def _read_comparison(connection: Connection, number: int) -> ComparisonInfo:
 
 
 def _preference_row(number: int, place: int, answer: PreferenceRecord, at: str) -> RowValues:
-    return {
+    own: RowValues = {
         "comparison_no": number,
         "place": place,
         "slot": fingerprint([answer.order, answer.criterion, answer.judge, answer.repeat])[:32],
         "at": at,
         "shown": answer.order,
-        "criterion": None if answer.criterion is None else lookup_text(answer.criterion),
-        "judge": lookup_text(answer.judge),
         "judge_repeat": answer.repeat,
         "choice": answer.choice if isinstance(answer, Preference) else None,
         "failure_kind": answer.kind if isinstance(answer, PreferenceFailure) else None,
-        "cost_usd": answer.cost_usd,
-        "json": record_text(answer),
-        "superseded_at": None,
     }
+    return record_row(preferences, answer, **own)
 
 
 def _preferences_by_place(

@@ -27,7 +27,7 @@ from judgekit.records import (
 )
 from judgekit.store.content import insert_cases, insert_variants
 from judgekit.store.results import dated_record
-from judgekit.store.rows import insert_new, mark_superseded, supersede
+from judgekit.store.rows import insert_new, mark_superseded, record_row, supersede
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
     OBSERVATION_TABLES,
@@ -291,38 +291,19 @@ class ObservationBatch:
         at = time_text(each.at)
         self._take_answer(answer, key, each, at)
         if each.output is not None:
-            self.outputs[answer] = output_row(key, each.output, at)
+            self.outputs[answer] = _output_row(key, each.output, at)
         for judged in each.said:
             row = judge_row(key, judged, at)
             rows = self.judgments if isinstance(judged, Judgment) else self.failures
             rows[answer, str(row["slot"])] = row
-        if each.checks:
-            self.checks[answer] = [
-                {
-                    **key,
-                    "ordinal": ordinal,
-                    "at": at,
-                    "type": lookup_text(check.type),
-                    "passed": check.passed,
-                    "value": check.value,
-                    "json": record_text(check),
-                }
-                for ordinal, check in enumerate(each.checks)
-            ]
-        if each.scores:
-            self.scores[answer] = [
-                {
-                    **key,
-                    "ordinal": ordinal,
-                    "at": at,
-                    "name": lookup_text(score.name),
-                    "value": score.value,
-                    "raw": score.raw,
-                    "unit": None if score.unit is None else lookup_text(score.unit),
-                    "json": record_text(score),
-                }
-                for ordinal, score in enumerate(each.scores)
-            ]
+        for table, lists, records in (
+            (checks, self.checks, each.checks), (scores, self.scores, each.scores),
+        ):  # fmt: skip
+            if records:
+                lists[answer] = [
+                    record_row(table, record, **key, ordinal=ordinal, at=at)
+                    for ordinal, record in enumerate(records)
+                ]
 
     def _take_answer(
         self, answer: _AnswerNumbers, key: RowValues, each: Observation, at: str
@@ -343,43 +324,21 @@ class ObservationBatch:
             self.new_answers[answer]["is_done"] = is_done
 
 
-def output_row(key: RowValues, output: Output, at: str) -> RowValues:
-    """An output as a row."""
+def _output_row(key: RowValues, output: Output, at: str) -> RowValues:
     text = record_text(output)
-    return {
-        **key,
-        "at": at,
-        "size": len(text),
-        "is_error": output.error is not None,
-        "error_kind": output.error_kind,
-        "agent_run": None if output.run_id is None else lookup_text(output.run_id),
-        "json": text,
-    }
+    agent_run = None if output.run_id is None else lookup_text(output.run_id)
+    about: RowValues = {"size": len(text), "is_error": output.error is not None}
+    return record_row(outputs, output, json=text, **key, at=at, **about, agent_run=agent_run)
 
 
 def judge_row(key: RowValues, answer: Judgment | JudgeFailure, at: str) -> RowValues:
     """A judgment or a judge's failure as a row."""
+    table = judgments if isinstance(answer, Judgment) else failures
     if isinstance(answer, Judgment) and answer.judged_at is not None:
         # The time has a column of its own: the same judgment at another time is no other one.
         answer = answer.model_copy(update={"judged_at": None})
-    row = {
-        **key,
-        "slot": judgment_slot(answer.criterion, answer.judge, answer.repeat),
-        "at": at,
-        "criterion": lookup_text(answer.criterion),
-        "judge": lookup_text(answer.judge),
-        "judge_repeat": answer.repeat,
-        "cost_usd": answer.cost_usd,
-        "json": record_text(answer),
-    }
-    if isinstance(answer, Judgment):
-        return row | {
-            "raw": answer.raw,
-            "value": answer.value,
-            "confidence": answer.confidence,
-            "source": answer.source,
-        }
-    return row | {"kind": answer.kind}
+    slot = judgment_slot(answer.criterion, answer.judge, answer.repeat)
+    return record_row(table, answer, **key, slot=slot, at=at, judge_repeat=answer.repeat)
 
 
 def find_answer_row(connection: Connection, run_no: int, key: ItemKey) -> RowValues:
