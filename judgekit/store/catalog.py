@@ -9,7 +9,7 @@ import difflib
 import json
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, or_, select
 
 from judgekit.errors import UnknownNameError
 from judgekit.records import (
@@ -31,6 +31,7 @@ from judgekit.store.observations import read_superseded
 from judgekit.store.results import (
     ResultFilter,
     dated_record,
+    is_current_for_answer,
     read_progress,
     read_results,
     spent_usd,
@@ -43,6 +44,7 @@ from judgekit.store.rows import (
     paged_rows,
 )
 from judgekit.store.schema import (
+    HAS_VARIANT,
     answers,
     case_tags,
     cases,
@@ -353,21 +355,22 @@ def _case_condition(what: str, text: str) -> ColumnElement[bool]:
         return cases.c.key.in_(tagged)
     if what != "rubric":
         return cases.c[what] == lookup_text(text)
-    keys = _rubric_keys(text)
-    # A case without a rubric of its own is judged by that of its runs.
     of_runs = select(answers.c.case_key).join(runs, runs.c.no == answers.c.run_no)
-    by_run = cases.c.rubric_key.is_(None) & cases.c.rubric_name.is_(None)
-    return or_(
-        cases.c.rubric_key.in_(keys),
-        cases.c.rubric_name == lookup_text(text),
-        by_run & cases.c.key.in_(of_runs.where(runs.c.rubric_key.in_(keys))),
+    return _judged_by(
+        text, cases.c.key.in_(of_runs.where(runs.c.rubric_key.in_(_rubric_keys(text))))
     )
 
 
+def _judged_by(rubric: str, of_run: ColumnElement[bool]) -> ColumnElement[bool]:
+    """The condition that a rubric judges a case; `of_run` says so of those that name none."""
+    # A rubric of the case comes first; only a case without one is judged by that of its runs.
+    named = or_(
+        cases.c.rubric_key.in_(_rubric_keys(rubric)), cases.c.rubric_name == lookup_text(rubric)
+    )
+    return or_(named, cases.c.rubric_key.is_(None) & cases.c.rubric_name.is_(None) & of_run)
+
+
 def _criterion_query(criterion: str, rubric: str | None) -> Select[tuple[object, ...]]:
-    columns = ("run_no", "place", "variant_no", "repeat")
-    same_answer = [judgments.c[name] == answers.c[name] for name in columns]
-    same_variant = (variants.c.run_no == answers.c.run_no, variants.c.no == answers.c.variant_no)
     query = (
         select(
             judgments.c.no,
@@ -379,19 +382,13 @@ def _criterion_query(criterion: str, rubric: str | None) -> Select[tuple[object,
             answers.c.repeat,
         )
         .select_from(judgments)
-        .join(answers, and_(*same_answer))
+        .join(answers, is_current_for_answer(judgments))
         .join(runs, runs.c.no == answers.c.run_no)
-        .join(variants, and_(*same_variant))
+        .join(variants, HAS_VARIANT)
         .join(cases, cases.c.key == answers.c.case_key)
         .where(judgments.c.criterion == lookup_text(criterion))
-        .where(judgments.c.superseded_at.is_(None))
         .order_by(judgments.c.no)
     )
     if rubric is None:
         return query
-    keys = _rubric_keys(rubric)
-    # A rubric of the case comes first; only a case without one is judged by the run's.
-    by_run = cases.c.rubric_key.is_(None) & cases.c.rubric_name.is_(None)
-    named = cases.c.rubric_name == lookup_text(rubric)
-    own = or_(cases.c.rubric_key.in_(keys), named)
-    return query.where(or_(own, by_run & runs.c.rubric_key.in_(keys)))
+    return query.where(_judged_by(rubric, runs.c.rubric_key.in_(_rubric_keys(rubric))))

@@ -221,7 +221,6 @@ if TYPE_CHECKING:
     _PreferencesByPlace = dict[int, list[PreferenceRecord]]
 
 _PAGE = 200
-_ENDING = {"finished_at", "status", "reason"}
 
 
 def _insert_comparison(connection: Connection, info: ComparisonInfo) -> int:
@@ -294,7 +293,7 @@ def _read_comparison(connection: Connection, number: int) -> ComparisonInfo:
     ).one()
     info = read_record(ComparisonInfo, row.json)
     # The JSON text is that of the beginning; how it ended is in columns that can be updated.
-    ending = {name: getattr(row, name) for name in _ENDING}
+    ending = {name: getattr(row, name) for name in ("finished_at", "status", "reason")}
     return ComparisonInfo.model_validate({**info.model_dump(mode="json"), **ending})
 
 

@@ -136,10 +136,7 @@ class Database:
         with nullcontext() if lock_file is None else lock_file.opening():
             if found is None and lock_file is not None:
                 # Readers then never wait for the writer; the file remembers it.
-                with map_database_errors(self.location.name), self._engine.connect() as connection:
-                    raw = connection.connection.driver_connection
-                    if raw is not None:
-                        raw.execute("PRAGMA journal_mode = WAL")
+                self._set_pragma("journal_mode = WAL")
             with self.writing() as connection:
                 migrate_database(connection, self.location)
 
@@ -154,16 +151,16 @@ class Database:
 
     def checkpoint(self) -> None:
         """Move commits from the write-ahead log to SQLite's main file."""
-        if self.location.file is None:
-            return
-        with (
-            self._lock,
-            map_database_errors(self.location.name),
-            self._engine.connect() as connection,
-        ):
+        if self.location.file is not None:
+            with self._lock:
+                self._set_pragma("wal_checkpoint(PASSIVE)")
+
+    def _set_pragma(self, pragma: str) -> None:
+        with map_database_errors(self.location.name), self._engine.connect() as connection:
+            # The driver's own connection: SQLite does neither within a transaction.
             raw = connection.connection.driver_connection
             if raw is not None:
-                raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                raw.execute(f"PRAGMA {pragma}")
 
 
 def schema_version(connection: Connection, name: str) -> int | None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import URL, make_url
@@ -148,24 +148,8 @@ def _begin_sqlite(connection: Connection) -> None:
 _OPENING = 0  # the byte held while the schema is made or migrated; runs are counted from 1
 
 
-class RunLocks(Protocol):
-    """Locks that decide which store may add to a run."""
-
-    def try_acquire(self, run_no: int) -> bool:
-        """Lock a run if no other store has it; never waits."""
-        ...
-
-    def release(self, run_no: int) -> None:
-        """Unlock a run."""
-        ...
-
-    def close(self) -> None:
-        """Release every lock."""
-        ...
-
-
 class FileLocks:
-    """Locks each run by one byte of a file next to the database.
+    """Locks that decide which store may add to a run: a byte each in a file next to the database.
 
     On Linux the locks belong to the open file, so that two stores in one process exclude each
     other as well; on other POSIX systems they belong to the process. On Windows there are none.
@@ -176,11 +160,11 @@ class FileLocks:
         self._descriptor: int | None = None
 
     def try_acquire(self, run_no: int) -> bool:
-        """See `RunLocks.try_acquire`."""
+        """Lock a run if no other store has it; never waits."""
         return lock_byte(self._open_file(), run_no)
 
     def release(self, run_no: int) -> None:
-        """See `RunLocks.release`."""
+        """Unlock a run."""
         unlock_byte(self._open_file(), run_no)
 
     def close(self) -> None:
@@ -211,7 +195,7 @@ class FileLocks:
 
 
 class ServerLocks:
-    """Locks runs by advisory locks of a separate PostgreSQL session."""
+    """The same locks as advisory locks of a separate PostgreSQL session."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -219,11 +203,11 @@ class ServerLocks:
         self._schema = ""
 
     def try_acquire(self, run_no: int) -> bool:
-        """See `RunLocks.try_acquire`."""
+        """Lock a run if no other store has it; never waits."""
         return bool(self._ask("SELECT pg_try_advisory_lock(:key)", run_no))
 
     def release(self, run_no: int) -> None:
-        """See `RunLocks.release`."""
+        """Unlock a run."""
         if self._session is not None:
             self._ask("SELECT pg_advisory_unlock(:key)", run_no)
 
@@ -287,15 +271,12 @@ def map_database_errors(name: str) -> Iterator[None]:
     try:
         yield
     except StatementError as error:  # DBAPIError is one
-        raise _store_error(name, error.orig or error, is_lost=_is_lost(error)) from error
+        is_lost = isinstance(error, DBAPIError) and error.connection_invalidated
+        raise _store_error(name, error.orig or error, is_lost=is_lost) from error
     except SQLAlchemyError as error:
         raise StoreError(f"{name}: {error}") from error
     except sqlite3.Error as error:
         raise _store_error(name, error, is_lost=False) from error
-
-
-def _is_lost(error: StatementError) -> bool:
-    return isinstance(error, DBAPIError) and error.connection_invalidated
 
 
 def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreError:

@@ -55,7 +55,8 @@ def read_queue(
     if open_only:
         query = query.where(queue.c.answered_at.is_(None))
     for row in paged_rows(reading, query, order, size=_PAGE):
-        yield _item(row)
+        item = read_record(HumanItem, row.json)
+        yield item.model_copy(update={"answered_at": read_time(row.answered_at)})
 
 
 def record_human_judgment(
@@ -116,8 +117,3 @@ def _update_item(
 ) -> None:
     values = {"answered_at": answered_at, "answer_slot": slot}
     connection.execute(update(queue).where(queue.c.no == no).values(values))
-
-
-def _item(row: Row[tuple[object, ...]]) -> HumanItem:
-    item = read_record(HumanItem, row.json)
-    return item.model_copy(update={"answered_at": read_time(row.answered_at)})

@@ -30,6 +30,7 @@ from judgekit.store.results import dated_record
 from judgekit.store.rows import insert_new, mark_superseded, record_row, supersede
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
+    HAS_VARIANT,
     OBSERVATION_TABLES,
     answers,
     checks,
@@ -180,12 +181,6 @@ _SUPERSEDE_JUDGED_FAILURES = mark_superseded(
 )
 """A failure whose question was answered meanwhile."""
 
-_RECORD_TYPES: tuple[tuple[Table, type[Record]], ...] = (
-    (outputs, Output),
-    (judgments, Judgment),
-    (failures, JudgeFailure),
-)
-
 
 class SupersededObservation(NamedTuple):
     """An observation that is no longer current."""
@@ -234,7 +229,10 @@ def read_superseded(
     """The superseded observations of an answer."""
     row = find_answer_row(connection, run_no, key)
     found: list[SupersededObservation] = []
-    for table, kind in _RECORD_TYPES:
+    kinds: tuple[tuple[Table, type[Record]], ...] = (
+        (outputs, Output), (judgments, Judgment), (failures, JudgeFailure),
+    )  # fmt: skip
+    for table, kind in kinds:
         query = select(table.c.at, table.c.superseded_at, table.c.json)
         query = query.where(*_same_answer_columns(table, row), table.c.superseded_at.is_not(None))
         for at, until, text in connection.execute(query.order_by(table.c.no)):
@@ -345,10 +343,7 @@ def find_answer_row(connection: Connection, run_no: int, key: ItemKey) -> RowVal
     """The columns that identify an answer."""
     query = (
         select(*(answers.c[name] for name in ANSWER_COLUMNS))
-        .join(
-            variants,
-            (variants.c.run_no == answers.c.run_no) & (variants.c.no == answers.c.variant_no),
-        )
+        .join(variants, HAS_VARIANT)
         .where(answers.c.run_no == run_no, answers.c.repeat == key.repeat)
         .where(answers.c.case_id == words_text(key.case_id))
         .where(variants.c.variant == words_text(key.variant))

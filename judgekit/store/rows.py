@@ -104,19 +104,21 @@ def _postgresql_insert(table: Table) -> Insert:
 
 def record_row(table: Table, record: Record, **own: object) -> RowValues:
     """A record as a row: its fields that have a column, its JSON, and `own` in the others."""
-    row: RowValues = {}
-    for name in _field_columns(table, type(record)):
-        value = getattr(record, name)
-        # The JSON has a text in full; its column only has to be searchable.
-        row[name] = lookup_text(value) if isinstance(value, str) else value
-    if "json" in table.c and "json" not in own:
-        row["json"] = record_text(record)
-    return row | own
+    for name in _record_columns(table, type(record)):
+        if name in own:
+            continue
+        if name == "json":
+            own[name] = record_text(record)
+        else:
+            value = getattr(record, name)
+            # The JSON has a text in full; its column only has to be searchable.
+            own[name] = lookup_text(value) if isinstance(value, str) else value
+    return own
 
 
 @cache
-def _field_columns(table: Table, kind: type[Record]) -> tuple[str, ...]:
-    return tuple(name for name in kind.model_fields if name in table.c)
+def _record_columns(table: Table, kind: type[Record]) -> tuple[str, ...]:
+    return tuple(name for name in (*kind.model_fields, "json") if name in table.c)
 
 
 def insert_numbered(connection: Connection, table: Table, row: RowValues) -> int:

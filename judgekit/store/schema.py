@@ -294,6 +294,9 @@ queue = Table(
 )
 """Items for human judgment; `answer_slot` is the slot of the judgment that closed the item."""
 
+HAS_VARIANT = (variants.c.run_no == answers.c.run_no) & (variants.c.no == answers.c.variant_no)
+"""The condition that a variant gave an answer."""
+
 OBSERVATION_TABLES = (outputs, judgments, failures, checks, scores)
 """The tables of observations."""
 
