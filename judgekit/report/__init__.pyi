@@ -17,7 +17,6 @@ from .calibration_maps import (
     save_calibration as save_calibration,
 )
 from .comparison import (
-    comparison_data as comparison_data,
     comparison_document as comparison_document,
     comparison_lines as comparison_lines,
     ranking_document as ranking_document,
@@ -27,6 +26,7 @@ from .comparison_labels import (
     with_human_labels as with_human_labels,
 )
 from .document import (
+    REPORT_SUFFIXES as REPORT_SUFFIXES,
     Conclusion as Conclusion,
     Details as Details,
     Document as Document,
@@ -35,7 +35,9 @@ from .document import (
     Lines as Lines,
     Notes as Notes,
     Tone as Tone,
+    document_data as document_data,
     not_empty as not_empty,
+    write_document as write_document,
 )
 from .exports import (
     EXPORT_SUFFIXES as EXPORT_SUFFIXES,
@@ -46,11 +48,6 @@ from .exports import (
     verdict_line as verdict_line,
     write_results as write_results,
     write_verdicts as write_verdicts,
-)
-from .files import (
-    REPORT_SUFFIXES as REPORT_SUFFIXES,
-    document_data as document_data,
-    write_document as write_document,
 )
 from .gate import (
     gate_words as gate_words,

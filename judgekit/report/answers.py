@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from judgekit.prompts import judged_text, steps_text, to_text
 from judgekit.report import message, numbers
 from judgekit.report.document import (
+    PASS_TONES,
     Block,
     Conclusion,
     Document,
@@ -19,7 +20,6 @@ from judgekit.report.document import (
     Notes,
     Passage,
     Section,
-    Tone,
     not_empty,
 )
 from judgekit.report.message import FOLDED_CHARACTERS
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from judgekit.store import SupersededObservation
 
 _PASS_WORDS = {True: "passes", False: "fails", None: "open"}
-_PASS_TONES: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
 _QUOTE_WORDS = {"exact": "", "normalized": " (but for white space)", None: " (not in the output)"}
 _EARLIER_LENGTH = 160
 
@@ -58,9 +57,8 @@ def case_document(
 ) -> Document:
     """A case with its answers, and for each the observations that later ones replaced."""
     facts = [case.name, case.stratum, *(f"#{tag}" for tag in case.tags)]
-    facts += [f"agent {case.agent}" if case.agent else None]
-    facts += [f"skill {case.skill}" if case.skill else None]
-    facts += [f"prompt {case.prompt_version}" if case.prompt_version else None]
+    origin = {"agent": case.agent, "skill": case.skill, "prompt": case.prompt_version}
+    facts += [f"{what} {name}" for what, name in origin.items() if name]
     texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
     histories = earlier or [()] * len(answers)
     return Document(
@@ -69,10 +67,7 @@ def case_document(
         blocks=not_empty([
             Notes((case.description,) if case.description else ()),
             *(Passage(to_text(text), name) for name, text in texts if text is not None),
-            *(
-                _answer_section(answer, history)
-                for answer, history in zip(answers, histories, strict=True)
-            ),
+            *map(_answer_section, answers, histories),
             Notes(tuple(notes)),
         ]),
         data=data,
@@ -87,7 +82,7 @@ def _conclusion(answers: Sequence[Outcome]) -> Conclusion:
         texts.append(f"{answer.result.variant}{repeat} {words[answer.passed]}")
     # Variants differ: one colour for all of them would be wrong for some.
     verdicts = {answer.passed for answer in answers}
-    tone = _PASS_TONES[verdicts.pop()] if len(verdicts) == 1 else "neutral"
+    tone = PASS_TONES[verdicts.pop()] if len(verdicts) == 1 else "neutral"
     return Conclusion("; ".join(texts), tone)
 
 
@@ -149,7 +144,7 @@ def _check_entries(check: AssertionResult, depth: int = 0) -> list[Entry]:
     if check.passed is not True and check.actual is not None:
         actual = json.dumps(check.actual, ensure_ascii=False)
         text += f", found {message.printable(actual, 100)}"
-    tone = _PASS_TONES[check.passed]
+    tone = PASS_TONES[check.passed]
     parts = [entry for part in check.parts for entry in _check_entries(part, depth + 1)]
     # Leading spaces are stripped from foreign text, so that dots show the depth.
     return [Entry("· " * depth + text, badge=word, tone=tone), *parts]
@@ -176,12 +171,9 @@ def _price(usage: EmbeddingUsage | None) -> str:
 def _judgment_entry(judgment: Judgment) -> Entry:
     # Nearly all judgments are a model's: only the others name their source.
     facts: list[str] = [judgment.source] if judgment.source != "llm" else []
-    if judgment.confidence is not None:
-        facts.append(f"confidence {judgment.confidence:.2f}")
-    if judgment.expected_raw is not None:
-        facts.append(f"expected {judgment.expected_raw:.2f}")
-    if judgment.n_calls:
-        facts.append(_judge_cost(judgment))
+    figures = {"confidence": judgment.confidence, "expected": judgment.expected_raw}
+    facts += [f"{name} {figure:.2f}" for name, figure in figures.items() if figure is not None]
+    facts += [_judge_cost(judgment)] if judgment.n_calls else []
     # Each quote below says for itself whether it is in the output.
     flags = [flag for flag in judgment.flags if flag != "evidence_not_found"]
     facts += [message.FLAG_WORDS.get(flag, flag) for flag in flags]
@@ -216,7 +208,7 @@ def _verdict_entries(verdict: Verdict) -> Entries:
         parts += [f"{criterion.n_failed:,} failed"] if criterion.n_failed else []
         if own is not None:
             parts.append(f"judge's own {format_decimal(own.criteria[criterion.name])}")
-        badge, tone = _PASS_WORDS[criterion.passed], _PASS_TONES[criterion.passed]
+        badge, tone = _PASS_WORDS[criterion.passed], PASS_TONES[criterion.passed]
         entries.append(Entry(", ".join(parts), badge=badge, tone=tone))
     parts = [verdict.rubric, format_decimal(verdict.value)]
     lines: tuple[str, ...] = ()
@@ -226,7 +218,7 @@ def _verdict_entries(verdict: Verdict) -> Entries:
     if own is not None:
         parts.append(f"judge's own {format_decimal(own.value)} {_PASS_WORDS[own.passed]}")
         lines = ("calibrated values decide where there is a map",)
-    badge, tone = _PASS_WORDS[verdict.passed], _PASS_TONES[verdict.passed]
+    badge, tone = _PASS_WORDS[verdict.passed], PASS_TONES[verdict.passed]
     return Entries((*entries, Entry(", ".join(parts), lines, badge, tone)), "verdict")
 
 
@@ -240,15 +232,15 @@ def answer_json(
     answer: Outcome, earlier: Sequence[SupersededObservation] | None = None
 ) -> JsonObject:
     """An answer as JSON: all observations of it, and its verdict."""
-    verdict = answer.verdict
     whole: JsonObject = {
         **answer.result.to_json(),
         "passed": answer.passed,
         "value": answer.value,
-        "verdict": None
-        if verdict is None
-        else verdict.model_dump(mode="json", exclude={"judgments", "failures"}),
+        "verdict": None,
     }
+    if answer.verdict is not None:
+        apart = {"judgments", "failures"}
+        whole["verdict"] = answer.verdict.model_dump(mode="json", exclude=apart)
     if earlier is not None:
         whole["earlier"] = [
             {

@@ -119,8 +119,7 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> list[Row]:
         if not found:
             found = [{"failure_kind": "target_error", "failure_message": verdict.error}]
         whole: Row = {
-            "case_id": verdict.case_id,
-            "variant": verdict.variant,
+            **fields_of(verdict, "case_id", "variant"),
             "verdict_value": verdict.value,
             "verdict_passed": verdict.passed,
         }
@@ -234,9 +233,7 @@ def _list_lines(results: Iterable[CaseResult]) -> Iterator[str]:
 def _judgment_row(judgment: Judgment) -> Row:
     quotes = [piece.quote for piece in judgment.evidence]
     return {
-        **fields_of(
-            judgment, "criterion", "raw", "value", "rationale", "confidence", "expected_raw"
-        ),
+        **fields_of(judgment, "criterion", "raw", "value", "rationale", "confidence"),
         **fields_of(judgment, "expected_raw", "source", "judge", "model", "cached", "cost_usd"),
         "evidence": json.dumps(quotes, ensure_ascii=False),
         "evidence_found": sum(piece.found for piece in judgment.evidence),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
-    from judgekit.evaluation import DropGateResult, GateResult, PassRateTrend, TierGateResult
+    from judgekit.evaluation import DropGateResult, GateResult, TierGateResult
     from judgekit.records import JsonObject
     from judgekit.report.document import LabelledText
 
@@ -32,22 +32,18 @@ def gate_lines(gate: GateResult) -> list[LabelledText]:
         lines += [("", note) for note in drop.notes]
         if drop.hint is not None:
             lines.append(("", drop.hint))
-    return lines + [("trend", _trend_text(one)) for one in gate.trends if _is_trend(one)]
+    for trend in gate.trends:
+        if trend.direction.direction != "stable":
+            rates = " → ".join(f"{rate * 100:.0f}" for rate in trend.rates[-trend.direction.n :])
+            runs = numbers.format_count(len(trend.rates), "comparable run")
+            words = f"pass rate {trend.direction.direction} over {runs}: {rates} %"
+            lines.append(("trend", f"{trend.variant}: {words}"))
+    return lines
 
 
 def gate_words(gate: GateResult) -> str:
     """The result of a gate in one line."""
     return "; ".join(text for label, text in gate_lines(gate) if label == "gate")
-
-
-def _is_trend(trend: PassRateTrend) -> bool:
-    return trend.direction.direction != "stable"
-
-
-def _trend_text(trend: PassRateTrend) -> str:
-    rates = " → ".join(f"{rate * 100:.0f}" for rate in trend.rates[-trend.direction.n :])
-    runs = numbers.format_count(len(trend.rates), "comparable run")
-    return f"{trend.variant}: pass rate {trend.direction.direction} over {runs}: {rates} %"
 
 
 def gate_json(gate: GateResult | None) -> JsonObject | None:

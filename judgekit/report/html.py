@@ -28,9 +28,13 @@ _TEMPLATES = Path(__file__).with_name("templates")
 
 def render_html(document: Document) -> str:
     """A document as a page; all text in it is escaped."""
-    style = _style()
+    style = (_TEMPLATES / "style.css").read_text(encoding="utf-8")
+    # Text that got out of its place would run nothing, reach nobody, and could not even add a
+    # style: a browser applies only the sheet with this hash.
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return _environment().get_template("document.html.j2").render(
-        document=document, style=Markup(style), policy=_policy(style)  # noqa: S704 - our own file
+        document=document, style=Markup(style), policy=policy  # noqa: S704 - our own file
     )  # fmt: skip
 
 
@@ -48,34 +52,21 @@ def _environment() -> Environment:
         auto_reload=False,
         finalize=_finalize,
     )
-    environment.filters["draw_plot"] = draw_plot
-    environment.filters["draw_bar"] = draw_bar
-    environment.filters["basis"] = _basis
-    environment.filters["passage"] = _passage
+    environment.filters |= {
+        "draw_plot": draw_plot,
+        "draw_bar": draw_bar,
+        "basis": _basis,
+        # Foreign text that keeps its line breaks, which `_finalize` would turn into spaces.
+        "passage": lambda text: escape(message_lines(text)),
+        # Templates cannot test for a class.
+        "kind": lambda block: type(block).__name__.lower(),
+    }
     return environment
 
 
 def _finalize(value: object) -> object:
     """Text without control and direction characters, which escaping alone would let through."""
     return printable(value) if type(value) is str else value
-
-
-def _passage(text: str) -> Markup:
-    """Foreign text that keeps its line breaks, which `_finalize` would turn into spaces."""
-    return escape(message_lines(text))
-
-
-@cache
-def _style() -> str:
-    return (_TEMPLATES / "style.css").read_text(encoding="utf-8")
-
-
-def _policy(style: str) -> str:
-    """What a browser may do with the page: apply its one style sheet."""
-    # Text that got out of its place would run nothing, reach nobody, and could not even add a
-    # style: only the sheet with this hash counts.
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def _basis(estimate: Estimate) -> str:

@@ -204,14 +204,10 @@ def comparison_setup(info: ComparisonInfo) -> Lines:
 
 
 def _side_text(side: ComparedSide) -> str:
-    parts = [side.label]
-    if side.run_id is not None:
-        parts.append(f"run {side.run_id}")
+    parts = [side.label, "" if side.run_id is None else f"run {side.run_id}"]
     if side.version is not None:
-        parts.append(f"version {side.version.fingerprint[:12]}")
-        if side.version.model is not None:
-            parts.append(side.version.model)
-    return ", ".join(parts)
+        parts += [f"version {side.version.fingerprint[:12]}", side.version.model or ""]
+    return ", ".join(filter(None, parts))
 
 
 def pairs_document(
@@ -262,10 +258,8 @@ def _analysis_rows(analysis: ComparisonAnalysis) -> tuple[LabelledText, ...]:
     for one in analysis.suggestions:
         # A judge may propose to change a passage that the output does not have.
         missing = "" if one.found or not one.before else " (not found in the output)"
-        rows += [
-            ("change", f"{one.area}: {one.before or 'nothing'}{missing}"),
-            ("", f"to: {one.after}  {one.reasoning}"),
-        ]
+        rows.append(("change", f"{one.area}: {one.before or 'nothing'}{missing}"))
+        rows.append(("", f"to: {one.after}  {one.reasoning}"))
     return tuple(rows)
 
 
@@ -342,6 +336,17 @@ def cache_entries_document(entries: Sequence[CacheEntry], *, n_more: int = 0) ->
     """Cached replies, a row each."""
     shown = numbers.format_count(len(entries), "reply", "replies")
     more = f", {n_more:,} more with --limit" if n_more else ""
+    rows = [
+        (
+            entry.key[:_KEY_DIGITS],
+            entry.created_at[:16].replace("T", " "),
+            numbers.format_usd(entry.reply.cost_usd),
+            str((entry.request or {}).get("model", "?")),
+            request_summary(entry.request) + (" (rejected)" if entry.rejected else ""),
+        )
+        for entry in entries
+    ]
+    # What is short and unique comes first: a terminal of 80 columns cuts the last two only.
     columns = (
         Column("key", "text"),
         Column("fetched, UTC", "text"),
@@ -352,20 +357,19 @@ def cache_entries_document(entries: Sequence[CacheEntry], *, n_more: int = 0) ->
     return Document(
         title="Cached replies",
         conclusion=Conclusion(f"{shown}{more}."),
-        blocks=not_empty([Table(columns, tuple(map(cache_entry_cells, entries)))]),
+        blocks=not_empty([Table(columns, tuple(rows))]),
         data=lambda: {"entries": [_entry_data(entry) for entry in entries], "n_more": n_more},
     )
 
 
 def _entry_data(entry: CacheEntry) -> dict[str, object]:
-    reply = entry.reply
     return {
         "key": entry.key,
         "model": (entry.request or {}).get("model"),
         "created_at": entry.created_at,
         "asked": request_summary(entry.request, 200),
-        "reply": reply.text,
-        **fields_of(reply, "finish_reason", "cost_usd", "duration_ms"),
+        "reply": entry.reply.text,
+        **fields_of(entry.reply, "finish_reason", "cost_usd", "duration_ms"),
         **fields_of(entry, "imported", "rejected"),
     }
 
@@ -376,20 +380,6 @@ def print_key_differences(console: Console, differences: Sequence[KeyDifference]
         for line in _difference_lines(difference):
             line.pad_left(4)
             console.print(line, soft_wrap=True)
-
-
-def cache_entry_cells(entry: CacheEntry) -> tuple[str, str, str, str, str]:
-    """The cells of an entry: short key, time, price, model, question."""
-    model = str((entry.request or {}).get("model", "?"))
-    rejected = " (rejected)" if entry.rejected else ""
-    # What is short and unique comes first: a terminal of 80 columns cuts the last two only.
-    return (
-        entry.key[:_KEY_DIGITS],
-        entry.created_at[:16].replace("T", " "),
-        numbers.format_usd(entry.reply.cost_usd),
-        model,
-        request_summary(entry.request) + rejected,
-    )
 
 
 def request_summary(request: JsonObject | None, limit: int = _ASKED_LENGTH) -> str:
@@ -416,13 +406,10 @@ def _difference_lines(difference: KeyDifference) -> list[Text]:
         return [lead]
     lines = [line for line in difference.diff.splitlines() if not line.startswith(("---", "+++"))]
     styles = {"+": "green", "-": "red"}
-    shown = [
-        Text(
-            f"  {line[:1]}{message.printable(line[1:], _DIFF_WIDTH)}",
-            style=styles.get(line[:1], "dim"),
-        )
-        for line in lines[:_DIFF_LINES]
-    ]
+    shown = []
+    for line in lines[:_DIFF_LINES]:
+        text = f"  {line[:1]}{message.printable(line[1:], _DIFF_WIDTH)}"
+        shown.append(Text(text, style=styles.get(line[:1], "dim")))
     if len(lines) > _DIFF_LINES:
         shown.append(Text(f"… and {len(lines) - _DIFF_LINES} more lines"))
     return [lead, *shown]

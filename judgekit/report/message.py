@@ -40,6 +40,12 @@ FAILURE_WORDS = {
 }
 """Kinds of failure in tables."""
 
+
+def failure_words(kind: str) -> str:
+    """What a kind of failure is called in tables."""
+    return FAILURE_WORDS.get(kind, kind)
+
+
 # A retry sends the same question, or again none where a criterion lacks what it needs.
 NOT_ASSESSED = (
     "a retry does not help where an output cannot be assessed: supply what its criteria need, make "

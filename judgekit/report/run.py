@@ -32,6 +32,7 @@ from judgekit.report.document import (
     Lines,
     Table,
     Tone,
+    count_lines,
     difference_cell,
     fields_of,
     mean_cell,
@@ -201,14 +202,13 @@ def _differences(differences: Sequence[VariantDifference]) -> Table | Details:
     words = {"value": "value", "pass_rate": "pass rate"}
     rows: list[tuple[str | Cell, ...]] = []
     for one in differences:
-        p = one.p if one.p_adjusted is None else one.p_adjusted
         # Values differ by 1 at most: a larger difference cannot be detected by more cases.
         is_possible = one.detectable is not None and one.detectable <= 1
         rows.append((
             f"{one.second} - {one.first}",
             words.get(one.measure, one.measure),
             difference_cell(one.estimate),
-            format_p_value(p),
+            format_p_value(one.p, one.p_adjusted),
             f"{one.estimate.n:,}",
             numbers.format_decimal(one.detectable if is_possible else None),
         ))  # fmt: skip
@@ -345,9 +345,9 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
         lines.append(("similarity", str(measure)))
     # A rubric that nobody named still decides what passes, so that it is reported.
     lines += [("rubric", words) for words in default_rubric_lines(default_rubrics_in(run.config))]
-    if n_without_judge := run.config.get(UNASKED_RUBRICS_KEY):
-        cases = numbers.format_count(int(str(n_without_judge)), "case")
-        lines.append(("rubric", f"{cases} with a rubric not judged: no judge; add --judge MODEL"))
+    n_without_judge = int(str(run.config.get(UNASKED_RUBRICS_KEY, 0)))
+    without = "with a rubric not judged: no judge; add --judge MODEL"
+    lines += count_lines("rubric", n_without_judge, "case", without)
     lines += [("judge", judge) for judge in run.panel.judges]
     if len(run.panel.judges) > 1:
         lines.append(("panel", run.panel.combine))
@@ -360,10 +360,8 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     if summary.replaced_usd:
         replaced = numbers.format_usd(summary.replaced_usd)
         lines.append(("cost", f"{replaced} more for answers and judgments replaced since"))
-    if summary.n_waiting:
-        questions = numbers.format_count(summary.n_waiting, "question")
-        lines.append(("human", f"{questions} for human labelling: judgekit label {run.id}"))
-    return lines
+    labelling = f"for human labelling: judgekit label {run.id}"
+    return lines + count_lines("human", summary.n_waiting, "question", labelling)
 
 
 # Judgments whose score rests on nothing that can be looked up.
@@ -379,13 +377,10 @@ def _reply_lines(summary: RunSummary) -> list[LabelledText]:
         lines.append(("calls", numbers.format_spending(summary.spent)))
     if summary.n_evidence:
         passages = f"{summary.n_evidence_found} of {summary.n_evidence} quoted passages"
-        counts = [
-            numbers.format_count(n, *words)
-            for kind, words in _UNSUPPORTED.items()
-            if (n := summary.evidence.get(kind))
-        ]
-        parts = [f"{passages} are in the outputs", ", ".join(counts)]
-        lines.append(("evidence", "; ".join(filter(None, parts))))
+        kinds = [(kind, n) for kind in _UNSUPPORTED if (n := summary.evidence.get(kind))]
+        counts = ", ".join(numbers.format_count(n, *_UNSUPPORTED[kind]) for kind, n in kinds)
+        unsupported = f"; {counts}" if counts else ""
+        lines.append(("evidence", f"{passages} are in the outputs{unsupported}"))
     return lines + [
         ("flagged", f"{numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS.get(flag, flag)}")
         for flag, n in summary.flags.items()
@@ -449,10 +444,11 @@ def _partial_lines(summary: RunSummary) -> list[LabelledText]:
         if n_cases is None or (variant.n_cases >= n_cases and not variant.n_unfinished):
             continue
         cases = f"{variant.n_cases:,} of {numbers.format_count(n_cases, 'case')}"
-        words = f"{cases} answered; the figures cover only these"
+        progress = "answered"
         if variant.n_unfinished:
             unfinished = numbers.format_count(variant.n_unfinished, "answer")
-            words = f"{cases} started, {unfinished} not fully judged; the figures cover only these"
+            progress = f"started, {unfinished} not fully judged"
+        words = f"{cases} {progress}; the figures cover only these"
         lines.append(("partial", f"{variant.variant}: {words}"))
     return lines
 

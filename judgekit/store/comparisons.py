@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from judgekit.records import ComparisonStatus
     from judgekit.store.rows import Rows, RowValues
 
+    PreferenceRecord = Preference | PreferenceFailure
+
 _FIRST_COMPARISON_LOCK = 1 << 40
 """Comparisons are locked by numbers above those of runs."""
 
@@ -110,23 +112,12 @@ class StoredComparisons(Database):
             .order_by(compared_pairs.c.place)
         )
 
-        def load(connection: Connection, rows: Rows) -> tuple[Rows, _PreferencesByPlace]:
-            return rows, _preferences_by_place(connection, number, [row.place for row in rows])
+        def load(connection: Connection, rows: Rows) -> tuple[Rows, list[ComparedPair]]:
+            return rows, _load_pairs(connection, number, rows)
 
         order = [compared_pairs.c.place]
-        for rows, answers in pages(self.reading, query, order, size=_PAGE, load=load):
-            for row in rows:
-                own = answers[row.place]
-                yield ComparedPair(
-                    place=row.place,
-                    case=read_record(Case, row.case),
-                    repeat=row.repeat,
-                    a=read_record(Output, row.a),
-                    b=read_record(Output, row.b),
-                    preferences=tuple(each for each in own if isinstance(each, Preference)),
-                    failures=tuple(each for each in own if isinstance(each, PreferenceFailure)),
-                    is_done=row.is_done,
-                )
+        for _, pairs in pages(self.reading, query, order, size=_PAGE, load=load):
+            yield from pairs
 
     def analyses(self, comparison_id: str) -> dict[int, ComparisonAnalysis]:
         """The analyses of pairs, by the index of the pair."""
@@ -215,10 +206,6 @@ class StoredComparisons(Database):
                 hint="wait for it or stop it, then continue with --resume",
             )
 
-
-if TYPE_CHECKING:
-    PreferenceRecord = Preference | PreferenceFailure
-    _PreferencesByPlace = dict[int, list[PreferenceRecord]]
 
 _PAGE = 200
 
@@ -311,22 +298,32 @@ def _preference_row(number: int, place: int, answer: PreferenceRecord, at: str) 
     return record_row(preferences, answer, **own)
 
 
-def _preferences_by_place(
-    connection: Connection, number: int, places: Sequence[int]
-) -> _PreferencesByPlace:
-    found: _PreferencesByPlace = defaultdict(list)
-    if not places:
-        return found
+def _load_pairs(connection: Connection, number: int, rows: Rows) -> list[ComparedPair]:
+    if not rows:
+        return []
     query = select(preferences.c.place, preferences.c.choice, preferences.c.json).where(
         preferences.c.comparison_no == number,
         # A range, not a list of places: a page is contiguous, and PostgreSQL limits parameters.
-        preferences.c.place.between(places[0], places[-1]),
+        preferences.c.place.between(rows[0].place, rows[-1].place),
         preferences.c.superseded_at.is_(None),
     )
-    for row in connection.execute(query.order_by(preferences.c.no)):
-        found[row.place].append(
-            read_record(Preference, row.json)
-            if row.choice is not None
-            else read_record(PreferenceFailure, row.json)
+    chosen: dict[int, list[Preference]] = defaultdict(list)
+    failed: dict[int, list[PreferenceFailure]] = defaultdict(list)
+    for place, choice, text in connection.execute(query.order_by(preferences.c.no)):
+        if choice is None:
+            failed[place].append(read_record(PreferenceFailure, text))
+        else:
+            chosen[place].append(read_record(Preference, text))
+    return [
+        ComparedPair(
+            place=row.place,
+            case=read_record(Case, row.case),
+            repeat=row.repeat,
+            a=read_record(Output, row.a),
+            b=read_record(Output, row.b),
+            preferences=tuple(chosen[row.place]),
+            failures=tuple(failed[row.place]),
+            is_done=row.is_done,
         )
-    return found
+        for row in rows
+    ]

@@ -107,6 +107,9 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+    options = location.url.query.get("options", ())
+    given = [options] if isinstance(options, str) else options
+    wait = f"-c lock_timeout={int(patience_s * 1000)}"
     try:
         return create_engine(
             location.url,
@@ -114,19 +117,13 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
             pool_pre_ping=True,
             # A run reads its parts one after the other; they must be of the same moment.
             isolation_level="REPEATABLE READ",
-            connect_args={"options": _engine_options(location.url, patience_s)},
+            connect_args={"options": " ".join([*given, wait])},
         )
     except ModuleNotFoundError as error:
         raise SettingsError(
             "PostgreSQL needs psycopg, which is not installed",
             hint='pip install "judgekit-llm[postgres]", or store runs in a file',
         ) from error
-
-
-def _engine_options(url: URL, patience_s: float) -> str:
-    options = url.query.get("options", "")
-    options = options if isinstance(options, str) else " ".join(options)
-    return f"{options} -c lock_timeout={int(patience_s * 1000)}".strip()
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
@@ -281,14 +278,13 @@ def map_database_errors(name: str) -> Iterator[None]:
 
 def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreError:
     words = " ".join(str(error).split()) or type(error).__name__
-    hint = _hint_for(words, getattr(error, "sqlstate", None))
+    state = getattr(error, "sqlstate", None)
+    if state:
+        near = [code for code in _POSTGRES_HINTS if state.startswith(code)]
+        hint = _POSTGRES_HINTS[max(near, key=len)] if near else None
+    else:
+        lower = words.lower()
+        hint = next((hint for part, hint in _SQLITE_HINTS.items() if part in lower), None)
     if hint is None and (is_lost or "connection" in words.lower()):
         hint = _NO_SERVER_HINT
     return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint is _FULL_HINT)
-
-
-def _hint_for(words: str, state: str | None) -> str | None:
-    if state:
-        near = [code for code in _POSTGRES_HINTS if state.startswith(code)]
-        return _POSTGRES_HINTS[max(near, key=len)] if near else None
-    return next((hint for part, hint in _SQLITE_HINTS.items() if part in words.lower()), None)

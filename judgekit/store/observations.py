@@ -146,11 +146,11 @@ def _supersede_changed_outputs(connection: Connection, rows: Sequence[RowValues]
 
 def _prefer_judgments(connection: Connection, batch: ObservationBatch) -> None:
     """A judgment supersedes a failure, but a failure never a judgment."""
-    rows = [*batch.failures.values(), *batch.judgments.values()]
-    if rows:
-        bound = [
-            {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]} for row in rows
-        ]
+    bound = [
+        {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]}
+        for row in (*batch.failures.values(), *batch.judgments.values())
+    ]
+    if bound:
         connection.execute(_SUPERSEDE_JUDGED_FAILURES, bound)
 
 

@@ -122,10 +122,14 @@ def _conditions(wanted: ResultFilter) -> Iterator[ColumnElement[bool]]:
     if wanted.agent_run is not None:
         yield outputs.c.agent_run == lookup_text(wanted.agent_run)
     if wanted.tag is not None:
-        tagged = select(case_tags.c.case_key).where(case_tags.c.tag == lookup_text(wanted.tag))
-        yield answers.c.case_key.in_(tagged)
+        yield has_tag(answers.c.case_key, wanted.tag)
     if wanted.failed_only:
         yield or_(outputs.c.is_error, exists().where(is_current_for_answer(failures)))
+
+
+def has_tag(case_key: Column[str], tag: str) -> ColumnElement[bool]:
+    """The condition that a case has a tag."""
+    return case_key.in_(select(case_tags.c.case_key).where(case_tags.c.tag == lookup_text(tag)))
 
 
 def _within_memory(page: Rows) -> Rows:

@@ -205,12 +205,8 @@ class RunStore(StoredRuns, StoredComparisons):
             StoreError: When it cannot be stored.
         """
         with self.writing() as connection:
-            row = {
-                "run_no": run_number(connection, run_id),
-                "key": key,
-                "json": canonical_json(figures),
-            }
-            insert_new(connection, run_figures, [row])
+            number, text = run_number(connection, run_id), canonical_json(figures)
+            insert_new(connection, run_figures, [{"run_no": number, "key": key, "json": text}])
 
     def ask_person(self, run_id: str, items: Sequence[HumanItem]) -> None:
         """Queue items for human judgment; items in the queue are not changed.
