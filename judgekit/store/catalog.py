@@ -214,7 +214,27 @@ class StoredRuns(Database):
         self, criterion: str, *, rubric: str | None = None
     ) -> Iterator[StoredJudgment]:
         """The judgments of a criterion in every run, oldest first."""
-        query = _criterion_query(criterion, rubric)
+        query = (
+            select(
+                judgments.c.no,
+                judgments.c.json,
+                judgments.c.at,
+                runs.c.id,
+                answers.c.case_id,
+                variants.c.variant,
+                answers.c.repeat,
+            )
+            .select_from(judgments)
+            .join(answers, is_current_for_answer(judgments))
+            .join(runs, runs.c.no == answers.c.run_no)
+            .join(variants, HAS_VARIANT)
+            .join(cases, cases.c.key == answers.c.case_key)
+            .where(judgments.c.criterion == lookup_text(criterion))
+            .order_by(judgments.c.no)
+        )
+        if rubric is not None:
+            of_run = runs.c.rubric_key.in_(_rubric_keys(rubric))
+            query = query.where(_judged_by(rubric, of_run))
         for row in paged_rows(self.reading, query, [judgments.c.no], size=_PAGE):
             key = ItemKey(row.case_id, row.variant, row.repeat)
             yield StoredJudgment(row.id, key, dated_record(Judgment, row.json, row.at))
@@ -356,27 +376,3 @@ def _judged_by(rubric: str, of_run: ColumnElement[bool]) -> ColumnElement[bool]:
         cases.c.rubric_key.in_(_rubric_keys(rubric)), cases.c.rubric_name == lookup_text(rubric)
     )
     return or_(named, cases.c.rubric_key.is_(None) & cases.c.rubric_name.is_(None) & of_run)
-
-
-def _criterion_query(criterion: str, rubric: str | None) -> Select[tuple[object, ...]]:
-    query = (
-        select(
-            judgments.c.no,
-            judgments.c.json,
-            judgments.c.at,
-            runs.c.id,
-            answers.c.case_id,
-            variants.c.variant,
-            answers.c.repeat,
-        )
-        .select_from(judgments)
-        .join(answers, is_current_for_answer(judgments))
-        .join(runs, runs.c.no == answers.c.run_no)
-        .join(variants, HAS_VARIANT)
-        .join(cases, cases.c.key == answers.c.case_key)
-        .where(judgments.c.criterion == lookup_text(criterion))
-        .order_by(judgments.c.no)
-    )
-    if rubric is None:
-        return query
-    return query.where(_judged_by(rubric, runs.c.rubric_key.in_(_rubric_keys(rubric))))

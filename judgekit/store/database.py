@@ -125,7 +125,7 @@ class Database:
 
     def _open(self, lock_file: FileLocks | None, *, create: bool) -> None:
         with self.reading() as connection:
-            found = schema_version(connection, self.location.name)
+            found = _schema_version(connection, self.location.name)
         if found == SCHEMA_VERSION:
             return
         if found is None and not create:
@@ -138,7 +138,7 @@ class Database:
                 # Readers then never wait for the writer; the file remembers it.
                 self._set_pragma("journal_mode = WAL")
             with self.writing() as connection:
-                migrate_database(connection, self.location)
+                _migrate_database(connection, self.location)
 
     def check(self) -> None:
         """Check SQLite's file for damage; takes 0.6 s per GiB."""
@@ -163,8 +163,7 @@ class Database:
                 raw.execute(f"PRAGMA {pragma}")
 
 
-def schema_version(connection: Connection, name: str) -> int | None:
-    """The schema version a database has."""
+def _schema_version(connection: Connection, name: str) -> int | None:
     tables = set(inspect(connection).get_table_names())
     if schema_versions.name not in tables:
         # A server's database may be shared with others, as long as no name is taken.
@@ -192,12 +191,12 @@ def schema_version(connection: Connection, name: str) -> int | None:
     return int(newest.version)
 
 
-def migrate_database(connection: Connection, location: DatabaseLocation) -> None:
-    """Create or migrate the schema; call it inside the only open transaction."""
+def _migrate_database(connection: Connection, location: DatabaseLocation) -> None:
+    """Create or migrate the schema, inside the only open transaction."""
     if connection.dialect.name == "postgresql":
         # Two processes that make the same tables at once would both fail.
         connection.execute(text("SELECT pg_advisory_xact_lock(7310320463178329443)"))
-    found = schema_version(connection, location.name)
+    found = _schema_version(connection, location.name)
     if found is None:
         if location.file is None:
             declare_postgresql_indexes()
@@ -205,7 +204,7 @@ def migrate_database(connection: Connection, location: DatabaseLocation) -> None
         _record_version(connection, SCHEMA_VERSION)
         return
     if found < SCHEMA_VERSION and location.file is not None:
-        copy_database(location.file, found)
+        _copy_database(location.file, found)
     for step in range(found, SCHEMA_VERSION):
         try:
             MIGRATIONS[step](connection)
@@ -217,7 +216,7 @@ def migrate_database(connection: Connection, location: DatabaseLocation) -> None
         _record_version(connection, step + 1)
 
 
-def copy_database(file: Path, found: int) -> Path:
+def _copy_database(file: Path, found: int) -> Path:
     """Copy a database file next to itself before it is migrated."""
     when = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     copy = file.with_name(f"{file.name}.v{found}-{when}")

@@ -31,7 +31,7 @@ from judgekit.store.rows import insert_new, mark_superseded, record_row, superse
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
     HAS_VARIANT,
-    OBSERVATION_TABLES,
+    OBSERVATION_KEYS,
     answers,
     checks,
     failures,
@@ -42,7 +42,7 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import ColumnElement
     from sqlalchemy.engine import Connection
@@ -65,17 +65,20 @@ def add_observations(
     batch = ObservationBatch.of(run_no, known_variants, observed)
     insert_cases(connection, batch.cases)
     # Where every answer is new, there is nothing to supersede.
-    is_new = insert_new(connection, answers, batch.new_answers.values()) == len(batch.answers)
+    may_be_new = [row for row in batch.answers.values() if "case_key" in row]
+    is_new = insert_new(connection, answers, may_be_new) == len(batch.answers)
     if not is_new:
         _update_answers(connection, batch)
         _supersede_changed(connection, batch)
-    insert_new(connection, outputs, batch.outputs.values())
-    insert_new(connection, failures, batch.failures.values())
-    insert_new(connection, judgments, batch.judgments.values())
-    if batch.failures or not is_new:
-        _prefer_judgments(connection, batch)
-    for table, lists in ((checks, batch.checks), (scores, batch.scores)):
-        insert_new(connection, table, [row for rows in lists.values() for row in rows])
+    for table in OBSERVATION_KEYS:
+        insert_new(connection, table, batch.rows(table))
+    judged = [*batch.rows(failures), *batch.rows(judgments)]
+    # A judgment supersedes a failure, but a failure never a judgment.
+    if judged and (batch.lists[failures] or not is_new):
+        bound = [
+            {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]} for row in judged
+        ]
+        connection.execute(_SUPERSEDE_JUDGED_FAILURES, bound)
 
 
 def _number_variants(
@@ -119,20 +122,17 @@ def _misplaced(row: RowValues, found: str | None) -> str:
 
 def _supersede_changed(connection: Connection, batch: ObservationBatch) -> None:
     """Supersede current rows that differ from the new ones."""
-    _supersede_changed_outputs(connection, list(batch.outputs.values()))
-    for table, rows in ((failures, batch.failures), (judgments, batch.judgments)):
-        supersede(
-            connection, table, (*ANSWER_COLUMNS, "slot"), list(rows.values()), only_changed=True
-        )
-    for table, lists in ((checks, batch.checks), (scores, batch.scores)):
-        items = [row for rows in lists.values() for row in rows]
-        supersede(connection, table, (*ANSWER_COLUMNS, "ordinal"), items, only_changed=True)
+    _supersede_changed_outputs(connection, batch.rows(outputs))
+    for table in (failures, judgments, checks, scores):
+        keys = OBSERVATION_KEYS[table]
+        supersede(connection, table, keys, batch.rows(table), only_changed=True)
+    for table, statement in _SHORTEN.items():
         ends = [
             {**_bound_parameters(rows[0]), "b_at": rows[0]["at"], "b_n": len(rows)}
-            for rows in lists.values()
+            for rows in batch.lists[table].values()
         ]
         if ends:  # a shorter list replaces the longer one entirely
-            connection.execute(_SHORTEN[table], ends)
+            connection.execute(statement, ends)
 
 
 def _supersede_changed_outputs(connection: Connection, rows: Sequence[RowValues]) -> None:
@@ -140,18 +140,8 @@ def _supersede_changed_outputs(connection: Connection, rows: Sequence[RowValues]
         return
     for row in rows:
         if not _has_current(connection, outputs, row):  # its judgments belong to another output
-            for table in OBSERVATION_TABLES:
+            for table in OBSERVATION_KEYS:
                 supersede(connection, table, ANSWER_COLUMNS, [row])
-
-
-def _prefer_judgments(connection: Connection, batch: ObservationBatch) -> None:
-    """A judgment supersedes a failure, but a failure never a judgment."""
-    bound = [
-        {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]}
-        for row in (*batch.failures.values(), *batch.judgments.values())
-    ]
-    if bound:
-        connection.execute(_SUPERSEDE_JUDGED_FAILURES, bound)
 
 
 def _bound_parameters(row: RowValues) -> RowValues:
@@ -209,9 +199,9 @@ def forget_failures(
     for key in keys:
         row = find_answer_row(connection, run_no, key)
         # With a failed output everything that was observed of it is superseded.
-        tables: Sequence[Table] = ()
+        tables: Iterable[Table] = ()
         if target_errors and _has_current(connection, outputs, row, outputs.c.is_error):
-            tables = OBSERVATION_TABLES
+            tables = OBSERVATION_KEYS
         elif judge_failures and _has_current(connection, failures, row):
             tables = (failures,)
         if tables:
@@ -262,17 +252,16 @@ _AnswerNumbers = tuple[int, int, int, int]
 class ObservationBatch:
     """The rows of one call; of two with the same key the last is here.
 
-    Cases come with their texts and when they are first seen.
+    Cases come with their texts and when they are first seen. An answer that may be new has the
+    columns of its case as well.
     """
 
     cases: dict[str, tuple[Case, str, str]] = field(default_factory=dict)
-    new_answers: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
     answers: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
-    outputs: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
-    judgments: dict[tuple[_AnswerNumbers, str], RowValues] = field(default_factory=dict)
-    failures: dict[tuple[_AnswerNumbers, str], RowValues] = field(default_factory=dict)
-    checks: dict[_AnswerNumbers, list[RowValues]] = field(default_factory=dict)
-    scores: dict[_AnswerNumbers, list[RowValues]] = field(default_factory=dict)
+    lists: dict[Table, dict[object, list[RowValues]]] = field(
+        default_factory=lambda: {table: {} for table in OBSERVATION_KEYS}
+    )
+    """Rows of each table that only another list of the same key replaces."""
 
     @classmethod
     def of(cls, run_no: int, variants: Mapping[str, int], observed: Sequence[Observation]) -> Self:
@@ -282,6 +271,10 @@ class ObservationBatch:
             batch._take(run_no, variants[each.key.variant], each)
         return batch
 
+    def rows(self, table: Table) -> list[RowValues]:
+        """All rows of a table."""
+        return [row for rows in self.lists[table].values() for row in rows]
+
     def _take(self, run_no: int, variant_no: int, each: Observation) -> None:
         answer = (run_no, each.place, variant_no, each.key.repeat)
         # Rows share these columns; the places are those of `ANSWER_COLUMNS`.
@@ -289,16 +282,14 @@ class ObservationBatch:
         at = time_text(each.at)
         self._take_answer(answer, key, each, at)
         if each.output is not None:
-            self.outputs[answer] = _output_row(key, each.output, at)
+            self.lists[outputs][answer] = [_output_row(key, each.output, at)]
         for judged in each.said:
             row = judge_row(key, judged, at)
-            rows = self.judgments if isinstance(judged, Judgment) else self.failures
-            rows[answer, str(row["slot"])] = row
-        for table, lists, records in (
-            (checks, self.checks, each.checks), (scores, self.scores, each.scores),
-        ):  # fmt: skip
+            table = judgments if isinstance(judged, Judgment) else failures
+            self.lists[table][answer, row["slot"]] = [row]
+        for table, records in ((checks, each.checks), (scores, each.scores)):
             if records:
-                lists[answer] = [
+                self.lists[table][answer] = [
                     record_row(table, record, **key, ordinal=ordinal, at=at)
                     for ordinal, record in enumerate(records)
                 ]
@@ -306,20 +297,19 @@ class ObservationBatch:
     def _take_answer(
         self, answer: _AnswerNumbers, key: RowValues, each: Observation, at: str
     ) -> None:
-        before = self.answers.get(answer)
-        is_done = each.is_done or (before is not None and bool(before["is_done"]))
         case_id = name_text("case id", each.key.case_id)
-        self.answers[answer] = {**key, "case_id": case_id, "is_done": is_done}
+        row = self.answers.setdefault(answer, {**key, "case_id": case_id, "is_done": False})
+        if row["case_id"] != case_id:
+            raise StoreError(_misplaced({**row, "case_id": case_id}, str(row["case_id"])))
+        row["is_done"] = row["is_done"] or each.is_done
         if each.case is not None:
             if each.case.id != case_id:
                 raise StoreError(f"case {each.case.id!r} does not match the answer to {case_id!r}")
             text = record_text(each.case)
             case_key = content_key(text)
             self.cases[case_key] = (each.case, text, at)
-            new = {"case_id": case_id, "case_key": case_key, "begun_at": at}
-            self.new_answers.setdefault(answer, {**key, **new})
-        if answer in self.new_answers:
-            self.new_answers[answer]["is_done"] = is_done
+            if "case_key" not in row:
+                row |= {"case_key": case_key, "begun_at": at}
 
 
 def _output_row(key: RowValues, output: Output, at: str) -> RowValues:

@@ -297,8 +297,14 @@ queue = Table(
 HAS_VARIANT = (variants.c.run_no == answers.c.run_no) & (variants.c.no == answers.c.variant_no)
 """The condition that a variant gave an answer."""
 
-OBSERVATION_TABLES = (outputs, judgments, failures, checks, scores)
-"""The tables of observations."""
+OBSERVATION_KEYS = {
+    outputs: ANSWER_COLUMNS,
+    judgments: (*ANSWER_COLUMNS, "slot"),
+    failures: (*ANSWER_COLUMNS, "slot"),
+    checks: (*ANSWER_COLUMNS, "ordinal"),
+    scores: (*ANSWER_COLUMNS, "ordinal"),
+}
+"""The tables of observations, and the columns by which one supersedes another."""
 
 blind_comparisons = Table(
     "comparisons",
