@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 def calibration_document(report: CalibrationReport) -> Document:
     """A calibration: whether the judge can be relied on, and every figure behind the answer."""
-    parts = shown_criteria(report)
+    parts = _shown_criteria(report)
     own = [part for part in parts if part.name != _ALL_CRITERIA]
     is_pairwise = report.kind == "pairwise"
     choices = _PREFERENCE_WORDS if is_pairwise else None
@@ -99,12 +99,12 @@ def _conclusion(report: CalibrationReport) -> Conclusion:
     found = report.stand_in
     question, tone = "Can this judge replace a human annotator?", _STAND_IN_TONES[found.answer]
     if len(report.criteria) > 1:  # the reason names the answer of each
-        return Conclusion(f"{question} {found.reason[:1].upper()}{found.reason[1:]}", tone)
+        return Conclusion(f"{question} {found.reason[:1].upper()}{found.reason[1:]}.", tone)
     answer = _SUBSTITUTION_WORDS[found.answer].capitalize()
     return Conclusion(f"{question} {answer}: {found.reason}.", tone)
 
 
-def shown_criteria(report: CalibrationReport) -> list[CriterionCalibration]:
+def _shown_criteria(report: CalibrationReport) -> list[CriterionCalibration]:
     """The criteria, and after several of them all together and the whole output."""
     parts = list(report.criteria.values())
     for extra in (report.pooled, report.overall):
@@ -144,7 +144,8 @@ def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
         same = rate_cell(found.exact) if part.confusion is not None else numbers.DASH
         bias = difference_cell(part.leniency.bias)
         rows.append((part.name, f"{part.n:,}", agreement, same, bias))
-    notes = ["kappa: agreement beyond chance, weighted by distance; 1 is full, 0 is chance"]
+    weights = "" if all(part.categories for part in parts) else ", weighted by distance"
+    notes = [f"kappa: agreement beyond chance{weights}; 1 is full, 0 is chance"]
     if any(isnan(part.agreement.kappa_quadratic.value) for part in parts):
         notes.append("c: concordance, where the scale has no levels")
     if parts[0].n_judge_missing:
@@ -269,6 +270,7 @@ def correction_table(
         if isnan(found.corrected.value):
             notes.append(f"{name}: not corrected: {found.corrected.reason}")
         notes += found.warnings
+    notes.append("labels saved: further labels that the judge replaces")
     lead = ["", "judge alone"] if level is None else ["", "labelled", f"judge alone, {level:g} %"]
     columns = text_columns(*lead, "corrected", "labels alone", "labels saved")
     return Table(columns, tuple(rows), title, tuple(dict.fromkeys(notes)))

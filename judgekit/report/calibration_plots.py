@@ -32,7 +32,8 @@ def calibration_plots(
     for part in parts:
         plots: list[Plot] = []
         aligned = report.aligned.get(part.name)
-        if aligned is not None and report.kind == "pointwise":
+        # Categories have no order, and so neither differences nor a diagonal.
+        if aligned is not None and report.kind == "pointwise" and not part.categories:
             plots += [_scatter_plot(aligned, part), _difference_plot(aligned, part)]
         if part.trust is not None:
             plots += [_reliability_plot(part.trust), _risk_plot(part.trust)]

@@ -9,10 +9,11 @@ from judgekit.report.calibration import correction_table
 from judgekit.report.comparison import decision_conclusion
 from judgekit.report.document import (
     Document,
-    LabelledText,
     Lines,
+    Section,
     count_lines,
     difference_cell,
+    not_empty,
     rate_cell,
     some_names,
 )
@@ -38,21 +39,15 @@ def with_human_labels(document: Document, found: LabelledComparison, a: str, b: 
         level=100 * (1 - found.decision.alpha),
         as_cell=difference_cell if found.is_scores else rate_cell,
     )
+    some = some_names(found.not_judged, found.n_not_judged)
+    what = f"of outputs that are not compared: {some}"
+    lines = count_lines("left out", found.n_not_judged, "label", what)
+    lines += [("note", note) for note in found.notes]
+    intro = decision_conclusion(found.judge_decision, a, b).text
+    alone = Section("The judge alone", document.blocks, intro)
     return replace(
         document,
         conclusion=decision_conclusion(found.decision, a, b),
-        blocks=(table, Lines(tuple(_lines(found, a, b))), *document.blocks),
+        blocks=not_empty((table, Lines(tuple(lines)), alone)),
         data=data,
     )
-
-
-def _lines(found: LabelledComparison, a: str, b: str) -> list[LabelledText]:
-    alone = decision_conclusion(found.judge_decision, a, b).text
-    some = some_names(found.not_judged, found.n_not_judged)
-    return [
-        ("judge alone", alone),
-        *count_lines(
-            "left out", found.n_not_judged, "label", f"of outputs that are not compared: {some}"
-        ),
-        *(("note", note) for note in found.notes),
-    ]

@@ -190,14 +190,11 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
-    """Blocks that few readers need: folded on a page, and in a terminal only with -v."""
-
-    summary: str
-    blocks: tuple[Block, ...]
+class Details(Section):
+    """A section that few readers need: folded on a page, and in a terminal only with -v."""
 
 
-Block = Table | Lines | Notes | Passage | Entries | Plot | Section | Details
+Block = Table | Lines | Notes | Passage | Entries | Plot | Section
 """What a document is made of."""
 
 
@@ -308,7 +305,7 @@ def _is_empty(block: Block) -> bool:
     match block:
         case Table(rows=()) | Lines(rows=()) | Notes(lines=()) | Entries(entries=()):
             return True
-        case Section(blocks=()) | Details(blocks=()):
+        case Section(blocks=()):
             return True
     return False
 

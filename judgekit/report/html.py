@@ -66,7 +66,11 @@ def _environment() -> Environment:
 
 def _finalize(value: object) -> object:
     """Text without control and direction characters, which escaping alone would let through."""
-    return printable(value) if type(value) is str else value
+    if type(value) is not str:
+        return value
+    # Leading spaces are our indent, which a browser would drop.
+    indent = len(value) - len(value.lstrip(" "))
+    return "\N{NO-BREAK SPACE}" * indent + printable(value)
 
 
 def _basis(estimate: Estimate) -> str:
@@ -81,6 +85,8 @@ def _basis(estimate: Estimate) -> str:
 _WIDTH, _HEIGHT = 360, 280
 # On the left there is room for a tick of six characters beside the rotated title of the axis.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 12, 40
+# A large dot at the end of a scale must not cover the tick beside it.
+_INSET = 10
 _N_TICKS = 5
 _DOT = 2.5
 
@@ -109,8 +115,8 @@ def draw_plot(figure: Plot) -> dict[str, object]:
     return {
         "dots": dots,
         "lines": lines,
-        "x_ticks": _ticks(figure.x, _LEFT, right),
-        "y_ticks": _ticks(figure.y, bottom, _TOP),
+        "x_ticks": _ticks(figure.x, _LEFT + _INSET, right - _INSET),
+        "y_ticks": _ticks(figure.y, bottom - _INSET, _TOP + _INSET),
         "key": key if len(key) > 1 else [],
         "width": _WIDTH,
         "height": _HEIGHT,
@@ -135,8 +141,8 @@ def _place(point: Point, x: Axis, y: Axis) -> Point:
     # The y axis of SVG points down, that of a plot up.
     right = min(1.0, max(0.0, (point[0] - x.low) / (x.high - x.low)))
     up = min(1.0, max(0.0, (point[1] - y.low) / (y.high - y.low)))
-    wide, tall = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
-    return _LEFT + right * wide, _HEIGHT - _BOTTOM - up * tall
+    wide, tall = _WIDTH - _LEFT - _RIGHT - 2 * _INSET, _HEIGHT - _TOP - _BOTTOM - 2 * _INSET
+    return _LEFT + _INSET + right * wide, _HEIGHT - _BOTTOM - _INSET - up * tall
 
 
 _BAR_WIDTH, _BAR_HEIGHT, _BAR_EDGE = 240, 22, 6

@@ -128,14 +128,17 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     rows = [
         *_answer_lines(plan),
         *_judging_lines(plan),
-        *_limit(plan),
+        *_frozen_lines(plan),
         *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
         *(("assumed", text) for text in _assumptions(plan)),
     ]
-    tone = "neutral" if plan.max_cost_usd is None else _TONES.get(plan.sufficiency, "neutral")
+    # Whether the limit suffices; without one a price is neither good nor bad.
+    tone, limit = _TONES.get(plan.sufficiency, "neutral"), ""
+    if plan.max_cost_usd is not None and plan.sufficiency is not None:
+        limit = f" --max-cost {compact_usd(plan.max_cost_usd)} {_limit_words(plan)}."
     return Document(
         title=_headline(plan),
-        conclusion=Conclusion(f"Price: {_money(plan)}. Time: {_time(plan)}.", tone),
+        conclusion=Conclusion(f"Price: {_money(plan)}. Time: {_time(plan)}.{limit}", tone),
         blocks=not_empty((
             Notes(tuple(_scope_lines(plan))),
             _models_table(plan),
@@ -145,7 +148,6 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     )  # fmt: skip
 
 
-# Whether the limit suffices; without one a price is neither good nor bad.
 _TONES: dict[str | None, Tone] = {"at_most": "pass", "likely": "inconclusive", "short": "fail"}
 
 
@@ -287,23 +289,24 @@ def _money(plan: SuitePlan) -> str:
     return f"{least}{interval}{unknown if unpriced else ''}{saved}"
 
 
-def _limit(plan: SuitePlan) -> list[LabelledText]:
-    if plan.is_frozen:
-        n = sum(model.likely.calls for model in plan.models)
-        replies = numbers.format_count(n, "reply is", "replies are")
-        missing = f"{replies} not cached: the run would exit with code 6"
-        return [("frozen", f"no calls are made; {missing if n else 'every reply is cached'}")]
-    if plan.max_cost_usd is None or plan.sufficiency is None:
-        return []
+def _frozen_lines(plan: SuitePlan) -> list[LabelledText]:
+    n = sum(model.likely.calls for model in plan.models)
+    replies = numbers.format_count(n, "reply is", "replies are")
+    missing = f"{replies} not cached: the run would exit with code 6"
+    words = f"no calls are made; {missing if n else 'every reply is cached'}"
+    return [("frozen", words)] if plan.is_frozen else []
+
+
+def _limit_words(plan: SuitePlan) -> str:
+    """Whether the limit of the price suffices."""
     is_cascade = plan.combine == "cascade"
-    likely = "suffices without escalation" if is_cascade else "likely suffices"
+    if plan.sufficiency == "at_most":
+        return "suffices in any case"
+    if plan.sufficiency == "likely":
+        likely = "suffices without escalation" if is_cascade else "likely suffices"
+        return f"{likely}, but not for the upper bound"
     short = "does not suffice even without escalation" if is_cascade else "likely does not suffice"
-    words = {
-        "at_most": "suffices in any case",
-        "likely": f"{likely}, but not for the upper bound",
-        "short": f"{short}: the run would stop with exit code 5 and could be resumed",
-    }[plan.sufficiency]
-    return [("limit", f"--max-cost {compact_usd(plan.max_cost_usd)} {words}")]
+    return f"{short}: the run would stop with exit code 5 and could be resumed"
 
 
 def _time(plan: SuitePlan) -> str:

@@ -177,22 +177,15 @@ def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
 @_print_block.register(Section)
 def _print_section(block: Section, console: Console, *, verbose: bool) -> None:
     # A heading over nothing but plots would stand alone: a terminal draws none.
-    if all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro:
+    is_drawing = all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro
+    # Few readers need details, and what fills the screen hides the conclusion.
+    if is_drawing or (isinstance(block, Details) and not verbose):
         return
     _print_title(console, block.title)
     if block.intro:
         console.print(HangingText(_text(block.intro, TONE_STYLES[block.tone]), margin=2))
     for inner in block.blocks:
         _print_block(inner, console, verbose=verbose)
-
-
-# Few readers need details, and what fills the screen hides the conclusion.
-@_print_block.register(Details)
-def _print_details(block: Details, console: Console, *, verbose: bool) -> None:
-    if verbose:
-        _print_title(console, block.summary)
-        for inner in block.blocks:
-            _print_block(inner, console, verbose=verbose)
 
 
 @_print_block.register(Table)
