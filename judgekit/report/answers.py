@@ -1,30 +1,33 @@
-"""Builds the document of one case of a run: its input, and each answer with all judgments of it.
+"""Builds the document of one case of a run, and the list of answers that did not pass.
 
-Answers in a list, a few lines each, are in `run`.
+The figures of a run are in `run`.
 """
 
 from __future__ import annotations
 
+import heapq
 import json
 from typing import TYPE_CHECKING
 
+from judgekit.judge import HEURISTIC
 from judgekit.prompts import judged_text, steps_text, to_text
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     PASS_TONES,
     Block,
     Conclusion,
+    Details,
     Document,
     Entries,
     Entry,
     Notes,
     Passage,
     Section,
+    Tone,
     not_empty,
 )
 from judgekit.report.message import FOLDED_CHARACTERS
 from judgekit.report.numbers import format_decimal
-from judgekit.report.run import ANSWER_WORDS, answer_headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from judgekit.records import (
         AssertionResult,
         Case,
+        CaseResult,
         EmbeddingUsage,
         JsonObject,
         JudgeFailure,
@@ -45,6 +49,16 @@ if TYPE_CHECKING:
 _PASS_WORDS = {True: "passes", False: "fails", None: "open"}
 _QUOTE_WORDS = {"exact": "", "normalized": " (but for white space)", None: " (not in the output)"}
 _EARLIER_LENGTH = 160
+_MOST_WORST = 5
+_MESSAGE_LENGTH = 220
+_QUOTE_LENGTH = 100
+
+ANSWER_WORDS: dict[bool | None, tuple[str, Tone]] = {
+    True: ("pass", "pass"),
+    False: ("fail", "fail"),
+    None: ("open", "inconclusive"),
+}
+"""The badge of an answer and its colour."""
 
 
 def case_document(
@@ -78,8 +92,8 @@ def _conclusion(answers: Sequence[Outcome]) -> Conclusion:
     words = {True: "passes", False: "fails", None: "is undecided"}
     texts = []
     for answer in answers:
-        repeat = f" #{answer.result.repeat + 1}" if answer.result.repeat else ""
-        texts.append(f"{answer.result.variant}{repeat} {words[answer.passed]}")
+        name = message.with_repeat(answer.result.variant, answer.result.repeat)
+        texts.append(f"{name} {words[answer.passed]}")
     # Variants differ: one colour for all of them would be wrong for some.
     verdicts = {answer.passed for answer in answers}
     tone = PASS_TONES[verdicts.pop()] if len(verdicts) == 1 else "neutral"
@@ -192,7 +206,7 @@ def _failure_entry(failure: JudgeFailure) -> Entry:
 
 
 def _judge_name(judgment: Judgment | JudgeFailure) -> str:
-    return judgment.judge + (f" #{judgment.repeat + 1}" if judgment.repeat else "")
+    return message.with_repeat(judgment.judge, judgment.repeat)
 
 
 def _judge_cost(judgment: Judgment | JudgeFailure) -> str:
@@ -251,3 +265,93 @@ def answer_json(
             for one in earlier
         ]
     return whole
+
+
+class RunAnswers:
+    """The answers that a run's document shows, chosen while all of them are read."""
+
+    def __init__(self, *, most: int = _MOST_WORST, lists_all: bool = False) -> None:
+        self._most = most
+        self._all: list[Entry] | None = [] if lists_all else None
+        self._n_not_passed = 0
+        self._n_read = 0
+        # A run may be larger than memory: of the answers that did not pass only the worst stay.
+        self._worst: list[tuple[float, int, Outcome]] = []
+
+    def take(self, answer: Outcome) -> None:
+        """Take one answer into account."""
+        self._n_read += 1
+        if self._all is not None:
+            self._all.append(answer_entry(answer))
+        # An error is no bad answer, and an unfinished one may still pass.
+        is_judged = answer.result.output.error is None and answer.result.is_done
+        if answer.passed is True or not is_judged:
+            return
+        self._n_not_passed += 1
+        value = answer.verdict.value_high if answer.verdict is not None else answer.value or 0.0
+        heapq.heappush(self._worst, (-value, -self._n_read, answer))
+        if len(self._worst) > self._most:
+            heapq.heappop(self._worst)
+
+    def blocks(self) -> tuple[Block, ...]:
+        """The worst answers, and all of them where they were listed."""
+        n = len(self._worst)
+        note = f"{n} of {self._n_not_passed:,}; all with -v" if self._n_not_passed > n else ""
+        worst = [one for *_, one in sorted(self._worst, key=lambda row: (-row[0], -row[1]))]
+        return not_empty((
+            Entries(tuple(map(answer_entry, worst)), "Not passed", note),
+            Details("All answers", not_empty([Entries(tuple(self._all or ()))])),
+        ))  # fmt: skip
+
+
+def answer_entry(answer: Outcome) -> Entry:
+    """An answer, with the assertions that fail and what each judgment says."""
+    result = answer.result
+    lines = []
+    if result.output.error is not None:
+        lines.append(f"no output: {message.printable(result.output.error, _MESSAGE_LENGTH)}")
+    lines += [
+        f"{check.type} {'error' if check.passed is None else 'fails'}: "
+        f"{message.one_line(check.error or check.message, _MESSAGE_LENGTH)}"
+        for check in result.checks
+        if check.passed is not True
+    ]
+    lines += [
+        message.one_line(part.message, _MESSAGE_LENGTH)
+        for part in (() if answer.outcome is None else answer.outcome.parts)
+        # Semantic similarity is a strategy of its own and has no assertion above.
+        if part.strategy == "semantic_sim" and part.passed is not True
+    ]
+    lines += _judgment_lines(result)
+    badge, tone = ANSWER_WORDS[answer.passed]
+    return Entry(answer_headline(answer), tuple(lines), badge, tone)
+
+
+def _judgment_lines(result: CaseResult) -> list[str]:
+    lines = []
+    for judgment in result.judgments:
+        # The heuristic judge repeats the messages of the assertions, which are listed already.
+        if judgment.source == "heuristic":
+            continue
+        score = f"{judgment.criterion} {numbers.format_score(judgment)}"
+        lines.append(f"{score}: {message.printable(judgment.rationale, _MESSAGE_LENGTH)}")
+        for piece in judgment.evidence[:1]:
+            missing = "" if piece.found else " (not in the output)"
+            lines.append(f"“{message.printable(piece.quote, _QUOTE_LENGTH)}”{missing}")
+    return lines + [
+        f"{one.criterion}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
+        for one in result.failures
+        if one.judge != HEURISTIC
+    ]
+
+
+def answer_headline(answer: Outcome) -> str:
+    """Which answer it is: case, variant, repeat and value."""
+    result, verdict = answer.result, answer.verdict
+    parts = [result.case.id, message.with_repeat(result.variant, result.repeat)]
+    if answer.value is not None:
+        parts.append(f"{answer.value:.2f}")
+    if verdict is not None and verdict.uncalibrated is not None:
+        own = numbers.format_decimal(verdict.uncalibrated.value)
+        parts.append(f"calibrated, judge's own {own}")
+    return ", ".join(part for part in parts if part)

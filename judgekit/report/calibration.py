@@ -1,16 +1,19 @@
 """Builds the document of a calibration: agreement, correction, confidence, disagreements.
 
+A comparison with human labels has its corrected figures from here too.
+
 The plots are in `calibration_plots`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from judgekit.report import message, numbers
 from judgekit.report.calibration_plots import calibration_plots
+from judgekit.report.comparison import decision_conclusion
 from judgekit.report.document import (
     MIN_SEGMENT_CASES,
     Block,
@@ -21,6 +24,7 @@ from judgekit.report.document import (
     Entries,
     Entry,
     Lines,
+    Section,
     Table,
     Tone,
     count_lines,
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
         CriterionCalibration,
         Disagreement,
         LabelBudget,
+        LabelledComparison,
         Review,
         StandInAnswer,
         Trust,
@@ -274,6 +279,37 @@ def correction_table(
     lead = ["", "judge alone"] if level is None else ["", "labelled", f"judge alone, {level:g} %"]
     columns = text_columns(*lead, "corrected", "labels alone", "labels saved")
     return Table(columns, tuple(rows), title, tuple(dict.fromkeys(notes)))
+
+
+def with_human_labels(document: Document, found: LabelledComparison, a: str, b: str) -> Document:
+    """The document of a comparison with the figures that are corrected by human labels."""
+
+    def data() -> dict[str, object]:
+        judged = cast("dict[str, object]", document.data())
+        fields = asdict(found)
+        # What decides is where readers of the JSON look for it; the judge's own is kept beside.
+        return judged | {"decision": fields.pop("decision"), "human_labels": fields}
+
+    overall = {} if found.whole is None else {"overall": found.whole}
+    measure = "B - A" if found.is_scores else "A's share of wins"
+    table = correction_table(
+        overall | dict(found.criteria),
+        f"{measure}, corrected by human labels: the overall figure decides",
+        level=100 * (1 - found.decision.alpha),
+        as_cell=difference_cell if found.is_scores else rate_cell,
+    )
+    some = some_names(found.not_judged, found.n_not_judged)
+    what = f"of outputs that are not compared: {some}"
+    lines = count_lines("left out", found.n_not_judged, "label", what)
+    lines += [("note", note) for note in found.notes]
+    intro = decision_conclusion(found.judge_decision, a, b).text
+    alone = Section("The judge alone", document.blocks, intro)
+    return replace(
+        document,
+        conclusion=decision_conclusion(found.decision, a, b),
+        blocks=not_empty((table, Lines(tuple(lines)), alone)),
+        data=data,
+    )
 
 
 def _segment_tables(

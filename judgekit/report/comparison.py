@@ -245,10 +245,8 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         *(("measured", message.printable(note)) for note in compared.notes),
     ]
     if compared.bounds is not None and compared.value is not None:
-        low, high = compared.bounds
-        lines.append(
-            ("bounds", f"B - A would be {low:+.3f} to {high:+.3f} depending on the missing values")
-        )
+        bounds = "{:+.3f} to {:+.3f}".format(*compared.bounds)
+        lines.append(("bounds", f"B - A would be {bounds} depending on the missing values"))
     if compared.anytime is not None:
         lines += _sequence_lines(compared.anytime)
     return Document(
@@ -341,10 +339,9 @@ def panel_lines(panel: PanelFigures) -> list[LabelledText]:
     """How far the judges agree, and which of them are unreliable."""
     # Agreement is also high where one winner is frequent: alpha corrects for that chance.
     agreed = numbers.format_share(panel.agreed)
-    alpha = panel.alpha
-    beyond = (
-        "" if alpha is None or isnan(alpha.value) else f" ({numbers.format_mean(alpha)} by alpha)"
-    )
+    beyond = ""
+    if panel.alpha is not None and not isnan(panel.alpha.value):
+        beyond = f" ({numbers.format_mean(panel.alpha)} by alpha)"
     lines = [("panel", f"each judge has one vote; two judges agree on {agreed} of winners{beyond}")]
     names = _short_judge_names(one.judge for one in panel.judges)
     for one in panel.judges:
@@ -397,11 +394,9 @@ _TIES = {
 def ranking_document(summary: RankingSummary) -> Document:
     """A ranking: who is first, strengths with intervals, and who won against whom."""
     rubric = summary.questioned.rubric or ""
-    counts = (
-        f"{numbers.format_count(len(summary.sides), 'variant')}, "
-        f"{numbers.format_count(summary.n_comparisons, 'comparison')} on "
-        f"{numbers.format_count(summary.n_cases, 'case')}"
-    )
+    sides = numbers.format_count(len(summary.sides), "variant")
+    made = numbers.format_count(summary.n_comparisons, "comparison")
+    counts = f"{sides}, {made} on {numbers.format_count(summary.n_cases, 'case')}"
     panel, is_small = summary.questioned.panel, len(summary.sides) <= _MOST_IN_MATRIX
     blocks: list[Block | None] = [
         _strengths(summary),

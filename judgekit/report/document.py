@@ -7,16 +7,13 @@ make foreign text safe.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from judgekit.atomic_write import write_text_atomically
 from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from judgekit.stats.estimate import Estimate
 
@@ -308,29 +305,3 @@ def _is_empty(block: Block) -> bool:
         case Section(blocks=()):
             return True
     return False
-
-
-REPORT_SUFFIXES = (".json", ".md", ".html")
-"""The file types of a document."""
-
-
-def document_data(document: Document) -> object:
-    """The data of a document as JSON types."""
-    # JSON has no nan: what is undefined is null, never 0.
-    return numbers.nan_to_null(document.data())
-
-
-def write_document(path: Path, document: Document) -> None:
-    """Write a document; the file is replaced as a whole or not at all."""
-    suffix = path.suffix.lower()
-    if suffix == ".html":
-        from judgekit.report.html import render_html  # noqa: PLC0415 - Jinja, only for pages
-
-        text = render_html(document)
-    elif suffix == ".md":
-        from judgekit.report.markdown import render_markdown  # noqa: PLC0415
-
-        text = render_markdown(document)
-    else:
-        text = json.dumps(document_data(document), ensure_ascii=False, indent=2) + "\n"
-    write_text_atomically(path, text)

@@ -77,6 +77,11 @@ def one_line(message: str, limit: int | None = None) -> str:
     return printable("; ".join(line.strip() for line in message.splitlines()), limit)
 
 
+def with_repeat(name: str, repeat: int) -> str:
+    """The name of a variant or a judge, and which repeat it is, counted from 1."""
+    return f"{name} #{repeat + 1}" if repeat else name
+
+
 def _escaped(text: str) -> str:
     # An output may hold escape sequences, or direction marks that show one text as another.
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

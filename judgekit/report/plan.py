@@ -204,9 +204,8 @@ def _scope_lines(plan: SuitePlan) -> list[str]:
     parts = [f"{n:,} {word}" for n, word in reasons if n]
     lines = [f"cases left out: {', '.join(parts)}"] if parts else []
     if plan.is_scaled:
-        lines.append(
-            f"estimated from {plan.n_counted:,} cases drawn at random; counts are scaled up"
-        )
+        counted = f"{plan.n_counted:,} cases drawn at random"
+        lines.append(f"estimated from {counted}; counts are scaled up")
     if plan.n_done:
         lines.append(f"done already in this run: {numbers.format_count(plan.n_done, 'answer')}")
     return lines
@@ -283,10 +282,10 @@ def _money(plan: SuitePlan) -> str:
     if plan.own_usd and plan.models:
         interval += f", {compact_usd(plan.own_usd)} of it outside these models"
     unpriced = list(dict.fromkeys(m.model for m in plan.models if m.most.price_usd is None))
-    unknown = (
-        f" and what {compact_names(unpriced, 'models')} costs (give it in the suite's `prices`)"
-    )
-    return f"{least}{interval}{unknown if unpriced else ''}{saved}"
+    if unpriced:
+        models = compact_names(unpriced, "models")
+        interval += f" and what {models} costs (give it in the suite's `prices`)"
+    return f"{least}{interval}{saved}"
 
 
 def _frozen_lines(plan: SuitePlan) -> list[LabelledText]:

@@ -295,7 +295,9 @@ def test_unordered_categories_have_no_plot_of_differences_and_no_weighted_kappa(
         conclude(rubric, [make_judgment(raw=1 + n % 3, value=n % 3 / 2)], case_id=f"c{n}")
         for n in range(12)
     ]
-    rows = [{"case_id": f"c{n}", "annotator": "ada", "raw": 1 + n % 2} for n in range(12)]
+    rows: list[dict[str, Any]] = [
+        {"case_id": f"c{n}", "annotator": "ada", "raw": 1 + n % 2} for n in range(12)
+    ]
     options = CalibrationOptions(categories=True)
     document = calibration_document(jk.calibrate(said, rows, rubric=rubric, options=options))
     page = render_html(document)
