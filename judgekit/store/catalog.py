@@ -370,7 +370,7 @@ def _rubric_keys(rubric: str) -> Select[tuple[str]]:
 
 
 def _judged_by(rubric: str, of_run: ColumnElement[bool]) -> ColumnElement[bool]:
-    """The condition that a rubric judges a case; `of_run` says so of those that name none."""
+    """The condition that a rubric judges a case; `of_run` is that of the cases which name none."""
     # A rubric of the case comes first; only a case without one is judged by that of its runs.
     named = or_(
         cases.c.rubric_key.in_(_rubric_keys(rubric)), cases.c.rubric_name == lookup_text(rubric)

@@ -107,9 +107,9 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    options = location.url.query.get("options", ())
-    given = [options] if isinstance(options, str) else options
-    wait = f"-c lock_timeout={int(patience_s * 1000)}"
+    own_options = location.url.query.get("options", ())
+    options = [own_options] if isinstance(own_options, str) else [*own_options]
+    options.append(f"-c lock_timeout={int(patience_s * 1000)}")
     try:
         return create_engine(
             location.url,
@@ -117,7 +117,7 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
             pool_pre_ping=True,
             # A run reads its parts one after the other; they must be of the same moment.
             isolation_level="REPEATABLE READ",
-            connect_args={"options": " ".join([*given, wait])},
+            connect_args={"options": " ".join(options)},
         )
     except ModuleNotFoundError as error:
         raise SettingsError(
