@@ -12,12 +12,10 @@ import os
 import sqlite3
 import stat
 import threading
-import time
 import warnings
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
-from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +23,6 @@ import diskcache
 
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import (
-    COUNTS_ROW,
-    CacheRows,
     CacheWarning,
     DamagedEntryError,
     WriteFailedError,
@@ -38,7 +34,7 @@ from judgekit.models.cache.sqlite import (
     SELECT_TEXT,
     DamagedFileError,
     ReadOnlyRows,
-    RowReader,
+    SqlRows,
     fetch_all,
     is_corruption,
     recover_rows,
@@ -46,7 +42,9 @@ from judgekit.models.cache.sqlite import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
+
+    from judgekit.models.cache.sqlite import Execute
 
 _BATCH = 500
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
@@ -87,7 +85,7 @@ class DiskCache(ReplyCache):
             if place.identity() is None:
                 raise StoreError(f"there is no cache in {place.path}")
             place.check_owner()
-            rows: CacheRows = _open_read_only(place, "the cache was opened read-only")
+            rows: SqlRows = _open_read_only(place, "the cache was opened read-only")
             locks: LocalKeyLocks = LocalKeyLocks()
             goes_on = True
         else:
@@ -114,14 +112,6 @@ DISKCACHE_SETTINGS: dict[str, int | str] = {
 opens the folder can change them."""
 
 BUSY_TIMEOUT_S = 30.0
-
-# What `Cache.set` does in two statements; there is no old file to clean up.
-_UPSERT = (
-    "INSERT INTO Cache (key, raw, store_time, access_time, mode, value)"
-    " VALUES (?, 1, ?, ?, ?, ?) ON CONFLICT (key, raw) DO UPDATE SET"
-    " store_time = excluded.store_time, access_time = excluded.access_time, mode = excluded.mode,"
-    " value = excluded.value, filename = NULL, expire_time = NULL, tag = NULL, size = 0"
-)
 
 
 class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
@@ -157,8 +147,8 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
         """Nothing: this cache has no files, so a file name in a row is another program's."""
 
 
-class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskcache has no types
-    """Named text in one SQLite file; see `judgekit.models.cache.entries.CacheRows`."""
+class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
+    """The rows of one SQLite file."""
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -185,45 +175,22 @@ class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskca
     execute = diskcache.Cache._sql  # noqa: SLF001 - diskcache's own way to this thread's connection
     """Runs one statement on the connection of this thread."""
 
-    def write(self, rows: Mapping[str, str]) -> None:
-        with self._writing():
-            now = time.time()
-            for name, text in rows.items():
-                self._sql(_UPSERT, (name, now, now, MODE_RAW, text))
-
-    def remove(self, names: Sequence[str]) -> None:
-        """One transaction, and no file is touched."""
-        with self._writing():
-            for name in names:
-                self._sql("DELETE FROM Cache WHERE key = ? AND raw = 1", (name,))
-
-    def clear(self) -> None:
-        """Files named in other programs' rows are left alone."""
-        with self._writing():
-            self._sql("DELETE FROM Cache")
-
-    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        with self._writing():
-            try:
-                present = self.text(COUNTS_ROW)
-            except DamagedEntryError:
-                present = None
-            self.set(COUNTS_ROW, text_of(present))
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def change(self, action: Callable[[Execute], None]) -> None:
         with _map_write_errors("written"):
             try:
                 with self.transact():
-                    yield
+                    action(self._sql)
             except sqlite3.Error:
                 # A commit that fails may leave the transaction open, which would fail the next.
                 if self._con.in_transaction:
                     self._sql("ROLLBACK")
                 raise
 
+    def close(self) -> None:
+        diskcache.Cache.close(self)
+
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        return fetch_all(self, statement, values)
+        return fetch_all(self._sql, statement, values)
 
 
 @contextmanager
@@ -241,7 +208,7 @@ def _map_write_errors(what: str) -> Iterator[None]:
         raise WriteFailedError(f"the cache could not be {what}: {cause}") from error
 
 
-class SqliteRows(RowReader):
+class SqliteRows(SqlRows):
     """The rows of a database that is set aside when it is found damaged, and replaced by a new one.
 
     Another process may set the file aside while this one has it open. Every write is therefore
@@ -270,29 +237,17 @@ class SqliteRows(RowReader):
         """It repairs nothing."""
         return self._rows.problems()
 
-    def write(self, rows: Mapping[str, str]) -> None:
-        self._write_checked(methodcaller("write", rows))
-
-    def remove(self, names: Sequence[str]) -> None:
-        self._write_checked(methodcaller("remove", names))
-
-    def clear(self) -> None:
-        self._write_checked(methodcaller("clear"))
-
-    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        self._write_checked(methodcaller("add_counts", text_of))
-
     def close(self) -> None:
         self._rows.close()
 
-    def _write_checked(self, action: Callable[[DiskcacheRows], None]) -> None:
+    def change(self, action: Callable[[Execute], None]) -> None:
         while True:
             rows = self._rows
             try:
-                action(rows)
+                rows.change(action)
             except DamagedFileError as error:
                 self._reopen(rows, error)
-                action(self._rows)
+                self._rows.change(action)
             # Compared by device and inode: a database that was replaced has the same path.
             if self._place.identity() == self._identity:
                 return
@@ -302,10 +257,10 @@ class SqliteRows(RowReader):
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         rows = self._rows
         try:
-            return fetch_all(rows, statement, values)
+            return fetch_all(rows.execute, statement, values)
         except DamagedFileError as error:
             self._reopen(rows, error)
-            return fetch_all(self._rows, statement, values)
+            return fetch_all(self._rows.execute, statement, values)
 
     def _reopen(self, rows: DiskcacheRows, damage: DamagedFileError | None) -> None:
         with self._lock:
@@ -356,7 +311,7 @@ class SqliteRows(RowReader):
         return rows, place.identity()
 
 
-def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
+def _open_writable(place: CacheFolder) -> tuple[SqlRows, LocalKeyLocks, bool]:
     try:
         place.prepare()
         return SqliteRows(place), FileKeyLocks(place.lock_file), False
@@ -373,7 +328,7 @@ def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
         # disk it must stop at the first reply that cannot be stored.
         goes_on = number in _FORBIDDEN or any(words in str(error) for words in _READ_ONLY)
         reason = str(error)
-    rows: CacheRows = ReadOnlyRows(None, immutable=False, reason=reason)
+    rows: SqlRows = ReadOnlyRows(None, immutable=False, reason=reason)
     try:
         if place.identity() is not None:
             rows = _open_read_only(place, reason)
