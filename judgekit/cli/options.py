@@ -29,7 +29,7 @@ from judgekit.datasets import (
     command_options,
 )
 from judgekit.errors import SettingsError
-from judgekit.models import transport_names
+from judgekit.models import TRANSPORTS
 from judgekit.records import Record
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
-_REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {"transport": transport_names}
-"""Settings whose choices are what is registered, not a list in their type."""
+# `models` is a layer above the settings, whose types cannot list its transports.
+_CHOICES = {"transport": TRANSPORTS}
 
 
 def option(
@@ -287,7 +287,7 @@ def _click_option(
 def _click_type(name: str, field: FieldInfo) -> click.ParamType[Any]:
     if kind := next((one for one in field.metadata if isinstance(one, click.ParamType)), None):
         return kind
-    if words := choices_of(field) or _REGISTERED.get(name, tuple)():
+    if words := choices_of(field) or _CHOICES.get(name):
         return click.Choice(words)
     kinds = {field.annotation, *get_args(field.annotation)}
     if Path in kinds:

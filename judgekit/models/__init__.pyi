@@ -61,5 +61,5 @@ from .tokens import (
     count_tokens as count_tokens,
 )
 from .transport import (
-    transport_names as transport_names,
+    TRANSPORTS as TRANSPORTS,
 )

@@ -12,11 +12,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import ModelError
-from judgekit.models.credentials import OWN_ENDPOINT_KEYS, endpoint_label
+from judgekit.models.credentials import endpoint_label
 from judgekit.models.error_mapping import ProviderFault
 from judgekit.models.factory import Connection, connect
 from judgekit.models.request import ModelReply, ModelRequest
-from judgekit.models.transports import DirectModel, LitellmModel
+from judgekit.models.transport import open_model
+from judgekit.models.transports import LitellmModel
 from judgekit.records import EmbeddingUsage, JsonObject, Usage
 
 if TYPE_CHECKING:
@@ -44,11 +45,7 @@ class EmbeddingModel:
         self.name = model
         provider = model.partition("/")[0]
         self._label = endpoint_label(provider, api_base)
-        self._inner = (
-            LitellmModel(model, api_base=api_base, timeout_s=timeout_s)
-            if api_base is None or provider not in OWN_ENDPOINT_KEYS
-            else DirectModel(model, api_base=api_base, timeout_s=timeout_s)
-        )
+        self._inner = open_model("auto", model, api_base=api_base, timeout_s=timeout_s)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer a request with the vector of its last message."""

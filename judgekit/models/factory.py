@@ -19,7 +19,7 @@ from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
 from judgekit.models.request import Model, ModelReply, ModelRequest, close_model
-from judgekit.models.transport import AUTO_TRANSPORT, open_model
+from judgekit.models.transport import open_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,7 +86,7 @@ def connect(
     max_retries: int = 5,
     frozen: bool = False,
     refresh: Refresh = False,
-    transport: str | None = AUTO_TRANSPORT,
+    transport: str = "auto",
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Connection:
@@ -102,7 +102,9 @@ def connect(
     # A local server answers one call at a time and costs nothing.
     if isinstance(model, str) and _is_local(model):
         max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
-    called = _open(model, api_base=api_base, timeout_s=timeout_s, transport=transport)
+    called = model
+    if isinstance(called, str):
+        called = _open(called, api_base=api_base, timeout_s=timeout_s, transport=transport)
     # A frozen judge spends nothing, so that it needs no price.
     has_budget = budget is not None and not frozen
     if budget is not None and has_budget:
@@ -141,18 +143,13 @@ def check_together(connections: Iterable[Connection]) -> None:
         limited[0].check_with(other)
 
 
-def _open(
-    named: str | Model, *, api_base: str | None, timeout_s: float, transport: str | None
-) -> Model:
+def _open(name: str, *, api_base: str | None, timeout_s: float, transport: str) -> Model:
     """The model that is called, without limits, prices and cache."""
-    if not isinstance(named, str):
-        return named
-    if not named.strip():
+    if not name.strip():
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")
-    if _is_local(named):
-        return LocalModel(named, timeout_s=timeout_s)
-    name = transport or AUTO_TRANSPORT
-    return open_model(name, named, api_base=api_base, timeout_s=timeout_s)
+    if _is_local(name):
+        return LocalModel(name, timeout_s=timeout_s)
+    return open_model(transport, name, api_base=api_base, timeout_s=timeout_s)
 
 
 def _is_local(model: str) -> bool:

@@ -1,39 +1,13 @@
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
-
 import pytest
 
 from judgekit.errors import SettingsError, UnknownNameError
-from judgekit.models import connect, transport_names, transports
+from judgekit.models import connect
 from judgekit.models.transport import open_model
 from judgekit.models.transports import DirectModel, LitellmModel
-from tests.factories import make_request
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OWN = "http://127.0.0.1:1/v1"
-
-ECHO = """
-from judgekit.models.request import ModelReply
-from judgekit.models.transport import Transport
-
-
-class Echo:
-    def __init__(self, name):
-        self.name = name
-
-    async def complete(self, request):
-        return ModelReply(text=f"{self.name}: {request.messages[-1]['content']}")
-
-
-TRANSPORT = Transport(
-    open=lambda model, **_: Echo(model),
-    is_preferred=lambda model, api_base: model.startswith("echo/"),
-)
-"""
 
 
 @pytest.mark.parametrize(
@@ -67,18 +41,3 @@ def test_an_unknown_transport_is_an_error_with_the_nearest_name() -> None:
     with pytest.raises(UnknownNameError, match="litelm") as caught:
         connect("openai/m", transport="litelm")
     assert "litellm" in str(caught.value.hint)
-
-
-@pytest.mark.parametrize("name", ["auto", "echo"])
-async def test_a_transport_is_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    (tmp_path / "echo.py").write_text(ECHO)
-    monkeypatch.setattr(transports, "__path__", [*transports.__path__, str(tmp_path)])
-    assert transport_names() == ("auto", "direct", "echo", "litellm")
-    try:
-        reply = await connect("echo/m", transport=name).model.complete(make_request())
-    finally:
-        sys.modules.pop("judgekit.models.transports.echo", None)
-    assert reply.text is not None
-    assert reply.text.startswith("echo/m: ")

@@ -1,8 +1,4 @@
-"""The ways to a named model: one module is one transport, and `--transport` takes its name.
-
-To add a transport, put a module here that holds a `Transport`. `judgekit.models.transport` finds it
-and says what it must offer.
-"""
+"""The ways to a named model, which `judgekit.models.transport` chooses from."""
 
 from lazy_loader import attach_stub
 

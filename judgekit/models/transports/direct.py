@@ -17,7 +17,6 @@ from judgekit.models.credentials import (
     key_variable,
 )
 from judgekit.models.error_mapping import ProviderFault, fault_of_exception, fault_of_response
-from judgekit.models.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 LARGEST_REPLY_BYTES = 32 * 2**20
 
 _OK = 200
-_PREFERRED_PROVIDERS = ("openai/", "hosted_vllm/")
 
 
 class DirectModel:
@@ -38,13 +36,7 @@ class DirectModel:
     reply schemas) is dropped, and remembered by this object.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        api_base: str | None,
-        timeout_s: float = 60,
-    ) -> None:
+    def __init__(self, model: str, *, api_base: str | None, timeout_s: float = 60) -> None:
         if api_base is None:
             raise SettingsError(
                 "transport=direct needs api_base", hint="give the endpoint, up to and including /v1"
@@ -109,10 +101,3 @@ class DirectModel:
             text = raw[:1000].decode(errors="replace") or "an empty body"
             return ProviderFault(self._label, "protocol", text=text)
         return reply
-
-
-def _is_preferred(model: str, api_base: str | None) -> bool:
-    return api_base is not None and model.startswith(_PREFERRED_PROVIDERS)
-
-
-DIRECT = Transport(open=DirectModel, is_preferred=_is_preferred)

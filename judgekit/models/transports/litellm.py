@@ -23,7 +23,6 @@ from judgekit.models.credentials import (
     own_endpoint_key,
 )
 from judgekit.models.error_mapping import ProviderFault, fault_of_exception
-from judgekit.models.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -310,6 +309,3 @@ async def _connections(litellm: Any) -> AsyncGenerator[None, None]:
 
             await close_litellm_async_clients()
             cache.flush_cache()
-
-
-LITELLM = Transport(open=LitellmModel)
