@@ -91,8 +91,8 @@ class JudgeAnswer(Generic[R]):
 
     readings: R | None
     error: JudgeError | None
-    reply: ModelReply | None
-    spending: Spending
+    replies: Sequence[ModelReply]
+    """All that were paid for; the last one is the answer."""
 
     @property
     def failure_kind(self) -> FailureKind:
@@ -129,22 +129,24 @@ async def ask_judge(
                 reply = await model.complete(attempted)  # with refresh="unreadable"
         except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
             error = _judge_error(raised, model)
-            # In a frozen run the missing retry is what the user has to fetch, so it is reported,
-            # not the unreadable reply before it.
-            frozen = isinstance(error, FrozenCacheError)
-            return JudgeAnswer(None, *_failed(None if frozen else last, error, replies))
+            # The first error is the cause, and a failed retry only comes on top of it. In a frozen
+            # run the missing retry is what the user has to fetch.
+            if last is not None and not isinstance(error, FrozenCacheError):
+                last.message = f"{last.message} (the retry failed: {error.message})"
+                error = last
+            return JudgeAnswer(None, error, replies)
         replies.append(reply)
         try:
-            return JudgeAnswer(read(reply), None, reply, total_spending(replies))
+            return JudgeAnswer(read(reply), None, replies)
         except RefusalError as refusal:
             # A second refusal is final: another attempt would be paid for with little hope.
             if isinstance(last, RefusalError):
-                return JudgeAnswer(None, *_failed(refusal, None, replies))
+                return JudgeAnswer(None, refusal, replies)
             last = refusal
         except ReplyFormatError as unreadable:
             last = unreadable
             n_cut += unreadable.reason == "truncated"
-    return JudgeAnswer(None, *_failed(last, None, replies))
+    return JudgeAnswer(None, last, replies)
 
 
 def total_spending(replies: Sequence[ModelReply]) -> Spending:
@@ -212,16 +214,6 @@ def _retry_request(
         api_base=request.api_base,
         shared_prefix=request.shared_prefix,
     )
-
-
-def _failed(
-    known: JudgeError | None, new: JudgeError | None, replies: Sequence[ModelReply]
-) -> tuple[JudgeError | None, ModelReply | None, Spending]:
-    # The first error is reported: it is the cause, and a failed retry only comes on top of it.
-    error = known or new
-    if known is not None and new is not None:
-        known.message = f"{known.message} (the retry failed: {new.message})"
-    return error, replies[-1] if replies else None, total_spending(replies)
 
 
 def _total(amounts: Sequence[float | None]) -> float | None:
@@ -376,8 +368,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
                 yield None  # the question is repeated, with the reason
                 continue
             self.cache.record_hit(reply)
-            answer = JudgeAnswer(readings, None, reply, total_spending([reply]))
-            yield self.outcomes(answer, question)
+            yield self.outcomes(JudgeAnswer(readings, None, [reply]), question)
 
     async def complete(
         self, questions: Sequence[JudgeQuestion], known: Sequence[list[OutcomeT] | None]
@@ -430,7 +421,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     ) -> list[OutcomeT]:
         """What is recorded of an answer, for each thing that was asked."""
         outcomes: list[OutcomeT] = []
-        spent, subject, reply = answer.spending, question.request.subject, answer.reply
+        spent, subject = total_spending(answer.replies), question.request.subject
+        reply = answer.replies[-1] if answer.replies else None
         # A joint reply is paid for once, so that each of its judgments bears a part of the cost.
         share = 1 / len(question.criteria)
         for index, name in enumerate(question.criteria):
@@ -494,7 +486,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             kind=kind,
             message=message,
             reason=error.reason if isinstance(error, ReplyFormatError) else None,
-            reply=None if answer.reply is None else answer.reply.text,
+            reply=answer.replies[-1].text if answer.replies else None,
         )
         return failure
 

@@ -24,7 +24,6 @@ import diskcache
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import (
     CacheWarning,
-    DamagedEntryError,
     WriteFailedError,
 )
 from judgekit.models.cache.locks import FileKeyLocks, LocalKeyLocks
@@ -114,48 +113,17 @@ opens the folder can change them."""
 BUSY_TIMEOUT_S = 30.0
 
 
-class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
-    """Stores text only, in the database only, and refuses everything else on the way out.
-
-    diskcache unpickles by one column of a row, and reads and deletes files by another; a row
-    planted in the file would so run code or reach out of the folder. Nothing here opens or
-    removes a file.
-    """
-
-    def put(self, key: object) -> tuple[str, bool]:
-        if not isinstance(key, str):
-            raise TypeError(f"a cache key is a text, not {type(key).__name__}")
-        return key, True
-
-    def get(self, key: object, raw: object) -> str:
-        if not raw or not isinstance(key, str):
-            raise DamagedEntryError("a row with a pickled key is refused")
-        return key
-
-    def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, str]:
-        del key
-        if read or not isinstance(value, str):
-            raise TypeError(f"a cache value is a text, not {type(value).__name__}")
-        return 0, MODE_RAW, None, value
-
-    def fetch(self, mode: object, filename: object, value: object, read: object) -> str:
-        if read:
-            raise DamagedEntryError("a cache value is never a file")
-        return stored_text(mode, filename, value)
-
-    def remove(self, file_path: object) -> None:
-        """Nothing: this cache has no files, so a file name in a row is another program's."""
-
-
 class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
-    """The rows of one SQLite file."""
+    """The rows of one SQLite file, over the connections and transactions of diskcache.
+
+    Nothing else of diskcache is called: its own methods unpickle what they find in a row, and
+    open and delete files that a row names. A planted row could so run code.
+    """
 
     def __init__(self, folder: Path) -> None:
         try:
             with _map_write_errors("opened"):
-                super().__init__(
-                    str(folder), timeout=BUSY_TIMEOUT_S, disk=TextDisk, **DISKCACHE_SETTINGS
-                )
+                super().__init__(str(folder), timeout=BUSY_TIMEOUT_S, **DISKCACHE_SETTINGS)
                 stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
         except StoreError:
             with suppress(AttributeError, sqlite3.Error):
