@@ -55,7 +55,6 @@ class Analyst:
             self._request(case, ordered, texts, rubric, _reasons(found, winner)),
             lambda raw: parse_analysis(raw.text, raw.finish_reason),
             max_reasks=self.comparer.max_reasks,
-            cache=self.comparer.cache,
         )
         spent = total_spending(answer.replies)
         if answer.readings is None:

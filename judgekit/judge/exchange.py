@@ -33,6 +33,7 @@ from judgekit.errors import (
     ReplyFormatError,
     StoreError,
 )
+from judgekit.models import CachedModel
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
 from judgekit.records import FailureKind, Usage
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from judgekit.models import CachedModel
     from judgekit.models.request import Model, ModelReply
     from judgekit.prompts import JudgePrompt, PairTemplate, PromptTemplate
     from judgekit.prompts.parsing import CriterionReply, PreferenceReply
@@ -106,12 +106,7 @@ class JudgeAnswer(Generic[R]):
 
 
 async def ask_judge(
-    model: Model,
-    request: ModelRequest,
-    read: ReadReply[R],
-    *,
-    max_reasks: int = 2,
-    cache: CachedModel | None = None,
+    model: Model, request: ModelRequest, read: ReadReply[R], *, max_reasks: int = 2
 ) -> JudgeAnswer[R]:
     """Ask until the reply can be parsed."""
     # After a reply that cannot be parsed the question is repeated with the reason, at most
@@ -125,7 +120,7 @@ async def ask_judge(
         attempted = request if last is None else _retry_request(request, last, attempt, n_cut)
         try:
             reply = await model.complete(attempted)
-            if cache and reply.cached and _is_refetched(reply, attempted, read, cache):
+            if reply.cached and _is_refetched(reply, attempted, read, model):
                 reply = await model.complete(attempted)  # with refresh="unreadable"
         except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
             error = _judge_error(raised, model)
@@ -179,13 +174,13 @@ def _judge_error(error: Exception, model: Model) -> JudgeError:
 
 
 def _is_refetched(
-    reply: ModelReply, request: ModelRequest, read: ReadReply[R], cache: CachedModel
+    reply: ModelReply, request: ModelRequest, read: ReadReply[R], model: Model
 ) -> bool:
     """Whether a cached reply cannot be parsed and a new one is wanted in its place."""
     try:
         read(reply)
     except (RefusalError, ReplyFormatError):
-        return cache.mark_unreadable(request.key)
+        return isinstance(model, CachedModel) and model.mark_unreadable(request.key)
     return False
 
 
@@ -315,9 +310,6 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     repeats: int = 1
     max_reasks: int = 2
     flags: tuple[str, ...] = ()
-    cache: CachedModel | None = None
-    """The model again, where it has a cache: cached replies are read without waiting."""
-
     id: str = field(init=False)
     """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
 
@@ -352,12 +344,12 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         self, questions: Collection[JudgeQuestion]
     ) -> Iterator[list[OutcomeT] | None]:
         """What the cached reply to each question says; None where there is none to be parsed."""
-        if self.cache is None or not questions:
+        if not isinstance(self.model, CachedModel) or not questions:
             yield from repeat(None, len(questions))
             return
         # One query for all questions: row by row a cached run would spend most of its time in
         # SQLite.
-        replies = self.cache.cached_replies(list(map(_REQUEST, questions)))
+        replies = self.model.cached_replies(list(map(_REQUEST, questions)))
         for question, reply in zip(questions, replies, strict=True):
             if reply is None:
                 yield None
@@ -367,7 +359,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             except (RefusalError, ReplyFormatError):
                 yield None  # the question is repeated, with the reason
                 continue
-            self.cache.record_hit(reply)
+            self.model.record_hit(reply)
             yield self.outcomes(JudgeAnswer(readings, None, [reply]), question)
 
     async def complete(
@@ -385,13 +377,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
 
     async def ask(self, question: JudgeQuestion) -> list[OutcomeT]:
         """Ask one question: a judgment, preference or failure for each thing it asks about."""
-        answer = await ask_judge(
-            self.model,
-            question.request,
-            partial(self.read, question=question),
-            max_reasks=self.max_reasks,
-            cache=self.cache,
-        )
+        read = partial(self.read, question=question)
+        answer = await ask_judge(self.model, question.request, read, max_reasks=self.max_reasks)
         return self.outcomes(answer, question)
 
     def read(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:

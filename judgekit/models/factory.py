@@ -50,11 +50,6 @@ class Connection:
     """The limits on its calls; None where none is made."""
 
     @property
-    def cached_model(self) -> CachedModel | None:
-        """The model with its cache, to read several replies at once; None without a cache."""
-        return self.model if isinstance(self.model, CachedModel) else None
-
-    @property
     def compares_overall(self) -> bool:
         """Whether it can say which of two outputs is better overall, and not by criterion only."""
         return not isinstance(self.model, RecordedModel) or self.model.has_overall_replies

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import diskcache
 
+from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import (
     CacheWarning,
     WriteFailedError,
 )
-from judgekit.models.cache.locks import FileKeyLocks, LocalKeyLocks
-from judgekit.models.cache.reply_cache import ReplyCache, SpillFile
+from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
 from judgekit.models.cache.sqlite import (
     MODE_RAW,
     SELECT_TEXT,
@@ -320,6 +320,84 @@ def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
         if place.has_log():
             raise
         return ReadOnlyRows(place.database, immutable=True, reason=reason)
+
+
+_OFFSET_DIGITS = 15  # 60 bits, which fit the signed 64-bit offsets of POSIX locks
+
+
+class FileKeyLocks(LocalKeyLocks):
+    """Locks among processes as well: one byte of a file for each key; they die with their holder.
+
+    On Linux the locks belong to the open file, so that two caches in one process exclude each
+    other as well. On other POSIX systems they belong to the process: two caches opened on one
+    folder in the same process do not see each other's locks. On Windows there are none, and
+    two processes may both pay for a request they send at the same moment.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._descriptor: int | None = None
+        self._pid = os.getpid()
+        self._warned = False
+
+    def try_acquire(self, key: str) -> bool:
+        """As for threads; where the system refuses locks, it warns once and grants."""
+        with self._lock:
+            if self._pid != os.getpid():
+                # A forked child shares its parent's open file, and with it the parent's locks.
+                self._pid = os.getpid()
+                self._held.clear()
+                if self._descriptor is not None:
+                    os.close(self._descriptor)
+                    self._descriptor = None
+            # Threads share the open file, so its locks do not keep them apart.
+            if key in self._held:
+                return False
+            self._held.add(key)
+        try:
+            is_ours = lock_byte(self._open_file(), int(key[:_OFFSET_DIGITS], 16))
+        except OSError as error:
+            self._warn_once(error)
+            return True
+        if not is_ours:
+            with self._lock:
+                self._held.discard(key)
+        return is_ours
+
+    def release(self, key: str) -> None:
+        """Release the lock of a key, also for other processes."""
+        try:
+            unlock_byte(self._open_file(), int(key[:_OFFSET_DIGITS], 16))
+        except OSError as error:
+            self._warn_once(error)
+        finally:
+            with self._lock:
+                self._held.discard(key)
+
+    def close(self) -> None:
+        super().close()
+        with self._lock:
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
+
+    def _open_file(self) -> int:
+        with self._lock:
+            if self._descriptor is None:
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            return self._descriptor
+
+    def _warn_once(self, error: OSError) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        warnings.warn(
+            f"{self._path}: the system grants no locks ({error}); "
+            "two processes may pay twice for a request they ask at the same moment",
+            CacheWarning,
+            stacklevel=3,
+        )
 
 
 try:

@@ -37,7 +37,6 @@ from judgekit.models.cache.entries import (
     rejected_row,
     request_row,
 )
-from judgekit.models.cache.locks import LocalKeyLocks
 from judgekit.models.cache.sqlite import MemoryRows, SqlRows
 
 if TYPE_CHECKING:
@@ -320,6 +319,30 @@ def _warn_damaged(key: str, error: DamagedEntryError) -> None:
 
 def _warn(message: str) -> None:
     warnings.warn(message, CacheWarning, stacklevel=3)
+
+
+class LocalKeyLocks:
+    """Decides which thread or event loop may send the request of a key."""
+
+    def __init__(self) -> None:
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+
+    def try_acquire(self, key: str) -> bool:
+        """Take the lock of a key if it is free; never waits."""
+        with self._lock:
+            if key in self._held:
+                return False
+            self._held.add(key)
+            return True
+
+    def release(self, key: str) -> None:
+        with self._lock:
+            self._held.discard(key)
+
+    def close(self) -> None:
+        with self._lock:
+            self._held.clear()
 
 
 class MemoryCache(ReplyCache):

@@ -14,8 +14,7 @@ from judgekit.models.cache.entries import (
     rejected_row,
     request_row,
 )
-from judgekit.models.cache.locks import LocalKeyLocks
-from judgekit.models.cache.reply_cache import FLUSH_EVERY
+from judgekit.models.cache.reply_cache import FLUSH_EVERY, LocalKeyLocks
 from judgekit.models.cache.sqlite import MemoryRows
 from tests.models.cache.buying import make_reply, make_request
 
