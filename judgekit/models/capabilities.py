@@ -193,6 +193,11 @@ _FINISH_REASONS: dict[str | None, str] = {
     **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
 }
 
+# Providers add fields of their own; null stands for 0.
+_USAGE_FIELDS = (
+    "prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details",
+)  # fmt: skip
+
 
 def parse_completion(
     body: object,
@@ -272,26 +277,12 @@ def _text_of_parts(parts: Sequence[Any], kind: str = "text") -> str | None:
 def _usage(usage: object) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    sent, received = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-    if not sent and not received:
-        return None
-    sent_of, received_of = (
-        usage.get("prompt_tokens_details"),
-        usage.get("completion_tokens_details"),
-    )
+    fields = {name: usage[name] for name in _USAGE_FIELDS if usage.get(name) is not None}
     try:
-        return Usage(
-            input_tokens=sent,
-            output_tokens=received,
-            cached_input_tokens=(
-                sent_of.get("cached_tokens") or 0 if isinstance(sent_of, dict) else 0
-            ),
-            reasoning_tokens=(
-                received_of.get("reasoning_tokens") or 0 if isinstance(received_of, dict) else 0
-            ),
-        )
+        read = Usage.model_validate(fields)
     except ValueError:
         return None
+    return read if read.input_tokens or read.output_tokens else None
 
 
 def _logprobs(logprobs: object) -> tuple[TokenLogprob, ...] | None:
