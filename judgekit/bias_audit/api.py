@@ -42,7 +42,7 @@ from judgekit.evaluation import (
 )
 from judgekit.judge import SyncRunner, gather_in_order
 from judgekit.models import RecordedModel
-from judgekit.records import FATAL_FAILURE_KINDS, PreferenceFailure, Verdict
+from judgekit.records import FATAL_FAILURE_KINDS, PreferenceFailure, Verdict, total_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -235,12 +235,12 @@ class AuditPlan:
     @property
     def price_usd(self) -> float | None:
         """The likely price; None if the price of a probe is unknown."""
-        return _total(one.price_usd for one in self.probes)
+        return total_cost(one.price_usd for one in self.probes)
 
     @property
     def most_usd(self) -> float | None:
         """The price at most; None if the price of a probe is unknown."""
-        return _total(one.most_usd for one in self.probes)
+        return total_cost(one.most_usd for one in self.probes)
 
     @property
     def input_tokens(self) -> int:
@@ -258,13 +258,6 @@ class AuditPlan:
         """Every question once, in the order of the probes."""
         questions = {ask.key: ask for one in self.probes for ask in one.asks}
         return tuple(questions.values())
-
-
-def _total(prices: Iterable[float | None]) -> float | None:
-    # One unknown price makes the sum unknown: a partial sum would look like the whole.
-    listed = list(prices)
-    known = [price for price in listed if price is not None]
-    return sum(known) if len(known) == len(listed) else None
 
 
 def unpriced_plan(inputs: AuditInputs, probes: Sequence[Probe], model: str) -> AuditPlan:

@@ -36,7 +36,7 @@ from judgekit.errors import (
 from judgekit.models import CachedModel
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
-from judgekit.records import FailureKind, Usage
+from judgekit.records import FailureKind, Usage, total_cost
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -153,13 +153,13 @@ def total_spending(replies: Sequence[ModelReply]) -> Spending:
         return Spending(1, only.cached, paid_now, only.cost_usd, only.usage)
     # A cached reply was paid for in an earlier run; its price is reported beside what this run
     # spent.
-    paid = [0.0 if reply.cached else reply.cost_usd for reply in replies]
-    prices = [reply.cost_usd for reply in replies]
+    paid = (0.0 if reply.cached else reply.cost_usd for reply in replies)
+    prices = (reply.cost_usd for reply in replies)
     return Spending(
         n_calls=len(replies),
         cached=bool(replies) and all(reply.cached for reply in replies),
-        cost_usd=_total(paid),
-        price_usd=_total(prices),
+        cost_usd=total_cost(paid) if replies else None,
+        price_usd=total_cost(prices) if replies else None,
         usage=_usage([reply.usage for reply in replies if reply.usage is not None]),
     )
 
@@ -209,12 +209,6 @@ def _retry_request(
         api_base=request.api_base,
         shared_prefix=request.shared_prefix,
     )
-
-
-def _total(amounts: Sequence[float | None]) -> float | None:
-    # One unknown price makes the sum unknown: a partial sum would look like the whole cost.
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if known and len(known) == len(amounts) else None
 
 
 def _usage(usages: Sequence[Usage]) -> Usage | None:
@@ -359,7 +353,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             except (RefusalError, ReplyFormatError):
                 yield None  # the question is repeated, with the reason
                 continue
-            self.model.record_hit(reply)
+            self.model.cache.count_hit(reply)
             yield self.outcomes(JudgeAnswer(readings, None, [reply]), question)
 
     async def complete(
