@@ -163,7 +163,7 @@ async def run_suite(
             reason = broken or session.words()
             store.end(run.id, status=status, reason=reason, at=session.now())
     if is_whole and not resumed:  # a resumed run has used some replies before
-        for text in unused_reply_messages(opened.judges.models):
+        for text in unused_reply_messages(opened.judges):
             session.note(text)
     return store.run(run.id)
 
@@ -183,8 +183,7 @@ class _RunLoop:
         # Endpoints under test that have not answered yet, each with the cases that failed there
         endpoints = [variant.id for variant in opened.variants if variant.kind == "http"]
         self._unanswered: dict[str, set[str]] = {variant: set() for variant in endpoints}
-        models = opened.judges.models
-        connections = [one.connection for one in (() if models is None else models.judges)]
+        connections = opened.judges.connections
         self._limited = [one.limited for one in connections if one.limited is not None]
         self._time_over = ModelError("the time is over", kind="cancelled")
 
