@@ -193,11 +193,6 @@ _FINISH_REASONS: dict[str | None, str] = {
     **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
 }
 
-# Providers add fields of their own; null stands for 0.
-_USAGE_FIELDS = (
-    "prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details",
-)  # fmt: skip
-
 
 def parse_completion(
     body: object,
@@ -277,7 +272,13 @@ def _text_of_parts(parts: Sequence[Any], kind: str = "text") -> str | None:
 def _usage(usage: object) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    fields = {name: usage[name] for name in _USAGE_FIELDS if usage.get(name) is not None}
+    # Providers add fields of their own; null stands for 0.
+    fields = {
+        "prompt_tokens": usage.get("prompt_tokens") or 0,
+        "completion_tokens": usage.get("completion_tokens") or 0,
+        "prompt_tokens_details": usage.get("prompt_tokens_details"),
+        "completion_tokens_details": usage.get("completion_tokens_details"),
+    }
     try:
         read = Usage.model_validate(fields)
     except ValueError:

@@ -60,7 +60,9 @@ class Usage(Record):
         """Accept usage as chat APIs report it; the total is dropped, as it is the sum."""
         if not isinstance(usage, dict) or usage.keys().isdisjoint(_PROVIDER_NAMES):
             return usage
-        own = {_PROVIDER_NAMES.get(name, name): value for name, value in usage.items()}
+        own: dict[str, object] = {}
+        for name, value in usage.items():
+            own[_PROVIDER_NAMES.get(name, name)] = value
         if len(own) < len(usage):  # one field under two names: validation reports it
             return usage
         for details, (name, ours) in _PROVIDER_DETAILS.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judgekit.errors import SettingsError
-from judgekit.http_session import HttpSessions, read_body
+from judgekit.http_session import http_sessions, read_body
 from judgekit.models.capabilities import Negotiation, RequestPlan, negotiate_reply
 from judgekit.models.credentials import (
     OWN_ENDPOINT_KEYS,
@@ -54,7 +54,7 @@ class DirectModel:
         self._key_name = key_variable(provider)
         self._label = endpoint_label(provider, api_base)
         self._negotiation = Negotiation(("json_schema", "plain"))
-        self._sessions = HttpSessions(self._base, timeout_s=timeout_s)
+        self._sessions = http_sessions(self._base, timeout_s=timeout_s)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         # Copied once, since a request that is negotiated is sent several times.
