@@ -70,7 +70,7 @@ class JudgePanel(_JudgeGroup):
         self._cascade = tuple(j for j in self.judges if is_cascade and j.id not in named)
         check_together([judge.connection for judge in judges])
 
-    async def observe(
+    def observe(
         self,
         case: Case,
         output: Output,
@@ -81,7 +81,7 @@ class JudgePanel(_JudgeGroup):
     ) -> AsyncGenerator[tuple[JudgmentOutcome, ...], None]:
         """Grade one output and yield each answer as it arrives."""
         if output.error is not None:
-            return
+            return merge_streams([])
         # What `begin` rendered is not rendered again.
         rendered = {pending.grader.id: pending.questions for pending in begun}
         streams = [
@@ -98,10 +98,7 @@ class JudgePanel(_JudgeGroup):
         if self._cascade:
             part = self.panel.rubric_of(self._cascade[0].id, rubric)
             streams.append(self._one_by_one(case, output, part, judge_answers))
-        answers = merge_streams(streams)
-        async with aclosing(answers):
-            async for found in answers:
-                yield found
+        return merge_streams(streams)
 
     async def _one_by_one(
         self, case: Case, output: Output, rubric: Rubric, earlier: Sequence[JudgmentOutcome]

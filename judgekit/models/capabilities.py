@@ -39,6 +39,8 @@ _ABOUT_THE_VALUE = re.compile(
     re.IGNORECASE,
 )
 
+# How a message names a parameter: as a name, or as a word, unless it is a common one.
+_PLAINLY, _LOOSELY = r"[\"'`]{0}[\"'`]|\b{0}=", r"\b{0}\b"
 _COMMON_WORDS = frozenset({"stop", "n", "user"})
 
 
@@ -159,18 +161,12 @@ def _blamed(fault: ProviderFault, plan: RequestPlan) -> str | None:
         return None
     if fault.parameter in plan.parameters:
         return fault.parameter
-    plainly = {
-        name: re.search(rf"[\"'`]{name}[\"'`]|\b{name}=", fault.text) for name in plan.parameters
-    }
-    loosely = {
-        name: re.search(rf"\b{name}\b", fault.text)
-        for name in plan.parameters
-        if name not in _COMMON_WORDS
-    }
-    for found in (plainly, loosely):
-        places = {name: match.start() for name, match in found.items() if match}
+    names = plan.parameters.keys()
+    for pattern, candidates in ((_PLAINLY, names), (_LOOSELY, names - _COMMON_WORDS)):
+        found = {name: re.search(pattern.format(name), fault.text) for name in candidates}
+        places = {match.start(): name for name, match in found.items() if match}
         if places:
-            return min(places, key=lambda name: places[name])
+            return places[min(places)]
     return None
 
 
