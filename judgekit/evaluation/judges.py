@@ -133,19 +133,9 @@ class SuiteJudges(JudgePanel):
         self.assertions = assertions
 
     @property
-    def max_concurrency(self) -> int:
-        """Calls in flight at most, of the judge that may have most."""
-        return max((judge.connection.max_concurrency for judge in self.judges), default=1)
-
-    @property
     def connections(self) -> list[Connection]:
         """The connections of its models."""
         return [judge.connection for judge in self.judges]
-
-    @property
-    def are_cached(self) -> bool:
-        """Whether every reply that a judge is paid for is on disk before it is used."""
-        return all(judge.connection.cache is not None for judge in self.judges)
 
     @property
     def implied_rubric(self) -> Rubric | None:

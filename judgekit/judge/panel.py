@@ -31,6 +31,16 @@ class _JudgeGroup:
 
     judges: tuple[Judge, ...]
 
+    @property
+    def max_concurrency(self) -> int:
+        """Calls in flight at most, of the judge that may have most."""
+        return max((judge.connection.max_concurrency for judge in self.judges), default=1)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether every judge has a cache, so that no reply is paid twice."""
+        return all(judge.connection.cache is not None for judge in self.judges)
+
     async def aclose(self) -> None:
         """Close the judges' connections of the running event loop; the next call opens new ones."""
         for judge in self.judges:
@@ -209,16 +219,6 @@ class Panel(PairJudge, _JudgeGroup):
         """The judges, and the rule by which they decide on one winner."""
         ids = [comparer.id for comparer in self.comparers]
         return ids[0] if len(ids) == 1 else f"majority of {', '.join(ids)}"
-
-    @property
-    def max_concurrency(self) -> int:
-        """Calls in flight at most, of the judge that may have most."""
-        return max(judge.connection.max_concurrency for judge in self.judges)
-
-    @property
-    def keeps(self) -> bool:
-        """Whether every judge has a cache, so that no reply is paid twice."""
-        return all(judge.connection.cache is not None for judge in self.judges)
 
     def _comparers(self) -> tuple[Comparer, ...]:
         return self.comparers
