@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
     import aiohttp
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 """Hosts on this machine; requests to them never go through a proxy."""
 
 
-class LoopScoped(Generic[T]):
+class LoopScoped(Generic[_T]):
     """Something that each event loop has its own of, closed before the loop ends."""
 
-    def __init__(self, scope: Callable[[], AsyncGenerator[T, None]]) -> None:
+    def __init__(self, scope: Callable[[], AsyncGenerator[_T, None]]) -> None:
         self._scope = scope
-        self._open: dict[asyncio.AbstractEventLoop, tuple[AsyncGenerator[T, None], T]] = {}
+        self._open: dict[asyncio.AbstractEventLoop, tuple[AsyncGenerator[_T, None], _T]] = {}
 
-    async def current(self) -> T:
+    async def current(self) -> _T:
         """That of the running event loop; opened at the first call."""
         loop = asyncio.get_running_loop()
         if loop not in self._open:

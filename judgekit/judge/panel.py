@@ -53,7 +53,7 @@ class _JudgeGroup:
 
 
 class JudgePanel(_JudgeGroup):
-    """Grades outputs with several judges, or with none where people or assertions judge alone.
+    """Grades outputs with several judges; with none where a reviewer or assertions judge alone.
 
     With `cascade` they are called in order, each only for the criteria on which the one before was
     less confident than the panel's `escalate_below`, stated no confidence, or failed in any

@@ -94,18 +94,17 @@ def connect(
     # Without a cache every question of a frozen judge would fail, one by one.
     if frozen and cache is None:
         raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
-    # A local server answers one call at a time and costs nothing.
-    if isinstance(model, str) and _is_local(model):
-        max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
-    called = model
-    if isinstance(called, str):
-        called = _open(called, api_base=api_base, timeout_s=timeout_s, transport=transport)
+    if isinstance(model, str):
+        # A local server answers one call at a time and costs nothing.
+        if _is_local(model):
+            max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
+        model = _open(model, api_base=api_base, timeout_s=timeout_s, transport=transport)
     # A frozen judge spends nothing, so that it needs no price.
     has_budget = budget is not None and not frozen
     if budget is not None and has_budget:
-        called = BudgetedModel(called, budget, api_base=api_base, prices=table, timeout_s=timeout_s)
+        model = BudgetedModel(model, budget, api_base=api_base, prices=table, timeout_s=timeout_s)
     limited = LimitedModel(
-        called,
+        model,
         max_concurrency=max_concurrency,
         rpm=rpm,
         tpm=tpm,
