@@ -94,17 +94,16 @@ def connect(
     # Without a cache every question of a frozen judge would fail, one by one.
     if frozen and cache is None:
         raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
-    if isinstance(model, str):
-        # A local server answers one call at a time and costs nothing.
-        if _is_local(model):
-            max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
-        model = _open(model, api_base=api_base, timeout_s=timeout_s, transport=transport)
+    # A local server answers one call at a time and costs nothing.
+    if isinstance(model, str) and _is_local(model):
+        max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
+    called = _open(model, api_base=api_base, timeout_s=timeout_s, transport=transport)
     # A frozen judge spends nothing, so that it needs no price.
     has_budget = budget is not None and not frozen
     if budget is not None and has_budget:
-        model = BudgetedModel(model, budget, api_base=api_base, prices=table, timeout_s=timeout_s)
+        called = BudgetedModel(called, budget, api_base=api_base, prices=table, timeout_s=timeout_s)
     limited = LimitedModel(
-        model,
+        called,
         max_concurrency=max_concurrency,
         rpm=rpm,
         tpm=tpm,
@@ -137,13 +136,15 @@ def check_together(connections: Iterable[Connection]) -> None:
         limited[0].check_with(other)
 
 
-def _open(name: str, *, api_base: str | None, timeout_s: float, transport: str) -> Model:
+def _open(named: str | Model, *, api_base: str | None, timeout_s: float, transport: str) -> Model:
     """The model that is called, without limits, prices and cache."""
-    if not name.strip():
+    if not isinstance(named, str):
+        return named
+    if not named.strip():
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")
-    if _is_local(name):
-        return LocalModel(name, timeout_s=timeout_s)
-    return open_model(transport, name, api_base=api_base, timeout_s=timeout_s)
+    if _is_local(named):
+        return LocalModel(named, timeout_s=timeout_s)
+    return open_model(transport, named, api_base=api_base, timeout_s=timeout_s)
 
 
 def _is_local(model: str) -> bool:
