@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from judgekit.datasets.messages import RawEvent, decode_value, named_results, read_messages
 from judgekit.errors import DatasetError
 from judgekit.fingerprint import canonical_json
-from judgekit.records import Usage
+from judgekit.records import Usage, total_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -527,9 +527,7 @@ def total_usage(
         for name, numbers in counts.items()
         if any(number is not None for number in numbers)
     }
-    known = [cost for cost in costs if cost is not None]
-    # A sum over some of the calls would look like the whole cost.
-    return Usage(**totals, cost_usd=sum(known) if len(known) == len(costs) else None)
+    return Usage(**totals, cost_usd=total_cost(costs))
 
 
 def first_number(fields: JsonValue, names: Sequence[str]) -> float | None:

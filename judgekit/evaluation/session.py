@@ -30,7 +30,7 @@ from judgekit.evaluation.judges import (
     resolve_calibration,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import JudgePanel, resolve_suite_model, suite_template_folders
+from judgekit.judge import resolve_suite_model, suite_template_folders
 from judgekit.models import (
     Budget,
     ModelPrice,
@@ -292,7 +292,7 @@ def open_recorded(
     )
     suite = suite or Suite(name="outputs", dataset="outputs.jsonl")
     panel = RunPanel(judges=(judge.id,))
-    judges = SuiteJudges(panel, JudgePanel([judge], panel), assertions=())
+    judges = SuiteJudges([judge], panel)
     return OpenSuite(
         suite=suite,
         choice=Choice(),

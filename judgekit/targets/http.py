@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
 from judgekit.errors import SettingsError
-from judgekit.http_session import HttpSessions, read_body
+from judgekit.http_session import http_sessions, read_body
 from judgekit.targets.target import TargetCall, call_timeout_s, encode_call
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class EndpointTarget:
         self._timeout_s = timeout_s
         self._connect_s = connect_s
         self._secrets = tuple(secrets)
-        self._sessions = HttpSessions(url, timeout_s=None, connect_s=connect_s)
+        self._sessions = http_sessions(url, timeout_s=None, connect_s=connect_s)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id, self._secrets)
