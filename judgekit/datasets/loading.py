@@ -191,7 +191,7 @@ def _cases(
     rows: Iterable[FileRow], path: Path, columns: Mapping[str, str] | None, *, unique: bool
 ) -> Iterator[Case]:
     lines: dict[str, int] = {}
-    for row in map_columns(rows, columns, path) if columns else rows:
+    for row in raise_damaged(map_columns(rows, columns, path)) if columns else rows:
         case = read_case(row.fields, is_table=row.is_table, is_repaired=row.is_repaired)
         if isinstance(case, list):
             raise _first_error(case, path, row.line)
@@ -367,9 +367,9 @@ _METADATA = "metadata."
 
 
 def map_columns(
-    rows: Iterable[FileRow], columns: Mapping[str, str], path: Path
-) -> Iterator[FileRow]:
-    """The rows under the names of a case's fields."""
+    rows: Iterable[FileRow | DatasetError], columns: Mapping[str, str], path: Path
+) -> Iterator[FileRow | DatasetError]:
+    """The rows under the names of a case's fields; errors pass unchanged."""
     # A column that is neither mapped nor a field of a case goes into the metadata. A row without an
     # id is called `row-N`, N its place in the file from 1.
     _check(columns)
@@ -377,7 +377,10 @@ def map_columns(
     known: dict[str, None] = {}
     # Columns may be missing in single rows of JSONL, so a name is only unknown after all rows.
     for place, row in enumerate(rows, start=1):
-        if place == 1:
+        if isinstance(row, DatasetError):
+            yield row
+            continue
+        if not known:
             # A wrong name is reported as such, rather than as the field that is then missing.
             for name, field in columns.items():
                 if name not in row.fields and field in {"id", "input"}:

@@ -39,6 +39,7 @@ from .problems import (
     DUPLICATE_REMEDY as DUPLICATE_REMEDY,
     FieldFault as FieldFault,
     Problem as Problem,
+    Severity as Severity,
     duplicate_id_fault as duplicate_id_fault,
     first_message as first_message,
     is_near_name as is_near_name,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from pydantic import ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.formats.documents import ParsedDocument
-    from judgekit.formats.problems import Problem
+    from judgekit.formats.problems import Problem, Severity
     from judgekit.formats.text import KeyPath
 
 
@@ -109,13 +109,13 @@ class ForeignFile:
         remedy: str | None = None,
         *,
         case_id: str | None = None,
-        severity: Literal["error", "warning"] = "error",
+        severity: Severity = "error",
     ) -> None:
         """Record an error."""
-        line = self.document.line_of(*where)
-        fault = FieldFault(where, message, remedy)
-        problem = problem_from_fault(fault, self.document.path, line, case_id=case_id)
-        self.problems.append(problem.model_copy(update={"severity": severity}))
+        fault, line = FieldFault(where, message, remedy), self.document.line_of(*where)
+        path = self.document.path
+        problem = problem_from_fault(fault, path, line, case_id=case_id, severity=severity)
+        self.problems.append(problem)
 
     def warn(
         self, where: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None

@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
 
 
+Severity = Literal["error", "warning"]
+"""An error makes a file unusable; a warning does not."""
+
+
 class Problem(Record):
     """One thing to fix in a file."""
 
-    severity: Literal["error", "warning"]
-    """An error makes the file unusable; a warning does not."""
+    severity: Severity
 
     message: Name
     path: str | None = None
@@ -63,11 +66,16 @@ def problem_from_error(error: JudgekitError) -> Problem:
 
 
 def problem_from_fault(
-    fault: FieldFault, path: Path, line: int, *, case_id: str | None = None
+    fault: FieldFault,
+    path: Path,
+    line: int,
+    *,
+    case_id: str | None = None,
+    severity: Severity = "error",
 ) -> Problem:
     """A fault as a problem."""
     return Problem(
-        severity="error",
+        severity=severity,
         message=fault.message,
         path=str(path),
         line=line,
