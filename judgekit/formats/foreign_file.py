@@ -20,6 +20,7 @@ from judgekit.formats.problems import (
     json_kind,
     problem_from_fault,
     suggest_name,
+    vague_word,
     validation_faults,
 )
 from judgekit.formats.rows import as_texts, read_cells, rename_fields
@@ -170,6 +171,13 @@ class ForeignFile:
                 yield (*at, index), item
             else:
                 self.add((*at, index), f"must be a mapping of fields, not {json_kind(item)}")
+
+    def check_description(self, text: str, at: KeyPath, *, case_id: str) -> None:
+        """Warn about a description that every output meets."""
+        if word := vague_word(text):
+            message = f"the description says {word!r}, which nothing can contradict"
+            remedy = "say what would be seen in the output, so that it can be false"
+            self.warn((*at, "description"), message, remedy, case_id=case_id)
 
     def claim(self, item: JsonObject, at: KeyPath) -> None:
         """Reserve the id of a case before the case is read."""

@@ -16,7 +16,6 @@ from judgekit.formats.attachments import (
 )
 from judgekit.formats.documents import read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
-from judgekit.formats.problems import vague_word
 from judgekit.records import Count, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
@@ -121,11 +120,8 @@ def _fields(case: _EvalCase, skill: str | None, files: list[JsonValue]) -> JsonO
 def _can_fail(case: _EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
     """Whether the expectations make a rubric under which an output can fail."""
     for index, expectation in enumerate(case.expectations):
-        if word := vague_word(expectation.description):
-            message = f"the description says {word!r}, which nothing can contradict"
-            remedy = "say what would be seen in the output, so that it can be false"
-            place = (*at, "expectations", index, "description")
-            reading.warn(place, message, remedy, case_id=case.id)
+        place = (*at, "expectations", index)
+        reading.check_description(expectation.description, place, case_id=case.id)
     # Labels become names of criteria, by which judgments are stored.
     labels = [expectation.criterion for expectation in case.expectations]
     twice = sorted({label for label in labels if labels.count(label) > 1})

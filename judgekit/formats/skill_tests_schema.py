@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 
 from judgekit.errors import DatasetError
 from judgekit.formats.foreign_file import CamelRecord
-from judgekit.formats.problems import json_kind, threshold_fault, vague_word, valid_scales
+from judgekit.formats.problems import json_kind, threshold_fault, valid_scales
 from judgekit.records import (
     Count,
     EvaluationProfileName,
@@ -266,10 +266,7 @@ def rubric_from_skill_test(case: SkillCase, at: KeyPath, reading: ForeignFile) -
     criteria: list[JsonValue] = []
     for index, criterion in enumerate(rubric.criteria):
         place = (*where, index)
-        if word := vague_word(criterion.description):
-            message = f"the description says {word!r}, which nothing can contradict"
-            remedy = "say what would be seen in the output"
-            reading.warn((*place, "description"), message, remedy, case_id=case.id)
+        reading.check_description(criterion.description, place, case_id=case.id)
         criteria.append(
             {
                 "name": criterion.name,
