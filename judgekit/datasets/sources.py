@@ -267,12 +267,12 @@ _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh
 
 def foreign_suite(document: ParsedDocument) -> Suite:
     """The suite of an `eval/tests.json`."""
-    from judgekit.formats import read_whole_skill_tests  # noqa: PLC0415 - only for a skill
+    from judgekit.formats import SkillTests, read_skill_tests  # noqa: PLC0415 - only for a skill
 
-    reading, head = read_whole_skill_tests(document)
-    dataset = reading.dataset()
-    if head is None:  # pragma: no cover - then there was an error
-        raise AssertionError
+    reading = read_skill_tests(document)
+    dataset, head = reading.dataset(), reading.head
+    if not isinstance(head, SkillTests):  # pragma: no cover - then there was an error
+        raise TypeError
     place, _ = attachments_of(document.path)
     fields: JsonObject = {
         "name": dataset.name,

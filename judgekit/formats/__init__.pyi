@@ -94,7 +94,7 @@ from .skill_evals import (
     read_skill_history as read_skill_history,
 )
 from .skill_tests import (
-    read_whole_skill_tests as read_whole_skill_tests,
+    read_skill_tests as read_skill_tests,
     skill_tests_of as skill_tests_of,
 )
 from .skill_tests_schema import (

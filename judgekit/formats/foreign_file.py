@@ -101,6 +101,7 @@ class ForeignFile:
     # Where each assertion of a case stands, where the file lists them one by one.
     spec_places: dict[str, list[KeyPath]] = field(default_factory=dict)
     header: JsonObject = field(default_factory=dict)  # the dataset's name, version and description
+    head: Record | None = None  # what the file says beside its cases, where that is of use
     _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
 
     def add(

@@ -289,10 +289,7 @@ class _PromptfooResult(CamelRecord):
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
     """The faults of a file of results."""
-    reading = ForeignFile(document)
-    for _ in _results(document, reading):
-        pass
-    return reading
+    return _results(document)[0]
 
 
 def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
@@ -300,8 +297,7 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
     # A case is called `test-N` by its test, or after its variables where the file has no number. A
     # variant is a provider, with its prompt's number where there are several. `success` and `score`
     # are in the output's metadata.
-    reading = ForeignFile(document)
-    found = list(_results(document, reading))
+    reading, found = _results(document)
     reading.refuse_errors()
     has_prompts = len({result.prompt_idx for _, result in found}) > 1
     inputs: dict[str, JsonObject] = {}
@@ -342,19 +338,17 @@ def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
 
 
 def _results(
-    document: ParsedDocument, reading: ForeignFile
-) -> Iterator[tuple[KeyPath, _PromptfooResult]]:
-    value = document.value
+    document: ParsedDocument,
+) -> tuple[ForeignFile, list[tuple[KeyPath, _PromptfooResult]]]:
+    reading, value = ForeignFile(document), document.value
     inner = value.get("results") if isinstance(value, dict) else None
     at: KeyPath = ("results",)
     if isinstance(inner, dict):
         inner, at = inner.get("results"), ("results", "results")
-    for place, item in reading.objects(inner, at):
-        n_before = len(reading.problems)
-        result = reading.record(_PromptfooResult, item, place)
-        # Results have many fields that are not needed here; only errors are reported.
-        reading.problems[n_before:] = [
-            problem for problem in reading.problems[n_before:] if problem.severity == "error"
-        ]
-        if result is not None:
-            yield place, result
+    read = [
+        (place, reading.record(_PromptfooResult, item, place))
+        for place, item in reading.objects(inner, at)
+    ]
+    # Results have many fields that are not needed here; only errors are reported.
+    reading.problems = [one for one in reading.problems if one.severity == "error"]
+    return reading, [(place, result) for place, result in read if result is not None]

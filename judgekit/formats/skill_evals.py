@@ -194,21 +194,17 @@ class SkillHistory(SnakeRecord):
 
 def read_skill_history(path: Path | str) -> SkillHistory:
     """The history of a skill."""
-    history, reading = _read(read_document(path))
+    reading = check_history(read_document(path))
     reading.refuse_errors()
-    if history is None:  # pragma: no cover - then there was an error
-        raise AssertionError
-    return history
+    if not isinstance(reading.head, SkillHistory):  # pragma: no cover - then there was an error
+        raise TypeError
+    return reading.head
 
 
 def check_history(document: ParsedDocument) -> ForeignFile:
-    """The faults of a `history.json`."""
-    return _read(document)[1]
-
-
-def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
+    """A `history.json`, with its faults."""
     reading = ForeignFile(document)
-    history = reading.record(SkillHistory, document.value)
+    reading.head = reading.record(SkillHistory, document.value)
     fields = document.value if isinstance(document.value, dict) else {}
     versions = fields.get("versions")
     numbers: list[JsonValue] = []
@@ -229,7 +225,7 @@ def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
         known = ", ".join(str(number) for number in numbers[:20])
         message = f"no version has the number {current}"
         reading.add(("current_version",), message, f"known: {known}")
-    return history, reading
+    return reading
 
 
 def write_skill_evals(source: ConversionSource) -> WrittenCases:

@@ -60,13 +60,7 @@ _SYNONYMS = {
 
 
 def read_skill_tests(document: ParsedDocument) -> ForeignFile:
-    """The cases of an `eval/tests.json`."""
-    reading, _ = read_whole_skill_tests(document)
-    return reading
-
-
-def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, SkillTests | None]:
-    """The cases of an `eval/tests.json`, and everything else it says."""
+    """The cases of an `eval/tests.json`; what else it says is the head."""
     reading = ForeignFile(document)
     value = document.value
     where: KeyPath = ("testCases",)
@@ -76,8 +70,8 @@ def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, Skill
             value = upgrade_skill_tests(value)
         except DatasetError as error:
             reading.add(where, error.message, error.hint)
-            return reading, None
-    head = reading.record(SkillTests, value, synonyms=_SYNONYMS)
+            return reading
+    reading.head = head = reading.record(SkillTests, value, synonyms=_SYNONYMS)
     version = "2.0" if head is None else head.version
     reading.header = {"name": skill_name(document.path), "version": version}
     fields = value if isinstance(value, dict) else {}
@@ -93,7 +87,7 @@ def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, Skill
             if softened is item:
                 reading.add_case(case_fields, place)
     _check_groups(fields.get("suites"), reading)
-    return reading, head
+    return reading
 
 
 def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile, fixtures: _Fixtures) -> JsonObject:
