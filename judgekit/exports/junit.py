@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
@@ -30,25 +30,20 @@ _MS = 1000
 _SHOWN = 200
 
 
-def write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Write answers as JUnit XML; the file is replaced as a whole or not at all."""
+def _write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     # An answer that did not pass is a failure with the reasons. A missing answer, or one whose
     # missing judgments could decide it either way, is an error; one without a judgment, or that
     # waits for an annotator, is skipped. Characters that XML cannot hold become U+FFFD.
-    JUNIT.check(path)
-    suites: dict[str, _Suite] = {}
+    suites: defaultdict[str, _Suite] = defaultdict(_Suite)
     try:
         for answer in answers:
             name = answer.result.variant
-            if name not in suites:
-                suites[name] = _Suite()
             suites[name].add(answer, f"{run.suite}.{name}")
         with atomic_writer(path) as file:
             _write(file, run, suites)
     finally:
         for suite in suites.values():
             suite.lines.close()
-    return sum(suite.n for suite in suites.values())
 
 
 JUNIT = RunFormat(
@@ -56,7 +51,7 @@ JUNIT = RunFormat(
     "JUnit XML for CI servers, a suite for each variant (.xml)",
     (".xml",),
     "a JUnit report",
-    write_junit,
+    _write_junit,
     own_suffixes=(".xml",),
 )
 
@@ -66,7 +61,7 @@ class _Suite:
     """The tests of one variant, written aside until their number is known."""
 
     lines: SpooledTemporaryFile[bytes] = field(
-        default_factory=lambda: SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - write_junit closes it
+        default_factory=lambda: SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - _write_junit closes it
     )
     kinds: Counter[str] = field(default_factory=Counter)
     n: int = 0

@@ -23,7 +23,6 @@ from judgekit.stats.intervals import clustered_proportion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from pydantic import JsonValue
 
@@ -177,20 +176,12 @@ def _affected(answer: Outcome, rubric: Rubric | None, rubric_id: str | None) -> 
     return [ids[name] for name in failed or below]
 
 
-def write_quality_records(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Write a run as objects of a quality memory; replaced as a whole or not at all."""
-    QUALITY.check(path)
-    export = QualityExport(run)
-    write_json_list(path, export.objects(answers))
-    return export.n
-
-
 QUALITY = RunFormat(
     "quality",
     "quality records: test-case, rubric, test-run, eval-judgment, … (.jsonl, .json)",
     (".jsonl", ".json"),
     "quality records",
-    write_quality_records,
+    lambda path, run, answers: write_json_list(path, QualityExport(run).objects(answers)),
 )
 
 
@@ -242,7 +233,6 @@ class QualityExport:
     """The objects of a run, one after the other, and what has been written already."""
 
     run: RunInfo
-    n: int = 0
     case_ids: dict[str, None] = field(default_factory=dict)
     rubrics: RubricIds = field(default_factory=RubricIds)
     variants: dict[str, _Variant] = field(default_factory=dict)
@@ -255,7 +245,6 @@ class QualityExport:
         # `benchmark`, with the id of the one that all cases belong to, and for each variant a
         # `benchmark-run`. Only ids and numbers of the answers stay in memory.
         for answer in answers:
-            self.n += 1
             yield from self._answer(answer)
         run, last = self.run, list(self.variants.values())[-1:]
         optional: JsonObject = {

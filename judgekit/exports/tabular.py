@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import plan_evaluation
@@ -41,8 +41,8 @@ class RunFormat:
     summary: str  # its content, for the help
     suffixes: tuple[str, ...]
     what: str  # its name in messages
-    # Writes the answers, as a whole or not at all, and returns their number.
-    write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
+    # Writes the answers; every file is replaced as a whole or not at all.
+    writer: Callable[[Path, RunInfo, Iterable[Outcome]], object]
     # Whether it can be written to a folder, with a file for each answer.
     may_be_folder: bool = False
     file_names: tuple[str, ...] = ()  # names of files that imply this format
@@ -51,6 +51,13 @@ class RunFormat:
     def check(self, path: Path) -> None:
         """Refuse a path it cannot be written to, before anything is read."""
         check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
+
+    def write(self, path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
+        """Write the answers of a run, and return their number."""
+        self.check(path)
+        numbers = count()
+        self.writer(path, run, (answer for answer, _ in zip(answers, numbers, strict=False)))
+        return next(numbers)
 
 
 def write_object(path: Path, item: JsonObject) -> None:
@@ -201,15 +208,14 @@ def strategy_row(answer: Outcome, run: RunInfo) -> JsonObject:
     }
 
 
-def write_strategy_results(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Write answers as result rows; the file is replaced as a whole or not at all."""
-    STRATEGIES.check(path)
+def _write_strategies(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     rows = (strategy_row(answer, run) for answer in answers)
     if path.suffix.lower() != ".csv":
-        return write_json_list(path, rows)
+        write_json_list(path, rows)
+        return
     cells = ({name: _strategy_cell(value) for name, value in row.items()} for row in rows)
     with atomic_writer(path) as file:
-        return write_csv(file, STRATEGY_COLUMNS, cells)
+        write_csv(file, STRATEGY_COLUMNS, cells)
 
 
 STRATEGIES = RunFormat(
@@ -217,7 +223,7 @@ STRATEGIES = RunFormat(
     "result rows with strategy, score and feedback (.json, .jsonl, .csv)",
     (".json", ".jsonl", ".csv"),
     "result rows",
-    write_strategy_results,
+    _write_strategies,
 )
 
 

@@ -31,17 +31,12 @@ _HALF = 0.5
 _DEFAULT_TIER = "development"
 
 
-def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Write a run as a validation report; the file is replaced as a whole or not at all."""
+def _write_report(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     # Figures are on [0, 1], each with its interval; what is not known is null.
-    VALIDATION.check(path)
     evidence: defaultdict[tuple[str, str], _Evidence] = defaultdict(_Evidence)
-    n = 0
 
     def results() -> Iterator[CaseResult]:
-        nonlocal n
         for answer in answers:
-            n += 1
             result = answer.result
             for judgment in result.judgments:
                 evidence[result.variant, judgment.criterion].take(judgment, result.case)
@@ -52,7 +47,6 @@ def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Outcome]
     # One variant is the usual case, and its report then needs no list around it.
     whole: JsonObject = reports[0] if len(reports) == 1 else {"reports": [*reports]}
     write_object(path, whole)
-    return n
 
 
 VALIDATION = RunFormat(
@@ -60,7 +54,7 @@ VALIDATION = RunFormat(
     "validation report: dimensions, evidence, tier, recommendations (.yaml)",
     (".yaml", ".yml"),
     "a validation report",
-    write_validation_report,
+    _write_report,
     own_suffixes=(".yaml", ".yml"),
 )
 

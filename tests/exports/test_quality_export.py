@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from judgekit.datasets import load_dataset, read_output, validate_path
 from judgekit.errors import SettingsError
 from judgekit.evaluation import conclude_result
-from judgekit.exports.quality_memory import QualityExport, write_quality_records
+from judgekit.exports.quality_memory import QUALITY, QualityExport
 from judgekit.formats import ParsedDocument, quality_run_rows, read_whole_document
 from judgekit.formats.quality_memory import read_quality_records
 from judgekit.records import CaseResult, Level, Rubric, Variant
@@ -244,7 +244,7 @@ def test_variants_of_one_prompt_version_and_errors_come_back_as_they_were(tmp_pa
     assert first.metadata["promptVersionRef"] == "p@1"
     assert (second.variant, second.error) == ("a", "it crashed")
     path = tmp_path / "q.jsonl"
-    write_quality_records(path, run, answers)
+    QUALITY.write(path, run, answers)
     assert [p for p in validate_path(path) if "is not known" in p.message] == []
 
 
@@ -346,7 +346,7 @@ def test_ids_of_rubrics_come_from_their_cases_where_they_are_free() -> None:
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
 def test_files_are_read_again(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
-    assert write_quality_records(path, make_run(), iter([make_answer()])) == 1
+    assert QUALITY.write(path, make_run(), iter([make_answer()])) == 1
     document = read_whole_document(path)
     assert document is not None
     assert [case.id for case in read_quality_records(document).cases] == ["refund"]
@@ -356,4 +356,4 @@ def test_files_are_read_again(tmp_path: Path, suffix: str) -> None:
 def test_a_run_without_answers_is_a_benchmark_alone(tmp_path: Path) -> None:
     assert list(exported()) == ["benchmark"]
     with pytest.raises(SettingsError, match="quality records to"):
-        write_quality_records(tmp_path / "a.xml", make_run(), [])
+        QUALITY.write(tmp_path / "a.xml", make_run(), [])
