@@ -33,17 +33,13 @@ from judgekit.formats import (
     read_whole_document,
     suffix_of,
     suggest_name,
-    threshold_fault,
-    valid_scales,
     validation_faults,
 )
-from judgekit.records import Calibration, Case, Dataset, Rubric, Scale
+from judgekit.records import Calibration, Case, Dataset, Rubric
 from judgekit.resources import shipped_file, shipped_scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    from judgekit.formats import KeyPath
 
 
 def load_dataset(
@@ -237,12 +233,9 @@ def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
-    # Scales by a wrong name and thresholds off [0, 1] are named first, in the rubric's own terms.
-    faults = _scale_faults(value)
-    # pydantic would report the same fields again, in its own terms.
-    rest = _without(value, {fault.where for fault in faults})
+    fields, faults = _with_known_scales(value)
     try:
-        rubric = Rubric.model_validate(rest)
+        rubric = Rubric.model_validate(fields)
     except ValidationError as error:
         return faults + validation_faults(error, Rubric, value, synonyms=_RUBRIC_SYNONYMS)
     return faults or rubric
@@ -294,50 +287,22 @@ def _not_a_mapping(value: JsonValue, what: str, names: str) -> FieldFault:
     return FieldFault((), f"{what} is a mapping of fields, not {kind}", f"write {names}")
 
 
-def _criteria(rubric: Fields) -> Iterator[tuple[int, Fields]]:
-    criteria = rubric.get("criteria")
-    for index, criterion in enumerate(criteria if isinstance(criteria, list) else ()):
-        if isinstance(criterion, dict):
-            yield index, criterion
-
-
-def _scale_faults(rubric: Fields) -> list[FieldFault]:
-    """Scales with a wrong name, and thresholds on another scale than [0, 1]."""
-    names: list[FieldFault] = []
-    thresholds: list[FieldFault] = []
-    scales: list[Scale] = []
-    for index, criterion in _criteria(rubric):
-        place = ("criteria", index)
-        scale: object = criterion.get("scale")
-        if isinstance(scale, str):
-            try:
-                scale = shipped_scale(scale)
-            except UnknownNameError as error:
-                names.append(FieldFault((*place, "scale"), error.message, error.hint))
-        # A bare list of levels is the short form of a scale. pydantic reports an invalid one.
-        own = [*valid_scales([{"levels": scale} if isinstance(scale, list) else scale])]
-        scales += own
-        # A threshold of 70 or 3.5 was meant on a scale; pydantic would only call it too large.
-        if fault := threshold_fault((*place, "pass_value"), criterion.get("pass_value"), own):
-            thresholds.append(fault)
-    if fault := threshold_fault(("pass_threshold",), rubric.get("pass_threshold"), scales):
-        thresholds.insert(0, fault)
-    return names + thresholds
-
-
-def _without(rubric: Fields, faulty: set[KeyPath]) -> Fields:
-    """The rubric without its faulty fields, so that its other faults are found."""
-    rest = {name: item for name, item in rubric.items() if (name,) not in faulty}
+def _with_known_scales(rubric: Fields) -> tuple[Fields, list[FieldFault]]:
     listed = rubric.get("criteria")
-    if not faulty or not isinstance(listed, list):
-        return rest
-    criteria = [*listed]
-    for index, criterion in _criteria(rubric):
-        place = ("criteria", index)
-        fields = {name: item for name, item in criterion.items() if (*place, name) not in faulty}
-        # A criterion may not lack its scale, so a valid one stands for it.
-        criteria[index] = {"scale": "unit", **fields} if "scale" in criterion else fields
-    return {**rest, "criteria": criteria}
+    if not isinstance(listed, list):
+        return rubric, []
+    criteria, faults = [*listed], []
+    for index, criterion in enumerate(listed):
+        name = criterion.get("scale") if isinstance(criterion, dict) else None
+        if isinstance(criterion, dict) and isinstance(name, str):
+            try:
+                shipped_scale(name)
+            except UnknownNameError as error:
+                where = ("criteria", index, "scale")
+                faults.append(FieldFault(where, error.message, error.hint))
+                # A valid scale stands for it, so that the other faults are found.
+                criteria[index] = {**criterion, "scale": "unit"}
+    return {**rubric, "criteria": criteria}, faults
 
 
 def _with_cases(suite: Fields) -> tuple[dict[str, object], list[FieldFault]]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from judgekit.errors import DatasetError, known_names
-from judgekit.records import Name, Record, Scale
+from judgekit.errors import DatasetError, UnknownNameError, known_names
+from judgekit.records import Criterion, Name, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from judgekit.errors import JudgekitError
     from judgekit.formats.text import KeyPath
+    from judgekit.records import Scale
 
 
 Severity = Literal["error", "warning"]
@@ -168,8 +169,12 @@ def validation_faults(
         if detail["type"] == "too_short" and detail["input"]:
             continue  # its items are invalid, and each of them is reported
         where = _place(detail, value)
-        known = field_names(model, where[:-1])
-        fault = _fault(detail, where, known, synonyms or {})
+        fault = None
+        if detail["type"] == "less_than_equal" and where[-1:] in _THRESHOLDS:
+            fault = threshold_fault(where, detail["input"], _scales_beside(where, value))
+        if fault is None:
+            known = field_names(model, where[:-1])
+            fault = _fault(detail, where, known, synonyms or {})
         faults.setdefault((fault.where, fault.message), fault)
     n_more = max(0, len(details) - _MOST)
     more = [FieldFault((), f"and {n_more:,} more are wrong with it")] if n_more else []
@@ -330,11 +335,25 @@ def threshold_fault(where: KeyPath, value: JsonValue, scales: Iterable[Scale]) -
     return FieldFault(where, message, remedy)
 
 
+_THRESHOLDS = (("pass_threshold",), ("pass_value",))
+
+
+def _scales_beside(where: KeyPath, value: JsonValue) -> Iterator[Scale]:
+    """The scales of the rubric or the criterion that a threshold belongs to."""
+    holder = value
+    for part in where[:-1]:
+        _, holder = _step(holder, part)
+    fields = holder if isinstance(holder, dict) else {}
+    criteria = fields.get("criteria", [fields])
+    listed = criteria if isinstance(criteria, list) else []
+    return valid_scales(item.get("scale") for item in listed if isinstance(item, dict))
+
+
 def valid_scales(values: Iterable[object]) -> Iterator[Scale]:
-    """The scales among values; others are skipped."""
+    """The scales among values, in any form that a criterion may give; others are skipped."""
     for value in values:
-        with suppress(ValidationError):
-            yield Scale.model_validate(value)
+        with suppress(ValidationError, UnknownNameError):
+            yield Criterion.model_validate({"name": "-", "question": "-", "scale": value}).scale
 
 
 VAGUE_WORDS = ("appropriate", "reasonable", "adequate", "suitable", "proper", "sensible")

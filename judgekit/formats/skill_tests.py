@@ -26,10 +26,10 @@ from judgekit.formats.skill_tests_schema import (
     OTHER_FIELDS,
     SkillCase,
     SkillTests,
+    check_thresholds,
     downgrade_skill_tests,
     is_skill_tests_v1,
     rubric_from_skill_test,
-    soften_thresholds,
     upgrade_skill_tests,
 )
 from judgekit.formats.text import folder_exists
@@ -78,13 +78,12 @@ def read_skill_tests(document: ParsedDocument) -> ForeignFile:
     fixtures = _Fixtures(reading)
     for place, item in reading.objects(fields.get("testCases"), where):
         reading.claim(item, place)
-        softened = soften_thresholds(item, place, reading)
-        case = reading.record(SkillCase, softened, place, synonyms=_SYNONYMS)
+        case = reading.record(SkillCase, item, place, synonyms=_SYNONYMS)
         if case is not None:
             check_expected(case, place, reading)
             case_fields = _fields(case, place, reading, fixtures)
-            # A case whose threshold had to be softened has an error already and is not run.
-            if softened is item:
+            # A wrong threshold is an error already, and such a case is not run.
+            if check_thresholds(case, place, reading):
                 reading.add_case(case_fields, place)
     _check_groups(fields.get("suites"), reading)
     return reading
