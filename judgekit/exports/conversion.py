@@ -23,6 +23,7 @@ from judgekit.formats import (
     ConversionSource,
     SkillTests,
     document_kind,
+    downgrade_skill_tests,
     foreign_shape,
     is_graders,
     is_quality_record,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from judgekit.records import Case, JsonObject
 
 _SHOWN = 20
+_FIRST_VERSION = "skill-tests-v1"
 
 
 def convert_cases(
@@ -57,10 +59,13 @@ def convert_cases(
     beside = path.with_name(f".part-{os.getpid()}-{path.name}")
     try:
         # Written beside and read again before it replaces anything: losses show only then.
-        lost = _write(beside, source, target)
-        if target.keeps_ids:
+        _write(beside, source, target)
+        if form == _FIRST_VERSION and source.skill_tests is not None:
+            # Its tests get other ids, and some without what they expect could not be read again.
+            lost = downgrade_skill_tests(source.skill_tests)[1]
+        else:
             again = case_losses(source.cases, lambda: open_cases(beside))
-            lost = (*lost, *(one.replace(beside.name, path.name) for one in again))
+            lost = tuple(one.replace(beside.name, path.name) for one in again)
         if lost and not lossy:
             raise loss_error(path, lost)
         beside.replace(path)
@@ -72,17 +77,15 @@ def convert_cases(
     return lost
 
 
-def _write(path: Path, source: ConversionSource, form: Format) -> tuple[str, ...]:
-    """Write the cases, and return what is known to be lost."""
+def _write(path: Path, source: ConversionSource, form: Format) -> None:
     if form is OWN_CASES:
         write_cases(path, source.cases)
-        return ()
-    content, lost = form.write(source)
+        return
+    content = form.write(source)
     if isinstance(content, dict):
         write_object(path, content)
     else:
         write_json_list(path, content)
-    return lost
 
 
 def loss_error(path: Path, lost: Sequence[str]) -> SettingsError:
@@ -176,7 +179,7 @@ def _same(before: JsonValue, after: JsonValue) -> bool:
 _OF_TESTS = ("profile", "settings", "setup", "teardown", "suites")
 
 # Formats that have a place for all of that, or report it as lost.
-_SKILL_TESTS = frozenset({"skill-tests", "skill-tests-v1"})
+_SKILL_TESTS = frozenset({"skill-tests", _FIRST_VERSION})
 _OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
 
 

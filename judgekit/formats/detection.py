@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, read_document
@@ -117,9 +117,8 @@ class ConversionSource:
     is_suite: bool = False  # whether it is one of judgekit's suites already
 
 
-# One document or the objects of a list, and what is known to be lost; other losses show when the
-# file is read again.
-WrittenCases = tuple["JsonObject | Iterable[JsonObject]", tuple[str, ...]]
+# One document or the objects of a list; losses show when the file is read again.
+WrittenCases: TypeAlias = "JsonObject | Iterable[JsonObject]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +141,6 @@ class Format:
     summary: str = ""
     suffixes: tuple[str, ...] = (".json",)
     writer: str | None = None
-    # Whether written cases keep their ids, so that they can be compared when read again.
-    keeps_ids: bool = True
     remedy: str = "it holds results, not cases"
 
     def read(self, document: ParsedDocument) -> ForeignFile:
@@ -196,7 +193,6 @@ FORMATS: tuple[Format, ...] = (
         name="skill-tests-v1",
         summary="tests.json, version 1",
         writer="skill_tests:write_first_version",
-        keeps_ids=False,
     ),
     Format(
         "a skill's evals.json (skill, cases with expectations)",

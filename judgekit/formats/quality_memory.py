@@ -477,7 +477,7 @@ def quality_case_objects(source: ConversionSource) -> WrittenCases:
                 yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
             yield case_object(case, rubric_id)
 
-    return objects(), ()
+    return objects()
 
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:

@@ -249,7 +249,7 @@ def write_skill_evals(source: ConversionSource) -> WrittenCases:
     # A file is about one skill; of cases of several it has the name of the dataset.
     skill = _only({case.skill for case in cases}) or dataset.name
     header: JsonObject = {"version": dataset.version, "skill": skill}
-    return {**header, "cases": listed}, ()
+    return {**header, "cases": listed}
 
 
 def _only(names: set[str | None]) -> str | None:
@@ -346,4 +346,4 @@ def write_workflow_dataset(source: ConversionSource) -> WrittenCases:
         listed.append({**{k: v for k, v in case.metadata.items() if k not in own}, **fields})
     workflow = _only({case.agent for case in cases}) or dataset.name
     header: JsonObject = {"id": dataset.name, "workflowName": workflow, "version": dataset.version}
-    return {**header, "cases": listed}, ()
+    return {**header, "cases": listed}

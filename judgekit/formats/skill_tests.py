@@ -357,34 +357,24 @@ class _Fixtures:
 
 # An input is a prompt with values for its variables, or a prompt alone.
 _WITH_VARIABLES = {"prompt", "variables"}
-_WRITTEN = frozenset({"equals", "regex", "is-json", "similar"})
 _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_complex": "hard"}
 
 
 def write_skill_tests(source: ConversionSource) -> WrittenCases:
     """Cases as an `eval/tests.json` of version 2; a file that is one passes unchanged."""
-    whole = source.skill_tests
-    # Losses show when the file is read again, so the list made here is not needed.
-    return skill_tests_of(source.cases)[0] if whole is None else whole, ()
+    return skill_tests_of(source.cases) if source.skill_tests is None else source.skill_tests
 
 
 def write_first_version(source: ConversionSource) -> WrittenCases:
     """Cases as the list of tests that version 1 of `tests.json` is."""
-    whole, lost = source.skill_tests, tuple[str, ...]()
-    if whole is None:
-        whole, lost = skill_tests_of(source.cases)
-    tests, lost_here = downgrade_skill_tests(whole)
-    listed = [test for test in tests if isinstance(test, dict)]
-    return listed, (*lost, *lost_here)
+    whole = source.skill_tests or skill_tests_of(source.cases)
+    return [test for test in downgrade_skill_tests(whole)[0] if isinstance(test, dict)]
 
 
-def skill_tests_of(cases: Iterable[Case]) -> tuple[JsonObject, tuple[str, ...]]:
-    """Cases as an `eval/tests.json`, and what is lost."""
-    # Cases that were read from one make the same tests, and nothing is lost.
-    listed = list(cases)
+def skill_tests_of(cases: Iterable[Case]) -> JsonObject:
+    """Cases as an `eval/tests.json`; those that were read from one make the same tests."""
     whole: JsonObject = {"version": "2.0", "profile": "enterprise", "settings": {}}
-    whole["testCases"] = [_test(case) for case in listed]
-    return whole, tuple(f"{case.id}: {what}" for case in listed for what in _lost(case))
+    return {**whole, "testCases": [_test(case) for case in cases]}
 
 
 def _test(case: Case) -> JsonObject:
@@ -472,21 +462,6 @@ def _rubric(rubric: Rubric) -> JsonObject:
         }
         criteria.append({**fields, **_mapping(other.get(criterion.name))})
     return {"criteria": criteria, "passingThreshold": rubric.pass_threshold, **metadata}
-
-
-def _lost(case: Case) -> Iterator[str]:
-    has_place = {
-        "input": isinstance(case.input, str)
-        or (isinstance(case.input, dict) and case.input.keys() == _WITH_VARIABLES),
-        "context": case.context is None or isinstance(case.context, dict),
-        "reference": case.reference is None or isinstance(case.reference, str),
-        "rubric": not isinstance(case.rubric, str),
-        **{name: getattr(case, name) is None for name in ("agent", "skill", "prompt_version")},
-    }
-    yield from (name for name, has in has_place.items() if not has)
-    for item in case.assertions:
-        if item.get("type") not in _WRITTEN:
-            yield f"assertions ({item.get('type')})"
 
 
 def _whole(number: float) -> float:
