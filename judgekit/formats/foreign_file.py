@@ -28,7 +28,7 @@ from judgekit.formats.text import TEXT_REPAIRED
 from judgekit.records import Case, Dataset, JsonObject, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pydantic import JsonValue
 
@@ -180,13 +180,22 @@ class ForeignFile:
             remedy = "say what would be seen in the output, so that it can be false"
             self.warn((*at, "description"), message, remedy, case_id=case_id)
 
-    def claim(self, item: JsonObject, at: KeyPath) -> None:
-        """Reserve the id of a case before the case is read."""
-        name = item.get("id")
-        if not isinstance(name, str):
-            return
-        if self.claimed.setdefault(name, at) != at:
-            self._add_double(name, self.claimed[name], at)
+    def records(
+        self,
+        model: type[AnyRecord],
+        value: JsonValue,
+        at: KeyPath,
+        *,
+        synonyms: Mapping[str, str] | None = None,
+    ) -> Iterator[tuple[KeyPath, AnyRecord]]:
+        """The valid records of a list of cases; ids of invalid ones are in use, too."""
+        for place, item in self.objects(value, at):
+            name = item.get("id")
+            if isinstance(name, str) and self.claimed.setdefault(name, place) != place:
+                self._add_double(name, self.claimed[name], place)
+            record = self.record(model, item, place, synonyms=synonyms)
+            if record is not None:
+                yield place, record
 
     def _add_double(self, name: str, first: KeyPath, at: KeyPath) -> None:
         fault = duplicate_id_fault(self.document.line_of(*first))
@@ -243,6 +252,17 @@ class ForeignFile:
             case_id=first.case_id,
             hint=first.remedy,
         )
+
+
+def map_texts(
+    value: JsonValue, at: KeyPath, change: Callable[[str, KeyPath], JsonValue]
+) -> JsonValue:
+    """The value with every text in it changed."""
+    if isinstance(value, dict):
+        return {name: map_texts(item, (*at, name), change) for name, item in value.items()}
+    if isinstance(value, list):
+        return [map_texts(item, (*at, place), change) for place, item in enumerate(value)]
+    return change(value, at) if isinstance(value, str) else value
 
 
 def _misspelt(fault: FieldFault, model: type[Record], value: object) -> str | None:

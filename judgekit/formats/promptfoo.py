@@ -22,7 +22,7 @@ from judgekit.formats.documents import read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
 from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
-from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS, is_threshold, require_mean_score
+from judgekit.formats.promptfoo_vocabulary import is_threshold, require_mean_score
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
 from judgekit.records import Count, Finite, JsonObject
 
@@ -114,10 +114,7 @@ class _Config:
                 items = value if isinstance(value, list) else [value]
                 return [item for item in items if isinstance(item, dict)]
             rows = iter_rows(path)
-            return [
-                row_as_test(row.fields, KNOWN_ASSERTIONS) if row.is_table else row.fields
-                for row in rows
-            ]
+            return [row_as_test(row.fields) if row.is_table else row.fields for row in rows]
         except DatasetError as error:
             self.reading.add(at, f"the tests cannot be read: {error.message}", error.hint)
             return []

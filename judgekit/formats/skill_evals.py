@@ -70,22 +70,16 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
         AttachmentReader(FolderAttachments(folder)),
         AttachmentReader(FolderAttachments(folder.parent)),
     )
-    for at, item in reading.objects(fields.get("cases"), ("cases",)):
-        reading.claim(item, at)
-        _check_id(item.get("id"), at, reading)
-        case = reading.record(_EvalCase, item, at)
-        if case is None:
-            continue
+    for at, case in reading.records(_EvalCase, fields.get("cases"), ("cases",)):
+        _check_id(case.id, at, reading)
         files = _files(case, at, reading, readers)
         if _can_fail(case, at, reading):
             reading.add_case(_fields(case, skill, files), at)
     return reading
 
 
-def _check_id(name: JsonValue, at: KeyPath, reading: ForeignFile) -> None:
+def _check_id(name: str, at: KeyPath, reading: ForeignFile) -> None:
     """Warn about an id that is not in kebab-case, which S3 wants and nothing depends on."""
-    if not isinstance(name, str) or not name.strip():
-        return
     if name == name.lower() and _KEBAB.fullmatch(name):
         return
     better = _NOT_IN_IDS.sub("-", _HUMP.sub("-", name)).strip("-").lower()
@@ -155,10 +149,9 @@ def _files(
     return found
 
 
-LOWEST_SCORE, HIGHEST_SCORE = 1, 5  # the ends of the scale of gradings and histories
-
 # Larger numbers would fill the message with digits.
 _HUGE = 1e9
+LOWEST_SCORE, HIGHEST_SCORE = 1, 5  # the ends of the scale of gradings and histories
 
 
 class SkillVersion(SnakeRecord):
@@ -208,6 +201,7 @@ def check_history(document: ParsedDocument) -> ForeignFile:
     fields = document.value if isinstance(document.value, dict) else {}
     versions = fields.get("versions")
     numbers: list[JsonValue] = []
+    # An invalid version must not hide the faults of the others.
     for index, version in enumerate(versions if isinstance(versions, list) else ()):
         if isinstance(version, dict):
             number, score = version.get("version"), version.get("average_score")
@@ -294,22 +288,11 @@ def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     if header is not None:
         reading.header = {"name": header.id, "version": header.version}
     workflow = fields.get("workflowName")
-    for at, item in reading.objects(fields.get("cases"), ("cases",)):
-        reading.claim(item, at)
-        case = reading.record(_WorkflowCase, item, at)
-        if case is None:
-            continue
+    for at, case in reading.records(_WorkflowCase, fields.get("cases"), ("cases",)):
         _check_assertions(case, at, reading)
-        case_fields: JsonObject = {
-            "id": case.id,
-            "name": case.name,
-            "input": case.input,
-            "assertions": list(case.assertions),
-            "tags": list(case.tags),
-            "agent": workflow if isinstance(workflow, str) else None,
-            "metadata": case.extra,
-        }
-        reading.add_case(case_fields, at)
+        known = case.model_dump(mode="json", include={*_WorkflowCase.model_fields})
+        agent = workflow if isinstance(workflow, str) else None
+        reading.add_case({**known, "agent": agent, "metadata": case.extra}, at)
     return reading
 
 

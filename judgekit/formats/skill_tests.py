@@ -20,7 +20,7 @@ from judgekit.formats.attachments import (
     safe_file_name,
     skill_name,
 )
-from judgekit.formats.foreign_file import ForeignFile
+from judgekit.formats.foreign_file import ForeignFile, map_texts
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.skill_tests_schema import (
     OTHER_FIELDS,
@@ -76,15 +76,13 @@ def read_skill_tests(document: ParsedDocument) -> ForeignFile:
     reading.header = {"name": skill_name(document.path), "version": version}
     fields = value if isinstance(value, dict) else {}
     fixtures = _Fixtures(reading)
-    for place, item in reading.objects(fields.get("testCases"), where):
-        reading.claim(item, place)
-        case = reading.record(SkillCase, item, place, synonyms=_SYNONYMS)
-        if case is not None:
-            check_expected(case, place, reading)
-            case_fields = _fields(case, place, reading, fixtures)
-            # A wrong threshold is an error already, and such a case is not run.
-            if check_thresholds(case, place, reading):
-                reading.add_case(case_fields, place)
+    listed = fields.get("testCases")
+    for place, case in reading.records(SkillCase, listed, where, synonyms=_SYNONYMS):
+        check_expected(case, place, reading)
+        case_fields = _fields(case, place, reading, fixtures)
+        # A wrong threshold is an error already, and such a case is not run.
+        if check_thresholds(case, place, reading):
+            reading.add_case(case_fields, place)
     _check_groups(fields.get("suites"), reading)
     return reading
 
@@ -303,27 +301,15 @@ class _Fixtures:
         # Every text in it that begins with `fixtures/` or `eval/fixtures/` becomes an object: the
         # `file` and its `text`, or what kind of file it is. A file that cannot be read is reported
         # and its name stays.
-        return self._resolved(context, at, case_id, itertools.count(1))
+        numbers = itertools.count(1)
 
-    def _resolved(
-        self, value: JsonValue, at: KeyPath, case_id: str, numbers: Iterator[int]
-    ) -> JsonValue:
-        if isinstance(value, dict):
-            return {
-                name: self._resolved(item, (*at, name), case_id, numbers)
-                for name, item in value.items()
-            }
-        if isinstance(value, list):
-            return [
-                self._resolved(item, (*at, index), case_id, numbers)
-                for index, item in enumerate(value)
-            ]
-        if not isinstance(value, str) or "\n" in value:
-            return value
-        # Files written on Windows name paths with backslashes.
-        path = value.replace("\\", "/").removeprefix("./")
-        is_file = path.startswith(_LEADS) and not path.endswith("/")
-        return self._file(value, at, case_id, next(numbers)) if is_file else value
+        def resolved(text: str, place: KeyPath) -> JsonValue:
+            # Files written on Windows name paths with backslashes.
+            path = text.replace("\\", "/").removeprefix("./")
+            is_file = "\n" not in path and path.startswith(_LEADS) and not path.endswith("/")
+            return self._file(text, place, case_id, next(numbers)) if is_file else text
+
+        return map_texts(context, at, resolved)
 
     def _file(self, name: str, at: KeyPath, case_id: str, number: int) -> JsonValue:
         if number > MAX_CASE_FILES:
