@@ -85,14 +85,19 @@ def load_dataset(
         document = read_whole_document(path)
     dataset = _read_dataset(path, document, columns, unique=unique)
     if not dataset.cases and not allow_empty:
-        raise no_cases_error(path)
+        raise _no_cases(path)
     return dataset
 
 
 def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) -> Iterator[Case]:
     """The cases of a file of rows, one in memory at a time; only their ids are kept."""
-    path = as_path(path)
-    return _cases(iter_rows(path), path, columns, unique=True)
+    path, is_empty = as_path(path), True
+    for case in _cases(iter_rows(path), path, columns, unique=True):
+        yield case
+        is_empty = False
+    # Only the end of a stream shows that it was empty.
+    if is_empty:
+        raise _no_cases(path)
 
 
 def dataset_name(path: Path) -> str:
@@ -100,8 +105,7 @@ def dataset_name(path: Path) -> str:
     return path.name.removesuffix(suffix_of(path)) or path.name
 
 
-def no_cases_error(path: Path) -> DatasetError:
-    """The error of a dataset without cases."""
+def _no_cases(path: Path) -> DatasetError:
     hint = "a result over no cases says nothing; add a case"
     return DatasetError("holds no cases", path=path, hint=hint)
 
@@ -120,11 +124,7 @@ def load_rubric(source: Path | str) -> Rubric:
             with file, line, field and remedy.
         UnknownNameError: When no shipped rubric is called so; lists the near ones.
     """
-    path = rubric_path(source)
-    try:
-        document = read_document(path)
-    except DatasetError as error:
-        raise RubricError(error.message, hint=error.hint) from error
+    document = _own_document(rubric_path(source), RubricError)
     rubric = check_rubric(document)
     if isinstance(rubric, list):
         raise RubricError(_all(rubric, document))
@@ -152,18 +152,20 @@ def shipped_rubrics() -> tuple[str, ...]:
 
 def load_suite(path: Path | str) -> Suite:
     """The suite in a YAML or JSON file."""
-    document = _settings_document(path)
+    document = _own_document(path)
     suite = check_suite(document)
     if isinstance(suite, list):
         raise SettingsError(_all(suite, document))
     return suite
 
 
-def _settings_document(path: Path | str) -> ParsedDocument:
+def _own_document(
+    path: Path | str, kind: type[RubricError | SettingsError] = SettingsError
+) -> ParsedDocument:
     try:
         return read_document(path)
     except DatasetError as error:
-        raise SettingsError(error.message, hint=error.hint) from error
+        raise kind(error.message, hint=error.hint) from error
 
 
 def _read_dataset(
@@ -416,7 +418,7 @@ def load_calibration(path: Path | str) -> Calibration:
     Raises:
         SettingsError: When it cannot be read, or is no such file.
     """
-    document = _settings_document(path)
+    document = _own_document(path)
     try:
         return Calibration.model_validate(document.value)
     except ValidationError as error:
@@ -431,15 +433,10 @@ def load_calibration(path: Path | str) -> Calibration:
 def find_calibrations(path: Path | str) -> list[tuple[Path, Calibration]]:
     """The calibrations of a file, or of all files in a folder."""
     place = as_path(path)
-    if not (folder_exists(place) or file_exists(place)):
-        raise SettingsError(
-            f"there is no calibration {place}",
-            hint="make it: judgekit calibrate LABELS --write-map",
-        )
     files = sorted(place.glob("*.json")) if folder_exists(place) else [place]
-    if not files:
+    if not files or not (folder_exists(place) or file_exists(place)):
         raise SettingsError(
-            f"the folder {place} holds no calibration maps",
-            hint="make them: judgekit calibrate LABELS --write-map",
+            f"there is no calibration {place}" if files else f"{place} holds no calibration maps",
+            hint="write one: judgekit calibrate LABELS --write-map",
         )
     return [(file, load_calibration(file)) for file in files]

@@ -18,7 +18,6 @@ from judgekit.datasets.loading import (
     iter_cases,
     load_dataset,
     load_suite,
-    no_cases_error,
 )
 from judgekit.datasets.suite import RunSettings, Suite
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
@@ -158,7 +157,7 @@ def open_cases(
     path = as_path(source)
     if not is_read_whole(path):
         name = dataset_name(path)
-        return CaseSource(name, "1", lambda: _some(iter_cases(path, columns=columns), path))
+        return CaseSource(name, "1", lambda: iter_cases(path, columns=columns))
     dataset = load_dataset(path, columns=columns, unique=True)
     return CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
 
@@ -194,16 +193,6 @@ def sample_places(n: int, size: int, seed: int) -> frozenset[int]:
         if (slot := rng.randrange(place + 1)) < size:
             places[slot] = place
     return frozenset(places)
-
-
-def _some(cases: Iterable[Case], path: Path) -> Iterator[Case]:
-    n_cases = 0
-    for case in cases:
-        n_cases += 1
-        yield case
-    # Only the end of a stream shows that it was empty.
-    if n_cases == 0:
-        raise no_cases_error(path)
 
 
 def suite_from_path(path: Path | str) -> Suite:

@@ -94,21 +94,17 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (type(None), "null"),
 )
 
+# What a field must be, by the first word of pydantic's name of the error: `int_parsing`.
 _WANTED = {
-    "string_type": "must be a text",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "finite_number": "must be a finite number",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "tuple_type": "must be a list",
-    "list_type": "must be a list",
-    "dict_type": "must be a mapping of fields",
-    "model_type": "must be a mapping of fields",
-    "model_attributes_type": "must be a mapping of fields",
+    "string": "must be a text",
+    "float": "must be a number",
+    "finite": "must be a finite number",
+    "int": "must be a whole number",
+    "bool": "must be true or false",
+    "tuple": "must be a list",
+    "list": "must be a list",
+    "dict": "must be a mapping of fields",
+    "model": "must be a mapping of fields",
 }
 
 _LIMITS = {
@@ -280,8 +276,8 @@ def _demand(detail: ErrorDetails) -> str:
     if kind in {"string_pattern_mismatch", "string_too_short"}:
         blank = isinstance(value, str) and not value.strip()
         return "must not be blank" if blank else f"is not of the right form: {_shown(value)}"
-    if kind in _WANTED:
-        return f"{_WANTED[kind]}, not {_shown(value)}"
+    if (wanted := _WANTED.get(kind.partition("_")[0])) is not None:
+        return f"{wanted}, not {_shown(value)}"
     return f"is not valid: {detail['msg']}"
 
 
