@@ -33,7 +33,7 @@ from .outputs import (
     iter_case_outputs as iter_case_outputs,
     iter_output_rows as iter_output_rows,
     read_output as read_output,
-    read_output_row as read_output_row,
+    valid_output as valid_output,
 )
 from .sources import (
     CaseSelection as CaseSelection,

@@ -119,16 +119,19 @@ def iter_case_outputs(
         yield Case.model_validate({"id": case_id, "input": None, **fields}), answer.output
 
 
-def read_output(
-    fields: Mapping[str, JsonValue],
-    *,
-    is_table: bool = False,
-    is_repaired: bool = False,
-    folder: Path | None = None,
-) -> tuple[Output, Fields] | list[FieldFault]:
-    """The output of a row, and the columns of its case."""
-    found, faults = rename_fields(_from_artifact(fields), OUTPUT_ALIASES)
-    if is_table:
+def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
+    """The recorded output of a row of a file."""
+    answer = read_output(row, folder=folder)
+    if isinstance(answer, list):
+        fault = answer[0]
+        raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
+    return answer
+
+
+def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput | list[FieldFault]:
+    """The recorded output of a row, or its faults."""
+    found, faults = rename_fields(_from_artifact(row.fields), OUTPUT_ALIASES)
+    if row.is_table:
         had_text = "text" in found
         found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS)
         faults += cell_faults
@@ -137,7 +140,7 @@ def read_output(
             found["text"] = ""
     # An alias such as `output` may hold an object; a `text` that is one is a mistake.
     # Beside other data it stays, and is reported as invalid.
-    elif not ("text" in fields or "data" in found or isinstance(found.get("text"), str | None)):
+    elif not ("text" in row.fields or "data" in found or isinstance(found.get("text"), str | None)):
         found = {("data" if name == "text" else name): v for name, v in found.items()}
     if "trace" in found:
         from judgekit.datasets.traces import fill_from_trace  # noqa: PLC0415 - few outputs have one
@@ -146,12 +149,12 @@ def read_output(
     found, case_fields, odd = _sorted_out(as_texts(found, _TEXTS))
     if odd is not None:
         faults.append(odd)
-    if is_repaired and isinstance(found.get("metadata"), dict):
+    if row.is_repaired and isinstance(found.get("metadata"), dict):
         found["metadata"] = {**_mapping(found["metadata"]), TEXT_REPAIRED: True}
-    return faults or _validated(found, case_fields)
+    return faults or _validated(row.line, found, case_fields)
 
 
-def _validated(found: Fields, case_fields: Fields) -> tuple[Output, Fields] | list[FieldFault]:
+def _validated(line: int, found: Fields, case_fields: Fields) -> RecordedOutput | list[FieldFault]:
     faults = []
     if not str(found.get("case_id") or "").strip():
         remedy = "add a `case_id` (or `id`) that names the case it answers"
@@ -160,27 +163,14 @@ def _validated(found: Fields, case_fields: Fields) -> tuple[Output, Fields] | li
         output = Output.model_validate(found)
     except ValidationError as error:
         return faults + validation_faults(error, Output, found, synonyms=OUTPUT_ALIASES)
-    return faults or (output, case_fields)
-
-
-def read_output_row(
-    row: FileRow, *, folder: Path | None = None
-) -> RecordedOutput | list[FieldFault]:
-    """The recorded output of a row, or its faults."""
-    read = read_output(
-        row.fields, is_table=row.is_table, is_repaired=row.is_repaired, folder=folder
-    )
-    return read if isinstance(read, list) else RecordedOutput(row.line, *read)
+    return faults or RecordedOutput(line, output, case_fields)
 
 
 def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
     lines: dict[tuple[str | None, str | None], int] = {}
     others: set[str] = set()
     for row in iter_output_rows(path):
-        answer = read_output_row(row, folder=path.parent)
-        if isinstance(answer, list):
-            fault = answer[0]
-            raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
+        answer = valid_output(row, path, folder=path.parent)
         named = answer.output.variant
         # A file may hold several variants; one of them was asked for.
         if variant is not None and named not in {None, variant}:

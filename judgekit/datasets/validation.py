@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from judgekit.datasets.labels import label_from_row
 from judgekit.datasets.loading import (
@@ -17,7 +17,7 @@ from judgekit.datasets.loading import (
     read_dataset_header,
     rubric_path,
 )
-from judgekit.datasets.outputs import read_output_row, scan_output_rows
+from judgekit.datasets.outputs import read_output, scan_output_rows
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DUPLICATE_ID,
@@ -310,7 +310,9 @@ class _ReplyLine(Record):
     criterion: str | None = None  # None when all criteria were one question
     order: Literal["ab", "ba"] | None = None
     repeat: Count = 0  # the number of the call, from 0
+    attempt: Count = 0  # the number of the retry of an unreadable reply
     text: str | None = None
+    logprobs: JsonValue = None  # as `recorded:` writes them; read in a layer above
     finish_reason: str | None = None
     model: str | None = None
     usage: Usage | None = None
@@ -391,7 +393,7 @@ class RowCheck:
                 self.cases.append(case)
             return (case.id,)
         if self.kind == "outputs":
-            answer = read_output_row(row)
+            answer = read_output(row)
             if isinstance(answer, list):
                 return answer
             repeat = row.fields.get("repeat")  # of answers that `export` wrote
@@ -419,4 +421,4 @@ def _read_reply(row: FileRow) -> _RowKey | list[FieldFault]:
         line = _ReplyLine.model_validate(as_texts(fields, ("case_id", "variant")))
     except ValidationError as error:
         return validation_faults(error, _ReplyLine, fields)
-    return (line.case_id, line.variant, line.criterion, line.order, line.repeat)
+    return (line.case_id, line.variant, line.criterion, line.order, line.repeat, line.attempt)

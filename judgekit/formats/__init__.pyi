@@ -79,6 +79,7 @@ from .rows import (
     as_texts as as_texts,
     document_rows as document_rows,
     iter_rows as iter_rows,
+    json_row as json_row,
     raise_damaged as raise_damaged,
     read_cells as read_cells,
     rename_fields as rename_fields,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.datasets import load_dataset, read_output, validate_path
+from judgekit.datasets import load_dataset, valid_output, validate_path
 from judgekit.errors import SettingsError
 from judgekit.evaluation import conclude_result
 from judgekit.exports.quality_memory import QUALITY, QualityExport
-from judgekit.formats import ParsedDocument, quality_run_rows, read_whole_document
+from judgekit.formats import FileRow, ParsedDocument, quality_run_rows, read_whole_document
 from judgekit.formats.quality_memory import read_quality_records
 from judgekit.records import CaseResult, Level, Rubric, Variant
 from tests.exports.making import (
@@ -49,7 +49,7 @@ def read_back(*answers: Outcome, run: RunInfo | None = None) -> tuple[Any, list[
     """The cases and outputs that the readers make of the objects."""
     objects: Any = list(QualityExport(run or make_run()).objects(answers))
     rows = quality_run_rows(ParsedDocument(Path("x.json"), objects))
-    return cases_in(objects), [read_output(row)[0] for _, row in rows]
+    return cases_in(objects), [valid_output(FileRow(*row), Path("x.json")).output for row in rows]
 
 
 def test_a_run_is_linked_objects_from_case_to_benchmark_run() -> None:
@@ -271,7 +271,7 @@ def test_the_objects_of_an_export_come_back_as_they_were() -> None:
     judgments = [[said("Right", 5, judge="gpt", confidence=0.9, rationale="The list says 30.")], []]
     answers = []
     for at, row in enumerate(quality_run_rows(ParsedDocument(Path("x.json"), objects))):
-        output: Any = read_output(row[1])[0]
+        output: Any = valid_output(FileRow(*row), Path("x.json")).output
         result = CaseResult(run_id="r", place=0, case=cases[output.case_id], repeat=at,
                             variant=output.variant, output=output,
                             judgments=tuple(judgments[at]))  # fmt: skip
