@@ -59,7 +59,12 @@ def convert_cases(
     beside = path.with_name(f".part-{os.getpid()}-{path.name}")
     try:
         # Written beside and read again before it replaces anything: losses show only then.
-        _write(beside, source, target)
+        if target is OWN_CASES:
+            write_cases(beside, source.cases)
+        elif isinstance(content := target.write(source), dict):
+            write_object(beside, content)
+        else:
+            write_json_list(beside, content)
         if form == _FIRST_VERSION and source.skill_tests is not None:
             # Its tests get other ids, and some without what they expect could not be read again.
             lost = downgrade_skill_tests(source.skill_tests)[1]
@@ -75,17 +80,6 @@ def convert_cases(
         with suppress(OSError):  # it is in its place, or cannot be removed either
             beside.unlink()
     return lost
-
-
-def _write(path: Path, source: ConversionSource, form: Format) -> None:
-    if form is OWN_CASES:
-        write_cases(path, source.cases)
-        return
-    content = form.write(source)
-    if isinstance(content, dict):
-        write_object(path, content)
-    else:
-        write_json_list(path, content)
 
 
 def loss_error(path: Path, lost: Sequence[str]) -> SettingsError:

@@ -40,7 +40,12 @@ def _write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
             name = answer.result.variant
             suites[name].add(answer, f"{run.suite}.{name}")
         with atomic_writer(path) as file:
-            _write(file, run, suites)
+            whole = {"name": run.suite, **_counts(list(suites.values()))}
+            file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+            file.write(f"<testsuites{_attributes(whole)}>\n".encode())
+            for name, suite in suites.items():
+                _write_suite(file, name, suite, run)
+            file.write(b"</testsuites>\n")
     finally:
         for suite in suites.values():
             suite.lines.close()
@@ -119,28 +124,23 @@ def _test(answer: Outcome, classname: str, found: _Finding | None) -> Iterator[s
     yield "    </testcase>\n"
 
 
-def _write(file: IO[bytes], run: RunInfo, suites: Mapping[str, _Suite]) -> None:
-    whole = {"name": run.suite, **_counts(list(suites.values()))}
-    file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
-    file.write(f"<testsuites{_attributes(whole)}>\n".encode())
-    for name, suite in suites.items():
-        shown = {"name": f"{run.suite}.{name}", **_counts([suite])}
-        shown["timestamp"] = run.started_at.strftime("%Y-%m-%dT%H:%M:%S")
-        file.write(f"  <testsuite{_attributes(shown)}>\n".encode())
-        facts = {
-            "run": run.id,
-            "status": run.status,
-            "variant": name,
-            "dataset": run.dataset,
-            "rubric": None if run.rubric is None else run.rubric.name,
-            "judges": ", ".join(run.panel.judges) or None,
-            "config_fingerprint": run.config_fingerprint or None,
-        }
-        file.write("".join(_properties(facts, "    ")).encode())
-        suite.lines.seek(0)
-        shutil.copyfileobj(suite.lines, file)
-        file.write(b"  </testsuite>\n")
-    file.write(b"</testsuites>\n")
+def _write_suite(file: IO[bytes], variant: str, suite: _Suite, run: RunInfo) -> None:
+    shown = {"name": f"{run.suite}.{variant}", **_counts([suite])}
+    shown["timestamp"] = run.started_at.strftime("%Y-%m-%dT%H:%M:%S")
+    file.write(f"  <testsuite{_attributes(shown)}>\n".encode())
+    facts = {
+        "run": run.id,
+        "status": run.status,
+        "variant": variant,
+        "dataset": run.dataset,
+        "rubric": None if run.rubric is None else run.rubric.name,
+        "judges": ", ".join(run.panel.judges) or None,
+        "config_fingerprint": run.config_fingerprint or None,
+    }
+    file.write("".join(_properties(facts, "    ")).encode())
+    suite.lines.seek(0)
+    shutil.copyfileobj(suite.lines, file)
+    file.write(b"  </testsuite>\n")
 
 
 def _counts(suites: list[_Suite]) -> dict[str, str]:

@@ -128,15 +128,15 @@ def grading(answer: Outcome, run: RunInfo) -> JsonObject:
 
 
 def _write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
-    gradings = (grading(answer, run) for answer in answers)
+    def named() -> Iterator[tuple[str, JsonObject]]:
+        for answer in answers:
+            one = grading(answer, run)
+            # The id without the characters that some file system refuses.
+            stem = re.sub(r"[^\w.-]", "-", answer.result.case.id, flags=re.ASCII).lstrip(".")[:150]
+            yield f"{stem or 'case'}_v{one['version']}_run{one['run']}.json", one
+
     hint = "give the cases ids that differ in letters and digits, or write .jsonl"
-    _write_each(path, ((_grading_name(one), one) for one in gradings), "answers", hint)
-
-
-def _grading_name(one: JsonObject) -> str:
-    # The id without the characters that some file system refuses.
-    stem = re.sub(r"[^\w.-]", "-", str(one["case_id"]), flags=re.ASCII).lstrip(".")[:150]
-    return f"{stem or 'case'}_v{one['version']}_run{one['run']}.json"
+    _write_each(path, named(), "answers", hint)
 
 
 def _write_each(folder: Path, named: Iterable[tuple[str, JsonObject]], what: str, hint: str) -> int:

@@ -213,7 +213,13 @@ def _write_strategies(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> N
     if path.suffix.lower() != ".csv":
         write_json_list(path, rows)
         return
-    cells = ({name: _strategy_cell(value) for name, value in row.items()} for row in rows)
+    cells = (
+        {
+            name: value if isinstance(value, int | float | None) else words_text(_text(value) or "")
+            for name, value in row.items()
+        }
+        for row in rows
+    )
     with atomic_writer(path) as file:
         write_csv(file, STRATEGY_COLUMNS, cells)
 
@@ -280,12 +286,6 @@ def _text(value: JsonValue) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def _strategy_cell(value: JsonValue) -> str | float | None:
-    if value is None or isinstance(value, int | float):
-        return value
-    return words_text(_text(value) or "")
 
 
 def rubric_of_result(answer: Outcome, run: RunInfo) -> Rubric | None:
