@@ -38,7 +38,6 @@ from .outputs import (
 from .sources import (
     CaseSelection as CaseSelection,
     SelectionCount as SelectionCount,
-    choose_cases as choose_cases,
     discover_datasets as discover_datasets,
     discover_suites as discover_suites,
     open_cases as open_cases,

@@ -45,7 +45,7 @@ from judgekit.formats import (
 from judgekit.records import CaseSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from pydantic import JsonValue
 
@@ -66,19 +66,29 @@ class SelectionCount:
 
 @dataclass(slots=True)
 class CaseSelection:
-    """The active cases of a source that pass the filters, sampled and limited; in file order.
+    """The active cases of a source that pass every filter, then a sample, then the first of it.
 
     In memory are only the positions of a sample, no cases.
     """
 
     source: CaseSource
-    tags: frozenset[str] = frozenset()  # only cases with one of these; empty for all
-    ids: frozenset[str] = frozenset()
-    pattern: re.Pattern[str] | None = None  # must match the name; of a case without one, the id
+    tags: Collection[str] = ()  # only cases with one of these; empty for all
+    ids: Collection[str] = ()
+    name_pattern: str | None = None  # must match the name; of a case without one, the id
     sample: int | None = None  # the size of a random sample; None for all
     seed: int = 0
     limit: int | None = None  # only the first cases, after sampling
     _sampled: frozenset[int] | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for what, number in (("sample", self.sample), ("limit", self.limit)):
+            if number is not None and number < 1:
+                raise SettingsError(f"the {what} must be 1 or more, not {number}")
+        try:
+            re.compile(self.name_pattern or "")
+        except re.error as error:
+            message = f"{self.name_pattern!r} is not a regular expression: {error}"
+            raise SettingsError(message, hint="write \\ before a sign that means itself") from error
 
     @property
     def name(self) -> str:
@@ -127,12 +137,13 @@ class CaseSelection:
         )
 
     def _passing(self, cases: Iterable[Case]) -> Iterator[Case]:
-        unseen = set(self.ids)
+        ids, tags, unseen = frozenset(self.ids), frozenset(self.tags), set(self.ids)
+        pattern = re.compile(self.name_pattern or "")
         for case in cases:
             unseen.discard(case.id)
-            is_named = self.pattern is None or self.pattern.search(case.name or case.id)
-            has_tag = not self.tags or not self.tags.isdisjoint(case.tags)
-            is_wanted = is_named and has_tag and (not self.ids or case.id in self.ids)
+            is_named = pattern.search(case.name or case.id) is not None
+            has_tag = not tags or not tags.isdisjoint(case.tags)
+            is_wanted = is_named and has_tag and (not ids or case.id in ids)
             if case.status == "active" and is_wanted:
                 yield case
         if unseen:
@@ -160,28 +171,6 @@ def open_cases(
         return CaseSource(name, "1", lambda: iter_cases(path, columns=columns))
     dataset = load_dataset(path, columns=columns, unique=True)
     return CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
-
-
-def choose_cases(
-    source: CaseSource,
-    *,
-    tags: Iterable[str] = (),
-    ids: Iterable[str] = (),
-    name_pattern: str | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-    limit: int | None = None,
-) -> CaseSelection:
-    """Choose cases: active ones that pass every filter, then a sample, then the first of it."""
-    for what, number in (("sample", sample), ("limit", limit)):
-        if number is not None and number < 1:
-            raise SettingsError(f"the {what} must be 1 or more, not {number}")
-    try:
-        name = None if name_pattern is None else re.compile(name_pattern)
-    except re.error as error:
-        message = f"{name_pattern!r} is not a regular expression: {error}"
-        raise SettingsError(message, hint="write \\ before a sign that means itself") from error
-    return CaseSelection(source, frozenset(tags), frozenset(ids), name, sample, seed, limit)
 
 
 def sample_places(n: int, size: int, seed: int) -> frozenset[int]:

@@ -1,4 +1,5 @@
 from .attachments import (
+    AttachmentError as AttachmentError,
     FolderAttachments as FolderAttachments,
     attachments_of as attachments_of,
 )

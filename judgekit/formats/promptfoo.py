@@ -131,15 +131,10 @@ class _Config:
             self.reading.add(at, message, "write the tests out as YAML, JSONL or CSV")
             return None
         try:
-            path = self._folder / safe_file_name(file_name)
-            is_inside = path.resolve().is_relative_to(self._folder.resolve())
-        except (AttachmentError, OSError, ValueError, RuntimeError) as error:
+            return FolderAttachments(self._folder).locate(safe_file_name(file_name))
+        except AttachmentError as error:
             self.reading.add(at, str(error))
             return None
-        if not is_inside:
-            self.reading.add(at, f"the path {file_name!r} leads out of its folder")
-            return None
-        return path
 
     def _scenarios(self) -> Iterator[_Test]:
         scenarios = self._fields.get("scenarios")
