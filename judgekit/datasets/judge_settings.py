@@ -150,8 +150,8 @@ class CallSettings(Record):
 
             fault = validation_faults(error, cls, cast("JsonObject", settings))[0]
             message = fault.message
-            if fault.where[:1] == ("parameters",):
-                message = f"the parameter {fault.where[-1]} cannot be sent as JSON: {message}"
+            if len(fault.where) > 1:  # only `parameters` has parts
+                message = f"the parameter {fault.where[1]} cannot be sent as JSON: {message}"
             raise SettingsError(message, hint=fault.remedy) from error
 
     def overrides(self) -> dict[str, object]:

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from judgekit.datasets.loading import (
-    dataset_name,
-    iter_cases,
-    load_dataset,
-    load_suite,
-)
+from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite
 from judgekit.datasets.suite import RunSettings, Suite
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (

@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, parse_document, read_document
-from judgekit.formats.text import (
-    decode_utf8,
-    file_exists,
-    is_archive,
-)
+from judgekit.formats.text import decode_utf8, file_exists, is_archive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
