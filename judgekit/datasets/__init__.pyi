@@ -29,7 +29,6 @@ from .loading import (
 )
 from .outputs import (
     RecordedOutput as RecordedOutput,
-    has_own_lines as has_own_lines,
     iter_case_outputs as iter_case_outputs,
     iter_output_rows as iter_output_rows,
     read_output as read_output,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from judgekit.formats import (
     document_rows,
     is_promptfoo_results,
     is_quality_record,
+    is_read_whole,
     raise_damaged,
     read_cells,
     read_whole_document,
@@ -265,7 +265,8 @@ def iter_output_rows(path: Path) -> Iterator[FileRow]:
 
 def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
     """The rows of a file of outputs; a row that cannot be read is yielded as its error."""
-    document = None if has_own_lines(path) else read_whole_document(path)
+    has_shape = suffix_of(path) in {*DOCUMENT_SUFFIXES, *LINE_SUFFIXES}
+    document = read_whole_document(path) if has_shape and is_read_whole(path) else None
     if document is None:
         yield from scan_rows(path)
         return
@@ -282,15 +283,3 @@ def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
         return
     for line, found in rows(document):
         yield FileRow(line, found)
-
-
-def has_own_lines(path: Path) -> bool:
-    """Whether each row of a file of outputs can be read without the others."""
-    suffix = suffix_of(path)
-    if suffix in DOCUMENT_SUFFIXES:
-        return False
-    if suffix not in LINE_SUFFIXES:
-        return True
-    # The first row is enough: a file does not mix formats.
-    first = next(islice(scan_rows(path), 1), None)
-    return not (isinstance(first, FileRow) and is_quality_record(first.fields))

@@ -184,10 +184,9 @@ def suite_from_path(path: Path | str) -> Suite:
     path = as_path(path)
     document = read_whole_document(path)
     if document is not None:
-        shape = foreign_shape(document.value)
-        if shape is not None and shape.is_suite:
-            return foreign_suite(document)
-        if shape is None and document_kind(document.value) == "suite":
+        if (tests := foreign_suite(document)) is not None:
+            return tests
+        if foreign_shape(document.value) is None and document_kind(document.value) == "suite":
             return _with_its_tests(load_suite(path))
     dataset = load_dataset(path, unique=True)
     fields = {"name": dataset.name, "version": dataset.version, "cases": dataset.cases}
@@ -226,10 +225,7 @@ def _skill_tests(path: Path | None) -> Suite | None:
     """A skill's tests as a suite; None for any other file, and an invalid one, reported later."""
     try:
         document = None if path is None else read_whole_document(path)
-        shape = None if document is None else foreign_shape(document.value)
-        if document is None or shape is None or not shape.is_suite:
-            return None
-        return foreign_suite(document)
+        return None if document is None else foreign_suite(document)
     except DatasetError:
         return None
 
@@ -238,8 +234,11 @@ def _skill_tests(path: Path | None) -> Suite | None:
 _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh"}
 
 
-def foreign_suite(document: ParsedDocument) -> Suite:
-    """The suite of an `eval/tests.json`."""
+def foreign_suite(document: ParsedDocument) -> Suite | None:
+    """The suite of an `eval/tests.json`; None for any other file."""
+    shape = foreign_shape(document.value)
+    if shape is None or not shape.is_suite:
+        return None
     from judgekit.formats import SkillTests, read_skill_tests  # noqa: PLC0415 - only for a skill
 
     reading = read_skill_tests(document)

@@ -105,7 +105,7 @@ def _file_problems(check: RowCheck) -> list[Problem]:
     """The problems of a file, whose cases are then in the check."""
     path = check.path
     try:
-        document = read_whole_document(path) if _is_whole(path) else None
+        document = read_whole_document(path) if is_read_whole(path) else None
         if document is not None:
             return _document_problems(document, check)
     except DatasetError as error:
@@ -126,14 +126,6 @@ def _damaged_rows(path: Path) -> list[Problem]:
     damaged = [problem_from_error(row) for row in scanned if isinstance(row, DatasetError)]
     found = [*_document_problems(rows_document(path, rows), RowCheck(path)), *damaged]
     return sorted(found, key=lambda problem: problem.line or 0)
-
-
-def _is_whole(path: Path) -> bool:
-    """Whether a file is read whole; rows are checked one by one even if the first is damaged."""
-    try:
-        return is_read_whole(path)
-    except DatasetError:
-        return not is_row_file(path)
 
 
 def _id_problems(cases: Iterable[Case]) -> Iterator[Problem]:
@@ -262,7 +254,7 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
         yield from _weak_cases(suite.cases, document.path, lambda _: document.line_of("cases"))
     elif (path := suite.dataset_path) is not None:
         # Rows that a suite names as its dataset are cases, even if they look like something else.
-        is_rows = is_row_file(path) and not _is_whole(path)
+        is_rows = is_row_file(path) and not is_read_whole(path)
         check = RowCheck(path, "cases" if is_rows or suite.columns else None)
         mapped = _row_problems(check, _mapped_rows(path, suite)) if suite.columns else None
         yield from _file_problems(check) if mapped is None else mapped

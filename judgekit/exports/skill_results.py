@@ -189,12 +189,9 @@ def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
             if f.criterion == criterion.name
         ]
         value = criterion.value
-        yield _Line(
-            criterion.name,
-            None if value is None else _exact_score(value),
-            criterion.required,
-            "\n".join(why) or "nobody has judged it",
-        )
+        exact = None if value is None else _exact_score(value)
+        reasoning = "\n".join(why) or "nobody has judged it"
+        yield _Line(criterion.name, exact, criterion.required, reasoning)
 
 
 def _assertions(answer: Outcome) -> Iterator[_Line]:

@@ -16,7 +16,6 @@ from judgekit.formats import (
     VALUE_COLUMNS,
     Format,
     dump_yaml,
-    require_pyarrow,
     write_csv,
     write_parquet,
 )
@@ -126,8 +125,6 @@ def write_cases(path: Path, cases: CaseSource) -> None:
         # One pass for the columns, one for the rows: a table names its columns first.
         columns = case_columns(cases)
         rows = (_row(case, columns) for case in cases)
-        if suffix == ".parquet":
-            require_pyarrow()
         with atomic_writer(path) as file:
             if suffix == ".parquet":
                 write_parquet(file, dict.fromkeys(columns, "string"), rows)
@@ -144,15 +141,13 @@ def case_columns(cases: Iterable[Case]) -> list[str]:
     used, typed = {"id", "input"}, set()
     for case in cases:
         used |= case.model_dump(exclude_defaults=True).keys()
-        typed |= {name for name in VALUE_COLUMNS if not _is_plain(case, name)}
+        for name in VALUE_COLUMNS:
+            value = getattr(case, name)
+            # In a text column a number looks like its digits, and null like an empty cell.
+            is_absent = value is None and name != "input"
+            if not is_absent and (not isinstance(value, str) or value == ""):
+                typed.add(name)
     return [f"{name}{TYPED_SUFFIX}" if name in typed else name for name in _FIELDS if name in used]
-
-
-def _is_plain(case: Case, name: str) -> bool:
-    """Whether a cell can hold the value as it is; an empty cell means a missing value."""
-    value = getattr(case, name)
-    # In a text column a number looks like its digits, and null like an empty cell.
-    return (isinstance(value, str) and value != "") or (value is None and name != "input")
 
 
 def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
@@ -160,12 +155,10 @@ def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
     row: dict[str, str | None] = {}
     for column in columns:
         name = column.removesuffix(TYPED_SUFFIX)
+        text = _text(whole.get(name)) if whole.get(name) not in ([], {}) else None
         if name != column:
             text = json.dumps(whole[name], ensure_ascii=False) if name in whole else None
-            row[column] = None if text is None else words_text(text)
-        else:
-            value = whole.get(name)
-            row[name] = None if value in (None, [], {}) else words_text(_text(value) or "")
+        row[column] = None if text is None else words_text(text)
     return row
 
 

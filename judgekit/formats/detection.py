@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from judgekit.errors import DatasetError
@@ -17,6 +16,7 @@ from judgekit.formats.rows import (
     TYPED_SUFFIX,
     FileRow,
     iter_rows,
+    scan_rows,
     suffix_of,
 )
 from judgekit.formats.text import MAX_DOCUMENT_BYTES, folder_exists, is_archive
@@ -346,7 +346,9 @@ def is_read_whole(path: Path) -> bool:
     # The rows of a table are never of another tool: those write documents or lines.
     if suffix_of(path) not in LINE_SUFFIXES:
         return False
-    return any(foreign_row_shape(row.fields) is not None for row in islice(iter_rows(path), 1))
+    # The first row is enough: a file does not mix formats. The rows after a damaged one are read.
+    first = next(scan_rows(path), None)
+    return isinstance(first, FileRow) and foreign_row_shape(first.fields) is not None
 
 
 def read_whole_document(path: Path) -> ParsedDocument | None:

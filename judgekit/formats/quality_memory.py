@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Literal, TypeVar, cast
 
 from pydantic import Field, JsonValue, ValidationError
@@ -536,11 +536,11 @@ def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
         yield quality_object("rubric-criterion", ids[criterion.name], fields, optional)
 
 
+@dataclass(slots=True)
 class RubricIds:
     """Gives each rubric the id of the object it came from, or else one of its own."""
 
-    def __init__(self) -> None:
-        self._ids: dict[str, str] = {}
+    _ids: dict[str, str] = field(default_factory=dict)
 
     def of(self, rubric: Rubric, case: Case) -> tuple[str, bool]:
         """The id of a rubric, and whether it is new."""

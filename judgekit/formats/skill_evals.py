@@ -74,7 +74,26 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
         _check_id(case.id, at, reading)
         files = _files(case, at, reading, readers)
         if _can_fail(case, at, reading):
-            reading.add_case(_fields(case, skill, files), at)
+            criteria: list[JsonValue] = [
+                {
+                    "name": expectation.criterion,
+                    "question": expectation.description,
+                    "scale": "one_to_five",
+                    "required": expectation.required,
+                    "pass_value": PASS_VALUE,
+                }
+                for expectation in case.expectations
+            ]
+            case_fields: JsonObject = {
+                "id": case.id,
+                "input": case.prompt,
+                "context": {"files": files} if files else None,
+                # The required expectations decide; the others are only reported.
+                "rubric": {"name": case.id, "criteria": criteria, "pass_threshold": 0.0},
+                "skill": skill,
+                "metadata": {**case.extra, "files": [*case.files]} if case.files else case.extra,
+            }
+            reading.add_case(case_fields, at)
     return reading
 
 
@@ -87,28 +106,6 @@ def _check_id(name: str, at: KeyPath, reading: ForeignFile) -> None:
     remedy = "small letters and digits, one hyphen between words"
     named = f"call it `{better[:80]}`: {remedy}" if better else f"{remedy}, such as `case-01`"
     reading.warn((*at, "id"), message, named, case_id=name[:80])
-
-
-def _fields(case: _EvalCase, skill: str | None, files: list[JsonValue]) -> JsonObject:
-    criteria: list[JsonValue] = [
-        {
-            "name": expectation.criterion,
-            "question": expectation.description,
-            "scale": "one_to_five",
-            "required": expectation.required,
-            "pass_value": PASS_VALUE,
-        }
-        for expectation in case.expectations
-    ]
-    return {
-        "id": case.id,
-        "input": case.prompt,
-        "context": {"files": files} if files else None,
-        # The required expectations decide; the others are only reported.
-        "rubric": {"name": case.id, "criteria": criteria, "pass_threshold": 0.0},
-        "skill": skill,
-        "metadata": {**case.extra, "files": list(case.files)} if case.files else case.extra,
-    }
 
 
 def _can_fail(case: _EvalCase, at: KeyPath, reading: ForeignFile) -> bool:

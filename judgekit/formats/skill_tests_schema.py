@@ -102,14 +102,13 @@ class _SkillSettings(CamelRecord):
     retry_failed: bool | None = None
 
 
-class _SkillSetup(CamelRecord):
-    script: str | None = None
-    environment: dict[str, str] | None = None
-    dependencies: tuple[str, ...] | None = None
-
-
 class _SkillTeardown(CamelRecord):
     script: str | None = None
+
+
+class _SkillSetup(_SkillTeardown):
+    environment: dict[str, str] | None = None
+    dependencies: tuple[str, ...] | None = None
 
 
 class _SkillGroup(CamelRecord):
@@ -168,15 +167,13 @@ def downgrade_skill_tests(value: JsonObject) -> tuple[list[JsonValue], tuple[str
     """The tests of a file of version 2 as version 1 has them, and what that loses."""
     # Tests with the fields of version 1 are the same after `downgrade(upgrade(tests))`, which
     # loses nothing.
-    usual = {"version": "2.0", "profile": "deterministic", "testCases": ...}
-    settings = {"defaultTimeout": DEFAULT_TIMEOUT_MS}
+    usual: JsonObject = {"profile": "deterministic", "settings": {}}
+    added: JsonObject = {"settings": {"defaultTimeout": DEFAULT_TIMEOUT_MS}}
     lost = [
         name
         for name, item in value.items()
-        if name not in usual and not (name == "settings" and item in (settings, {}))
+        if name not in {"version", "testCases"} and item not in (usual.get(name), added.get(name))
     ]
-    if value.get("profile", "deterministic") != "deterministic":
-        lost.append("profile")
     tests: list[JsonValue] = []
     listed = value.get("testCases")
     for index, test in enumerate(listed if isinstance(listed, list) else ()):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.datasets import RecordedOutput, has_own_lines, iter_output_rows, valid_output
+from judgekit.datasets import RecordedOutput, iter_output_rows, valid_output
 from judgekit.errors import DatasetError
 from judgekit.formats import (
     MAX_LINE_BYTES,
     FileRow,
     as_path,
     decode_utf8,
+    is_read_whole,
     json_row,
     open_file,
     suffix_of,
@@ -123,7 +124,7 @@ def _failed(call: TargetCall, kind: TargetErrorKind, message: str) -> Output:
 
 def _answers(path: Path) -> Iterator[tuple[RecordedOutput, _RowOffset | None]]:
     """Every answer of a file, with the place it can be read from again, if there is one."""
-    if suffix_of(path) not in _INDEXED or not has_own_lines(path):
+    if suffix_of(path) not in _INDEXED or is_read_whole(path):
         for row in iter_output_rows(path):
             yield valid_output(row, path), None
         return

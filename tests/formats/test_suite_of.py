@@ -24,7 +24,9 @@ def opened(path: Path) -> tuple[Suite, JsonObject]:
     assert document is not None
     assert isinstance(document.value, dict)
     whole = {name: item for name, item in document.value.items() if name != "testCases"}
-    return foreign_suite(document), whole
+    suite = foreign_suite(document)
+    assert suite is not None
+    return suite, whole
 
 
 def test_a_skills_settings_setup_and_groups_are_the_suites() -> None:
