@@ -213,16 +213,11 @@ def _all(faults: list[FieldFault], document: ParsedDocument) -> str:
 
 
 _RUBRIC_SYNONYMS = {
-    "threshold": "pass_threshold",
-    "passingThreshold": "pass_threshold",
-    "passing_threshold": "pass_threshold",
-    "scoringGuide": "scoring_guide",
-    "guide": "scoring_guide",
-    "prompt": "question",
-    "dimensions": "criteria",
-    "label": "name",
+    "threshold": "pass_threshold", "passingThreshold": "pass_threshold",
+    "passing_threshold": "pass_threshold", "scoringGuide": "scoring_guide",
+    "guide": "scoring_guide", "prompt": "question", "dimensions": "criteria", "label": "name",
     "score": "value",
-}
+}  # fmt: skip
 
 _SUITE_SYNONYMS = {"judges": "judge", "targets": "variants", "checks": "assertions"}
 

@@ -40,20 +40,11 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 
-OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "id": "case_id",
-        "output": "text",
-        "response": "text",
-        "answer": "text",
-        "completion": "text",
-        "prompt": "input",
-        "question": "input",
-        "expected": "reference",
-        "expected_output": "reference",
-        "reference_answer": "reference",
-    }
-)
+OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType({
+    "id": "case_id", "output": "text", "response": "text", "answer": "text", "completion": "text",
+    "prompt": "input", "question": "input", "expected": "reference",
+    "expected_output": "reference", "reference_answer": "reference",
+})  # fmt: skip
 """Names other tools give to the columns of an outputs file, with judgekit's own.
 
 An alias whose own name is a column too is an unknown column and goes into the metadata. A

@@ -114,15 +114,10 @@ def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float 
 
 
 # The memory's names for errors of a system under test; it has none for the others.
-_OF_ERRORS: Mapping[str, str] = MappingProxyType(
-    {
-        "timeout": "timeout",
-        "refused": "refusal",
-        "unreadable": "format-error",
-        "too_large": "format-error",
-    }
-)
-
+_OF_ERRORS: Mapping[str, str] = MappingProxyType({
+    "timeout": "timeout", "refused": "refusal", "unreadable": "format-error",
+    "too_large": "format-error",
+})  # fmt: skip
 _FORMS = frozenset({"html", "json", "sql", "xml"})
 
 

@@ -76,11 +76,6 @@ def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
     return isinstance(first, dict) and {"vars", "success"} <= first.keys()
 
 
-def _is_message_sample(fields: dict[str, JsonValue]) -> bool:
-    # judgekit's own cases may have a field `ideal` in a table; only those have a `reference`.
-    return "input" in fields and "ideal" in fields and "reference" not in fields
-
-
 def is_graders(fields: dict[str, JsonValue]) -> bool:
     """Whether an object is a grader, or an evaluation with `testing_criteria`."""
     if isinstance(fields.get("testing_criteria"), list):
@@ -173,6 +168,10 @@ def _load(place: str) -> Any:
     return getattr(import_module(f"{_PACKAGE}.{module}"), name)
 
 
+def _has(*names: str) -> Callable[[dict[str, JsonValue]], bool]:
+    return lambda fields: fields.keys() >= {*names}
+
+
 # The first format that matches a file reads it. A tests.json may name fields that others have too,
 # so its two versions come first.
 FORMATS: tuple[Format, ...] = (
@@ -207,7 +206,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "a workflow dataset (workflowName, cases)",
-        lambda v: {"workflowName", "cases"} <= v.keys(),
+        _has("workflowName", "cases"),
         reader="skill_evals:read_workflow_dataset",
         name="workflow",
         summary="a workflow dataset with assertions",
@@ -232,7 +231,8 @@ FORMATS: tuple[Format, ...] = (
     Format("a configuration of promptfoo", _is_promptfoo_config, reader="promptfoo:read_promptfoo"),
     Format(
         "samples with messages (input, ideal)",
-        _is_message_sample,
+        # judgekit's own cases may have a field `ideal` in a table; only those have a `reference`.
+        lambda v: {"input", "ideal"} <= v.keys() and "reference" not in v,
         reader="openai_evals:read_message_samples",
         in_rows=True,
     ),
@@ -246,32 +246,20 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "an export of the judge cache",
-        lambda v: {"checksum", "key", "request"} <= v.keys(),
+        _has("checksum", "key", "request"),
         has_cases=False,
         in_rows=True,
         remedy="it holds replies of judges; read it with `judgekit cache import`",
     ),
     Format(
         "a history.json of skill versions",
-        lambda v: {"versions", "current_version"} <= v.keys(),
+        _has("versions", "current_version"),
         has_cases=False,
         reader="skill_evals:check_history",
     ),
-    Format(
-        "a grading.json",
-        lambda v: {"case_id", "results", "overall_score"} <= v.keys(),
-        has_cases=False,
-    ),
-    Format(
-        "a comparison.json",
-        lambda v: {"winner", "reasoning", "scores"} <= v.keys(),
-        has_cases=False,
-    ),
-    Format(
-        "an analysis.json",
-        lambda v: {"winner_version", "loser_version"} <= v.keys(),
-        has_cases=False,
-    ),
+    Format("a grading.json", _has("case_id", "results", "overall_score"), has_cases=False),
+    Format("a comparison.json", _has("winner", "reasoning", "scores"), has_cases=False),
+    Format("an analysis.json", _has("winner_version", "loser_version"), has_cases=False),
 )
 
 
@@ -327,11 +315,7 @@ def _first(value: JsonValue) -> dict[str, JsonValue]:
 
 def _is_first_version(fields: dict[str, JsonValue]) -> bool:
     names = fields.keys()
-    return (
-        "name" in names
-        and "input" in names
-        and bool(names & {"expectedOutput", "expectedPatterns"})
-    )
+    return {"name", "input"} <= names and bool(names & {"expectedOutput", "expectedPatterns"})
 
 
 def is_row_file(path: Path) -> bool:

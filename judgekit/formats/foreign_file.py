@@ -281,17 +281,11 @@ def _id_of(value: object) -> str | None:
     return case_id[:80] if isinstance(case_id, str) and case_id.strip() else None
 
 
-CASE_ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "case_id": "id",
-        "prompt": "input",
-        "question": "input",
-        "expected": "reference",
-        "expected_output": "reference",
-        "reference_answer": "reference",
-        "answer": "reference",
-    }
-)  # names other tools give to the fields of a case, with judgekit's own
+# Names other tools give to the fields of a case, with judgekit's own.
+CASE_ALIASES: Mapping[str, str] = MappingProxyType({
+    "case_id": "id", "prompt": "input", "question": "input", "expected": "reference",
+    "expected_output": "reference", "reference_answer": "reference", "answer": "reference",
+})  # fmt: skip
 
 VALUE_COLUMNS = ("input", "reference", "context")
 """Fields that may be any JSON value; in a table also as a column `input.json`."""

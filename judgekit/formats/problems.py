@@ -96,16 +96,10 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 # What a field must be, by the first word of pydantic's name of the error: `int_parsing`.
 _WANTED = {
-    "string": "must be a text",
-    "float": "must be a number",
-    "finite": "must be a finite number",
-    "int": "must be a whole number",
-    "bool": "must be true or false",
-    "tuple": "must be a list",
-    "list": "must be a list",
-    "dict": "must be a mapping of fields",
-    "model": "must be a mapping of fields",
-}
+    "string": "a text", "float": "a number", "finite": "a finite number", "int": "a whole number",
+    "bool": "true or false", "tuple": "a list", "list": "a list", "dict": "a mapping of fields",
+    "model": "a mapping of fields",
+}  # fmt: skip
 
 _LIMITS = {
     "greater_than_equal": "must be {ge} or more, not {value}",
@@ -277,7 +271,7 @@ def _demand(detail: ErrorDetails) -> str:
         blank = isinstance(value, str) and not value.strip()
         return "must not be blank" if blank else f"is not of the right form: {_shown(value)}"
     if (wanted := _WANTED.get(kind.partition("_")[0])) is not None:
-        return f"{wanted}, not {_shown(value)}"
+        return f"must be {wanted}, not {_shown(value)}"
     return f"is not valid: {detail['msg']}"
 
 

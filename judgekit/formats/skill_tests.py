@@ -48,15 +48,10 @@ if TYPE_CHECKING:
 
 STRATA = {"easy": "simple", "medium": "medium", "hard": "complex"}
 _SYNONYMS = {
-    "expectedOutput": "output",
-    "expectedPatterns": "patterns",
-    "threshold": "passingThreshold",
-    "schema": "jsonSchema",
-    "retries": "retryCount",
-    "script": "customScript",
-    "tests": "testCases",
-    "cases": "testCases",
-}
+    "expectedOutput": "output", "expectedPatterns": "patterns", "threshold": "passingThreshold",
+    "schema": "jsonSchema", "retries": "retryCount", "script": "customScript",
+    "tests": "testCases", "cases": "testCases",
+}  # fmt: skip
 
 
 def read_skill_tests(document: ParsedDocument) -> ForeignFile:
