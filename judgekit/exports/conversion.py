@@ -295,19 +295,11 @@ def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:
 CASE_FORMATS: Mapping[str, Format] = MappingProxyType(
     {form.name: form for form in (OWN_CASES, *FORMATS) if form.name is not None}
 )
-RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType(
-    {
-        form.name: form
-        for form in (
-            junit.JUNIT,
-            skill_results.GRADING,
-            skill_results.HISTORY,
-            validation_report.VALIDATION,
-            tabular.STRATEGIES,
-            quality_memory.QUALITY,
-        )
-    }
-)
+_OF_RUNS = (
+    junit.JUNIT, skill_results.GRADING, skill_results.HISTORY, validation_report.VALIDATION,
+    tabular.STRATEGIES, quality_memory.QUALITY,
+)  # fmt: skip
+RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType({form.name: form for form in _OF_RUNS})
 
 
 def run_format_for(path: Path) -> str | None:
