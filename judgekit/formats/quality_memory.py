@@ -343,8 +343,8 @@ def _add_case(
     if rubric is None and case.reference is None and not more.get("assertions"):
         message = "the case has neither a rubric nor expected outputs, so it cannot fail"
         export.reading.warn(found.at, message, "add a `rubricId`", case_id=key)
-    given = case.as_given()
-    own = {name: given[name] for name in _KEPT if given.get(name)}
+    fields_there = case.as_given()
+    own = {name: fields_there[name] for name in _KEPT if fields_there.get(name)}
     if benchmarks:
         metadata = {**metadata, _BENCHMARKS: benchmarks}
     fields: JsonObject = {
