@@ -54,6 +54,7 @@ class RunFormat:
     def write(self, path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
         """Write the answers of a run, and return their number."""
         self.check(path)
+        # An answer is taken before its number, so the next number says how many were written.
         numbers = count()
         self.writer(path, run, (answer for answer, _ in zip(answers, numbers, strict=False)))
         return next(numbers)
