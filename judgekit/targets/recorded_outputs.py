@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.datasets import RecordedOutput, has_own_lines, iter_output_rows, read_output_row
+from judgekit.datasets import RecordedOutput, iter_output_rows, valid_output
 from judgekit.errors import DatasetError
 from judgekit.formats import (
     MAX_LINE_BYTES,
     FileRow,
     as_path,
     decode_utf8,
+    is_read_whole,
+    json_row,
     open_file,
-    parse_strict_json,
     suffix_of,
 )
 from judgekit.records import Output
@@ -89,7 +90,7 @@ class RecordedTarget:
         with self._path.open("rb") as stream:
             stream.seek(offset)
             raw = stream.readline(MAX_LINE_BYTES + 1)
-        return _valid_answer(_row(raw, self._path, line=line, offset=offset), self._path).output
+        return valid_output(_row(raw, self._path, line=line, offset=offset), self._path).output
 
 
 class GivenTarget:
@@ -118,16 +119,16 @@ def _failed(call: TargetCall, kind: TargetErrorKind, message: str) -> Output:
 
 def _answers(path: Path) -> Iterator[tuple[RecordedOutput, _RowOffset | None]]:
     """Every answer of a file, with the place it can be read from again, if there is one."""
-    if suffix_of(path) not in _INDEXED or not has_own_lines(path):
+    if suffix_of(path) not in _INDEXED or is_read_whole(path):
         for row in iter_output_rows(path):
-            yield _valid_answer(row, path), None
+            yield valid_output(row, path), None
         return
     with open_file(path) as stream:
         line, offset = 0, 0
         while raw := stream.readline(MAX_LINE_BYTES + 1):
             line += 1
             if raw.strip():
-                yield _valid_answer(_row(raw, path, line=line, offset=offset), path), (offset, line)
+                yield valid_output(_row(raw, path, line=line, offset=offset), path), (offset, line)
             offset += len(raw)
 
 
@@ -136,16 +137,4 @@ def _row(raw: bytes, path: Path, *, line: int, offset: int) -> FileRow:
         message = f"a line longer than {MAX_LINE_BYTES >> 20} MiB"
         raise DatasetError(message, path=path, line=line)
     text = decode_utf8(raw, path=path, line=line, offset=offset).strip()
-    value, is_repaired = parse_strict_json(text, path=path, first_line=line)
-    if not isinstance(value, dict):
-        hint = 'write {"case_id": …, "text": …}'
-        raise DatasetError("a row must be an object", path=path, line=line, hint=hint)
-    return FileRow(line, value, is_repaired=is_repaired)
-
-
-def _valid_answer(row: FileRow, path: Path) -> RecordedOutput:
-    answer = read_output_row(row)
-    if isinstance(answer, list):
-        fault = answer[0]
-        raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
-    return answer
+    return json_row(text, path, line)
