@@ -204,9 +204,9 @@ def _run(
     judge = bench.judge
     session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     if not options.quiet and not options.as_json:
-        calls = numbers.format_count(plan.n_calls, "call")
-        model = message.printable(plan.model)
-        console.note(f"{calls} to {model}, {plan.n_owned:,} replies already cached")
+        calls = numbers.format_count(plan.calls.n_calls, "call")
+        model = message.printable(plan.calls.model)
+        console.note(f"{calls} to {model}, {plan.calls.n_owned:,} replies already cached")
     again = how_to_continue(judge)
     work = run_audit(bench, material, plan, session)
     total, verb = len(plan.wanted), ("auditing", "asked")

@@ -114,10 +114,7 @@ class _SuitePlanner:
         self._opened, self._tally = opened, tally
         self._answers = {variant.id: _Answers(variant) for variant in opened.variants}
         self._targets = _target_countings(opened)
-        models = opened.judges.models
-        self._judges = (
-            [(one, _counter(opened, one.connection)) for one in models.judges] if models else []
-        )
+        self._judges = [(one, _counter(opened, one.connection)) for one in opened.judges.judges]
         self._vectors: dict[str, RequestCounter] = {}
         self._n_done = self._n_retries = self._n_newly_judged = 0
         self._human_questions = [0, 0]
