@@ -34,7 +34,7 @@ from judgekit.cli.options import (
     max_cost_option,
     option,
 )
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_probes, run_until_stopped, show_progress
 from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
@@ -150,6 +150,7 @@ def audit_command(options: _AuditCommandOptions) -> None:
         limit = options.max_cost
         plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
         if options.dry_run:
+            note_list_prices([setup.judge.connection])
             show_document(audit_plan_document(plan), options)
             sys.exit(Exit.LIMIT if any(one.is_too_dear for one in plan.probes) else 0)
         else:

@@ -27,7 +27,7 @@ from judgekit.calibration import (
 )
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
-from judgekit.cli.exit_codes import Exit, plan_code
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.label_scope import is_recorded, labelled_pairs, labelled_setup, note_share
 from judgekit.cli.options import (
@@ -39,11 +39,12 @@ from judgekit.cli.options import (
     option,
     outputs_option,
 )
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.outputs import output_option, show_document, show_plan, sort_outputs
 from judgekit.cli.progress import run_until_stopped
 from judgekit.cli.run_job import grade_all
 from judgekit.cli.setup import (
     CALIBRATION_MAPS_FOLDER,
+    LIMIT_REACHED,
     SAME_COMMAND,
     cost_budget,
     draw_sample,
@@ -68,7 +69,6 @@ from judgekit.models import RECORDED_PREFIX as RECORDED
 from judgekit.report import (
     calibration_document,
     check_map_path,
-    judging_plan_document,
     map_file_name,
     map_summary_lines,
     message,
@@ -90,8 +90,6 @@ if TYPE_CHECKING:
     )
     from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import (
-        ComparisonPlan,
-        GradePlan,
         JudgedPair,
         Pairing,
         PairQuestion,
@@ -386,7 +384,15 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
         if options.dry_run:
             setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
-            sys.exit(_show_plan(plan, share, options))
+            sys.exit(
+                show_plan(
+                    plan,
+                    options,
+                    [setup.judge.connection],
+                    share=share,
+                    max_cost=options.max_cost,
+                )
+            )
         _note_calls(setup.judge, share, options)
         graded, session = grade_all(setup, options)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
@@ -399,13 +405,6 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
 def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:
     if not (options.quiet or options.as_json or is_recorded(judge)):
         note_share(share, judges_all=options.judges_all)
-
-
-def _show_plan(
-    plan: GradePlan | ComparisonPlan, share: LabelledShare, options: _CalibrateOptions
-) -> int:
-    show_document(judging_plan_document(plan, share), options)
-    return plan_code(plan, options.max_cost)
 
 
 def _from_sides(
@@ -427,7 +426,9 @@ def _from_sides(
             plan = plan_comparison(
                 panel, pairing.pairs(), rubric, names=hidden, refresh=again, choice=choice
             )
-            sys.exit(_show_plan(plan, share, options))
+            sys.exit(
+                show_plan(plan, options, [judge.connection], share=share, max_cost=options.max_cost)
+            )
         _note_calls(judge, share, options)
         ask = chosen_pair_question(judge, rubric, pairing.names, choice)
         run_until_stopped(found_pairs.ask(panel, pairing, ask, options), SAME_COMMAND)
@@ -484,7 +485,10 @@ def _ended(
     if "frozen_miss" in kinds:
         return Exit.FROZEN, "some replies are not in the frozen cache; the results are partial"
     if budget is not None and budget.is_exhausted:
-        return Exit.LIMIT, f"the budget is spent; the results are partial; {SAME_COMMAND}"
+        return (
+            Exit.LIMIT,
+            f"{LIMIT_REACHED}; the results are partial; {SAME_COMMAND}",
+        )
     if stopped is not None:
         return Exit.INCOMPLETE, f"{fatal_words(stopped)}; the results are partial; {SAME_COMMAND}"
     return (Exit.INCOMPLETE, None) if kinds else (0, None)

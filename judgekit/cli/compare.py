@@ -35,7 +35,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
-from judgekit.cli.setup import existing_store, fatal_words, note_unused_replies
+from judgekit.cli.setup import LIMIT_REACHED, existing_store, fatal_words, note_unused_replies
 from judgekit.cli.sides import (
     SideArguments,
     check_one_rubric,
@@ -405,7 +405,7 @@ def _code(
 ) -> int:
     if status in {"interrupted", "stopped"}:
         is_stopped = status == "stopped"
-        what = "the budget is spent" if is_stopped else status
+        what = LIMIT_REACHED if is_stopped else status
         console.note(f"{what}; {_RESUME} {command}")
         return Exit.LIMIT if is_stopped else Exit.INTERRUPTED
     code = failures_code(summary.failures)

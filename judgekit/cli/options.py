@@ -552,7 +552,7 @@ def check_no_rule(rule: str | None) -> None:
 _NOT_REPEATED = frozenset({
     "dry_run", "fail_fast", "fail_under", "filter_case", "filter_name", "filter_tag", "frozen",
     "limit", "max_cost", "max_time", "notes", "output", "refresh", "resume", "retry_errors",
-    "sample", "seed", "variant",
+    "sample", "variant",
 })  # fmt: skip
 """Options of one invocation, and those that the stored run remembers."""
 

@@ -16,7 +16,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import ContestOptions, max_cost_option, option
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_until_stopped
-from judgekit.cli.setup import existing_store, fatal_words, note_unused_replies
+from judgekit.cli.setup import LIMIT_REACHED, existing_store, fatal_words, note_unused_replies
 from judgekit.cli.sides import (
     check_one_rubric,
     existing_sides,
@@ -225,7 +225,7 @@ def _run(ranked: _Ranked, rules: RankRules, options: _RankOptions, files: Output
         console.note(f"{fatal_words(ranker.fatal_error)}; {again}")
     elif source.ended in {"interrupted", "cost"}:
         is_interrupted = source.ended == "interrupted"
-        console.note(f"{'interrupted' if is_interrupted else 'the budget is spent'}; {again}")
+        console.note(f"{'interrupted' if is_interrupted else LIMIT_REACHED}; {again}")
         return Exit.INTERRUPTED if is_interrupted else Exit.LIMIT
     # Replies are unused for a reason if it ended early.
     if source.ended == "all":

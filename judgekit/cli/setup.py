@@ -59,6 +59,9 @@ CALIBRATION_MAPS_FOLDER = Path("calibration", "maps")
 # Every reply is cached as it arrives, so that no command needs a state of its own to continue.
 SAME_COMMAND = "run the same command again to continue; cached replies are not requested again"
 
+# The first call may be refused already, so that nothing need have been spent.
+LIMIT_REACHED = "the cost limit allows no further call"
+
 
 @dataclass(frozen=True, slots=True)
 class OutputSource:

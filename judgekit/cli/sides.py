@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import STOP_CODES, Exit, plan_code
+from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.options import ContestOptions, GradingOptions, resume_command
-from judgekit.cli.outputs import show_document
+from judgekit.cli.outputs import show_plan
 from judgekit.cli.progress import attend, run_until_stopped
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
@@ -56,7 +56,7 @@ from judgekit.judge import HEURISTIC, Panel, suite_template_folders
 from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
 from judgekit.records import ComparedSide, Rubric
-from judgekit.report import judging_plan_document, message_lines, printable
+from judgekit.report import message_lines, printable
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
 
 if TYPE_CHECKING:
@@ -406,8 +406,8 @@ def show_pair_plan(
     plan = plan_comparison(
         panel, pairs, rubric, names=names, refresh=bool(options.judge_settings.refresh)
     )
-    show_document(judging_plan_document(plan), options)
-    return plan_code(plan, options.max_cost)
+    connections = [judge.connection for judge in panel.judges]
+    return show_plan(plan, options, connections, max_cost=options.max_cost)
 
 
 @dataclass(frozen=True, slots=True)

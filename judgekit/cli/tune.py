@@ -11,7 +11,7 @@ import click
 from judgekit.bias_audit import ProbeRunner, ProbeSession
 from judgekit.calibration import OutputKey
 from judgekit.cli import console
-from judgekit.cli.exit_codes import Exit, plan_code
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
@@ -20,7 +20,7 @@ from judgekit.cli.options import (
     option,
     outputs_option,
 )
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_probes, run_until_stopped
 from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
 from judgekit.datasets import load_rubric
@@ -112,8 +112,11 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
         # Always: the number of calls grows with candidates times examples, which surprises.
         plan = plan_tuning(prepared, refresh=setup.refresh)
         if options.dry_run:
-            show_document(tuning_plan_document(plan, prepared.share), options)
-            sys.exit(plan_code(plan, options.max_cost))
+            note_list_prices([setup.judge.connection])
+            limit = options.max_cost
+            document = tuning_plan_document(plan, prepared.share, max_cost_usd=limit)
+            show_document(document, options)
+            sys.exit(Exit.LIMIT if plan.sufficiency(limit) == "short" else 0)
         if not options.quiet and not options.as_json:
             share = labelled_share_words(prepared.share)
             console.note(f"labels {share}; only these are judged")

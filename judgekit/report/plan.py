@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         DetectableEffect,
         JudgePlan,
         ModelPlan,
+        Sufficiency,
         SuitePlan,
     )
 
@@ -42,16 +43,21 @@ _IF_READABLE = ", if no reply has to be retried"
 
 
 def judging_plan_document(
-    plan: GradePlan | ComparisonPlan, share: LabelledShare | None = None
+    plan: GradePlan | ComparisonPlan,
+    share: LabelledShare | None = None,
+    *,
+    max_cost_usd: float | None = None,
 ) -> Document:
     """What a grading or a comparison would ask and cost."""
     skipped = f", {plan.n_skipped:,} without an output" if plan.n_skipped else ""
     if isinstance(plan, GradePlan):
         subject = ("outputs", f"{plan.n_outputs:,}{skipped}")
-        return judge_plan_document(plan, "Plan of a grading", [subject], share)
+        title = "Plan of a grading"
+        return judge_plan_document(plan, title, [subject], share, max_cost_usd=max_cost_usd)
     identical = f", {plan.n_identical:,} identical" if plan.n_identical else ""
     subject = ("pairs", f"{plan.n_pairs:,} in both orders{skipped}{identical}")
-    return judge_plan_document(plan, "Plan of a comparison", [subject], share)
+    title = "Plan of a comparison"
+    return judge_plan_document(plan, title, [subject], share, max_cost_usd=max_cost_usd)
 
 
 def judge_plan_document(
@@ -60,14 +66,16 @@ def judge_plan_document(
     subject: Sequence[LabelledText],
     share: LabelledShare | None = None,
     *,
+    max_cost_usd: float | None = None,
     up_to: str = "",
 ) -> Document:
     """What one judge would be asked about something, and how much of it has labels."""
     labels = [] if share is None else [("labels", labelled_share_words(share))]
+    limit = _limit(max_cost_usd, plan.sufficiency(max_cost_usd))
     return Document(
         title=title,
         conclusion=Conclusion(up_to + _judging_conclusion(plan)),
-        blocks=(Lines((*labels, *subject, *_plan_rows(plan))),),
+        blocks=(Lines((*labels, *subject, *_plan_rows(plan), *limit)),),
         data=lambda: {
             **asdict(plan),
             "n_calls": plan.n_calls,
@@ -131,7 +139,7 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     rows = [
         *_answer_lines(plan),
         *_judging_lines(plan),
-        *_limit(plan),
+        *_suite_limit(plan),
         *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
         *(("assumed", text) for text in _assumptions(plan)),
     ]
@@ -293,23 +301,33 @@ def _money(plan: SuitePlan) -> str:
     return f"{least}{interval}{unknown if unpriced else ''}{saved}"
 
 
-def _limit(plan: SuitePlan) -> list[LabelledText]:
+def _suite_limit(plan: SuitePlan) -> list[LabelledText]:
     if plan.is_frozen:
         n = sum(model.likely.calls for model in plan.models)
         replies = numbers.format_count(n, "reply is", "replies are")
         missing = f"{replies} not cached: the run would exit with code 6"
         return [("frozen", f"no calls are made; {missing if n else 'every reply is cached'}")]
-    if plan.max_cost_usd is None or plan.sufficiency is None:
+    if plan.combine != "cascade":
+        return _limit(plan.max_cost_usd, plan.sufficiency)
+    likely, short = "suffices without escalation", "does not suffice even without escalation"
+    return _limit(plan.max_cost_usd, plan.sufficiency, likely=likely, short=short)
+
+
+def _limit(
+    max_cost_usd: float | None,
+    sufficiency: Sufficiency | None,
+    *,
+    likely: str = "likely suffices",
+    short: str = "likely does not suffice",
+) -> list[LabelledText]:
+    if max_cost_usd is None or sufficiency is None:
         return []
-    is_cascade = plan.combine == "cascade"
-    likely = "suffices without escalation" if is_cascade else "likely suffices"
-    short = "does not suffice even without escalation" if is_cascade else "likely does not suffice"
     words = {
         "at_most": "suffices in any case",
         "likely": f"{likely}, but not for the upper bound",
         "short": f"{short}: the run would stop with exit code 5 and could be resumed",
-    }[plan.sufficiency]
-    return [("limit", f"--max-cost {compact_usd(plan.max_cost_usd)} {words}")]
+    }[sufficiency]
+    return [("limit", f"--max-cost {compact_usd(max_cost_usd)} {words}")]
 
 
 def _time(plan: SuitePlan) -> str:
