@@ -265,7 +265,7 @@ def _self_test(options: _AuditCommandOptions) -> int:
             run_self_test(
                 seed=options.seed,
                 n_cases=options.limit or SELF_TEST_CASES,
-                watch=lambda _: display.advance([]),
+                watch=lambda _: display.advance(),
             )
         )
     show_document(self_test_document(result), options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import sys
 from contextlib import ExitStack, aclosing, closing
 from dataclasses import dataclass, field
@@ -47,14 +46,13 @@ from judgekit.cli.setup import (
     LIMIT_REACHED,
     SAME_COMMAND,
     cost_budget,
-    draw_sample,
     existing_store,
     fatal_words,
     grade_setup,
     make_judge,
 )
 from judgekit.cli.sides import existing_sides, no_common_case_error, parse_sides
-from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
+from judgekit.datasets import JudgeSettings, draw_sample, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     Run,
@@ -372,7 +370,7 @@ def _chosen(
         )
     # Sampled first, then limited, as `grade` does with a file of outputs.
     if options.sample is not None:
-        outputs = list(draw_sample(outputs, options.sample, random.Random(options.seed)))
+        outputs = draw_sample(outputs, options.sample, options.seed)
     return recorded.only(set(outputs[: options.limit]))
 
 

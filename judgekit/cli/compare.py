@@ -445,7 +445,7 @@ async def follow_comparisons(
                     console.stdout().print(describe(comparison), markup=False, soft_wrap=True)
                 answers = [*comparison.preferences, *comparison.failures]
                 paid = sum(one.cost_usd or 0.0 for one in answers if not one.cached)
-                display.advance([], target_usd=paid)
+                display.advance(target_usd=paid)
 
 
 def _corrected(
@@ -495,7 +495,7 @@ def _analyse(job: _Job, path: Path, options: ContestOptions) -> int:
         with show_progress(console.stderr(), len(pairs), shown=shown, verb=verb) as bar:
 
             def advance(result: ComparisonAnalysis | AnalysisFailure) -> None:
-                bar.advance([], target_usd=result.cost_usd or 0.0)
+                bar.advance(target_usd=result.cost_usd or 0.0)
 
             folders = options.judge_settings.template_folders
             try:

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import itertools
-import random
 import warnings
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
@@ -19,6 +18,7 @@ from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     Gate,
     JudgeSettings,
+    draw_sample,
     iter_case_outputs,
     load_dataset,
     load_rubric,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from judgekit.models import Refresh
     from judgekit.records import CalibrationInUse, Case, Output, Rubric
 
-_T = TypeVar("_T")
 SUITE_FILE = "judgekit.yaml"
 MISSING_INPUT_REMEDY = "name the file with the cases (--cases), or add an `input` column"
 CALIBRATION_MAPS_FOLDER = Path("calibration", "maps")
@@ -111,7 +110,7 @@ class GradeInputs:
             and (self.rubrics is None or (one[1].id, one[2].variant) in self.rubrics)
         )
         if self.sample is not None:
-            chosen = draw_sample(chosen, self.sample, random.Random(self.seed))
+            chosen = iter(draw_sample(chosen, self.sample, self.seed))
         return itertools.islice(chosen, self.limit)
 
     def check(self) -> None:
@@ -375,18 +374,6 @@ def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:
         "--rubric helpfulness; to use the rubrics of the cases: `judgekit run CASES --outputs "
         "OUTPUTS`",
     )
-
-
-def draw_sample(items: Iterable[_T], size: int, rng: random.Random) -> Iterator[_T]:
-    """A sample without replacement, in file order (Vitter 1985, algorithm R)."""
-    # A reservoir: files of outputs are read once and may be larger than memory.
-    reservoir: list[tuple[int, _T]] = []
-    for place, item in enumerate(items):
-        if place < size:
-            reservoir.append((place, item))
-        elif (slot := rng.randrange(place + 1)) < size:
-            reservoir[slot] = (place, item)
-    return iter([item for _, item in sorted(reservoir, key=lambda pair: pair[0])])
 
 
 def output_sources(options: InputOptions, suite: Suite | None) -> tuple[OutputSource, ...]:

@@ -489,7 +489,7 @@ def _produce(
         interrupt = lambda: session.end("interrupted")  # noqa: E731
         try:
             with attend(options, total, interrupt=interrupt, verb=verb) as bar:
-                session.watch = lambda one: bar.advance([], is_error=one.output.error is not None)
+                session.watch = lambda one: bar.advance(is_error=one.output.error is not None)
                 session.note = lambda text: console.note(message_lines(text))
                 return await run_suite(opened, store, run, session, resumed=bool(resumed))
         finally:
