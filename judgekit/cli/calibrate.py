@@ -40,7 +40,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import output_option, show_document, show_plan, sort_outputs
 from judgekit.cli.progress import run_until_stopped
-from judgekit.cli.run_job import grade_all
+from judgekit.cli.run import grade_all
 from judgekit.cli.setup import (
     CALIBRATION_MAPS_FOLDER,
     LIMIT_REACHED,

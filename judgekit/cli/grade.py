@@ -10,7 +10,7 @@ import click
 from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH
 from judgekit.cli.outputs import OutputFiles, export_outputs
-from judgekit.cli.run_job import carry_out
+from judgekit.cli.run import carry_out
 from judgekit.cli.setup import configured_suite, cost_budget, grade_setup, output_sources
 from judgekit.cli.suite_setup import GradeOptions, grade_run_setup
 from judgekit.errors import SettingsError

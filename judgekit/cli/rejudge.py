@@ -25,7 +25,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import output_option, show_document, show_plan, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped
-from judgekit.cli.run_job import grade_all
+from judgekit.cli.run import grade_all
 from judgekit.cli.setup import (
     LIMIT_REACHED,
     SAME_COMMAND,
@@ -60,12 +60,6 @@ if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup
     from judgekit.records import RunInfo, Verdict
     from judgekit.rejudgment import Rejudged
-
-_EXITS = {
-    "interrupted": Exit.INTERRUPTED,
-    "stopped": Exit.LIMIT,
-    "incomplete": Exit.INCOMPLETE,
-}
 
 # Not "grading": the outputs have verdicts, which stay as they are.
 _VERB = ("judging again", "judged again")
@@ -169,7 +163,7 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
             raise
     if session.reason is not None:
         console.note(f"{stop_words(session)}; {SAME_COMMAND}")
-        return rejudged, _EXITS[ended.status]
+        return rejudged, STOP_CODES[session.reason]
     return rejudged, Exit.FROZEN if session.n_missed else failures_code(
         rejudged.new_failures if rejudged else ()
     )
