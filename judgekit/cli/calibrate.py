@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import ExitStack, aclosing, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,17 @@ import click
 from judgekit.calibration import (
     Alignment,
     CalibrationOptions,
+    OutputKey,
     Rightness,
     calibrate as calibrated,
+    cover_outputs,
+    cover_pairs,
     judged_from_grading,
     judged_from_records,
     judged_from_replies,
     judged_from_run,
     load_recorded_replies,
+    pair_key,
     read_judged_file,
     whole_rubric,
 )
@@ -28,7 +32,6 @@ from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.label_scope import is_recorded, labelled_pairs, labelled_setup, note_share
 from judgekit.cli.options import (
     EXISTING_FILE,
     LabelledStudyOptions,
@@ -46,15 +49,15 @@ from judgekit.cli.setup import (
     LIMIT_REACHED,
     SAME_COMMAND,
     cost_budget,
-    existing_store,
     fatal_words,
     grade_setup,
     make_judge,
 )
-from judgekit.cli.sides import existing_sides, no_common_case_error, parse_sides
+from judgekit.cli.sides import SideArguments, no_common_case_error, pairing_of
 from judgekit.datasets import JudgeSettings, draw_sample, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
+    Pairing,
     Run,
     chosen_pair_question,
     compare_in_order,
@@ -63,10 +66,11 @@ from judgekit.evaluation import (
     plan_comparison,
     plan_grading,
 )
-from judgekit.models import RECORDED_PREFIX as RECORDED
+from judgekit.models import RECORDED_PREFIX as RECORDED, RecordedModel
 from judgekit.report import (
     calibration_document,
     check_map_path,
+    labelled_share_words,
     map_file_name,
     map_summary_lines,
     message,
@@ -86,15 +90,18 @@ if TYPE_CHECKING:
         PointwiseData,
         RecordedReplies,
     )
+    from judgekit.cli.setup import GradeSetup
     from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import (
         JudgedPair,
-        Pairing,
+        OutputPair,
         PairQuestion,
+        QuestionChoice,
+        Side,
     )
-    from judgekit.judge import Judge, Panel
+    from judgekit.judge import Judge, JudgeQuestion, Panel
     from judgekit.models import Budget
-    from judgekit.records import Case, Comparison
+    from judgekit.records import Case, Comparison, Rubric
 
 _DEFAULTS = CalibrationOptions()
 
@@ -231,23 +238,13 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     report = calibrated(
         data,
         located,
-        options=CalibrationOptions(
+        options=options.fill(
+            CalibrationOptions,
             # The command line speaks of tests, the report of intervals.
             level=1 - options.alpha,
-            consensus=options.consensus,
-            labels_are=options.labels_are,
-            right=options.right,
-            max_error=options.max_error,
-            categories=options.categories,
-            epsilon=options.epsilon,
-            alignment=options.alignment,
-            half_width=options.half_width,
             n_suggested=options.suggest,
             n_worst=options.worst,
-            cluster=options.cluster,
-            by=options.by,
             annotators=options.annotator,
-            seed=options.seed,
         ),
     )
     show_document(calibration_document(report), options, files)
@@ -378,7 +375,7 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
     budget = cost_budget(options)
     setup = grade_setup(options, budget=budget)
     with closing(setup.judge):
-        setup, share = labelled_setup(setup, located, options, judges_all=options.judges_all)
+        setup, share = _labelled_setup(setup, located, options)
         if options.dry_run:
             setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
@@ -401,24 +398,27 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
 
 
 def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:
-    if not (options.quiet or options.as_json or is_recorded(judge)):
-        note_share(share, judges_all=options.judges_all)
+    """Report what the calls are for, before they are made."""
+    if options.quiet or options.as_json or _is_recorded(judge):
+        return
+    n_other = (share.n_calls or 0) - (share.n_labelled_calls or 0)
+    more = ""
+    if n_other:
+        more = "; only these are made; --all makes the others too, which the corrected rate needs"
+        more = "; the others are made too (--all)" if options.judges_all else more
+    console.note(f"labels {labelled_share_words(share)}{more}")
 
 
 def _from_sides(
     names: tuple[str, str], options: _CalibrateOptions, located: Sequence[LocatedLabel]
 ) -> _Collected:
-    budget = cost_budget(options)
-    judges = () if options.judge_model is None else (options.judge_model,)
     found_pairs = _ComparedPairs()
     with ExitStack() as stack:
-        store = existing_store(options.store, stack)
-        sides = parse_sides(names, options.config)
-        panel, rubric, found = existing_sides(sides, options, judges, store, budget, stack)
+        sides = SideArguments(names, options, stack, store=options.store)
+        opened = sides.open_existing()
+        panel, rubric, (a, b) = opened.panel, opened.rubric, opened.sides
         judge = panel.judges[0]
-        pairing, choice, share = labelled_pairs(
-            (found[0], found[1]), (judge, rubric), located, options, judges_all=options.judges_all
-        )
+        pairing, choice, share = _labelled_pairs((a, b), (judge, rubric), located, options)
         if options.dry_run:
             hidden, again = pairing.names, bool(options.judge_settings.refresh)
             plan = plan_comparison(
@@ -438,7 +438,7 @@ def _from_sides(
     data = judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
     interrupted = found_pairs.stop.is_set() and stopped is None
-    return data, *_ended(kinds, budget, interrupted=interrupted, stopped=stopped)
+    return data, *_ended(kinds, sides.budget, interrupted=interrupted, stopped=stopped)
 
 
 @dataclass(slots=True)
@@ -511,3 +511,78 @@ def _write_maps(report: CalibrationReport, wanted: str, *, is_partial: bool) -> 
             "`judgekit grade -o`, or --outputs"
         )
     console.note(f"wrote the maps to {path}: judgekit grade … --calibration {path}")
+
+
+def _labelled_setup(
+    setup: GradeSetup,
+    located: Sequence[LocatedLabel],
+    options: _CalibrateOptions,
+) -> tuple[GradeSetup, LabelledShare]:
+    """Match labels with outputs; the set-up for the labelled ones, and their share."""
+    judge, rubric, answers = setup.judge, setup.rubric, setup.every_answer()
+    places = {OutputKey(case.id, output.variant): case for case, output in answers}
+    coverage = cover_outputs(places, located, rubric, annotators=options.annotator)
+    asks_all = judge.template.header.asks == "all"
+    rubrics = {key[:2]: own for key, own in coverage.rubrics(rubric, asks_all=asks_all).items()}
+
+    def n_calls(*parts: Rubric) -> int:
+        return judge.grader.repeats * sum(1 if asks_all else len(one.criteria) for one in parts)
+
+    chosen = [key for key, case in places.items() if setup.is_wanted(case)]
+    # The system under test failed there, and a judge is not called.
+    errors = {(case.id, output.variant) for case, output in answers if output.error is not None}
+    asked = [key[:2] for key in chosen if key[:2] not in errors]
+    share = coverage.share(
+        chosen,
+        rubric,
+        n_calls=n_calls(*[rubric] * len(asked)),
+        n_labelled_calls=n_calls(*(rubrics[key] for key in asked if key in rubrics)),
+    )
+    # Recorded replies cost nothing, and judgments of the other outputs sharpen the figures.
+    if options.judges_all or _is_recorded(judge):
+        return setup, share
+    return replace(setup, rubrics=rubrics), share
+
+
+def _is_recorded(judge: Judge) -> bool:
+    """Whether a judge's replies are in a file, so that they cost nothing."""
+    return isinstance(judge.connection.model, RecordedModel)
+
+
+def _labelled_pairs(
+    sides: tuple[Side, Side],
+    asked: tuple[Judge, Rubric],
+    located: Sequence[LocatedLabel],
+    options: _CalibrateOptions,
+) -> tuple[Pairing, QuestionChoice, LabelledShare]:
+    """Match labels with pairs; what is asked about which, and the share of the labels."""
+    judge, rubric = asked
+    every = Pairing(*sides)
+    cases = {_key_of(pair): pair.case for pair in every.pairs()}
+    if not cases:
+        raise no_common_case_error()
+    coverage = cover_pairs(cases, located, rubric, annotators=options.annotator)
+    tags = frozenset(options.filter_tag)
+    chosen = [key for key, case in cases.items() if not tags or tags & set(case.tags)]
+    comparer = judge.comparer
+    # What is asked about a pair does not depend on its texts, so that one pair is rendered for all.
+    questions: list[JudgeQuestion] = []
+    n_calls = n_labelled_calls = 0
+    for pair in Pairing(*sides, tags=tags).pairs():
+        blind = comparer.blind_pair(pair.a, pair.b, every.names)
+        if blind.is_identical or pair.a.error is not None or pair.b.error is not None:
+            continue
+        questions = questions or comparer.questions(pair.case, blind, rubric)
+        n_calls += len(questions)
+        n_labelled_calls += len(coverage.questions(pair, questions))
+    share = coverage.share(
+        chosen, rubric, unit="pair", n_calls=n_calls, n_labelled_calls=n_labelled_calls
+    )
+    if options.judges_all or _is_recorded(judge):
+        return pairing_of(sides, options), lambda _, every_one: [*every_one], share
+    labelled = pairing_of(sides, options, is_wanted=lambda pair: _key_of(pair) in coverage.criteria)
+    return labelled, coverage.questions, share
+
+
+def _key_of(pair: OutputPair) -> OutputKey:
+    return pair_key(pair.case.id, pair.a.variant, pair.b.variant)

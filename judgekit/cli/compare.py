@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import ExitStack, aclosing, closing
+from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,18 +37,12 @@ from judgekit.cli.progress import attend, run_until_stopped, show_progress
 from judgekit.cli.setup import LIMIT_REACHED, existing_store, fatal_words, note_unused_replies
 from judgekit.cli.sides import (
     SideArguments,
-    check_one_rubric,
-    check_pair_judge,
-    existing_sides,
     is_file_argument,
     no_common_case_error,
     note_grading_only,
     pairing_of,
-    parse_sides,
-    produced_sides,
     run_and_variant,
     show_pair_plan,
-    side_budget,
 )
 from judgekit.datasets import read_labels
 from judgekit.errors import SettingsError
@@ -195,8 +188,8 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         # Outputs are evidence: no option may overwrite a file that is compared.
         for file in (*files.exports, options.analysis):
             check_comparison_file(file, (a, b))
-        sides = parse_sides((a, b), options.config)
-        sys.exit(_compare_blind(sides, labels, options, files, stack))
+        sides = SideArguments((a, b), options, stack, store=options.store)
+        sys.exit(_compare_blind(sides, labels, options, files))
 
 
 def _check_options(options: _CompareOptions) -> None:
@@ -249,35 +242,19 @@ def _compare_blind(
     labels: Sequence[LocatedLabel] | None,
     options: _CompareOptions,
     files: OutputFiles,
-    stack: ExitStack,
 ) -> int:
-    check_pair_judge(sides.suite, options, options.judge_model)
-    is_generated = sides.kind == "generated"
-    found = existing_store(options.store, stack)
-
-    @cache
-    def open_store() -> RunStore:
-        # Created only when there is something to store.
-        return found or stack.enter_context(closing(RunStore(options.store)))
-
-    comparison, run = _resumed(found, options, is_generated=is_generated)
+    comparison, run = _resumed(sides, options)
     # Without a choice of its own, a resumed comparison completes what it began.
     if comparison is not None and not (options.filter_tag or options.limit or options.sample):
         names = {"tags": "filter_tag", ORDER_SEED_KEY: "seed"}
         stored = {names.get(name, name): value for name, value in comparison.chosen.items()}
         options = _CompareOptions.of(options, **stored)
-    budget = side_budget(sides, options)
-    if is_generated:
-        produced = produced_sides(sides, options, budget, stack, open_store, run)
-        panel, rubric, (a, b) = produced.panel, produced.rubric, produced.sides
-        pairing = pairing_of((a, b), options, is_shuffled=options.until_decided)
-    else:
-        panel, rubric, (a, b) = existing_sides(
-            sides, options, options.judge_model, found, budget, stack
-        )
-        pairing = pairing_of((a, b), options, is_shuffled=options.until_decided)
-        cases = (pair.case for pair in pairing.pairs())
-        check_one_rubric(cases, rubric, sides.suite, options.rubric)
+    is_generated = sides.kind == "generated"
+    opened = sides.produce(options, run) if is_generated else sides.open_existing()
+    panel, rubric, (a, b) = opened.panel, opened.rubric, opened.sides
+    pairing = pairing_of((a, b), options, is_shuffled=options.until_decided)
+    if not is_generated:
+        sides.check_one_rubric((pair.case for pair in pairing.pairs()), rubric)
     survey = pairing.survey()
     if not survey.n_pairs:
         raise no_common_case_error()
@@ -296,17 +273,19 @@ def _compare_blind(
     )
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
     info = info if comparison is None else require_same_comparison(comparison, info)
-    job = _Job(panel, pairing, info, open_store(), comparison is not None, budget, files, labels)
+    is_resumed, budget = comparison is not None, sides.budget
+    job = _Job(panel, pairing, info, sides.store, is_resumed, budget, files, labels)
     return _compare_and_show(job, options)
 
 
 def _resumed(
-    store: RunStore | None, options: _CompareOptions, *, is_generated: bool
+    sides: SideArguments, options: _CompareOptions
 ) -> tuple[ComparisonInfo | None, str | None]:
     """The comparison to resume, and the id of the run that has or is to get its outputs."""
     name = options.resume
     if name is None:
         return None, None
+    store, is_generated = sides.found_store, sides.kind == "generated"
     if store is None:
         raise SettingsError(f"{options.store} has nothing to resume: there is no store")
     if is_generated and name != LATEST_COMPARISON and not name.startswith(COMPARISON_ID_PREFIX):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+_Settings = TypeVar("_Settings")
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 # click checks paths before a command starts, with the name of the option in the error.
 EXISTING_PATH = click.Path(path_type=Path, exists=True)
@@ -160,6 +161,11 @@ class CommandOptions(Record):
         """The options of another command, as far as this one has them, with changes."""
         shared = type(other).model_fields.keys() & cls.model_fields.keys()
         return cls.model_validate({name: getattr(other, name) for name in shared} | changes)
+
+    def fill(self, kind: Callable[..., _Settings], **changes: object) -> _Settings:
+        """The settings of a job: its fields that have the name of an option here, and changes."""
+        shared = type(self).model_fields.keys() & inspect.signature(kind).parameters.keys()
+        return kind(**{name: getattr(self, name) for name in shared} | changes)
 
 
 _Options = TypeVar("_Options", bound=CommandOptions)

@@ -79,11 +79,8 @@ class GradeInputs:
     """The outputs to be graded and the cases they answer, if these are in a file of their own."""
 
     sources: tuple[OutputSource, ...]
+    options: InputOptions
     cases: Dataset | None = None
-    filter_tags: frozenset[str] = frozenset()
-    limit: int | None = None
-    sample: int | None = None
-    seed: int = 0
 
     # The part of the rubric that each output is judged by, by case and variant; outputs without one
     # are left out. None judges all outputs by the whole rubric.
@@ -109,9 +106,9 @@ class GradeInputs:
             if self.is_wanted(one[1])
             and (self.rubrics is None or (one[1].id, one[2].variant) in self.rubrics)
         )
-        if self.sample is not None:
-            chosen = iter(draw_sample(chosen, self.sample, self.seed))
-        return itertools.islice(chosen, self.limit)
+        if self.options.sample is not None:
+            chosen = iter(draw_sample(chosen, self.options.sample, self.options.seed))
+        return itertools.islice(chosen, self.options.limit)
 
     def check(self) -> None:
         """Read every file, so that an unreadable output is an error now."""
@@ -128,7 +125,7 @@ class GradeInputs:
             )
         what = "no case" if self.rubrics is None else "no case with a labelled output"
         return SettingsError(
-            f"{what} has the tag {' or '.join(sorted(self.filter_tags))}",
+            f"{what} has the tag {' or '.join(sorted(set(self.options.filter_tag)))}",
             hint="see `tags` in the file of cases, or omit --filter-tag",
         )
 
@@ -138,7 +135,8 @@ class GradeInputs:
 
     def is_wanted(self, case: Case) -> bool:
         """Whether a case has a wanted tag."""
-        return not self.filter_tags or bool(self.filter_tags & set(case.tags))
+        tags = set(self.options.filter_tag)
+        return not tags or bool(tags & set(case.tags))
 
     def _all(self) -> Iterator[tuple[OutputSource, Case, Output]]:
         first_files: dict[tuple[str, str], Path] = {}
@@ -197,15 +195,7 @@ def grade_inputs(
         cases = load_dataset(suite.dataset_path, columns=suite.columns or None, unique=True)
     elif suite is not None and suite.cases is not None:
         cases = Dataset(name=suite.name, cases=suite.cases)
-    return GradeInputs(
-        sources=sources,
-        cases=cases,
-        filter_tags=frozenset(options.filter_tag),
-        limit=options.limit,
-        sample=options.sample,
-        seed=options.seed,
-        is_lenient=is_lenient,
-    )
+    return GradeInputs(sources=sources, options=options, cases=cases, is_lenient=is_lenient)
 
 
 def grade_setup(

@@ -339,7 +339,7 @@ def read_recorded(
             f"only the output; {MISSING_INPUT_REMEDY}"
         )
     # A suite lists the cases each variant must answer; a file alone only those that were answered.
-    takes_all = inputs.sample is None and inputs.limit is None
+    takes_all = inputs.options.sample is None and inputs.options.limit is None
     is_complete = is_suite and takes_all and inputs.cases is not None
     if is_complete and inputs.cases is not None:
         cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}

@@ -166,15 +166,10 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
         setup.rubric,
         others=others,
         only={OutputKey(case.id, output.variant) for case, output in setup.answers()},
-        options=TuneOptions(
+        options=options.fill(
+            TuneOptions,
             few_shot=tuple(int(part) for part in parts),
-            anchors=options.anchors,
-            holdout=options.holdout,
-            alpha=options.alpha,
-            consensus=options.consensus,
             annotators=options.annotator,
-            cluster=options.cluster,
-            seed=options.seed,
         ),
     )
 
