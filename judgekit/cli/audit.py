@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
@@ -35,9 +36,10 @@ from judgekit.cli.options import (
     option,
 )
 from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
-from judgekit.cli.progress import run_probes, run_until_stopped, show_progress
+from judgekit.cli.progress import attend, run_until_stopped, show_progress
 from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
+from judgekit.records import Verdict
 from judgekit.report import (
     audit_document,
     audit_plan_document,
@@ -47,10 +49,16 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from judgekit.bias_audit import AuditInputs, AuditPlan
+    from judgekit.bias_audit.api import ProbeAnswer
+    from judgekit.cli.options import TalkOptions
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
+    from judgekit.judge import Judge
 
+_Result = TypeVar("_Result")
 # Every probe asks about every case again, so the calls grow fast.
 _MOST_CASES = 60
 """Cases that are drawn by default: enough to detect material effects, and affordable."""
@@ -203,16 +211,18 @@ def _run(
     files: OutputFiles,
 ) -> int:
     judge = bench.judge
-    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     if not options.quiet and not options.as_json:
         calls = numbers.format_count(plan.n_calls, "call")
         model = message.printable(plan.model)
         console.note(f"{calls} to {model}, {plan.n_owned:,} replies already cached")
     again = how_to_continue(judge)
-    work = run_audit(bench, material, plan, session)
-    total, verb = len(plan.wanted), ("auditing", "asked")
-    audit = run_until_stopped(
-        run_probes(work, session, judge, options, total=total, verb=verb), again
+    audit, session = run_probes(
+        partial(run_audit, bench, material, plan),
+        judge,
+        options,
+        total=len(plan.wanted),
+        continuation=again,
+        verb=("auditing", "asked"),
     )
     show_document(audit_document(audit), options, files)
     if session.reason == "interrupted":
@@ -231,6 +241,38 @@ def _run(
         console.note("no probe could be run, so --fail-on is inconclusive")
         return Exit.INCONCLUSIVE
     return Exit.QUALITY if options.fail_on is not None and audit.found_material else 0
+
+
+def run_probes(
+    work: Callable[[ProbeSession], Coroutine[object, object, _Result]],
+    judge: Judge,
+    options: TalkOptions,
+    *,
+    total: int,
+    continuation: str,
+    verb: tuple[str, str] = ("grading", "graded"),
+) -> tuple[_Result, ProbeSession]:
+    """Carry out probes with progress; Ctrl-C ends the session, and calls in flight are finished."""
+    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
+    interrupt = lambda: session.end("interrupted")  # noqa: E731
+
+    async def probe() -> _Result:
+        with attend(options, total, interrupt=interrupt, verb=verb) as display:
+
+            def advance(answer: ProbeAnswer) -> None:
+                if isinstance(answer, Verdict):
+                    display.advance([*answer.judgments, *answer.failures])
+                else:
+                    # A comparison has preferences, which the display does not count; only their
+                    # cost.
+                    paid = sum(one.cost_usd or 0.0 for one in answer if not one.cached)
+                    display.advance(target_usd=paid)
+
+            session.watch = advance
+            async with judge:
+                return await work(session)
+
+    return run_until_stopped(probe(), continuation), session
 
 
 def _self_test(options: _AuditCommandOptions) -> int:

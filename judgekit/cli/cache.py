@@ -15,8 +15,8 @@ import click
 from judgekit.cli import console
 from judgekit.cli.cache_explain import cache_explain_command
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpGroup
-from judgekit.cli.options import CacheFolderOptions, OutputOptions, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import CacheFolderOptions, OutputOptions, option
 from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
@@ -44,7 +44,7 @@ class CacheOptions(CacheFolderOptions, OutputOptions):
     """What all commands of the cache take."""
 
 
-@click.group(cls=HelpGroup)
+@click.group()
 def cache_command() -> None:
     """Inspect the reply cache, move it elsewhere, clean it up.
 
@@ -59,8 +59,7 @@ class _StatsOptions(CacheOptions):
     output: tuple[Path, ...] = output_option("Write the statistics to FILE: .json, .md or .html.")
 
 
-@cache_command.command("stats")
-@takes(_StatsOptions)
+@command("stats", _StatsOptions, cache_command)
 def cache_stats_command(options: _StatsOptions) -> None:
     """Show replies, hits, money and time saved, and size on disk.
 
@@ -88,8 +87,7 @@ class _ListOptions(CacheOptions):
     limit: int = option("-n/--limit", "Only the first N replies.", 50, ge=1)
 
 
-@cache_command.command("ls")
-@takes(_ListOptions)
+@command("ls", _ListOptions, cache_command)
 def cache_ls_command(options: _ListOptions) -> None:
     """List replies: key, model, date, request, price.
 
@@ -117,9 +115,8 @@ class _CacheExportOptions(CacheOptions):
     )
 
 
-@cache_command.command("export")
+@command("export", _CacheExportOptions, cache_command)
 @click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
-@takes(_CacheExportOptions)
 def cache_export_command(options: _CacheExportOptions, *, named: Path | None) -> None:
     """Write all replies to FILE as JSONL; the same replies give the same bytes; - for stdout.
 
@@ -163,9 +160,8 @@ class _ImportOptions(CacheOptions):
         return "skip" if self.skip_invalid else "stop"
 
 
-@cache_command.command("import")
+@command("import", _ImportOptions, cache_command)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@takes(_ImportOptions)
 def cache_import_command(options: _ImportOptions, *, files: tuple[Path, ...]) -> None:
     """Add the replies of exported FILES to the cache; every line is checked first.
 
@@ -183,9 +179,8 @@ def cache_import_command(options: _ImportOptions, *, files: tuple[Path, ...]) ->
     _show_import(report, options)
 
 
-@cache_command.command("merge")
+@command("merge", _ImportOptions, cache_command)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@takes(_ImportOptions)
 def cache_merge_command(options: _ImportOptions, *, sources: tuple[Path, ...]) -> None:
     """Add the replies of other cache folders and exported files to the cache.
 
@@ -199,8 +194,7 @@ def cache_merge_command(options: _ImportOptions, *, sources: tuple[Path, ...]) -
     _show_import(report, options)
 
 
-@cache_command.command("verify")
-@takes(CacheOptions)
+@command("verify", CacheOptions, cache_command)
 def cache_verify_command(options: CacheOptions) -> None:
     """Check the checksum and key of every reply, and the database; exit code 3 if damaged.
 
@@ -226,8 +220,7 @@ class _PruneOptions(CacheOptions):
     dry_run: bool = option("--dry-run", "Count them without deleting.", default=False)
 
 
-@cache_command.command("prune")
-@takes(_PruneOptions)
+@command("prune", _PruneOptions, cache_command)
 def cache_prune_command(options: _PruneOptions) -> None:
     """Delete replies that are old, of one model, or both; fetching them again costs money.
 
@@ -264,8 +257,7 @@ class _ClearOptions(CacheOptions):
     yes: bool = option("--yes", "Do not ask for confirmation.", default=False)
 
 
-@cache_command.command("clear")
-@takes(_ClearOptions)
+@command("clear", _ClearOptions, cache_command)
 def cache_clear_command(options: _ClearOptions) -> None:
     """Delete all replies and counts; fetching the replies again costs money.
 
@@ -288,8 +280,7 @@ def cache_clear_command(options: _ClearOptions) -> None:
     show_line(line, {"n_forgotten": n}, options)
 
 
-@cache_command.command("path")
-@takes(CacheOptions)
+@command("path", CacheOptions, cache_command)
 def cache_path_command(options: CacheOptions) -> None:
     """Print the folder of the cache, whether it exists or not.
 

@@ -200,8 +200,8 @@ def takes(
                 if isinstance(entry, CommandOption):
                     plain = _click_option(name, field, entry)(plain)
                 elif isinstance(entry, SettingGroups):
-                    for group in reversed(entry.names):
-                        plain = settings_options(group)(plain)
+                    for setting in reversed(entry.options()):
+                        plain = _click_option(*setting)(plain)
         return plain
 
     return add
@@ -232,22 +232,14 @@ def _collect(model: type[_Options], parameters: dict[str, object]) -> _Options:
 class SettingGroups:
     """Which groups of judge settings a command takes as options."""
 
-    def __init__(self, *names: OptionGroup) -> None:
-        self.names = names
+    def __init__(self, *names: OptionGroup, settings: type[CallSettings] = JudgeSettings) -> None:
+        self._names = names
+        self._settings = settings
 
-
-def settings_options(
-    group: OptionGroup, settings: type[CallSettings] = JudgeSettings
-) -> Callable[[_Command], _Command]:
-    """The options of a group of judge settings, generated from the settings."""
-
-    def add(function: _Command) -> _Command:
-        for name, field, entry in reversed([*command_options(settings)]):
-            if entry.group == group:
-                function = _click_option(name, field, entry)(function)
-        return function
-
-    return add
+    def options(self) -> list[tuple[str, FieldInfo, CommandOption]]:
+        """The settings of the groups, each with its field and its option."""
+        every = [*command_options(self._settings)]
+        return [one for name in self._names for one in every if one[2].group == name]
 
 
 def _click_option(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.evaluation import one_per_reply
-from judgekit.records import JudgeFailure, Verdict
+from judgekit.records import JudgeFailure
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from judgekit.bias_audit import ProbeSession
-    from judgekit.bias_audit.api import ProbeAnswer
     from judgekit.cli.options import TalkOptions
-    from judgekit.judge import Judge
     from judgekit.records import Judgment
 
     Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
@@ -175,32 +172,6 @@ def run_until_stopped(work: Coroutine[object, object, _Result], continuation: st
     except asyncio.CancelledError:
         streams.note(f"stopped at once; {continuation}")
         sys.exit(Exit.INTERRUPTED)
-
-
-async def run_probes(
-    work: Coroutine[object, object, _Result],
-    session: ProbeSession,
-    judge: Judge,
-    options: TalkOptions,
-    *,
-    total: int,
-    verb: tuple[str, str] = ("grading", "graded"),
-) -> _Result:
-    """Carry out probes with progress; Ctrl-C ends the session, and calls in flight are finished."""
-    interrupt = lambda: session.end("interrupted")  # noqa: E731
-    with attend(options, total, interrupt=interrupt, verb=verb) as display:
-
-        def advance(answer: ProbeAnswer) -> None:
-            if isinstance(answer, Verdict):
-                display.advance([*answer.judgments, *answer.failures])
-            else:
-                # A comparison has preferences, which the display does not count; only their cost.
-                paid = sum(one.cost_usd or 0.0 for one in answer if not one.cached)
-                display.advance(target_usd=paid)
-
-        session.watch = advance
-        async with judge:
-            return await work
 
 
 class Interrupts:

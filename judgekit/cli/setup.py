@@ -199,11 +199,7 @@ def grade_inputs(
 
 
 def grade_setup(
-    options: GradingOptions,
-    judge: Judge | None = None,
-    *,
-    budget: Budget | None = None,
-    is_lenient: bool = False,
+    options: GradingOptions, *, budget: Budget | None = None, is_lenient: bool = False
 ) -> GradeSetup:
     """Resolve the options of a grading: command line first, then the suite file, then defaults."""
     suite = configured_suite(options.config)
@@ -215,7 +211,7 @@ def grade_setup(
         calibration = suite.resolve(suite.calibration)
     return GradeSetup(
         **{name: getattr(inputs, name) for name in GradeInputs.__slots__},
-        judge=judge or make_judge(options, suite, options.judge_model, budget=budget),
+        judge=make_judge(options, suite, options.judge_model, budget=budget),
         rubric=rubric,
         refresh=bool(options.judge_settings.refresh),
         calibration=calibration,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.bias_audit import ProbeRunner, ProbeSession
+from judgekit.bias_audit import ProbeRunner
 from judgekit.calibration import OutputKey
 from judgekit.cli import console
+from judgekit.cli.audit import run_probes
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import (
@@ -21,7 +23,6 @@ from judgekit.cli.options import (
     outputs_option,
 )
 from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
-from judgekit.cli.progress import run_probes, run_until_stopped
 from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
@@ -126,12 +127,9 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
 
 def _run(prepared: TuningSetup, options: _TuneCommandOptions, files: OutputFiles) -> int:
     judge = prepared.runner.judge
-    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     again = how_to_continue(judge)
-    work = run_tuning(prepared, session)
-    result = run_until_stopped(
-        run_probes(work, session, judge, options, total=prepared.n_gradings), again
-    )
+    work, total = partial(run_tuning, prepared), prepared.n_gradings
+    result, session = run_probes(work, judge, options, total=total, continuation=again)
     show_document(tuning_document(result), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
