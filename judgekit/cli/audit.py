@@ -66,48 +66,34 @@ _MOST_CASES = 60
 
 class _AuditCommandOptions(StudyOptions):
     probes: str | None = option(
-        "--probes",
         "Only these: scale, stability, position, identical, verbosity, formatting, authority, "
         "self_preference, paraphrase, criterion_order, injection.",
         metavar="A,B",
     )
     paraphrases: tuple[str, ...] = option(
-        "--paraphrase",
         "Template with the judge's prompt in other words; may be repeated.",
         (),
+        spelling="--paraphrase",
         metavar="NAME",
     )
-    own_family: str | None = option(
-        "--own-family", "Model family of the judge: GPT, Claude, ….", metavar="NAME"
-    )
+    own_family: str | None = option("Model family of the judge: GPT, Claude, ….", metavar="NAME")
     n_calls: int = option(
-        "--askings",
         "Number of calls per question of the stability probe.",
         DEFAULT_N_REPEATS,
+        spelling="--askings",
         ge=2,
     )
     attacks: Path | None = option(
-        "--attacks",
         "Your own attacks instead of the shipped ones; see docs/auditing.md.",
         kind=EXISTING_FILE,
         metavar="FILE",
     )
-    attacks_each: int = option(
-        "--attacks-each", "Number of attacks per output.", DEFAULT_N_ATTACKS, ge=1
-    )
+    attacks_each: int = option("Number of attacks per output.", DEFAULT_N_ATTACKS, ge=1)
     margin: float = option(
-        "--margin",
-        "Smallest material shift of the value, 0 to 1.",
-        Margins().value,
-        gt=0,
-        le=1,
+        "Smallest material shift of the value, 0 to 1.", Margins().value, gt=0, le=1
     )
     share_margin: float = option(
-        "--share-margin",
-        "Smallest material share of cases, 0 to 1.",
-        Margins().share,
-        gt=0,
-        le=1,
+        "Smallest material share of cases, 0 to 1.", Margins().share, gt=0, le=1
     )
     max_cost: float | None = max_cost_option(
         "Cost limit; probes that exceed it are skipped. Exit code 5."
@@ -115,12 +101,10 @@ class _AuditCommandOptions(StudyOptions):
     output: tuple[Path, ...] = output_option(
         "Write the findings to FILE: .json, .md, or .html with every interval drawn."
     )
-    fail_on: Literal["material"] | None = option("--fail-on", "Exit 1 if a material bias is found.")
+    fail_on: Literal["material"] | None = option("Exit 1 if a material bias is found.")
     dry_run: bool = dry_run_option()
     self_test: bool = option(
-        "--self-test",
-        "Run the probes on simulated judges; needs no key and no files.",
-        default=False,
+        "Run the probes on simulated judges; needs no key and no files.", default=False
     )
 
 

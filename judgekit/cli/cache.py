@@ -74,17 +74,13 @@ def cache_stats_command(options: _StatsOptions) -> None:
 
 
 class _ListOptions(CacheOptions):
-    model: str | None = option("--model", "Only replies of this model.")
+    model: str | None = option("Only replies of this model.")
     since: datetime | None = option(
-        "--since", "Only replies fetched at this time or later (UTC).", kind=click.DateTime()
+        "Only replies fetched at this time or later (UTC).", kind=click.DateTime()
     )
-    contains: str | None = option(
-        "--contains", "Only replies with TEXT in request or reply.", metavar="TEXT"
-    )
-    rejected: bool = option(
-        "--rejected", "Rejected replies: paid for, but never served.", default=False
-    )
-    limit: int = option("-n/--limit", "Only the first N replies.", 50, ge=1)
+    contains: str | None = option("Only replies with TEXT in request or reply.", metavar="TEXT")
+    rejected: bool = option("Rejected replies: paid for, but never served.", default=False)
+    limit: int = option("Only the first N replies.", 50, spelling="-n/--limit", ge=1)
 
 
 @command("ls", _ListOptions, cache_command)
@@ -109,10 +105,8 @@ def cache_ls_command(options: _ListOptions) -> None:
 
 
 class _CacheExportOptions(CacheOptions):
-    output: Path | None = option("-o/--output", "Same as FILE.", kind=_WRITTEN)
-    rejected: bool = option(
-        "--rejected", "Include rejected replies, which are never served.", default=False
-    )
+    output: Path | None = option("Same as FILE.", spelling="-o/--output", kind=_WRITTEN)
+    rejected: bool = option("Include rejected replies, which are never served.", default=False)
 
 
 @command("export", _CacheExportOptions, cache_command)
@@ -145,12 +139,10 @@ def cache_export_command(options: _CacheExportOptions, *, named: Path | None) ->
 
 
 class _ImportOptions(CacheOptions):
-    overwrite: bool = option(
-        "--overwrite", "Replace cached replies whose text differs.", default=False
-    )
+    overwrite: bool = option("Replace cached replies whose text differs.", default=False)
     skip_invalid: bool = option(
-        "--skip-unsound",
         "Skip invalid lines of files; by default one of them stops the command.",
+        spelling="--skip-unsound",
         default=False,
     )
 
@@ -214,10 +206,12 @@ def cache_verify_command(options: CacheOptions) -> None:
 
 
 class _PruneOptions(CacheOptions):
-    age: str | None = option("--older-than", "Older than this: 30d, 12h, 4w.", metavar="AGE")
-    model: str | None = option("--model", "Only replies of this model.")
-    rejected: bool = option("--rejected", "All rejected replies, regardless of age.", default=False)
-    dry_run: bool = option("--dry-run", "Count them without deleting.", default=False)
+    age: str | None = option(
+        "Older than this: 30d, 12h, 4w.", spelling="--older-than", metavar="AGE"
+    )
+    model: str | None = option("Only replies of this model.")
+    rejected: bool = option("All rejected replies, regardless of age.", default=False)
+    dry_run: bool = option("Count them without deleting.", default=False)
 
 
 @command("prune", _PruneOptions, cache_command)
@@ -254,7 +248,7 @@ def cache_prune_command(options: _PruneOptions) -> None:
 
 
 class _ClearOptions(CacheOptions):
-    yes: bool = option("--yes", "Do not ask for confirmation.", default=False)
+    yes: bool = option("Do not ask for confirmation.", default=False)
 
 
 @command("clear", _ClearOptions, cache_command)

@@ -107,88 +107,70 @@ _DEFAULTS = CalibrationOptions()
 
 
 class _CalibrateOptions(LabelledStudyOptions, StoreOptions):
-    run: str | None = option("--run", "Stored run (default: the latest).", metavar="RUN")
+    run: str | None = option("Stored run (default: the latest).", metavar="RUN")
     results: Path | None = option(
-        "--results",
         "Results of grade -o or compare -o, or rows with case_id and raw or winner.",
         kind=EXISTING_FILE,
         metavar="FILE",
     )
     outputs: tuple[Path, ...] = outputs_option("Grade these outputs now with --judge and --rubric.")
     sides: tuple[str, str] | None = option(
-        "--compare",
-        "Compare these two now, named as for judgekit compare.",
-        metavar="A B",
+        "Compare these two now, named as for judgekit compare.", spelling="--compare", metavar="A B"
     )
     # Without a default: only whoever chose the items knows whether a correction is valid.
     labels_are: LabelsAre | None = option(
-        "--labels-are",
-        "How labelled items were chosen: at random among the judged ones, or otherwise.",
+        "How labelled items were chosen: at random among the judged ones, or otherwise."
     )
     right: Rightness = option(
-        "--right",
         "When the judge counts as right: same pass decision, same score, or within one.",
         _DEFAULTS.right,
     )
     max_error: float = option(
-        "--max-error",
         "Acceptable error rate of judgments accepted without review.",
         _DEFAULTS.max_error,
         gt=0,
         lt=1,
     )
     categories: bool = option(
-        "--categories", "Treat levels as unordered categories: no means, no ranks.", default=False
+        "Treat levels as unordered categories: no means, no ranks.", default=False
     )
     epsilon: float = option(
-        "--epsilon",
         "Epsilon of the alternative-annotator test: 0.2 experts, 0.15 skilled, 0.1 crowd.",
         _DEFAULTS.epsilon,
         ge=0,
         lt=1,
     )
     alignment: Alignment | None = option(
-        "--alignment",
-        "Score of that test: equal labels (default for two levels) or squared errors.",
+        "Score of that test: equal labels (default for two levels) or squared errors."
     )
     half_width: float = option(
-        "--half-width",
         "Report the number of labels needed for a corrected rate within this margin.",
         _DEFAULTS.half_width,
         gt=0,
         lt=1,
     )
-    suggest: int = option(
-        "--suggest", "Suggest N items to label next.", _DEFAULTS.n_suggested, ge=0
-    )
+    suggest: int = option("Suggest N items to label next.", _DEFAULTS.n_suggested, ge=0)
     worst: int = option(
-        "--worst", "Show the N worst disagreements of each criterion.", _DEFAULTS.n_worst, ge=0
+        "Show the N worst disagreements of each criterion.", _DEFAULTS.n_worst, ge=0
     )
     by: tuple[str, ...] = option(
-        "--by", "Also report by this metadata key; may be repeated.", (), metavar="KEY"
+        "Also report by this metadata key; may be repeated.", (), metavar="KEY"
     )
     cluster: str = option(
-        "--cluster",
         "Unit of independence: cases, single outputs, or a metadata key that cases share.",
         _DEFAULTS.cluster,
         metavar="case|item|KEY",
     )
     min_kappa: float | None = option(
-        "--min-kappa",
-        "Exit 1 if agreement is below K, 4 if that is inconclusive.",
-        ge=-1,
-        le=1,
-        metavar="K",
+        "Exit 1 if agreement is below K, 4 if that is inconclusive.", ge=-1, le=1, metavar="K"
     )
     require_stand_in: bool = option(
-        "--require-stand-in",
-        "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.",
-        default=False,
+        "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.", default=False
     )
     judges_all: bool = option(
-        "--all",
         "Judge all outputs and criteria, not only the labelled ones: the corrected rate and the "
         "suggestions need them.",
+        spelling="--all",
         default=False,
     )
     max_cost: float | None = max_cost_option("Stop at this cost of the judge. Exit code 5.")
@@ -198,7 +180,6 @@ class _CalibrateOptions(LabelledStudyOptions, StoreOptions):
     )
     # The flag without a file means a name made from judge and rubric.
     write_map: str | None = option(
-        "--write-map",
         "Write calibration maps: FILE.json, or calibration/maps/….json.",
         metavar="[FILE]",
         flag_value="",

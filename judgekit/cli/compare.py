@@ -97,31 +97,23 @@ if TYPE_CHECKING:
 
 class _CompareOptions(ContestOptions):
     until_decided: bool = option(
-        "--until-decided",
         "Test after every case, in random order, and stop once significant (always-valid test).",
         default=False,
     )
-    max_cases: int | None = option(
-        "--max-cases", "With --until-decided: maximum number of cases.", ge=1
-    )
+    max_cases: int | None = option("With --until-decided: maximum number of cases.", ge=1)
     prior: float | None = option(
-        "--prior",
         "With --until-decided: the test's prior is Beta(N, N); 10 suits small differences, 1 large "
         f"ones (default {DEFAULT_PRIOR:g}).",
         gt=0,
         metavar="N",
     )
-    seed: int = option("--seed", "Random seed of the sample, and of the --until-decided order.", 0)
-    scores: bool = option(
-        "--scores", "Compare the stored scores of two runs; calls no judge.", default=False
-    )
+    seed: int = option("Random seed of the sample, and of the --until-decided order.", 0)
+    scores: bool = option("Compare the stored scores of two runs; calls no judge.", default=False)
     anytime: bool = option(
-        "--anytime",
         "With --scores: decide by a confidence sequence, valid at any number of looks.",
         default=False,
     )
     labels: Path | None = option(
-        "--labels",
         "Human labels of some cases, as for calibrate: they correct the result, and the corrected "
         "figure decides.",
         kind=EXISTING_FILE,
@@ -129,21 +121,18 @@ class _CompareOptions(ContestOptions):
     )
     # Without a default: only whoever chose the cases knows whether a correction is valid.
     labels_are: LabelsAre | None = option(
-        "--labels-are",
-        "How labelled cases were chosen: at random among the compared ones, or otherwise.",
+        "How labelled cases were chosen: at random among the compared ones, or otherwise."
     )
     max_cost: float | None = max_cost_option(
         "Stop at this cost, outputs included; --resume continues. Exit code 5."
     )
     resume: str | None = option(
-        "--resume",
         "Resume a comparison of these sides: its id, the beginning of it, or the latest.",
         metavar="[ID]",
         flag_value="latest",
     )
     # Opt-in: an analysis unblinds the outputs and costs one more call per decided pair.
     analysis: Path | None = option(
-        "--analysis",
         "Ask the judge afterwards why outputs lost and how to improve them; write the answer to "
         "FILE (analysis.json).",
         kind=NEW_FILE,

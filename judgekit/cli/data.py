@@ -27,11 +27,11 @@ class DataOptions(OutputOptions):
     """What all commands of data sets take."""
 
     folder: Path | None = option(
-        "--to", "Folder of the sets.  [default: $JUDGEKIT_DATA, then .judgekit/data]"
+        "Folder of the sets.  [default: $JUDGEKIT_DATA, then .judgekit/data]", spelling="--to"
     )
     catalog_file: Path | None = option(
-        "--catalog",
         "Your own catalog, with listings in sources/ beside it.  [default: judgekit's]",
+        spelling="--catalog",
         kind=EXISTING_FILE,
     )
 
@@ -80,9 +80,9 @@ def data_list_command(options: DataOptions) -> None:
 
 class _DownloadOptions(DataOptions):
     origin: str | None = option(
-        "--from",
         "Download from a mirror: an https address or folder with OWNER/REPO/COMMIT/PATH, or an "
         "address with {repository}, {commit} and {path}.",
+        spelling="--from",
         metavar="URL|DIR",
     )
 

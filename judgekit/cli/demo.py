@@ -37,15 +37,15 @@ Your own outputs next: judgekit init my-suite"""
 
 class _DemoOptions(OutputOptions):
     judge_model: str | None = option(
-        "--judge", "Call this judge instead of replaying replies.", metavar="MODEL"
+        "Call this judge instead of replaying replies.", spelling="--judge", metavar="MODEL"
     )
-    live: bool = option(
-        "--live", "Call the local model instead of replaying replies.", default=False
-    )
+    live: bool = option("Call the local model instead of replaying replies.", default=False)
     dry_run: bool = dry_run_option()
-    limit: int | None = option("-n/--limit", "Only the first N outputs.", ge=1)
-    quiet: bool = option("-q/--quiet", "Print only the table.", default=False)
-    verbose: bool = option("-v/--verbose", "Print every verdict with every reason.", default=False)
+    limit: int | None = option("Only the first N outputs.", spelling="-n/--limit", ge=1)
+    quiet: bool = option("Print only the table.", spelling="-q/--quiet", default=False)
+    verbose: bool = option(
+        "Print every verdict with every reason.", spelling="-v/--verbose", default=False
+    )
 
 
 @command("demo", _DemoOptions)

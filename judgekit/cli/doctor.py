@@ -77,13 +77,9 @@ _RUBRIC = Rubric(
 
 
 class _DoctorOptions(CacheFolderOptions, StoreOptions, OutputOptions):
-    probe: str | None = option(
-        "--probe", "Make one tiny call to MODEL, at a tiny cost.", metavar="MODEL"
-    )
-    api_base: str | None = option(
-        "--api-base", "Endpoint of --probe.", metavar="URL", has_variable=True
-    )
-    timeout_s: float = option("--timeout", "Time limit of --probe, in seconds.", 60, gt=0)
+    probe: str | None = option("Make one tiny call to MODEL, at a tiny cost.", metavar="MODEL")
+    api_base: str | None = option("Endpoint of --probe.", metavar="URL", has_variable=True)
+    timeout_s: float = option("Time limit of --probe, in seconds.", 60, spelling="--timeout", gt=0)
 
 
 @command("doctor", _DoctorOptions)

@@ -74,7 +74,7 @@ outputs here. They are there to be replaced.
 
 
 class _InitOptions(OutputOptions):
-    force: bool = option("--force", "Overwrite existing files.", default=False)
+    force: bool = option("Overwrite existing files.", default=False)
 
 
 @command("init", _InitOptions)

@@ -52,21 +52,20 @@ _GIT_PATIENCE_S = 5
 
 class _LabelCommandOptions(StoreOptions, OutputOptions):
     annotator: str | None = option(
-        "--annotator",
         "Your name (default: asked once; git's user.name is suggested).",
         metavar="NAME",
         has_variable=True,
     )
-    seed: int = option("--seed", "Random seed of the order of questions.", 0)
+    seed: int = option("Random seed of the order of questions.", 0)
     labels: Path | None = option(
-        "--import",
         "Answer questions from a file: case_id, variant, criterion, annotator, raw, rationale.",
+        spelling="--import",
         kind=EXISTING_FILE,
         metavar="LABELS.jsonl",
     )
     target: Path | None = option(
-        "--export",
         "Write the human labels of the run as JSONL, in the same format.",
+        spelling="--export",
         kind=NEW_FILE,
         metavar="FILE",
     )

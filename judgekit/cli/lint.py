@@ -40,12 +40,12 @@ TEMPLATE_SUFFIX = ".j2"
 
 class _LintOptions(OutputOptions):
     folders: tuple[Path, ...] = option(
-        "--templates",
         "Folder with your own templates; may be repeated.",
         (),
+        spelling="--templates",
         kind=click.Path(path_type=Path, exists=True, file_okay=False),
     )
-    strict: bool = option("--strict", "Exit 1 for warnings as well.", default=False)
+    strict: bool = option("Exit 1 for warnings as well.", default=False)
 
 
 @command("lint", _LintOptions)

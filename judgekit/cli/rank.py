@@ -51,25 +51,19 @@ if TYPE_CHECKING:
 
 class _RankOptions(ContestOptions):
     pairs: PairChoice = option(
-        "--pairs",
-        "All pairs, or the most uncertain ones until the top is decided.",
-        "round-robin",
+        "All pairs, or the most uncertain ones until the top is decided.", "round-robin"
     )
-    top: int = option("--top", "Number of first places to decide.", 1, ge=1)
+    top: int = option("Number of first places to decide.", 1, ge=1)
     ties: Ties = option(
-        "--ties", "Count a tie as half a win for each, or model it as a third outcome.", "half"
+        "Count a tie as half a win for each, or model it as a third outcome.", "half"
     )
-    max_comparisons: int | None = option(
-        "--max-comparisons", "Maximum number of comparisons.", ge=1
-    )
-    seed: int = option("--seed", "Random seed of the sample, and of the order of cases.", 0)
+    max_comparisons: int | None = option("Maximum number of comparisons.", ge=1)
+    seed: int = option("Random seed of the sample, and of the order of cases.", 0)
     max_cost: float | None = max_cost_option(
         "Stop at this cost, outputs included; run it again to continue. Exit code 5."
     )
     resume: str | None = option(
-        "--resume",
-        "Reuse the outputs of this run and produce only the missing ones.",
-        metavar="RUN",
+        "Reuse the outputs of this run and produce only the missing ones.", metavar="RUN"
     )
     output: tuple[Path, ...] = output_option(
         "Write every comparison to FILE (.jsonl, .json), or the report (.md, .html)."

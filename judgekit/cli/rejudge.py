@@ -68,14 +68,9 @@ _MOST_NAMED = 3
 
 class _RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
     outputs: tuple[Path, ...] = ()
-    rubric: str | None = option(
-        "--rubric", "Another rubric; required for VERDICTS.", metavar="FILE|NAME"
-    )
-    cases: Path | None = option(
-        "--cases", "Cases of OUTPUTS (inputs, references).", kind=EXISTING_PATH
-    )
+    rubric: str | None = option("Another rubric; required for VERDICTS.", metavar="FILE|NAME")
+    cases: Path | None = option("Cases of OUTPUTS (inputs, references).", kind=EXISTING_PATH)
     calibration: Path | None = option(
-        "--calibration",
         "Check whether these calibration maps (file or folder) fit the new judge.",
         kind=EXISTING_PATH,
         metavar="MAPS",

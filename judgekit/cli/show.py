@@ -62,39 +62,29 @@ _MOST_SHOWN = 20
 
 
 class _ShowOptions(StoreOptions, OutputOptions):
-    variant: str | None = option("--variant", "Only this variant; without RUN: runs with it.")
-    tag: str | None = option("--filter-tag", "Only cases with this tag.", metavar="TAG")
-    failed: bool = option("--failed", "Only answers that failed or have no verdict.", default=False)
-    full: bool = option("--full", "Do not shorten long texts.", default=False)
-    history: bool = option("--history", "With CASE: also replaced results.", default=False)
+    variant: str | None = option("Only this variant; without RUN: runs with it.")
+    tag: str | None = option("Only cases with this tag.", spelling="--filter-tag", metavar="TAG")
+    failed: bool = option("Only answers that failed or have no verdict.", default=False)
+    full: bool = option("Do not shorten long texts.", default=False)
+    history: bool = option("With CASE: also replaced results.", default=False)
     # Off by default: pass rates are derived, so every judgment of every listed run is read.
-    figures: bool = option("--figures", "Without RUN: include pass rates (slower).", default=False)
+    figures: bool = option("Without RUN: include pass rates (slower).", default=False)
     # Programs that read JSON want everything, and would not notice a cut list.
-    limit: int | None = option("-n/--limit", "At most N (default 20; JSON: all).", ge=1)
-    case_id: str | None = option("--case", "Without RUN: this case in every run.", metavar="ID")
-    agent: str | None = option(
-        "--agent", "Without RUN: runs with cases of this agent.", metavar="NAME"
+    limit: int | None = option("At most N (default 20; JSON: all).", spelling="-n/--limit", ge=1)
+    case_id: str | None = option(
+        "Without RUN: this case in every run.", spelling="--case", metavar="ID"
     )
-    skill: str | None = option(
-        "--skill", "Without RUN: runs with cases of this skill.", metavar="NAME"
-    )
+    agent: str | None = option("Without RUN: runs with cases of this agent.", metavar="NAME")
+    skill: str | None = option("Without RUN: runs with cases of this skill.", metavar="NAME")
     prompt_version: str | None = option(
-        "--prompt-version", "Without RUN: runs with this prompt version.", metavar="NAME"
+        "Without RUN: runs with this prompt version.", metavar="NAME"
     )
-    criterion: str | None = option(
-        "--criterion", "Without RUN: judgments of this criterion.", metavar="NAME"
-    )
-    rubric: str | None = option(
-        "--rubric", "Without RUN: runs judged by this rubric.", metavar="NAME"
-    )
-    agent_run: str | None = option(
-        "--agent-run", "Without RUN: outputs of this agent run.", metavar="ID"
-    )
-    comparisons: bool = option(
-        "--comparisons", "Without RUN: list the blind comparisons.", default=False
-    )
+    criterion: str | None = option("Without RUN: judgments of this criterion.", metavar="NAME")
+    rubric: str | None = option("Without RUN: runs judged by this rubric.", metavar="NAME")
+    agent_run: str | None = option("Without RUN: outputs of this agent run.", metavar="ID")
+    comparisons: bool = option("Without RUN: list the blind comparisons.", default=False)
     rule: ReconciliationRule | None = option(
-        "--rule", "For a comparison: apply this rule instead of its own; makes no call."
+        "For a comparison: apply this rule instead of its own; makes no call."
     )
 
     @property

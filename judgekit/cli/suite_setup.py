@@ -101,7 +101,6 @@ class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptio
     )
     # For every variant: a good one must not hide one that fails.
     fail_under: float | None = option(
-        "--fail-under",
         "Exit 1 if the pass rate of a variant is below RATE, 4 if it has none.",
         ge=0,
         le=1,
@@ -110,9 +109,11 @@ class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptio
     baseline: str | None = baseline_option()
     max_drop: float | None = max_drop_option()
     alpha: float | None = option(
-        "--alpha", "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
+        "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
     )
-    fail_fast: bool = option("-x/--fail-fast", "Stop at the first failed answer.", default=False)
+    fail_fast: bool = option(
+        "Stop at the first failed answer.", spelling="-x/--fail-fast", default=False
+    )
     triggered_by: str | None = triggered_by_option()
     dry_run: bool = dry_run_option()
     allow_scripts: bool = False
@@ -128,35 +129,28 @@ class RunOptions(SuiteOptions, EngineOptions):
     """The options of `run`."""
 
     resume: str | None = option(
-        "--resume",
         "Resume a run of this suite: its id, the beginning of it, or the latest.",
         metavar="[RUN]",
         flag_value="latest",
     )
-    retry_errors: bool = option(
-        "--retry-errors", "With --resume: retry what failed.", default=False
-    )
+    retry_errors: bool = option("With --resume: retry what failed.", default=False)
     max_cost: float | None = max_cost_option("Stop at this cost; --resume continues. Exit code 5.")
     max_time: float | None = option(
-        "--max-time",
         "Start no new case after this time; --resume continues. Exit code 5.",
         gt=0,
         metavar="SECONDS",
         has_variable=True,
     )
     # Off by default: a suite from the network must not run programs.
-    allow_scripts: bool = option(
-        "--allow-scripts", "Allow the setup and the scripts of the suite.", default=False
-    )
+    allow_scripts: bool = option("Allow the setup and the scripts of the suite.", default=False)
     # Stored with the run, and no part of what identifies it.
-    notes: str | None = option("--notes", "Notes to store with the run.")
+    notes: str | None = option("Notes to store with the run.")
 
 
 class GradeOptions(EngineOptions, GradingOptions):
     """The options of `grade`."""
 
     no_store: bool = option(
-        "--no-store",
         "Do not store the run: no later show, trend, baseline or --resume.",
         default=False,
         has_variable=True,
@@ -166,17 +160,14 @@ class GradeOptions(EngineOptions, GradingOptions):
     )
     # A flag without an id: the options describe the outputs, which identify the run.
     resume: bool = option(
-        "--resume",
         "Resume the stored run of the same outputs; without one, cached replies are used.",
         default=False,
     )
     retry_errors: bool = option(
-        "--retry-errors",
-        "Retry failed questions, including cached replies that cannot be parsed.",
-        default=False,
+        "Retry failed questions, including cached replies that cannot be parsed.", default=False
     )
     fail_fast: bool = option(
-        "-x/--fail-fast", "Stop at the first failed output. Exit code 1.", default=False
+        "Stop at the first failed output. Exit code 1.", spelling="-x/--fail-fast", default=False
     )
     max_cost: float | None = max_cost_option(
         "Stop at this cost; run it again to continue. Exit code 5."

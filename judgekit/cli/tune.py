@@ -48,30 +48,24 @@ _DEFAULTS = TuneOptions()
 class _TuneCommandOptions(LabelledStudyOptions):
     outputs: tuple[Path, ...] = outputs_option("File of labelled outputs.")
     candidates: tuple[str, ...] = option(
-        "--candidates",
         "Reworded rubric with the same criteria and scales; may be repeated.",
         (),
         metavar="FILE|NAME",
     )
     # Text, not a number: several counts are tried, each as a candidate of its own.
     few_shot: str = option(
-        "--few-shot",
-        "Try each wording with N labelled outputs as examples; 0: none.",
-        "0",
-        metavar="N,N",
+        "Try each wording with N labelled outputs as examples; 0: none.", "0", metavar="N,N"
     )
     anchors: bool = option(
-        "--anchors", "Try each wording with three labelled outputs as anchors.", default=False
+        "Try each wording with three labelled outputs as anchors.", default=False
     )
     holdout: float = option(
-        "--holdout",
         "Share of cases held out; all reported figures come from them.",
         _DEFAULTS.holdout,
         gt=0,
         lt=1,
     )
     cluster: str = option(
-        "--cluster",
         "Unit that is never split: cases, or a metadata key that cases share.",
         _DEFAULTS.cluster,
         metavar="case|KEY",
@@ -80,9 +74,7 @@ class _TuneCommandOptions(LabelledStudyOptions):
         "Write the better rubric to FILE (.yaml or .json), or the report (.md, .html)."
     )
     write_anyway: bool = option(
-        "--write-anyway",
-        "Write the best candidate even if it is not significantly better.",
-        default=False,
+        "Write the best candidate even if it is not significantly better.", default=False
     )
     dry_run: bool = dry_run_option()
 

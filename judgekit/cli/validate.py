@@ -121,7 +121,7 @@ _CHECKED = frozenset(
 
 
 class _ValidateOptions(OutputOptions):
-    strict: bool = option("--strict", "Exit 2 for warnings as well.", default=False)
+    strict: bool = option("Exit 2 for warnings as well.", default=False)
 
 
 @command("validate", _ValidateOptions)
