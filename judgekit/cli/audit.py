@@ -32,12 +32,13 @@ from judgekit.cli.options import (
     EXISTING_PATH,
     StudyOptions,
     dry_run_option,
+    flag,
     max_cost_option,
     option,
 )
 from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
-from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
+from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
 from judgekit.records import Verdict
 from judgekit.report import (
@@ -103,9 +104,7 @@ class _AuditCommandOptions(StudyOptions):
     )
     fail_on: Literal["material"] | None = option("Exit 1 if a material bias is found.")
     dry_run: bool = dry_run_option()
-    self_test: bool = option(
-        "Run the probes on simulated judges; needs no key and no files.", default=False
-    )
+    self_test: bool = flag("Run the probes on simulated judges; needs no key and no files.")
 
 
 @command("audit", _AuditCommandOptions)
@@ -133,7 +132,7 @@ def audit_command(options: _AuditCommandOptions) -> None:
     files = sort_outputs(options.output, what="an audit")
     # Whole cases are drawn, below: several variants of a case are compared with each other.
     every_case = options.model_copy(update={"limit": None, "sample": None})
-    setup = grade_setup(every_case, budget=cost_budget(options))
+    setup = grade_setup(every_case)
     with setup.judge:
         # Probes render their own variations of the prompt, from the same folders as the judge.
         bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)

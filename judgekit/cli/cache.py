@@ -16,7 +16,7 @@ from judgekit.cli import console
 from judgekit.cli.cache_explain import cache_explain_command
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import CacheFolderOptions, OutputOptions, option
+from judgekit.cli.options import CacheFolderOptions, OutputOptions, flag, option
 from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
@@ -79,7 +79,7 @@ class _ListOptions(CacheOptions):
         "Only replies fetched at this time or later (UTC).", kind=click.DateTime()
     )
     contains: str | None = option("Only replies with TEXT in request or reply.", metavar="TEXT")
-    rejected: bool = option("Rejected replies: paid for, but never served.", default=False)
+    rejected: bool = flag("Rejected replies: paid for, but never served.")
     limit: int = option("Only the first N replies.", 50, spelling="-n/--limit", ge=1)
 
 
@@ -106,7 +106,7 @@ def cache_ls_command(options: _ListOptions) -> None:
 
 class _CacheExportOptions(CacheOptions):
     output: Path | None = option("Same as FILE.", spelling="-o/--output", kind=_WRITTEN)
-    rejected: bool = option("Include rejected replies, which are never served.", default=False)
+    rejected: bool = flag("Include rejected replies, which are never served.")
 
 
 @command("export", _CacheExportOptions, cache_command)
@@ -139,11 +139,10 @@ def cache_export_command(options: _CacheExportOptions, *, named: Path | None) ->
 
 
 class _ImportOptions(CacheOptions):
-    overwrite: bool = option("Replace cached replies whose text differs.", default=False)
-    skip_invalid: bool = option(
+    overwrite: bool = flag("Replace cached replies whose text differs.")
+    skip_invalid: bool = flag(
         "Skip invalid lines of files; by default one of them stops the command.",
         spelling="--skip-unsound",
-        default=False,
     )
 
     @property
@@ -210,8 +209,8 @@ class _PruneOptions(CacheOptions):
         "Older than this: 30d, 12h, 4w.", spelling="--older-than", metavar="AGE"
     )
     model: str | None = option("Only replies of this model.")
-    rejected: bool = option("All rejected replies, regardless of age.", default=False)
-    dry_run: bool = option("Count them without deleting.", default=False)
+    rejected: bool = flag("All rejected replies, regardless of age.")
+    dry_run: bool = flag("Count them without deleting.")
 
 
 @command("prune", _PruneOptions, cache_command)
@@ -248,7 +247,7 @@ def cache_prune_command(options: _PruneOptions) -> None:
 
 
 class _ClearOptions(CacheOptions):
-    yes: bool = option("Do not ask for confirmation.", default=False)
+    yes: bool = flag("Do not ask for confirmation.")
 
 
 @command("clear", _ClearOptions, cache_command)

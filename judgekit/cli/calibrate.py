@@ -37,6 +37,7 @@ from judgekit.cli.options import (
     LabelledStudyOptions,
     StoreOptions,
     dry_run_option,
+    flag,
     max_cost_option,
     option,
     outputs_option,
@@ -48,7 +49,6 @@ from judgekit.cli.setup import (
     CALIBRATION_MAPS_FOLDER,
     LIMIT_REACHED,
     SAME_COMMAND,
-    cost_budget,
     fatal_words,
     grade_setup,
     make_judge,
@@ -131,9 +131,7 @@ class _CalibrateOptions(LabelledStudyOptions, StoreOptions):
         gt=0,
         lt=1,
     )
-    categories: bool = option(
-        "Treat levels as unordered categories: no means, no ranks.", default=False
-    )
+    categories: bool = flag("Treat levels as unordered categories: no means, no ranks.")
     epsilon: float = option(
         "Epsilon of the alternative-annotator test: 0.2 experts, 0.15 skilled, 0.1 crowd.",
         _DEFAULTS.epsilon,
@@ -164,14 +162,13 @@ class _CalibrateOptions(LabelledStudyOptions, StoreOptions):
     min_kappa: float | None = option(
         "Exit 1 if agreement is below K, 4 if that is inconclusive.", ge=-1, le=1, metavar="K"
     )
-    require_stand_in: bool = option(
-        "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.", default=False
+    require_stand_in: bool = flag(
+        "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive."
     )
-    judges_all: bool = option(
+    judges_all: bool = flag(
         "Judge all outputs and criteria, not only the labelled ones: the corrected rate and the "
         "suggestions need them.",
         spelling="--all",
-        default=False,
     )
     max_cost: float | None = max_cost_option("Stop at this cost of the judge. Exit code 5.")
     dry_run: bool = dry_run_option()
@@ -353,8 +350,7 @@ def _chosen(
 
 
 def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -> _Collected:
-    budget = cost_budget(options)
-    setup = grade_setup(options, budget=budget)
+    setup = grade_setup(options)
     with closing(setup.judge):
         setup, share = _labelled_setup(setup, located, options)
         if options.dry_run:
@@ -375,7 +371,7 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
     data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
     interrupted = session.reason == "interrupted"
     stopped = session.detail if session.reason == "model" else None
-    return data, *_ended(kinds, budget, interrupted=interrupted, stopped=stopped)
+    return data, *_ended(kinds, setup.budget, interrupted=interrupted, stopped=stopped)
 
 
 def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:

@@ -28,6 +28,7 @@ from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
     ContestOptions,
+    flag,
     max_cost_option,
     option,
     resume_command,
@@ -96,9 +97,8 @@ if TYPE_CHECKING:
 
 
 class _CompareOptions(ContestOptions):
-    until_decided: bool = option(
-        "Test after every case, in random order, and stop once significant (always-valid test).",
-        default=False,
+    until_decided: bool = flag(
+        "Test after every case, in random order, and stop once significant (always-valid test)."
     )
     max_cases: int | None = option("With --until-decided: maximum number of cases.", ge=1)
     prior: float | None = option(
@@ -108,10 +108,9 @@ class _CompareOptions(ContestOptions):
         metavar="N",
     )
     seed: int = option("Random seed of the sample, and of the --until-decided order.", 0)
-    scores: bool = option("Compare the stored scores of two runs; calls no judge.", default=False)
-    anytime: bool = option(
-        "With --scores: decide by a confidence sequence, valid at any number of looks.",
-        default=False,
+    scores: bool = flag("Compare the stored scores of two runs; calls no judge.")
+    anytime: bool = flag(
+        "With --scores: decide by a confidence sequence, valid at any number of looks."
     )
     labels: Path | None = option(
         "Human labels of some cases, as for calibrate: they correct the result, and the corrected "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, option
+from judgekit.cli.options import OutputOptions, flag, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.exports import (
@@ -57,7 +57,7 @@ class _ConvertOptions(OutputOptions):
         spelling="--column",
         metavar="NAME=FIELD",
     )
-    lossy: bool = option("Write even if something is lost; lists the losses.", default=False)
+    lossy: bool = flag("Write even if something is lost; lists the losses.")
 
 
 @command("convert", _ConvertOptions)

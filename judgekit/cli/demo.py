@@ -9,7 +9,7 @@ from pathlib import Path
 from judgekit.cli import console
 from judgekit.cli.grade import run_grading, show_dry_run
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, dry_run_option, option
+from judgekit.cli.options import OutputOptions, dry_run_option, flag, option
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.cli.suite_setup import GradeOptions
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
@@ -39,13 +39,11 @@ class _DemoOptions(OutputOptions):
     judge_model: str | None = option(
         "Call this judge instead of replaying replies.", spelling="--judge", metavar="MODEL"
     )
-    live: bool = option("Call the local model instead of replaying replies.", default=False)
+    live: bool = flag("Call the local model instead of replaying replies.")
     dry_run: bool = dry_run_option()
     limit: int | None = option("Only the first N outputs.", spelling="-n/--limit", ge=1)
-    quiet: bool = option("Print only the table.", spelling="-q/--quiet", default=False)
-    verbose: bool = option(
-        "Print every verdict with every reason.", spelling="-v/--verbose", default=False
-    )
+    quiet: bool = flag("Print only the table.", spelling="-q/--quiet")
+    verbose: bool = flag("Print every verdict with every reason.", spelling="-v/--verbose")
 
 
 @command("demo", _DemoOptions)

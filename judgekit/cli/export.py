@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
@@ -73,7 +73,7 @@ class _ExportOptions(StoreOptions, OutputOptions):
     )
     variant: tuple[str, ...] = option("Only this variant; may be repeated.", ())
     filter_tag: str | None = option("Only cases with this tag.", metavar="TAG")
-    failed: bool = option("Only answers that failed or have no verdict.", default=False)
+    failed: bool = flag("Only answers that failed or have no verdict.")
     rule: ReconciliationRule | None = option(
         "For a comparison: apply this rule instead of its own; makes no call."
     )

@@ -11,7 +11,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH
 from judgekit.cli.outputs import OutputFiles, export_outputs
 from judgekit.cli.run import carry_out
-from judgekit.cli.setup import configured_suite, cost_budget, grade_setup, output_sources
+from judgekit.cli.setup import configured_suite, grade_setup, output_sources
 from judgekit.cli.suite_setup import GradeOptions, grade_run_setup
 from judgekit.errors import SettingsError
 
@@ -70,6 +70,5 @@ def show_dry_run(options: GradeOptions) -> int:
         unstored = options.model_copy(update={"no_store": True})
         with closing(grade_run_setup(unstored)) as setup:
             return show_suite_plan(setup, options)
-    # With the limit, as a grading has it: a model without a known price is an error here too.
-    inputs = grade_setup(options, budget=cost_budget(options), is_lenient=True)
+    inputs = grade_setup(options, is_lenient=True)
     return show_grade_plan(inputs, options, max_cost=options.max_cost)

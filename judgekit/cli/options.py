@@ -81,13 +81,9 @@ def option(
     return field
 
 
-def triggered_by_option() -> Any:
-    """What is stored as the trigger of a run; it is no part of what identifies the run."""
-    return option(
-        "Store who or what started the run (default: the CI job, if there is one).",
-        metavar="TEXT",
-        has_variable=True,
-    )
+def flag(words: str, *, spelling: str = "", has_variable: bool = False) -> Any:
+    """A field with an option that is given without a value."""
+    return option(words, default=False, spelling=spelling, has_variable=has_variable)
 
 
 def baseline_option() -> Any:
@@ -152,7 +148,7 @@ def judge_option(
 
 def dry_run_option() -> Any:
     """The field of `--dry-run`."""
-    return option("Estimate calls and cost without making any.", default=False)
+    return flag("Estimate calls and cost without making any.")
 
 
 class CommandOptions(Record):
@@ -321,7 +317,7 @@ def _n_values(field: FieldInfo) -> int:
 class OutputOptions(CommandOptions):
     """The form of the result on stdout."""
 
-    as_json: bool = option("Print the result as JSON.", spelling="--json", default=False)
+    as_json: bool = flag("Print the result as JSON.", spelling="--json")
     quiet: bool = False
     verbose: bool = False
 
@@ -329,11 +325,9 @@ class OutputOptions(CommandOptions):
 class TalkOptions(OutputOptions):
     """The amount and form of what is printed."""
 
-    no_progress: bool = option("Do not show progress.", default=False)
-    quiet: bool = option("Print only the result.", spelling="-q/--quiet", default=False)
-    verbose: bool = option(
-        "Print every verdict with every reason.", spelling="-v/--verbose", default=False
-    )
+    no_progress: bool = flag("Do not show progress.")
+    quiet: bool = flag("Print only the result.", spelling="-q/--quiet")
+    verbose: bool = flag("Print every verdict with every reason.", spelling="-v/--verbose")
 
     @property
     def shows_progress(self) -> bool:
@@ -373,7 +367,7 @@ class CallOptions(CommandOptions):
         kind=_FOLDER,
         has_variable=True,
     )
-    no_cache: bool = option("Do not read or write the cache.", default=False, has_variable=True)
+    no_cache: bool = flag("Do not read or write the cache.", has_variable=True)
     max_cost: float | None = max_cost_option("Stop at this cost. Exit code 5.")
     retry_errors: bool = False
 
@@ -414,19 +408,6 @@ class InputOptions(SelectionOptions):
     sample: int | None = option("Draw N outputs at random.", ge=1)
 
 
-class CalibrationMapOptions(CommandOptions):
-    """The calibration maps, and whether valid ones are required."""
-
-    calibration: Path | None = option(
-        "Calibration maps from calibrate --write-map; calibrated values decide.",
-        kind=EXISTING_PATH,
-        metavar="PATH",
-    )
-    require_calibration: bool = option(
-        "Make no call without a valid calibration. Exit code 4.", default=False
-    )
-
-
 class GradingOptions(InputOptions, JudgeOptions):
     """What a judge needs to grade outputs, whichever command has it do so."""
 
@@ -460,17 +441,6 @@ class SuiteOptions(SelectionOptions):
     )
 
 
-class SideOptions(InputOptions):
-    """What is compared, by which rubric, at which significance level."""
-
-    cases: Path | None = cases_option("Cases to answer (inputs, references).", "--cases/--dataset")
-    variant: str | None = None
-    limit: int | None = option("Only the first N cases.", spelling="-n/--limit", ge=1)
-    sample: int | None = option("Draw N cases at random.", ge=1)
-    seed: int = option("Random seed of the sample.", 0)
-    alpha: float = option("Significance level of a decision.", 0.05, gt=0, lt=1)
-
-
 class _Model(click.types.StringParamType):
     """A model; several in an environment variable are separated by commas."""
 
@@ -478,8 +448,15 @@ class _Model(click.types.StringParamType):
     envvar_list_splitter = ","
 
 
-class ComparingOptions(SideOptions, CallOptions, TalkOptions):
-    """Sides, and how whoever judges them is called."""
+class ComparingOptions(InputOptions, CallOptions, TalkOptions):
+    """What is compared, by which rubric and judge, at which significance level."""
+
+    cases: Path | None = cases_option("Cases to answer (inputs, references).", "--cases/--dataset")
+    variant: str | None = None
+    limit: int | None = option("Only the first N cases.", spelling="-n/--limit", ge=1)
+    sample: int | None = option("Draw N cases at random.", ge=1)
+    seed: int = option("Random seed of the sample.", 0)
+    alpha: float = option("Significance level of a decision.", 0.05, gt=0, lt=1)
 
 
 class StudyOptions(ComparingOptions, GradingOptions):
@@ -498,15 +475,13 @@ class ContestOptions(ComparingOptions, StoreOptions):
     model: str | None = option(
         "Model that answers prompt templates.", spelling="-m/--model", has_variable=True
     )
-    allow_scripts: bool = option(
-        "Allow the setup and teardown scripts of the suite.", default=False
-    )
+    allow_scripts: bool = flag("Allow the setup and teardown scripts of the suite.")
     dry_run: bool = dry_run_option()
     max_cases: int | None = None
 
 
-class LabelOptions(CommandOptions):
-    """Which annotators count, and how their labels are combined."""
+class LabelledStudyOptions(StudyOptions):
+    """What the commands that examine a judge by human labels have in common."""
 
     annotator: tuple[str, ...] = option(
         "Only labels of this annotator; may be repeated.", (), metavar="NAME"
@@ -514,10 +489,6 @@ class LabelOptions(CommandOptions):
     consensus: Consensus = option(
         "How labels of several annotators are combined.", CalibrationOptions().consensus
     )
-
-
-class LabelledStudyOptions(StudyOptions, LabelOptions):
-    """What the commands that examine a judge by human labels have in common."""
 
 
 def check_no_rule(rule: str | None) -> None:

@@ -101,7 +101,8 @@ def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     if len(options.variant) > 1:
         raise click.UsageError("Outputs have one --variant; only a suite has several.")
     variant = next(iter(options.variant), None)
-    grading = GradingOptions.of(options, outputs=paths, variant=variant)
+    # Its price need not be known, as that of a model with a limit.
+    grading = GradingOptions.of(options, outputs=paths, variant=variant, max_cost=None)
     show_grade_plan(grade_setup(grading), options, files)
 
 

@@ -172,7 +172,7 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         )
     old = read_verdicts(path)
     # The maps are checked against the new judge below, not applied to its values.
-    setup = grade_setup(GradingOptions.of(options, calibration=None), budget=cost_budget(options))
+    setup = grade_setup(GradingOptions.of(options, calibration=None))
     calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
     with closing(setup.judge):
         setup, n_other = _judged_before(setup, old, path)

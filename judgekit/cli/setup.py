@@ -16,7 +16,6 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
-    Gate,
     JudgeSettings,
     draw_sample,
     iter_case_outputs,
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from contextlib import ExitStack
 
-    from judgekit.cli.options import CallOptions, CommandOptions, GradingOptions, InputOptions
+    from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
     from judgekit.datasets import Suite
     from judgekit.judge import Judge
     from judgekit.models import Refresh
@@ -171,6 +170,7 @@ class GradeSetup(GradeInputs):
 
     judge: Judge
     rubric: Rubric
+    budget: Budget | None
     refresh: bool
     calibration: Path | None = None
     requires_calibration: bool = False
@@ -198,9 +198,7 @@ def grade_inputs(
     return GradeInputs(sources=sources, options=options, cases=cases, is_lenient=is_lenient)
 
 
-def grade_setup(
-    options: GradingOptions, *, budget: Budget | None = None, is_lenient: bool = False
-) -> GradeSetup:
+def grade_setup(options: GradingOptions, *, is_lenient: bool = False) -> GradeSetup:
     """Resolve the options of a grading: command line first, then the suite file, then defaults."""
     suite = configured_suite(options.config)
     rubric = grade_rubric(options.rubric, suite)
@@ -209,10 +207,12 @@ def grade_setup(
     calibration = options.calibration
     if calibration is None and suite is not None and suite.calibration is not None:
         calibration = suite.resolve(suite.calibration)
+    budget = cost_budget(options)
     return GradeSetup(
         **{name: getattr(inputs, name) for name in GradeInputs.__slots__},
         judge=make_judge(options, suite, options.judge_model, budget=budget),
         rubric=rubric,
+        budget=budget,
         refresh=bool(options.judge_settings.refresh),
         calibration=calibration,
         requires_calibration=options.require_calibration
@@ -431,23 +431,3 @@ def refuse_uncalibrated(use: CalibrationInUse) -> int:
     if not use.path:
         console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
     return Exit.INCONCLUSIVE
-
-
-def with_command_line_gate(suite: Suite, options: CommandOptions) -> Suite:
-    """The suite with the gate of the command line, or with its settings for the suite's own."""
-    names = ("baseline", "max_drop", "alpha")
-    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if not changes:
-        return suite
-    gate = (suite.gate or Gate()).model_copy(update=changes)
-    if getattr(options, "no_store", False):
-        raise SettingsError(
-            "--no-store leaves no earlier run to compare the pass rate with",
-            hint="omit --no-store, or use --fail-under RATE",
-        )
-    if gate.max_drop is None:
-        raise SettingsError(
-            "--baseline and --alpha are about the drop in pass rate, and no drop is limited",
-            hint="give --max-drop POINTS as well, or `gate: {max_drop: …}` in the suite",
-        )
-    return suite.model_copy(update={"gate": gate})

@@ -11,7 +11,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_document
 from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
@@ -64,11 +64,11 @@ _MOST_SHOWN = 20
 class _ShowOptions(StoreOptions, OutputOptions):
     variant: str | None = option("Only this variant; without RUN: runs with it.")
     tag: str | None = option("Only cases with this tag.", spelling="--filter-tag", metavar="TAG")
-    failed: bool = option("Only answers that failed or have no verdict.", default=False)
-    full: bool = option("Do not shorten long texts.", default=False)
-    history: bool = option("With CASE: also replaced results.", default=False)
+    failed: bool = flag("Only answers that failed or have no verdict.")
+    full: bool = flag("Do not shorten long texts.")
+    history: bool = flag("With CASE: also replaced results.")
     # Off by default: pass rates are derived, so every judgment of every listed run is read.
-    figures: bool = option("Without RUN: include pass rates (slower).", default=False)
+    figures: bool = flag("Without RUN: include pass rates (slower).")
     # Programs that read JSON want everything, and would not notice a cut list.
     limit: int | None = option("At most N (default 20; JSON: all).", spelling="-n/--limit", ge=1)
     case_id: str | None = option(
@@ -82,7 +82,7 @@ class _ShowOptions(StoreOptions, OutputOptions):
     criterion: str | None = option("Without RUN: judgments of this criterion.", metavar="NAME")
     rubric: str | None = option("Without RUN: runs judged by this rubric.", metavar="NAME")
     agent_run: str | None = option("Without RUN: outputs of this agent run.", metavar="ID")
-    comparisons: bool = option("Without RUN: list the blind comparisons.", default=False)
+    comparisons: bool = flag("Without RUN: list the blind comparisons.")
     rule: ReconciliationRule | None = option(
         "For a comparison: apply this rule instead of its own; makes no call."
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from judgekit.cli import console
 from judgekit.cli.options import (
-    CalibrationMapOptions,
+    EXISTING_PATH,
     CallOptions,
     GradingOptions,
     JudgeOptions,
@@ -27,10 +27,10 @@ from judgekit.cli.options import (
     TalkOptions,
     baseline_option,
     dry_run_option,
+    flag,
     max_cost_option,
     max_drop_option,
     option,
-    triggered_by_option,
 )
 from judgekit.cli.outputs import output_option
 from judgekit.cli.setup import (
@@ -43,7 +43,6 @@ from judgekit.cli.setup import (
     grade_rubric,
     no_judge_error,
     refuse_refresh_of_frozen,
-    with_command_line_gate,
 )
 from judgekit.datasets import (
     Gate,
@@ -93,7 +92,7 @@ TARGET_OPTIONS = {
 """The options that add a variant, by their fields."""
 
 
-class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptions):
+class EngineOptions(JudgeOptions, StoreOptions, TalkOptions):
     """What `run` and `grade` have in common: both evaluate a suite and store a run."""
 
     output: tuple[Path, ...] = output_option(
@@ -111,11 +110,20 @@ class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptio
     alpha: float | None = option(
         "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
     )
-    fail_fast: bool = option(
-        "Stop at the first failed answer.", spelling="-x/--fail-fast", default=False
+    fail_fast: bool = flag("Stop at the first failed answer.", spelling="-x/--fail-fast")
+    # What is stored as the trigger is no part of what identifies a run.
+    triggered_by: str | None = option(
+        "Store who or what started the run (default: the CI job, if there is one).",
+        metavar="TEXT",
+        has_variable=True,
     )
-    triggered_by: str | None = triggered_by_option()
     dry_run: bool = dry_run_option()
+    calibration: Path | None = option(
+        "Calibration maps from calibrate --write-map; calibrated values decide.",
+        kind=EXISTING_PATH,
+        metavar="PATH",
+    )
+    require_calibration: bool = flag("Make no call without a valid calibration. Exit code 4.")
     allow_scripts: bool = False
     max_time: float | None = None
 
@@ -133,7 +141,7 @@ class RunOptions(SuiteOptions, EngineOptions):
         metavar="[RUN]",
         flag_value="latest",
     )
-    retry_errors: bool = option("With --resume: retry what failed.", default=False)
+    retry_errors: bool = flag("With --resume: retry what failed.")
     max_cost: float | None = max_cost_option("Stop at this cost; --resume continues. Exit code 5.")
     max_time: float | None = option(
         "Start no new case after this time; --resume continues. Exit code 5.",
@@ -142,7 +150,7 @@ class RunOptions(SuiteOptions, EngineOptions):
         has_variable=True,
     )
     # Off by default: a suite from the network must not run programs.
-    allow_scripts: bool = option("Allow the setup and the scripts of the suite.", default=False)
+    allow_scripts: bool = flag("Allow the setup and the scripts of the suite.")
     # Stored with the run, and no part of what identifies it.
     notes: str | None = option("Notes to store with the run.")
 
@@ -150,24 +158,21 @@ class RunOptions(SuiteOptions, EngineOptions):
 class GradeOptions(EngineOptions, GradingOptions):
     """The options of `grade`."""
 
-    no_store: bool = option(
-        "Do not store the run: no later show, trend, baseline or --resume.",
-        default=False,
-        has_variable=True,
+    no_store: bool = flag(
+        "Do not store the run: no later show, trend, baseline or --resume.", has_variable=True
     )
     output: tuple[Path, ...] = output_option(
         "Write the verdicts to FILE: .jsonl, .json, .csv or .parquet; or the report: .html or .md."
     )
     # A flag without an id: the options describe the outputs, which identify the run.
-    resume: bool = option(
-        "Resume the stored run of the same outputs; without one, cached replies are used.",
-        default=False,
+    resume: bool = flag(
+        "Resume the stored run of the same outputs; without one, cached replies are used."
     )
-    retry_errors: bool = option(
-        "Retry failed questions, including cached replies that cannot be parsed.", default=False
+    retry_errors: bool = flag(
+        "Retry failed questions, including cached replies that cannot be parsed."
     )
-    fail_fast: bool = option(
-        "Stop at the first failed output. Exit code 1.", spelling="-x/--fail-fast", default=False
+    fail_fast: bool = flag(
+        "Stop at the first failed output. Exit code 1.", spelling="-x/--fail-fast"
     )
     max_cost: float | None = max_cost_option(
         "Stop at this cost; run it again to continue. Exit code 5."
@@ -230,7 +235,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         )
     suite = with_command_line_rubric(suite_from_path(named), options.rubric)
     suite = with_command_line_variant(_judged(suite, options), options)
-    suite = with_command_line_gate(_with_command_line_calibration(suite, options), options)
+    suite = _with_command_line_gate(suite, options)
     store = RunStore(options.store)
     check_baseline(suite.gate, store)
     resumed = None
@@ -238,8 +243,8 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         resumed = find_resumed_run(store, options.resume, suite)
     elif options.retry_errors:
         raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
-    chosen = selected_cases(
-        options,
+    chosen = replace(
+        selected_cases(options),
         variants=options.variant,
         case_ids=options.filter_case,
         name_pattern=options.filter_name,
@@ -276,7 +281,7 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     if suite.rubric is not None and not suite.judge:
         raise no_judge_error()
     # Reading the outputs comes last: it takes longest, and everything above may be an error.
-    suite = with_command_line_gate(_with_command_line_calibration(suite, options), options)
+    suite = _with_command_line_gate(suite, options)
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
     suite = suite.model_copy(update={"variants": variants})
     opened = open_suite(
@@ -450,28 +455,32 @@ def _from_here(path: str, suite: Suite) -> str:
     return str(here) if here.is_file() and here != suite.resolve(path).resolve() else path
 
 
-def _with_command_line_calibration(suite: Suite, options: CalibrationMapOptions) -> Suite:
+def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
+    """The suite with the maps and the gate of the command line, or with its settings for both."""
+    names = ("baseline", "max_drop", "alpha")
+    drop = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if drop and getattr(options, "no_store", False):
+        raise SettingsError(
+            "--no-store leaves no earlier run to compare the pass rate with",
+            hint="omit --no-store, or use --fail-under RATE",
+        )
+    changes = drop | ({"require_calibration": True} if options.require_calibration else {})
+    gate = (suite.gate or Gate()).model_copy(update=changes)
+    if drop and gate.max_drop is None:
+        raise SettingsError(
+            "--baseline and --alpha are about the drop in pass rate, and no drop is limited",
+            hint="give --max-drop POINTS as well, or `gate: {max_drop: …}` in the suite",
+        )
     maps = options.calibration
-    changes: dict[str, object] = {} if maps is None else {"calibration": str(maps.resolve())}
-    if options.require_calibration:
-        gate = suite.gate or Gate()
-        changes["gate"] = gate.model_copy(update={"require_calibration": True})
-    return suite.model_copy(update=changes) if changes else suite
+    own: dict[str, object] = {} if maps is None else {"calibration": str(maps.resolve())}
+    own |= {"gate": gate} if changes else {}
+    return suite.model_copy(update=own) if own else suite
 
 
-def selected_cases(
-    options: SelectionOptions,
-    *,
-    variants: tuple[str, ...] = (),
-    case_ids: tuple[str, ...] = (),
-    name_pattern: str | None = None,
-) -> Choice:
+def selected_cases(options: SelectionOptions) -> Choice:
     """The part of a suite that options select."""
     return Choice(
-        variants=variants,
         tags=options.filter_tag,
-        case_ids=case_ids,
-        name_pattern=name_pattern,
         sample=options.sample,
         # The choice is stored with the run, where a seed without a sample would be a difference.
         seed=options.seed if options.sample is not None else 0,

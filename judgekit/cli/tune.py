@@ -19,11 +19,12 @@ from judgekit.cli.options import (
     EXISTING_FILE,
     LabelledStudyOptions,
     dry_run_option,
+    flag,
     option,
     outputs_option,
 )
 from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
-from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
+from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
@@ -56,9 +57,7 @@ class _TuneCommandOptions(LabelledStudyOptions):
     few_shot: str = option(
         "Try each wording with N labelled outputs as examples; 0: none.", "0", metavar="N,N"
     )
-    anchors: bool = option(
-        "Try each wording with three labelled outputs as anchors.", default=False
-    )
+    anchors: bool = flag("Try each wording with three labelled outputs as anchors.")
     holdout: float = option(
         "Share of cases held out; all reported figures come from them.",
         _DEFAULTS.holdout,
@@ -73,9 +72,7 @@ class _TuneCommandOptions(LabelledStudyOptions):
     output: tuple[Path, ...] = output_option(
         "Write the better rubric to FILE (.yaml or .json), or the report (.md, .html)."
     )
-    write_anyway: bool = option(
-        "Write the best candidate even if it is not significantly better.", default=False
-    )
+    write_anyway: bool = flag("Write the best candidate even if it is not significantly better.")
     dry_run: bool = dry_run_option()
 
 
@@ -99,7 +96,7 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
     files = sort_outputs(options.output, what="a rubric", exports=RUBRIC_SUFFIXES)
     if options.write_anyway and not files.exports:
         raise SettingsError("--write-anyway needs a file to write", hint="name it: -o tuned.yaml")
-    setup = grade_setup(options, budget=cost_budget(options))
+    setup = grade_setup(options)
     with setup.judge:
         prepared = _prepare(setup, labels, options)
         # Always: the number of calls grows with candidates times examples, which surprises.

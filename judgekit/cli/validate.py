@@ -37,7 +37,7 @@ from judgekit.cli.lint import (
     short_path,
     sort_diagnostics,
 )
-from judgekit.cli.options import EXISTING_PATH, OutputOptions, option
+from judgekit.cli.options import EXISTING_PATH, OutputOptions, flag
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import (
@@ -121,7 +121,7 @@ _CHECKED = frozenset(
 
 
 class _ValidateOptions(OutputOptions):
-    strict: bool = option("Exit 2 for warnings as well.", default=False)
+    strict: bool = flag("Exit 2 for warnings as well.")
 
 
 @command("validate", _ValidateOptions)

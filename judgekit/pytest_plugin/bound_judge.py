@@ -20,11 +20,10 @@ from judgekit.models import Budget
 from judgekit.pytest_plugin.options import (
     OPTIONS_BY_KEY,
     PluginOption,
-    ini_settings,
     parse_count,
     read_value,
     resolve_file,
-    run_settings,
+    settings_of_session,
 )
 from judgekit.pytest_plugin.verdict_recorder import (
     unanswered_message,
@@ -91,7 +90,8 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
     # The nearest `judge` marker goes first, then the command line, the environment, the fixture
     # `judge_options`, and the ini file.
     config = item.config
-    merged = {**ini_settings(config), **own, **run_settings(config), **_marked(item)}
+    ini, run = (settings_of_session(config, from_ini=from_ini) for from_ini in (True, False))
+    merged = {**ini, **own, **run, **_marked(item)}
     named = {key: merged.pop(key) for key in _NAMED if key in merged}
     model = merged.pop("model", None)
     # These hold for the whole session, not for the judge of one test.
