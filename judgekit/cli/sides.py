@@ -18,7 +18,8 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.options import ContestOptions, resume_command
 from judgekit.cli.outputs import show_plan
-from judgekit.cli.progress import attend, run_until_stopped
+from judgekit.cli.progress import run_until_stopped
+from judgekit.cli.run import prepared_run, run_with_progress
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     OutputSource,
@@ -29,7 +30,7 @@ from judgekit.cli.setup import (
     make_judge,
     stop_words,
 )
-from judgekit.cli.suite_setup import execution_options, selected_cases
+from judgekit.cli.suite_setup import RunSetup, execution_options, selected_cases
 from judgekit.datasets import (
     JudgeSettings,
     Suite,
@@ -50,16 +51,14 @@ from judgekit.evaluation import (
     file_mark,
     open_suite,
     plan_comparison,
-    prepare_run,
     price_table,
-    run_suite,
     variant_version_in,
 )
 from judgekit.judge import HEURISTIC, Panel, suite_template_folders
 from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
 from judgekit.records import ComparedSide, Rubric
-from judgekit.report import message_lines, printable
+from judgekit.report import printable
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX, RunStore
 
 if TYPE_CHECKING:
@@ -510,24 +509,13 @@ def _produce(
         suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
     )
     session = Session(in_flight=options.max_concurrency)
-    run = prepare_run(opened, store, resumed, now=session.now(), notes="outputs to compare")
+    notes, verb = "outputs to compare", ("answering", "answered")
+    setup = RunSetup(opened, store, session, resumed, notes, verb=verb)
+    run = prepared_run(setup, resumes=False)
     context = click.get_current_context()
     command = resume_command(context, run.id, command=context.command.name or "compare")
     continuation = f"outputs so far are stored. Resume with: {command}"
-    total = (run.n_cases or 0) * len(opened.variants) * opened.suite.settings.repeats
-
-    async def answer() -> RunInfo:
-        verb = ("answering", "answered")
-        interrupt = lambda: session.end("interrupted")  # noqa: E731
-        try:
-            with attend(options, total, interrupt=interrupt, verb=verb) as bar:
-                session.watch = lambda one: bar.advance(is_error=one.output.error is not None)
-                session.note = lambda text: console.note(message_lines(text))
-                return await run_suite(opened, store, run, session, resumed=bool(resumed))
-        finally:
-            await opened.aclose()
-
-    ended = run_until_stopped(answer(), continuation)
+    ended = run_until_stopped(run_with_progress(setup, options), continuation)
     if session.reason is not None:
         console.note(f"{stop_words(session)}; {continuation}")
         sys.exit(STOP_CODES[session.reason])

@@ -9,7 +9,6 @@ import shlex
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -287,22 +286,29 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     opened = open_suite(
         suite, selected_cases(options), execution_options(options), recorded=recorded
     )
-    setup = partial(
-        RunSetup, opened, session=_session(options), is_grading=True, verb=("grading", "graded")
+    store, folder = _grading_store(options)
+    check_baseline(suite.gate, store)
+    return RunSetup(
+        opened,
+        store,
+        _session(options),
+        is_grading=True,
+        verb=("grading", "graded"),
+        temporary=folder,
     )
+
+
+def _grading_store(options: GradeOptions) -> tuple[RunStore, TemporaryDirectory[str] | None]:
+    """The store of a grading, and its folder if it is temporary."""
     if not options.no_store:
         try:
             store = RunStore(options.store)
             with store.writing():  # a read-only file opens without an error
-                pass
-            check_baseline(suite.gate, store)
-            return setup(store=store)
+                return store, None
         except StoreError as error:
             console.note(f"warning: the run is not stored: {error.message}")
     folder = TemporaryDirectory(prefix="judgekit-run-")
-    store = RunStore(Path(folder.name, "judgekit.db"))
-    check_baseline(suite.gate, store)
-    return setup(store=store, temporary=folder)
+    return RunStore(Path(folder.name, "judgekit.db")), folder
 
 
 def read_recorded(
