@@ -92,13 +92,7 @@ if TYPE_CHECKING:
     )
     from judgekit.cli.setup import GradeSetup
     from judgekit.datasets import LocatedLabel
-    from judgekit.evaluation import (
-        JudgedPair,
-        OutputPair,
-        PairQuestion,
-        QuestionChoice,
-        Side,
-    )
+    from judgekit.evaluation import JudgedPair, OutputPair, PairQuestion, QuestionChoice, Side
     from judgekit.judge import Judge, JudgeQuestion, Panel
     from judgekit.models import Budget
     from judgekit.records import Case, Comparison, Rubric
@@ -358,11 +352,7 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
             sys.exit(
                 show_plan(
-                    plan,
-                    options,
-                    [setup.judge.connection],
-                    share=share,
-                    max_cost=options.max_cost,
+                    plan, options, [setup.judge.connection], share=share, max_cost=options.max_cost
                 )
             )
         _note_calls(setup.judge, share, options)
@@ -460,10 +450,7 @@ def _ended(
     if "frozen_miss" in kinds:
         return Exit.FROZEN, "some replies are not in the frozen cache; the results are partial"
     if budget is not None and budget.is_exhausted:
-        return (
-            Exit.LIMIT,
-            f"{LIMIT_REACHED}; the results are partial; {SAME_COMMAND}",
-        )
+        return (Exit.LIMIT, f"{LIMIT_REACHED}; the results are partial; {SAME_COMMAND}")
     if stopped is not None:
         return Exit.INCOMPLETE, f"{fatal_words(stopped)}; the results are partial; {SAME_COMMAND}"
     return (Exit.INCOMPLETE, None) if kinds else (0, None)
@@ -491,9 +478,7 @@ def _write_maps(report: CalibrationReport, wanted: str, *, is_partial: bool) -> 
 
 
 def _labelled_setup(
-    setup: GradeSetup,
-    located: Sequence[LocatedLabel],
-    options: _CalibrateOptions,
+    setup: GradeSetup, located: Sequence[LocatedLabel], options: _CalibrateOptions
 ) -> tuple[GradeSetup, LabelledShare]:
     """Match labels with outputs; the set-up for the labelled ones, and their share."""
     judge, rubric, answers = setup.judge, setup.rubric, setup.every_answer()

@@ -17,13 +17,7 @@ import click
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import (
-    EXISTING_FILE,
-    NEW_FILE,
-    OutputOptions,
-    StoreOptions,
-    option,
-)
+from judgekit.cli.options import EXISTING_FILE, NEW_FILE, OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (

@@ -170,9 +170,7 @@ class CommandOptions(Record):
 _Options = TypeVar("_Options", bound=CommandOptions)
 
 
-def takes(
-    model: type[_Options],
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes(model: type[_Options]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of a model, and an instance of it as its first argument.
 
     An argument of the command whose name is a field of the model is a part of the instance.

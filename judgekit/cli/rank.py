@@ -36,12 +36,7 @@ from judgekit.evaluation import (
     read_comparisons,
 )
 from judgekit.formats import suffix_of
-from judgekit.report import (
-    check_comparison_file,
-    comparison_lines,
-    printable,
-    ranking_document,
-)
+from judgekit.report import check_comparison_file, comparison_lines, printable, ranking_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

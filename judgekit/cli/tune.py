@@ -154,9 +154,7 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
         others=others,
         only={OutputKey(case.id, output.variant) for case, output in setup.answers()},
         options=options.fill(
-            TuneOptions,
-            few_shot=tuple(int(part) for part in parts),
-            annotators=options.annotator,
+            TuneOptions, few_shot=tuple(int(part) for part in parts), annotators=options.annotator
         ),
     )
 

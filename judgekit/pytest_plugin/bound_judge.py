@@ -108,8 +108,7 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
     votes, repeats = named.get("min_pass"), merged.get("repeats", 1)
     if isinstance(votes, int) and isinstance(repeats, int) and votes > repeats:
         raise SettingsError(
-            f"min_pass is {votes} of {repeats} repeats",
-            hint=f"set at least repeats={votes}",
+            f"min_pass is {votes} of {repeats} repeats", hint=f"set at least repeats={votes}"
         )
     return Settings(model=model, arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
 
