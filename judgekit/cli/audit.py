@@ -85,9 +85,7 @@ class _AuditCommandOptions(StudyOptions):
         ge=2,
     )
     attacks: Path | None = option(
-        "Your own attacks instead of the shipped ones; see docs/auditing.md.",
-        kind=EXISTING_FILE,
-        metavar="FILE",
+        "Your own attacks instead of the shipped ones; see docs/auditing.md.", kind=EXISTING_FILE
     )
     attacks_each: int = option("Number of attacks per output.", DEFAULT_N_ATTACKS, ge=1)
     margin: float = option(

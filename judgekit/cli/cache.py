@@ -78,7 +78,7 @@ class _ListOptions(CacheOptions):
     since: datetime | None = option(
         "Only replies fetched at this time or later (UTC).", kind=click.DateTime()
     )
-    contains: str | None = option("Only replies with TEXT in request or reply.", metavar="TEXT")
+    contains: str | None = option("Only replies with TEXT in request or reply.")
     rejected: bool = flag("Rejected replies: paid for, but never served.")
     limit: int = option("Only the first N replies.", 50, spelling="-n/--limit", ge=1)
 

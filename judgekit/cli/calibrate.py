@@ -105,7 +105,6 @@ class _CalibrateOptions(LabelledStudyOptions, StoreOptions):
     results: Path | None = option(
         "Results of grade -o or compare -o, or rows with case_id and raw or winner.",
         kind=EXISTING_FILE,
-        metavar="FILE",
     )
     outputs: tuple[Path, ...] = outputs_option("Grade these outputs now with --judge and --rubric.")
     sides: tuple[str, str] | None = option(

@@ -116,7 +116,6 @@ class _CompareOptions(ContestOptions):
         "Human labels of some cases, as for calibrate: they correct the result, and the corrected "
         "figure decides.",
         kind=EXISTING_FILE,
-        metavar="FILE",
     )
     # Without a default: only whoever chose the cases knows whether a correction is valid.
     labels_are: LabelsAre | None = option(
@@ -135,7 +134,6 @@ class _CompareOptions(ContestOptions):
         "Ask the judge afterwards why outputs lost and how to improve them; write the answer to "
         "FILE (analysis.json).",
         kind=NEW_FILE,
-        metavar="FILE",
     )
     output: tuple[Path, ...] = output_option(
         "Write every comparison to FILE (.jsonl, .json; comparison.json gets the blind skill "

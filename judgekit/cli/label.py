@@ -61,7 +61,6 @@ class _LabelCommandOptions(StoreOptions, OutputOptions):
         "Write the human labels of the run as JSONL, in the same format.",
         spelling="--export",
         kind=NEW_FILE,
-        metavar="FILE",
     )
 
 

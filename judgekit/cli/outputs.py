@@ -46,9 +46,7 @@ class OutputFiles:
 def output_option(text: str) -> Any:
     """The field of `-o FILE`, which may be given several times."""
     # With a plain option click keeps the last file only, and the others were lost silently.
-    return option(
-        f"{text} May be repeated.", (), spelling="-o/--output", kind=NEW_FILE, metavar="FILE"
-    )
+    return option(f"{text} May be repeated.", (), spelling="-o/--output", kind=NEW_FILE)
 
 
 def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = ()) -> OutputFiles:

@@ -113,9 +113,8 @@ _GOES_WITH: dict[ListingKind, frozenset[str]] = {
     "runs": frozenset({"variant", "rubric", "figures"}),
 }
 
-_WITHOUT_RUN = (
-    "case_id", "agent", "skill", "prompt_version", "criterion", "rubric", "agent_run", "figures",
-)  # fmt: skip
+_LISTED_BY = dict.fromkeys(name for names in _GOES_WITH.values() for name in sorted(names))
+_WITH_RUN = ("variant", "tag", "failed")
 _SPELLINGS = {name: entry.spelling for name, _, entry in command_options(_ShowOptions)}
 
 
@@ -148,8 +147,8 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
             _show_listing(store, options)
             return
         # With a run they would have to be filters, which --variant and --filter-tag are.
-        for name in _WITHOUT_RUN:
-            if getattr(options, name):
+        for name in _LISTED_BY:
+            if name not in _WITH_RUN and getattr(options, name):
                 raise SettingsError(
                     f"{_SPELLINGS[name]} is for the listing without RUN",
                     hint="omit RUN; a case of RUN is the second argument: judgekit show RUN CASE",
@@ -280,8 +279,7 @@ def _show_comparison_case(
 
 def _show_listing(store: RunStore, options: _ShowOptions) -> None:
     kind = options.listing
-    filters = dict.fromkeys(name for names in _GOES_WITH.values() for name in sorted(names))
-    wanted = [name for name in filters if getattr(options, name)]
+    wanted = [name for name in _LISTED_BY if getattr(options, name)]
     if refused := [name for name in wanted if name not in _GOES_WITH[kind]]:
         # Alone it can only belong to a run; beside another option the list is the problem.
         needs = "needs a RUN" if wanted == refused else f"does not apply to a list of {kind}"

@@ -505,9 +505,7 @@ def _produce(
     # Outputs are produced as `judgekit run` does, with the same cache and the same cost limit, and
     # are on disk before anything is compared.
     chosen = _cases_to_answer(options) if resumed is None else choice_of_run(resumed)
-    opened = open_suite(
-        suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
-    )
+    opened = open_suite(suite, chosen, execution_options(options))
     session = Session(in_flight=options.max_concurrency)
     notes, verb = "outputs to compare", ("answering", "answered")
     setup = RunSetup(opened, store, session, resumed, notes, verb=verb)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from judgekit.cli import console
 from judgekit.cli.options import (
     EXISTING_PATH,
-    CallOptions,
+    ContestOptions,
     GradingOptions,
     JudgeOptions,
     SelectionOptions,
@@ -113,14 +113,11 @@ class EngineOptions(JudgeOptions, StoreOptions, TalkOptions):
     # What is stored as the trigger is no part of what identifies a run.
     triggered_by: str | None = option(
         "Store who or what started the run (default: the CI job, if there is one).",
-        metavar="TEXT",
         has_variable=True,
     )
     dry_run: bool = dry_run_option()
     calibration: Path | None = option(
-        "Calibration maps from calibrate --write-map; calibrated values decide.",
-        kind=EXISTING_PATH,
-        metavar="PATH",
+        "Calibration maps from calibrate --write-map; calibrated values decide.", kind=EXISTING_PATH
     )
     require_calibration: bool = flag("Make no call without a valid calibration. Exit code 4.")
     allow_scripts: bool = False
@@ -251,9 +248,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     # Without a choice of its own, a resumed run completes what it began.
     if resumed is not None and chosen == Choice():
         chosen = choice_of_run(resumed)
-    opened = open_suite(
-        suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
-    )
+    opened = open_suite(suite, chosen, execution_options(options))
     return RunSetup(opened, store, _session(options), resumed, options.notes)
 
 
@@ -416,7 +411,7 @@ def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
     return suite.model_copy(update={"judge": merged})
 
 
-def execution_options(options: CallOptions, *, allow_scripts: bool = False) -> ExecutionOptions:
+def execution_options(options: EngineOptions | ContestOptions) -> ExecutionOptions:
     """How a suite's judges and targets are called."""
     return ExecutionOptions(
         cache=cache_folder(options),
@@ -424,7 +419,7 @@ def execution_options(options: CallOptions, *, allow_scripts: bool = False) -> E
         frozen=options.judge_settings.frozen,
         refresh=chosen_refresh(options),
         max_cost_usd=options.max_cost,
-        allow_scripts=allow_scripts,
+        allow_scripts=options.allow_scripts,
     )
 
 
