@@ -20,19 +20,13 @@ from judgekit.cli.options import CacheFolderOptions, OutputOptions, flag, option
 from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
-from judgekit.models.cache import (
-    DamagedFileError,
-    admin,
-    export_entries,
-    import_entries,
-    merge_caches,
-)
+from judgekit.models.cache import DamagedFileError, admin, export_entries, merge_caches
 from judgekit.report import cache_entries_document, cache_stats_document, message, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from judgekit.models.cache import CacheEntry, ImportReport, ReplyCache, VerifyReport
+    from judgekit.models.cache import CacheEntry, ReplyCache, VerifyReport
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
@@ -145,11 +139,6 @@ class _ImportOptions(CacheOptions):
         spelling="--skip-unsound",
     )
 
-    @property
-    def on_error(self) -> Literal["skip", "stop"]:
-        """What happens to an invalid line."""
-        return "skip" if self.skip_invalid else "stop"
-
 
 @command("import", _ImportOptions, cache_command)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
@@ -159,15 +148,7 @@ def cache_import_command(options: _ImportOptions, *, files: tuple[Path, ...]) ->
     Examples:
         judgekit cache import replies.jsonl
     """
-    with open_cache(options.cache_dir, writing=True) as cache:
-        reports = [
-            import_entries(cache, file, on_error=options.on_error, overwrite=options.overwrite)
-            for file in files
-        ]
-    report = reports[0]
-    for further in reports[1:]:
-        report += further
-    _show_import(report, options)
+    _add_replies(files, options)
 
 
 @command("merge", _ImportOptions, cache_command)
@@ -178,11 +159,7 @@ def cache_merge_command(options: _ImportOptions, *, sources: tuple[Path, ...]) -
     Examples:
         judgekit cache merge ../other/.judgekit/cache
     """
-    with open_cache(options.cache_dir, writing=True) as cache:
-        report = merge_caches(
-            cache, sources, on_error=options.on_error, overwrite=options.overwrite
-        )
-    _show_import(report, options)
+    _add_replies(sources, options)
 
 
 @command("verify", CacheOptions, cache_command)
@@ -291,7 +268,10 @@ def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
                 yield entry
 
 
-def _show_import(report: ImportReport, options: _ImportOptions) -> None:
+def _add_replies(sources: Sequence[Path], options: _ImportOptions) -> None:
+    on_error: Literal["skip", "stop"] = "skip" if options.skip_invalid else "stop"
+    with open_cache(options.cache_dir, writing=True) as cache:
+        report = merge_caches(cache, sources, on_error=on_error, overwrite=options.overwrite)
     if not options.as_json:
         for problem in report.problems:
             console.note(f"skipped: {message.printable(problem)}")

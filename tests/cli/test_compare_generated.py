@@ -108,7 +108,7 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
     suite = {"name": "priced", "dataset": "cases.jsonl", "prices": PRICES}
     templates.write("judgekit.yaml", json.dumps(suite))
     with OpenAILikeServer(answers_and_judges) as server:
-        first = compare_templates(templates, server, "--max-cost", "0.0001", "-j", 1)
+        first = compare_templates(templates, server, "--max-cost", "0.0001", "-j", 1, "--seed", 7)
         assert server.n_requests == 0
         later = compare_templates(templates, server, "--max-cost", "0.02", "-j", 1)
         n_later = server.n_requests
@@ -116,6 +116,8 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
         rest = compare_templates(templates, server, "--max-cost", "9", "--resume", "latest")
         assert server.n_requests == 64
     assert (first.code, later.code, rest.code) == (5, 5, 0)
+    # Nothing stored has the seed yet, which orders the cases and draws the sample.
+    assert "--seed 7 --resume" in first.err
     assert "Resume with: judgekit compare prompts/long.j2" in later.err
     assert "8 of 8 decided pairs" in rest.out
 
