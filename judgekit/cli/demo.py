@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from judgekit.cli import console
-from judgekit.cli.grade import run_grading, show_dry_run
+from judgekit.cli.grade import grade
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, dry_run_option, flag, option
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
@@ -70,7 +70,7 @@ def demo_command(options: _DemoOptions) -> None:
             console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
             if is_smoke_name(name):
                 console.note(SMOKE_NOTICE)
-        sys.exit(show_dry_run(live) if options.dry_run else run_grading(live))
+        sys.exit(grade(live))
     # A cache of its own: the recorded replies must not count among those the user paid for.
     with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
         import_recording(Path(folder))
@@ -84,7 +84,7 @@ def demo_command(options: _DemoOptions) -> None:
         if is_commented:
             rubric = grade_rubric(None, configured_suite(config))
             console.note(_RECORDED.format(n_criteria=len(rubric.criteria)))
-        code = show_dry_run(grading) if options.dry_run else run_grading(grading)
+        code = grade(grading)
     if is_commented and not options.dry_run:
         console.note(_AFTERWARDS)
     sys.exit(code)

@@ -48,17 +48,14 @@ def grade_command(options: GradeOptions) -> None:
                 f"--output would overwrite the graded file {source.path}",
                 hint="choose another file",
             )
-    sys.exit(show_dry_run(options) if options.dry_run else run_grading(options, files))
+    sys.exit(grade(options, files))
 
 
-def run_grading(options: GradeOptions, files: OutputFiles | None = None) -> int:
-    """Grade, print and write the results; the exit code."""
-    with closing(grade_run_setup(options)) as setup:
-        return carry_out(setup, options, files or OutputFiles())
-
-
-def show_dry_run(options: GradeOptions) -> int:
-    """Print which calls a grading would make, and their cost; the exit code."""
+def grade(options: GradeOptions, files: OutputFiles | None = None) -> int:
+    """Grade, print and write the results, or estimate the calls and the cost; the exit code."""
+    if not options.dry_run:
+        with closing(grade_run_setup(options)) as setup:
+            return carry_out(setup, options, files or OutputFiles())
     from judgekit.cli.plan import (  # noqa: PLC0415 - only for a dry run
         has_panel,
         show_grade_plan,

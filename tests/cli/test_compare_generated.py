@@ -117,7 +117,7 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
         assert server.n_requests == 64
     assert (first.code, later.code, rest.code) == (5, 5, 0)
     # Nothing stored has the seed yet, which orders the cases and draws the sample.
-    assert "--seed 7 --resume" in first.err
+    assert " --seed 7 " in first.err
     assert "Resume with: judgekit compare prompts/long.j2" in later.err
     assert "8 of 8 decided pairs" in rest.out
 
