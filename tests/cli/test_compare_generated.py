@@ -65,6 +65,14 @@ def test_the_outputs_are_kept_as_a_run_and_nothing_is_made_or_asked_twice(
     store.close()
 
 
+def test_calibrate_compares_outputs_that_exist_and_produces_none(templates: Bench) -> None:
+    label = {"case_id": "c0", "annotator": "ada", "winner": "a"}
+    templates.write("labels.jsonl", json.dumps(label))
+    ran = templates.run("calibrate", "labels.jsonl", "--compare", *SIDES, "--judge", "openai/m")
+    assert ran.code == 2
+    assert "the outputs of these sides do not exist yet" in ran.err
+
+
 def test_no_name_of_a_template_or_a_model_is_in_a_judges_prompt(templates: Bench) -> None:
     def signs(seen: SeenRequest) -> Answer:
         found = answers_and_judges(seen)
