@@ -63,7 +63,7 @@ _GROUPS = {
 }  # fmt: skip
 """The sections of the page: names, or with a dot at the end all names that begin so."""
 
-_EXPLAINED_ABOVE = frozenset({"path", "timeout_s"})
+_EXPLAINED_ABOVE = frozenset({"path", "ignore_case", "timeout_s"})
 """Parameters that mean the same everywhere and are explained once."""
 
 _NOT_IN_FILES = frozenset({"embed", "verdict"})
@@ -316,9 +316,10 @@ def _parameters(function: Callable[..., object]) -> str:
     for name, parameter in declaration_of(function).parameters.items():
         if name in _EXPLAINED_ABOVE and not parameter.is_required:
             default = signature[name].default
-            shared.append(f"`{name}`" + ("" if default is None else f" ({default:g} s)"))
+            shared.append(f"`{name}`" + (f" ({default:g} s)" if name == "timeout_s" else ""))
         elif name not in _NOT_IN_FILES:
-            lines.append(_parameter(parameter, signature[name].default, descriptions.get(name, "")))
+            about = _parameter(parameter, signature[name].default, descriptions.get(name, ""))
+            lines.append(f"`{name}`{about}")
     return "<br>".join([*lines, *([", ".join(shared)] if shared else [])]) or "none"
 
 
@@ -326,8 +327,8 @@ def _parameter(parameter: Parameter, default: object, description: str) -> str:
     kind = _kind(parameter, description)
     if not parameter.is_required and default is not None:
         kind = f"{kind}, else {_plain(default)}".removeprefix(", ")
-    name = f"`{parameter.name}`" + ("" if parameter.is_required else "?")
-    return f"{name}{f' ({kind})' if kind else ''}: {_for_files(description)}"
+    mark = "" if parameter.is_required else "?"
+    return f"{mark}{f' ({kind})' if kind else ''}: {_for_files(description)}"
 
 
 def _plain(default: object) -> str:

@@ -1,21 +1,51 @@
-"""HTTP connections that belong to an event loop and are closed with it.
+"""Connections that belong to an event loop and are closed with it.
 
-The direct transport and HTTP targets use them.
+The direct transport and HTTP targets use those of aiohttp, litellm has its own.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
 
     import aiohttp
 
+_T = TypeVar("_T")
+
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 """Hosts on this machine; requests to them never go through a proxy."""
+
+
+class LoopScoped(Generic[_T]):
+    """Something that each event loop has its own of, closed before the loop ends."""
+
+    def __init__(self, scope: Callable[[], AsyncGenerator[_T, None]]) -> None:
+        self._scope = scope
+        self._open: dict[asyncio.AbstractEventLoop, tuple[AsyncGenerator[_T, None], _T]] = {}
+
+    async def current(self) -> _T:
+        """That of the running event loop; opened at the first call."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._open:
+            for other in tuple(self._open):
+                if other.is_closed():
+                    self._open.pop(other, None)
+            # A loop closes the async generators that were started in it (`asyncio.run` and its like
+            # call `shutdown_asyncgens`), so an open one is a hook for what must be closed inside
+            # it. No other call of this loop comes in between: opening does not wait.
+            scope = self._scope()
+            self._open[loop] = scope, await anext(scope)
+        return self._open[loop][1]
+
+    async def aclose(self) -> None:
+        """Close that of the running event loop now."""
+        scope, _ = self._open.pop(asyncio.get_running_loop(), (None, None))
+        if scope is not None:
+            await scope.aclose()
 
 
 class HttpSession(NamedTuple):
@@ -23,51 +53,27 @@ class HttpSession(NamedTuple):
 
     client: aiohttp.ClientSession
     errors: tuple[type[Exception], ...]
-    scope: AsyncGenerator[None, None]
-    """Open as long as the connections are."""
 
 
-class HttpSessions:
+def http_sessions(
+    url: str, *, timeout_s: float | None, connect_s: float = 10.0
+) -> LoopScoped[HttpSession]:
     """One session for each event loop that calls an endpoint."""
 
-    def __init__(self, url: str, *, timeout_s: float | None, connect_s: float = 10.0) -> None:
-        self._url = url
-        self._timeout_s = timeout_s
-        self._connect_s = connect_s
-        self._sessions: dict[asyncio.AbstractEventLoop, HttpSession] = {}
-
-    async def current(self) -> HttpSession:
-        """The session of the running event loop; opened at the first call."""
-        loop = asyncio.get_running_loop()
-        session = self._sessions.get(loop)
-        if session is not None:
-            return session
+    async def session() -> AsyncGenerator[HttpSession, None]:
         import aiohttp  # noqa: PLC0415 - 0.4 s of import
 
-        for other in tuple(self._sessions):
-            if other.is_closed():
-                self._sessions.pop(other, None)
-        client = aiohttp.ClientSession(
+        async with aiohttp.ClientSession(
             # The callers limit how many calls are in flight; a second limit would hide in timings.
             connector=aiohttp.TCPConnector(limit=0),
-            timeout=aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=self._connect_s),
-            trust_env=urlsplit(self._url).hostname not in LOOPBACK_HOSTS,
+            timeout=aiohttp.ClientTimeout(total=timeout_s, sock_connect=connect_s),
+            trust_env=urlsplit(url).hostname not in LOOPBACK_HOSTS,
             # A cookie of one reply must not reach the next request: calls are independent.
             cookie_jar=aiohttp.DummyCookieJar(),
-        )
-        session = HttpSession(client, (aiohttp.ClientError, OSError), _closing(client))
-        # No other call of this loop comes in between: opening does not wait.
-        self._sessions[loop] = session
-        # A loop closes the async generators that were started in it (`asyncio.run` and its like
-        # call `shutdown_asyncgens`), so an open one is a hook for what must be closed inside it.
-        await anext(session.scope)
-        return session
+        ) as client:
+            yield HttpSession(client, (aiohttp.ClientError, OSError))
 
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop; they are also closed before it ends."""
-        session = self._sessions.pop(asyncio.get_running_loop(), None)
-        if session is not None:
-            await session.scope.aclose()
+    return LoopScoped(session)
 
 
 async def read_body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
@@ -81,10 +87,3 @@ async def read_body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
         if size > most_bytes:
             break
     return b"".join(chunks)
-
-
-async def _closing(client: aiohttp.ClientSession) -> AsyncGenerator[None, None]:
-    try:
-        yield
-    finally:
-        await client.close()

@@ -72,24 +72,11 @@ def invalid_schema(schema: object) -> str | None:
 
     if not isinstance(schema, dict | bool):
         return "a schema is a mapping or a truth value"
-    ids, references = _identities(schema)
-    # Fetching a schema would send a request from a test; so only references within it are followed.
-    ends = {identity.rpartition("/")[2] for identity in ids} - {""}
-    for reference in references:
-        document = reference.partition("#")[0]
-        is_own = document in ids or document.rpartition("/")[2] in ends
-        # The package jsonschema includes the standard's own schemas.
-        is_standard = document.startswith("https://json-schema.org/draft")
-        if document and not is_own and not is_standard:
-            return f"it refers to {reference}, which it does not contain; nothing is fetched"
     try:
         _validator(json.dumps(schema)).check_schema(schema)
     except SchemaError as error:
         return f"{_pointer(list(error.absolute_path))}{error.message}"[:_WANTED]
-    # Where parts have identities, what a reference is relative to depends on where it stands.
-    if len(ids - {""}) > 1 or not isinstance(schema, dict):
-        return None
-    return _dangling_reference(schema, references)
+    return _dangling_reference(schema)
 
 
 @lru_cache(maxsize=256)
@@ -122,37 +109,28 @@ def _pointer(path: list[str | int]) -> str:
     return f"{text.removeprefix('.')}: " if text else ""
 
 
-def _dangling_reference(schema: dict[str, object], references: list[str]) -> str | None:
-    """The fault of the first reference to a place that does not exist."""
+def _dangling_reference(schema: dict[str, object] | bool) -> str | None:  # noqa: FBT001
+    """The fault of a reference to what the schema does not contain."""
     from referencing import Registry, Resource  # noqa: PLC0415 - slow to import
     from referencing.exceptions import Unresolvable  # noqa: PLC0415 - slow to import
     from referencing.jsonschema import DRAFT202012  # noqa: PLC0415 - slow to import
 
-    resource = Resource.from_contents(schema, default_specification=DRAFT202012)
-    resolver = Registry().with_resource("", resource).resolver()
-    for reference in references:
-        try:
-            if reference.startswith("#"):
-                resolver.lookup(reference)
-        except Unresolvable:
-            return f"it refers to {reference}, which it does not contain"
-    return None
-
-
-def _identities(schema: object) -> tuple[set[str], list[str]]:
-    """Every identity a schema gives to a part of itself, and every reference in it."""
-    ids: set[str] = set()
-    references: list[str] = []
-    left = [schema]
+    # Fetching a schema would send a request from a test, so the registry has this one only.
+    root = Resource.from_contents(schema, default_specification=DRAFT202012)
+    left = [(Registry().resolver_with_root(root), root)]
     while left:
-        here = left.pop()
-        if isinstance(here, dict):
-            left += here.values()
-            ids.add(str(here.get("$id", "")))
-            references += [here[k] for k in ("$ref", "$dynamicRef") if isinstance(here.get(k), str)]
-        elif isinstance(here, list):
-            left += here
-    return ids, references
+        resolver, part = left.pop()
+        fields = part.contents if isinstance(part.contents, dict) else {}
+        for name in {"$ref", "$dynamicRef"} & fields.keys():
+            # The package jsonschema includes the standard's own schemas.
+            if fields[name].startswith("https://json-schema.org/draft"):
+                continue
+            try:
+                resolver.lookup(fields[name])
+            except Unresolvable:
+                return f"it refers to {fields[name]}, which it does not contain; nothing is fetched"
+        left += [(resolver.in_subresource(inner), inner) for inner in part.subresources()]
+    return None
 
 
 _ELEMENT_START = re.compile(r"<[A-Za-z_]")

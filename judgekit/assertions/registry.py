@@ -11,7 +11,6 @@ import inspect
 import pkgutil
 import typing
 from functools import cache
-from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -53,7 +52,6 @@ class UndecidedError(JudgekitError):
 class Parameter(NamedTuple):
     """One parameter of an assertion or a scorer; the adapter validates its values."""
 
-    name: str
     is_required: bool
     adapter: TypeAdapter[object]
 
@@ -93,7 +91,7 @@ def declaration_of(function: Callable[..., object]) -> Declaration:
     keywords = list(inspect.signature(function).parameters.values())[1:]
     parameters = {
         each.name: Parameter(
-            each.name, each.default is inspect.Parameter.empty, _adapter(function, name, each)
+            each.default is inspect.Parameter.empty, _adapter(function, name, each)
         )
         for each in keywords
         if each.name != "case"
@@ -184,32 +182,25 @@ def scorer_registry() -> Registry:
 
 
 def _registry(kind: _Kind) -> Registry:
-    entries = [
-        RegistryEntry(name, function)
-        for declared, name, function in _builtin_functions()
-        if declared == kind
-    ]
-    return Registry(kind, entries, plugins=lambda: declared_entries(f"judgekit.{kind}s"))
+    return Registry(
+        kind, _builtin_entries()[kind], plugins=lambda: declared_entries(f"judgekit.{kind}s")
+    )
 
 
 @cache
-def _builtin_functions() -> tuple[tuple[_Kind, str, object], ...]:
+def _builtin_entries() -> dict[_Kind, list[RegistryEntry]]:
     """The functions that the modules of `builtin` declare."""
     # The modules are imported on first need, so that `import judgekit` and `--help` stay light.
     # Keep parsers and metrics out of them at module level: every run with a check imports them.
     package = importlib.import_module("judgekit.assertions.builtin")
-    functions: list[tuple[_Kind, str, object]] = []
+    entries: dict[_Kind, list[RegistryEntry]] = {"assertion": [], "scorer": []}
     for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        values = vars(importlib.import_module(info.name)).values()
         # A function that a sibling imports counts only in the module that defines it.
-        functions += sorted(
-            (
-                (*getattr(value, _MARK), value)
-                for value in vars(importlib.import_module(info.name)).values()
-                if hasattr(value, _MARK) and value.__module__ == info.name
-            ),
-            key=itemgetter(1),
-        )
-    return tuple(functions)
+        own = [v for v in values if hasattr(v, _MARK) and v.__module__ == info.name]
+        for kind, name, function in sorted((*getattr(v, _MARK), v) for v in own):
+            entries[kind].append(RegistryEntry(name, function))
+    return entries
 
 
 # Results are built without pydantic, which would take most of the time of a cheap check; the

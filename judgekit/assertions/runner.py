@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from math import fsum, isfinite
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from judgekit.assertions.registry import (
     Declaration,
@@ -28,10 +28,10 @@ from judgekit.assertions.spec import (
 )
 from judgekit.errors import InputError, JudgekitError
 from judgekit.records import AssertionResult, Score, ScoreBreakdown, meets_threshold
+from judgekit.registry import Registry
 
 if TYPE_CHECKING:
     from judgekit.records import Case, Output
-    from judgekit.registry import Registry
 
 # How many parsed specs are cached.
 _CACHED_SPECS = 4096
@@ -75,50 +75,36 @@ def evaluate_assertions(
     return [_carry_out(check, subject, case) for check in checks]
 
 
-class _CachedSpecs(NamedTuple):
-    specs: object
-    copy: object
-    registry: Registry | None
-    parsed: list[ParsedAssertion]
-
-
-# Parsed specs, and lists of them, by identity: the same ones check thousands of outputs.
-_PARSED_SPECS: dict[int, _CachedSpecs] = {}
+# Parsed specs by identity: the same ones check thousands of outputs. Each with a copy, because ids
+# are reused after an object is gone, and specs can be changed in place.
+_CachedSpec = tuple[object, object, Registry | None, ParsedAssertion]
+_PARSED_SPECS: dict[int, _CachedSpec] = {}
+_NOT_CACHED: _CachedSpec = (object(), None, None, ParsedAssertion("", 0.0, is_negated=False))
 
 
 def _parse_specs(
     specs: Sequence[Mapping[str, object]], registry: Registry | None
 ) -> list[ParsedAssertion]:
-    if not isinstance(specs, list):
-        if not isinstance(specs, tuple):
-            refuse_faults(read_specs(specs, registry=registry)[1])
+    if not isinstance(specs, list | tuple):
+        refuse_faults(read_specs(specs, registry=registry)[1])
         # Another sequence may compute its items on each access.
         specs = list(specs)
-    known = _recall(specs, registry)
-    if known is not None:
-        return known.parsed
-    hits = [hit for spec in specs if (hit := _recall(spec, registry)) is not None]
+    cached: list[ParsedAssertion] = []
+    for each in specs:
+        spec, copy, known, check = _PARSED_SPECS.get(id(each), _NOT_CACHED)
+        if spec is not each or known is not registry or copy != each:
+            break
+        cached.append(check)
+    if len(cached) == len(specs):
+        return cached
+    checks, faults = read_specs(specs, registry=registry)
+    refuse_faults(faults)
     # Clearing it is cheaper than tracking an order, and a suite has far fewer specs.
     if len(_PARSED_SPECS) + len(specs) >= _CACHED_SPECS:
         _PARSED_SPECS.clear()
-    if len(hits) < len(specs):
-        checks, faults = read_specs(specs, registry=registry)
-        refuse_faults(faults)
-        for spec, check in zip(specs, checks, strict=True):
-            _PARSED_SPECS[id(spec)] = _CachedSpecs(spec, deepcopy(spec), registry, [check])
-        return checks
-    checks = [check for hit in hits for check in hit.parsed]
-    copies = [hit.copy for hit in hits]
-    _PARSED_SPECS[id(specs)] = _CachedSpecs(specs, copies, registry, checks)
+    for spec, check in zip(specs, checks, strict=True):
+        _PARSED_SPECS[id(spec)] = (spec, deepcopy(spec), registry, check)
     return checks
-
-
-def _recall(specs: object, registry: Registry | None) -> _CachedSpecs | None:
-    hit = _PARSED_SPECS.get(id(specs))
-    if hit is None or hit.specs is not specs or hit.registry is not registry:
-        return None
-    # Ids are reused after an object is gone, and specs can be changed in place.
-    return hit if hit.copy == specs else None
 
 
 def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:

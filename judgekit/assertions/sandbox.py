@@ -30,11 +30,7 @@ _MISSING = {"ModuleNotFoundError", "ImportError"}
 
 
 class RefusedInputError(UndecidedError):
-    """The function in the worker raised; `kind` is the name of its exception."""
-
-    def __init__(self, message: str, *, kind: str) -> None:
-        super().__init__(message)
-        self.kind = kind
+    """The function in the worker raised."""
 
 
 def run_bounded(function: str, *arguments: object, timeout_s: float) -> object:
@@ -107,9 +103,8 @@ class _Worker:
         reply: dict[str, object] = json.loads(line)
         if "error" not in reply:
             return reply["value"]
-        kind, message = str(reply["error"]), str(reply["message"])
-        more = "; install what is missing" if kind in _MISSING else ""
-        raise RefusedInputError(f"{message}{more}", kind=kind)
+        more = "; install what is missing" if reply["error"] in _MISSING else ""
+        raise RefusedInputError(f"{reply['message']}{more}")
 
     def _send(self, request: object) -> None:
         pipe = cast("IO[bytes]", self._process.stdin)

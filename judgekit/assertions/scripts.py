@@ -15,12 +15,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import JsonValue, ValidationError, model_validator
 
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.assertions.selection import first_fault
 from judgekit.records import AssertionResult, Case, Fraction, JsonObject, Name, Record, Score
 from judgekit.registry import RegistryEntry
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from judgekit.records import Output
-
-ScriptFailure = Literal[
-    "not_allowed", "outside", "not_found", "unknown_language", "no_runtime", "timeout", "exit",
-    "signal", "too_large", "memory", "unreadable",
-]  # fmt: skip
-"""Why a script gave no answer; a closed list, so that failures can be counted by kind."""
 
 # The assertion and the scorer that run a script.
 SCRIPT_NAME = "custom.script"
@@ -56,15 +51,10 @@ _SHOWN = 200
 
 
 class ScriptFailedError(UndecidedError):
-    """A script gave no answer; the check is an error, never a fail."""
+    """A script gave no answer; the check is an error, never a fail.
 
-    def __init__(self, message: str, *, kind: ScriptFailure, hint: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}; {hint}", hint=hint)
-        self.kind: ScriptFailure = kind
-
-    def __str__(self) -> str:
-        """The message, which includes the hint already: a result shows it on one line."""
-        return self.message
+    Its message includes what to do about it, because a result shows it on one line.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +149,8 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
             passed = answer.value >= threshold
         if passed is None:
             raise ScriptFailedError(
-                f"{script!r} gave the value {answer.value}, and no threshold from which it passes",
-                kind="unreadable",
-                hint="set `threshold`, or let it answer with `passed` too",
+                f"{script!r} gave the value {answer.value}, and no threshold from which it passes; "
+                "set `threshold`, or let it answer with `passed` too"
             )
         message = answer.message or f"{script} says it {'holds' if passed else 'does not hold'}"
         return AssertionResult(
@@ -190,37 +179,31 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
     """The file of a script that may run."""
     if not settings.is_allowed:
         raise ScriptFailedError(
-            f"the script {script!r} was not run, because scripts are not allowed",
-            kind="not_allowed",
-            hint="read it, then run again with --allow-scripts (allow_scripts=True)",
+            f"the script {script!r} was not run, because scripts are not allowed; read it, then "
+            "run again with --allow-scripts (allow_scripts=True)"
         )
     folder = settings.folder.resolve()
     try:
         path = (folder / script).resolve()
         is_file = path.is_file()
     except (OSError, ValueError, RuntimeError) as error:
-        raise ScriptFailedError(f"{script!r} is no path: {error}", kind="not_found") from error
+        raise ScriptFailedError(f"{script!r} is no path: {error}") from error
     if not path.is_relative_to(folder):
         raise ScriptFailedError(
-            f"the script {script!r} lies outside of {folder}",
-            kind="outside",
-            hint="put it into the suite's folder",
+            f"the script {script!r} lies outside of {folder}; put it into the suite's folder"
         )
     if not is_file:
-        raise ScriptFailedError(f"there is no script {script!r} in {folder}", kind="not_found")
+        raise ScriptFailedError(f"there is no script {script!r} in {folder}")
     suffix = path.suffix.lower()
     if suffix not in _PYTHON | _JAVASCRIPT:
         raise ScriptFailedError(
-            f"{path.name} is in an unknown language",
-            kind="unknown_language",
-            hint="scripts are .py, .js, .cjs or .mjs files",
+            f"{path.name} is in an unknown language; scripts are .py, .js, .cjs or .mjs files"
         )
     environment = scrub_environment(settings.environment)
     if suffix in _JAVASCRIPT and shutil.which(settings.node, path=environment.get("PATH")) is None:
         raise ScriptFailedError(
-            f"{path.name} needs Node.js, and no program {settings.node!r} was found",
-            kind="no_runtime",
-            hint="install Node.js, or write the script in Python",
+            f"{path.name} needs Node.js, and no program {settings.node!r} was found; install "
+            "Node.js, or write the script in Python"
         )
     return path
 
@@ -244,36 +227,33 @@ def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:
     try:
         return ScriptAnswer.model_validate(read_json(text))
     except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in detail["loc"])
-        what = detail["msg"].removeprefix("Value error, ")
-        why = f"{place}: {what}" if place else what
+        why = first_fault(error)
     except (ValueError, RecursionError) as error:
         why = "it wrote nothing" if not text else f"not JSON ({error})"
     raise ScriptFailedError(
-        f"the answer of {script!r} cannot be read: {why}: {text[:_SHOWN]!r}",
-        kind="unreadable",
-        hint='answer {"passed": true or false, "value": 0 to 1, "message": "why"}',
+        f"the answer of {script!r} cannot be read: {why}: {text[:_SHOWN]!r}; answer "
+        '{"passed": true or false, "value": 0 to 1, "message": "why"}'
     )
 
 
 def _failure(script: str, error: ProcessFailedError, settings: ScriptSettings) -> ScriptFailedError:
-    kind, message = error.kind, error.message
+    message = error.message
     # The shell around the script reports a signal as an exit code above 128.
     name = _SIGNALS.get((error.exit_code or 0) - _SIGNAL_BASE)
-    if kind == "memory" or _NO_BUFFER in error.stderr:
+    if error.kind == "memory" or _NO_BUFFER in error.stderr:
         most = settings.memory_bytes / 2**20
-        kind, message = "memory", f"it needed more than {most:.4g} MiB of memory"
-    elif kind == "exit" and name is not None:
-        kind, message = "signal", f"it was killed by {name}"
+        message = f"it needed more than {most:.4g} MiB of memory"
+    elif error.kind == "exit" and name is not None:
+        message = f"it was killed by {name}"
     # The last line that names an error explains the failure best, or else the last line.
     lines = [line.strip() for line in error.stderr.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith(_SIGNATURE)]
     named = [line for line in lines if _ERROR_LINE.match(line)] or lines
-    if named and kind != "too_large":
+    if named and error.kind != "too_large":
         message = f"{message}: {named[-1][:_SHOWN]}"
-    hint = "give it more time with timeout_s" if kind == "timeout" else None
-    return ScriptFailedError(f"the script {script!r} failed: {message}", kind=kind, hint=hint)
+    if error.kind == "timeout":
+        message += "; give it more time with timeout_s"
+    return ScriptFailedError(f"the script {script!r} failed: {message}")
 
 
 _ALIASES = {"pass": "passed", "score": "value", "reason": "message", "feedback": "message"}

@@ -98,7 +98,7 @@ def _refuse_error(output: Output) -> None:
 
 # The keys of a path; a position in a list is written in digits.
 PathKeys = tuple[str, ...]
-_QUOTED = r'"(?:[^"\\]|\\.)*+"' + "|" + r"'(?:[^'\\]|\\.)*+'"
+_QUOTED = r'"[^"\\]*+(?:\\.[^"\\]*+)*"' + "|" + r"'[^'\\]*+(?:\\.[^'\\]*+)*'"
 _STEP = re.compile(
     rf"(?P<dot>\.)?(?:(?P<bare>[^.\[\]\"']++)|(?P<quoted>{_QUOTED})"
     rf"|\[\s*+(?:(?P<place>-?\d++)|(?P<key>{_QUOTED}))\s*+\])",
@@ -109,14 +109,8 @@ _PLACE = re.compile(r"-?[0-9]{1,9}")
 _OUTPUT_ROOTS = ("outputs", "output")
 
 # The paths that mean the output's own text.
-_TEXT_PATHS = frozenset(
-    {("text",)}
-    | {
-        (root, *steps)
-        for root in _OUTPUT_ROOTS
-        for steps in ((), ("main", "text"), ("text",), ("main",))
-    }
-)
+_WITHIN_ROOT = ((), ("text",), ("main",), ("main", "text"))
+_TEXT_PATHS = {("text",), *((root, *keys) for root in _OUTPUT_ROOTS for keys in _WITHIN_ROOT)}
 _OUTPUT_FIELDS = frozenset(Output.model_fields) - {"data", "text"}
 
 # The names in a workflow's artifact of fields of an output.
@@ -327,10 +321,15 @@ def _from_mapping(value: object) -> Output:
 
 
 def _invalid_artifact(error: ValidationError, what: str) -> InputError:
-    first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    at = f" (at {where})" if where else ""
     return InputError(
-        f"{what}: {first['msg'].removeprefix('Value error, ')}{at}",
+        f"{what}: {first_fault(error)}",
         hint="an artifact is {runId, snapshot, events}, an output has text, data or a trace",
     )
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first fault of a record, with its place."""
+    detail = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in detail["loc"])
+    what = detail["msg"].removeprefix("Value error, ")
+    return f"{place}: {what}" if place else what

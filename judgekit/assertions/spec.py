@@ -25,7 +25,7 @@ from judgekit.assertions.registry import (
     declaration_of,
 )
 from judgekit.errors import InputError, UnknownNameError
-from judgekit.records import Fraction, Weight
+from judgekit.records import Fraction, Name, Weight
 
 if TYPE_CHECKING:
     from judgekit.formats import Synonym
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 
 # How deep groups may be nested.
 _MAX_DEPTH = 20
-_COMMON = ("type", "weight", "description", "metric")
+_NOT_READ = ("type", "description", "metric")
 
 # The criterion an assertion stands for where rules judge; common but for assertions of one.
 _CRITERION = "criterion"
 _NOT = "not-"
-_NUMBERS: Mapping[str, TypeAdapter[object]] = {
+_COMMON: Mapping[str, TypeAdapter[object]] = {
     "weight": TypeAdapter(Weight),
     "threshold": TypeAdapter(Fraction),
+    _CRITERION: TypeAdapter(Name),
 }
 
 
@@ -96,12 +97,12 @@ class _Reader:
             self._add((*where, "type"), "needs a `type`, the assertion's name")
             return None
         n_before = len(self.faults)
-        weight = self._number(spec, "weight", where, name)
+        settings = {str(key): spec[key] for key in spec if key not in _NOT_READ}
+        weight = self._take(settings, "weight", where, name)
         # A package may register a name of its own that begins so.
         is_negated = name.startswith(_NOT) and name not in self._registry
         plain = name.removeprefix(_NOT) if is_negated else name
-        settings = {str(key): spec[key] for key in spec if key not in _COMMON}
-        base = ParsedAssertion(name, 1.0 if weight is None else weight, is_negated)
+        base = ParsedAssertion(name, 1.0 if weight is None else cast("float", weight), is_negated)
         if plain in GROUPS:
             check = self._group(base, GROUPS[plain], settings, where, depth)
         else:
@@ -110,7 +111,7 @@ class _Reader:
         return check if len(self.faults) == n_before else None
 
     def _single(
-        self, base: ParsedAssertion, plain: str, settings: Mapping[str, object], where: SpecLocation
+        self, base: ParsedAssertion, plain: str, settings: dict[str, object], where: SpecLocation
     ) -> ParsedAssertion | None:
         synonym = SYNONYMS.get(plain)
         own_name = plain if synonym is None else synonym.name
@@ -128,7 +129,7 @@ class _Reader:
             message = f"needs {package}, which is not installed"
             self._add((*where, "type"), message, base.type, hint)
         if _CRITERION not in declared.parameters:
-            settings = self._without_criterion(settings, where, base.type)
+            self._take(settings, _CRITERION, where, base.type)
         arguments, faults = read_arguments(
             declared, settings, where=where, name=base.type, synonym=synonym
         )
@@ -140,18 +141,18 @@ class _Reader:
         self,
         base: ParsedAssertion,
         rule: str,
-        settings: Mapping[str, object],
+        settings: dict[str, object],
         where: SpecLocation,
         depth: int,
     ) -> ParsedAssertion | None:
-        settings = self._without_criterion(settings, where, base.type)
+        self._take(settings, _CRITERION, where, base.type)
         key = "assert" if "assert" in settings else "assertions"
         name, known = base.type, (key, "threshold") if rule == "all" else (key,)
         for other in settings:
             if other not in known:
                 hint = f"it takes {', '.join((*known, 'weight'))}"
                 self._add((*where, other), f"takes no `{other}`", name, hint)
-        threshold = self._number(settings, "threshold", where, name)
+        threshold = cast("float | None", self._take(settings, "threshold", where, name))
         # Recursion as deep as a file likes would end the process.
         if depth >= _MAX_DEPTH:
             self._add(where, f"groups are nested deeper than {_MAX_DEPTH}", name)
@@ -165,23 +166,13 @@ class _Reader:
             self._add((*where, key), "every member has the weight 0, so that none counts", name)
         return replace(base, rule=rule, threshold=threshold, members=members)
 
-    def _without_criterion(
-        self, settings: Mapping[str, object], where: SpecLocation, name: str
-    ) -> Mapping[str, object]:
-        if _CRITERION not in settings:
-            return settings
-        named = settings[_CRITERION]
-        if not isinstance(named, str) or not named.strip():
-            self._add((*where, _CRITERION), "`criterion` must be a criterion's name", name)
-        return {key: value for key, value in settings.items() if key != _CRITERION}
-
-    def _number(
-        self, spec: Mapping[str, object], key: str, where: SpecLocation, name: str
-    ) -> float | None:
-        if spec.get(key) is None:
-            return None
+    def _take(
+        self, settings: dict[str, object], key: str, where: SpecLocation, name: str
+    ) -> object:
+        """A field of a spec that is no parameter, removed from the settings."""
+        value = settings.pop(key, None)
         try:
-            return cast("float", validate_argument(_NUMBERS[key], spec[key]))
+            return None if value is None else validate_argument(_COMMON[key], value)
         except InputError as error:
             self._add((*where, key), f"`{key}` {error.message}", name)
             return None

@@ -12,7 +12,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.assertions.runner import decide_by_rule, weight_shares
+from judgekit.assertions.runner import conclude_group, decide_by_rule, weight_shares
 from judgekit.assertions.scripts import SCRIPT_NAME
 from judgekit.errors import DatasetError, UnknownNameError
 from judgekit.records import EvaluationProfileName, EvaluationStrategy, Rubric, meets_threshold
@@ -65,7 +65,6 @@ class PlannedPart:
 class EvaluationPlan:
     """How one case is evaluated."""
 
-    case_id: str
     # None where only assertions are checked.
     strategy: EvaluationStrategy | None
     # One strategy, or those that a hybrid one combines.
@@ -74,8 +73,6 @@ class EvaluationPlan:
     # Positions of the assertions that belong to no strategy; all of them must pass besides.
     guards: tuple[int, ...]
     scorers: tuple[JsonObject, ...]
-    # The rubric for the judge; None where no judge is called.
-    rubric: str | Rubric | None
     # The value from which a hybrid evaluation passes, on [0, 1]; else that of its one part.
     threshold: float | None
 
@@ -110,13 +107,11 @@ def plan_evaluation(
     if strategy == "hybrid":
         threshold = planner.threshold(strategy)
     return EvaluationPlan(
-        case_id=case.id,
         strategy=strategy,
         parts=tuple(parts),
         assertions=tuple(planner.assertions),
         guards=tuple(place for place in range(n) if place not in used),
         scorers=tuple(planner.scorers),
-        rubric=planner.rubric if any(p.strategy == "llm_judge" for p in parts) else None,
         threshold=threshold,
     )
 
@@ -344,12 +339,13 @@ def combine_outcomes(
     judged = (judged_value, judged_passed, judged_feedback)
     parts = tuple(_outcome(part, checks, scores, judged) for part in plan.parts)
     guards = [checks[place] for place in plan.guards]
+    whole = conclude_group(guards, rule="all")
     # Guards have no weight beside a strategy: they can only fail the case.
-    value = None if parts else _assertion_share(guards)
+    value = whole.value if not parts and any(guard.weight for guard in guards) else None
     # A mean without the missing parts would be the mean of something else.
     if parts and all(part.value is not None for part in parts):
         value = min(1.0, fsum(share * (part.value or 0.0) for part, share in _weighed(parts)))
-    passed = decide_by_rule("all", {guard.passed for guard in guards if guard.weight > 0})
+    passed = whole.passed
     if parts:
         passed = decide_by_rule("all", {_passed(plan, parts), passed})
     patterns = (p for p in _checks_of(plan, "regex_match") if checks[p].passed)
@@ -429,15 +425,6 @@ def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
 
 def _weighed(parts: Sequence[PartOutcome]) -> list[tuple[PartOutcome, float]]:
     return list(zip(parts, weight_shares([part.weight for part in parts]), strict=True))
-
-
-def _assertion_share(guards: Sequence[AssertionResult]) -> float | None:
-    """The share of the weight that passed, where only assertions are checked."""
-    parts = weight_shares([guard.weight for guard in guards])
-    if not any(parts) or any(guard.passed is None for guard in guards if guard.weight > 0):
-        return None
-    weighed = zip(guards, parts, strict=True)
-    return min(1.0, fsum(share for guard, share in weighed if guard.passed))
 
 
 def _reaches(value: float | None, threshold: float | None) -> bool | None:

@@ -12,24 +12,17 @@ from .api import (
     select_probes as select_probes,
     total_spent as total_spent,
 )
-from .attacks import (
-    AttackCorpus as AttackCorpus,
-    read_attacks as read_attacks,
-)
-from .consistency import (
-    REPEATS_COUNT as REPEATS_COUNT,
-)
+from .consistency import REPEATS_COUNT as REPEATS_COUNT
 from .inputs import (
     DEFAULT_N_ATTACKS as DEFAULT_N_ATTACKS,
     DEFAULT_N_REPEATS as DEFAULT_N_REPEATS,
+    AttackCorpus as AttackCorpus,
     AuditInputs as AuditInputs,
     AuditOptions as AuditOptions,
+    read_attacks as read_attacks,
     select_cases as select_cases,
 )
-from .probe import (
-    GradeProbe as GradeProbe,
-    ProbeRunner as ProbeRunner,
-)
+from .probe import GradeProbe as GradeProbe, ProbeRunner as ProbeRunner
 from .results import (
     Audit as Audit,
     Effect as Effect,

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from judgekit.bias_audit.attacks import AttackCorpus, read_attacks, shipped_corpus
 from judgekit.bias_audit.consistency import (
     CRITERION_ORDER_PROBE,
     IDENTICAL_PROBE,
@@ -22,7 +21,14 @@ from judgekit.bias_audit.consistency import (
     STABILITY_PROBE,
     shipped_paraphrases,
 )
-from judgekit.bias_audit.inputs import AuditInputs, AuditOptions, select_cases
+from judgekit.bias_audit.inputs import (
+    AttackCorpus,
+    AuditInputs,
+    AuditOptions,
+    read_attacks,
+    select_cases,
+    shipped_corpus,
+)
 from judgekit.bias_audit.perturbation import (
     AUTHORITY_PROBE,
     FORMATTING_PROBE,
@@ -35,9 +41,11 @@ from judgekit.bias_audit.probe import GradeProbe, PairProbe, ProbeRunner, TrialA
 from judgekit.bias_audit.results import Audit, ProbeResult, adjust_p_values
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.evaluation import (
+    JudgePlan,
     JudgeUsage,
     RequestCounter,
     estimate_judge_reply_tokens,
+    judge_plan_fields,
     judge_usage,
 )
 from judgekit.judge import SyncRunner, gather_in_order
@@ -162,14 +170,14 @@ PROBES = (
 """Every probe. Those that share most questions come first, because a budget skips the last ones."""
 
 
-def select_probes(names: Sequence[str] = (), probes: Sequence[Probe] = PROBES) -> tuple[Probe, ...]:
+def select_probes(names: Sequence[str] = ()) -> tuple[Probe, ...]:
     """The probes of these names, or all."""
-    known = {probe.name for probe in probes}
+    known = {probe.name for probe in PROBES}
     wanted = [name.strip().lower().replace("-", "_") for name in names if name.strip()]
     for name in wanted:
         if name not in known:
             raise UnknownNameError("probe", name, known)
-    return tuple(probe for probe in probes if not wanted or probe.name in wanted)
+    return tuple(probe for probe in PROBES if not wanted or probe.name in wanted)
 
 
 _RECORDED = "the judge's answers are recorded, and the probe makes texts that have none"
@@ -179,29 +187,17 @@ _NOT_RECORDED = "the judge's answers are recorded, without those that the probe 
 _EXACT = 100
 
 
+_NO_CALLS = JudgePlan(template="", **judge_plan_fields([]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedProbe:
-    """One probe with its questions; those shared with an earlier probe count there.
-
-    Attributes:
-        n_owned: Replies that are already cached.
-        n_calls: Calls, if every reply can be parsed at the first attempt.
-        price_usd: The likely price; None if unknown.
-        input_tokens: Tokens to send with these calls.
-        output_tokens: Tokens to receive: likely, and at most.
-        most_usd: The price at most; None if unknown.
-    """
+    """One probe with its questions, and the calls for those that no earlier probe shares."""
 
     probe: Probe
     trials: Trials
-    n_questions: int = 0
-    n_owned: int = 0
-    n_calls: int = 0
-    price_usd: float | None = 0.0
+    calls: JudgePlan = _NO_CALLS
     is_too_dear: bool = False
-    input_tokens: int = 0
-    output_tokens: tuple[int, int] = (0, 0)
-    most_usd: float | None = 0.0
 
     @property
     def asks(self) -> tuple[ProbeQuestion, ...]:
@@ -212,46 +208,10 @@ class PlannedProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """The questions of an audit and their price, probe by probe in the order they run."""
+    """The questions of an audit, probe by probe in the order they run, and the calls for them."""
 
     probes: tuple[PlannedProbe, ...]
-    model: str
-
-    @property
-    def n_questions(self) -> int:
-        """The questions of all probes; equal ones count once."""
-        return sum(one.n_questions for one in self.probes)
-
-    @property
-    def n_owned(self) -> int:
-        """The replies that are already cached."""
-        return sum(one.n_owned for one in self.probes)
-
-    @property
-    def n_calls(self) -> int:
-        """The calls that the audit would make."""
-        return sum(one.n_calls for one in self.probes)
-
-    @property
-    def price_usd(self) -> float | None:
-        """The likely price; None if the price of a probe is unknown."""
-        return _total(one.price_usd for one in self.probes)
-
-    @property
-    def most_usd(self) -> float | None:
-        """The price at most; None if the price of a probe is unknown."""
-        return _total(one.most_usd for one in self.probes)
-
-    @property
-    def input_tokens(self) -> int:
-        """The tokens to send."""
-        return sum(one.input_tokens for one in self.probes)
-
-    @property
-    def output_tokens(self) -> tuple[int, int]:
-        """The tokens to receive: likely, and at most."""
-        likely, most = (sum(one.output_tokens[which] for one in self.probes) for which in (0, 1))
-        return likely, most
+    calls: JudgePlan = _NO_CALLS
 
     @property
     def wanted(self) -> tuple[ProbeQuestion, ...]:
@@ -260,17 +220,10 @@ class AuditPlan:
         return tuple(questions.values())
 
 
-def _total(prices: Iterable[float | None]) -> float | None:
-    # One unknown price makes the sum unknown: a partial sum would look like the whole.
-    listed = list(prices)
-    known = [price for price in listed if price is not None]
-    return sum(known) if len(known) == len(listed) else None
-
-
-def unpriced_plan(inputs: AuditInputs, probes: Sequence[Probe], model: str) -> AuditPlan:
+def unpriced_plan(inputs: AuditInputs, probes: Sequence[Probe]) -> AuditPlan:
     """The questions of an audit without their price."""
-    planned = tuple(PlannedProbe(probe=probe, trials=probe.plan(inputs)) for probe in probes)
-    return AuditPlan(probes=planned, model=model)
+    planned = (PlannedProbe(probe=probe, trials=probe.plan(inputs)) for probe in probes)
+    return AuditPlan(probes=tuple(planned))
 
 
 def plan_audit(
@@ -282,45 +235,40 @@ def plan_audit(
     max_cost_usd: float | None = None,
 ) -> AuditPlan:
     """The questions of an audit and their price, without any call."""
-    counted: set[str] = set()
+    judge = runner.judge
+
+    def calls_of(counters: Sequence[RequestCounter]) -> JudgePlan:
+        # One model answers all probes, which the names of the counters would repeat.
+        fields = {**judge_plan_fields(counters), "model": judge.connection.name}
+        return JudgePlan(template=judge.template.id, **fields)
+
+    counters: list[RequestCounter] = []
     used = 0.0
     plan = []
     for probe in probes:
         planned = PlannedProbe(probe=probe, trials=_recorded_only(probe, runner, inputs))
+        known = set(counters[-1].known_keys) if counters else set()
         counter = RequestCounter(
-            runner.judge.connection, refresh=refresh, known_keys=set(counted), n_exact=_EXACT
+            judge.connection, refresh=refresh, known_keys=known, n_exact=_EXACT
         )
         for ask in planned.asks:
             # An overall question is answered once, whatever the number of criteria.
-            is_overall = isinstance(ask, PairProbe)
-            is_overall &= runner.judge.comparer.template.header.asks != "all"
+            is_overall = isinstance(ask, PairProbe) and judge.comparer.template.header.asks != "all"
             criteria = inputs.rubric.criteria[: 1 if is_overall else None]
             rubric = inputs.rubric.model_copy(update={"criteria": criteria})
             for request in runner.requests(ask):
                 counter.take(request, estimate_judge_reply_tokens(request, rubric))
-        likely, most = counter.likely(), counter.most()
-        price = likely.price_usd
-        if max_cost_usd is not None and price is not None and used + price > max_cost_usd:
+        calls = calls_of([counter])
+        price = 0.0 if calls.price_usd is None else calls.price_usd[0]
+        if max_cost_usd is not None and used + price > max_cost_usd:
             left = max(0.0, max_cost_usd - used)
             reason = f"it would cost about ${price:.4g}, and ${left:.4g} of the limit is left"
-            skipped = Trials(skipped=reason)
-            plan.append(PlannedProbe(probe=probe, trials=skipped, is_too_dear=True))
+            plan.append(PlannedProbe(probe=probe, trials=Trials(skipped=reason), is_too_dear=True))
             continue
-        used += price or 0.0
-        counted = counter.known_keys
-        plan.append(
-            replace(
-                planned,
-                n_questions=counter.n_questions,
-                n_owned=counter.n_owned,
-                n_calls=counter.n_calls,
-                price_usd=price,
-                input_tokens=likely.input_tokens,
-                output_tokens=(likely.output_tokens, most.output_tokens),
-                most_usd=most.price_usd,
-            )
-        )
-    return AuditPlan(probes=tuple(plan), model=runner.judge.connection.name)
+        used += price
+        counters.append(counter)
+        plan.append(replace(planned, calls=calls))
+    return AuditPlan(probes=tuple(plan), calls=calls_of(counters))
 
 
 def _recorded_only(probe: Probe, runner: ProbeRunner, inputs: AuditInputs) -> Trials:

@@ -71,8 +71,6 @@ def _find_stability(data: ProbeData) -> ProbeEffects:
 STABILITY_PROBE = Probe(
     name="stability",
     question="Does the verdict change when the same question is repeated?",
-    needs="nothing more",
-    cost="3 gradings (2 shared)",
     plan=_plan_stability,
     measure=_find_stability,
     changes_texts=False,
@@ -130,8 +128,6 @@ def _find_paraphrase(data: ProbeData) -> ProbeEffects:
 PARAPHRASE_PROBE = Probe(
     name="paraphrase",
     question="Does the wording of its instructions change the score?",
-    needs="a template with paraphrases: a shipped one, or your own",
-    cost="1 grading a paraphrase and 2 (shared)",
     plan=_plan_paraphrase,
     measure=_find_paraphrase,
 )
@@ -196,8 +192,6 @@ def _with_levels(inputs: AuditInputs) -> dict[str, Criterion]:
 SCALE_PROBE = Probe(
     name="scale",
     question="Does it give the same score to nearly everything?",
-    needs="a criterion with three or more levels",
-    cost="1 grading (shared)",
     plan=_plan_scale,
     measure=_find_scale,
     changes_texts=False,
@@ -239,8 +233,6 @@ def _find_position(data: ProbeData) -> ProbeEffects:
 POSITION_PROBE = Probe(
     name="position",
     question="Does it prefer an output for being shown first?",
-    needs="two variants' outputs for the same case",
-    cost="2 a pair",
     plan=_plan_position,
     measure=_find_position,
     changes_texts=False,
@@ -269,8 +261,6 @@ def _find_identical(data: ProbeData) -> ProbeEffects:
 IDENTICAL_PROBE = Probe(
     name="identical",
     question="Does it find a difference between a text and itself?",
-    needs="nothing more",
-    cost="1",
     plan=_plan_identical,
     measure=_find_identical,
 )
@@ -322,8 +312,6 @@ def _late_and_early(one: TrialAnswers, rubric: Rubric) -> tuple[float | None, fl
 CRITERION_ORDER_PROBE = Probe(
     name="criterion_order",
     question="Does the order in which criteria are listed change their scores?",
-    needs="a judge that grades all criteria in one call (--mode joint), and two criteria",
-    cost="1 grading and 2 (shared)",
     plan=_plan_criterion_order,
     measure=_find_criterion_order,
 )

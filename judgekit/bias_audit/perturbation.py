@@ -1,6 +1,6 @@
 """Probes that change an output: verbosity, formatting, authority, self-preference, injection.
 
-The texts of attacks are in `attacks`.
+The texts of attacks are in `inputs`.
 """
 
 from __future__ import annotations
@@ -11,22 +11,14 @@ from functools import partial
 from itertools import chain, cycle, islice
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.bias_audit.probe import (
-    PairProbe,
-    Probe,
-    ProbeEffects,
-    Trial,
-    Trials,
-    plain_question,
-)
+from judgekit.bias_audit.probe import PairProbe, Probe, ProbeEffects, Trial, Trials, plain_question
 from judgekit.records import VALUE_TOLERANCE, Output
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from judgekit.bias_audit.attacks import Attack, AttackGoal
-    from judgekit.bias_audit.inputs import AuditInputs
+    from judgekit.bias_audit.inputs import Attack, AttackGoal, AuditInputs
     from judgekit.bias_audit.probe import ProbeData, ProbeQuestion, TrialAnswers
     from judgekit.bias_audit.results import Counts, Effect, Harm
     from judgekit.records import FailureKind
@@ -107,8 +99,6 @@ def pad_text(text: str, draw: random.Random) -> str:
 VERBOSITY_PROBE = Probe(
     name="verbosity",
     question="Does it reward an answer for being long?",
-    needs="outputs with a text",
-    cost="2 gradings (1 shared) and 2 comparisons",
     plan=partial(
         _plan_rewriting, probe="verbosity", rewrite=lambda text, draw: (text, pad_text(text, draw))
     ),
@@ -152,8 +142,6 @@ def strip_formatting(text: str) -> str:
 FORMATTING_PROBE = Probe(
     name="formatting",
     question="Does the layout of the same words change the score?",
-    needs="outputs with a text that is not code or a table",
-    cost="2 gradings (1 mostly shared) and 2 comparisons",
     plan=partial(_plan_rewriting, probe="formatting", rewrite=plain_and_formatted),
     measure=partial(_find_rewriting, attribute="Markdown", harm="either"),
 )
@@ -180,8 +168,6 @@ def add_authority_claim(text: str, draw: random.Random) -> str:
 AUTHORITY_PROBE = Probe(
     name="authority",
     question="Does it reward an unsupported claim of authority?",
-    needs="outputs with a text",
-    cost="2 gradings (1 shared) and 2 comparisons",
     plan=partial(
         _plan_rewriting,
         probe="authority",
@@ -243,8 +229,6 @@ def _find_self_preference(data: ProbeData) -> ProbeEffects:
 SELF_PREFERENCE_PROBE = Probe(
     name="self_preference",
     question="Does it reward an answer attributed to its own model family?",
-    needs="outputs with a text; a judge whose family is known",
-    cost="2 gradings",
     plan=_plan_self_preference,
     measure=_find_self_preference,
 )
@@ -389,8 +373,6 @@ def _deal_attacks(attacks: Sequence[Attack], draw: random.Random) -> Iterator[At
 INJECTION_PROBE = Probe(
     name="injection",
     question="Can an output raise its score by instructing the judge?",
-    needs="outputs with a text",
-    cost="3 gradings, 1 of an off-topic answer, and 1 shared",
     plan=_plan_injection,
     measure=_attack_effects,
 )

@@ -12,7 +12,7 @@ from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.bias_audit.results import share_effect, shift_effect
-from judgekit.judge import BlindPair, gather_in_order, prepare_pair
+from judgekit.judge import gather_in_order, prepare_pair
 from judgekit.prompts import PromptTemplate
 from judgekit.records import JudgeFailure, Judgment, Preference, Verdict
 from judgekit.scoring import conclude
@@ -72,16 +72,6 @@ ProbeQuestion = GradeProbe | PairProbe
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown(BlindPair):
-    """Two outputs that are compared even if they are identical."""
-
-    @property
-    def is_identical(self) -> bool:
-        """Always False, so that the judge has to recognise identical texts itself."""
-        return False
-
-
-@dataclass(frozen=True, slots=True)
 class ProbeRunner:
     """Asks the judge, also with another template or for a further repeat."""
 
@@ -125,7 +115,8 @@ class ProbeRunner:
     def _pair_questions(self, wanted: PairProbe) -> list[JudgeQuestion]:
         comparer = self.judge.comparer
         pair = prepare_pair(wanted.a, wanted.b, scrubs=comparer.scrubs)
-        shown = _Shown(pair.texts, pair.variants, pair.scrubbed)
+        # Identical texts are shown too: the judge has to recognise them itself.
+        shown = replace(pair, is_identical=False)
         questions = [
             question
             for question in comparer.questions(wanted.case, shown, wanted.rubric)
@@ -231,14 +222,11 @@ class Probe:
     """One question about a judge, and how it is answered.
 
     Attributes:
-        cost: Questions for each output; many are shared with other probes.
         changes_texts: Whether it shows the judge texts that have no recorded answers.
     """
 
     name: str
     question: str
-    needs: str
-    cost: str
     plan: Callable[[AuditInputs], Trials]
     measure: Callable[[ProbeData], ProbeEffects]
     changes_texts: bool = True

@@ -7,9 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from judgekit.bias_audit.api import PROBES, ProbeSession, run_audit, unpriced_plan
-from judgekit.bias_audit.attacks import AttackCorpus, shipped_corpus
 from judgekit.bias_audit.consistency import shipped_paraphrases
-from judgekit.bias_audit.inputs import DEFAULT_N_ATTACKS, AuditInputs, AuditOptions
+from judgekit.bias_audit.inputs import (
+    DEFAULT_N_ATTACKS,
+    AttackCorpus,
+    AuditInputs,
+    AuditOptions,
+    shipped_corpus,
+)
 from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.probe import ProbeRunner
 from judgekit.judge import Judge
@@ -69,7 +74,6 @@ class SelfTest:
     Attributes:
         verdicts: By judge (the probe whose bias it has, or `fair`), then by probe.
         sizes: The largest material effect that each probe measured on the judge with its bias.
-        n_questions: Questions asked over all judges.
         obeyed: The injection probe's verdict on each kind of attack, for a judge that obeys it.
         resisted: The same for a judge that obeys other kinds.
     """
@@ -168,7 +172,7 @@ async def audit_biased(
         obeys=injected_goal,
     )
     with Judge(model, cache=None, mode="joint") as judge:
-        plan = unpriced_plan(inputs, probes, model.name)
+        plan = unpriced_plan(inputs, probes)
         return await run_audit(ProbeRunner(judge), inputs, plan, ProbeSession())
 
 

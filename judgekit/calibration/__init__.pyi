@@ -1,9 +1,5 @@
-from .agreement import (
-    Steadiness as Steadiness,
-)
-from .breakdown import (
-    Disagreement as Disagreement,
-)
+from .agreement import Steadiness as Steadiness
+from .breakdown import Disagreement as Disagreement
 from .comparison_labels import (
     LabelledComparison as LabelledComparison,
     check_winner_labels as check_winner_labels,
@@ -15,6 +11,7 @@ from .confidence import (
     Reliability as Reliability,
     Review as Review,
     Trust as Trust,
+    random_key as random_key,
 )
 from .correction import (
     CorrectedFigure as CorrectedFigure,
@@ -26,9 +23,7 @@ from .coverage import (
     cover_outputs as cover_outputs,
     cover_pairs as cover_pairs,
 )
-from .files import (
-    read_judged_file as read_judged_file,
-)
+from .files import read_judged_file as read_judged_file
 from .inputs import (
     CLUSTER_BY_CASE as CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM as CLUSTER_BY_ITEM,
@@ -36,7 +31,6 @@ from .inputs import (
     CalibrationOptions as CalibrationOptions,
     Consensus as Consensus,
     Groups as Groups,
-    MatchedLabel as MatchedLabel,
     OutputKey as OutputKey,
     PairwiseData as PairwiseData,
     PointwiseData as PointwiseData,
@@ -76,6 +70,4 @@ from .sources import (
     read_replies as read_replies,
     whole_rubric as whole_rubric,
 )
-from .substitution import (
-    StandInAnswer as StandInAnswer,
-)
+from .substitution import StandInAnswer as StandInAnswer

@@ -1,6 +1,6 @@
 """Agreement of a judge with human labels, on the scale and on what passes; its bias and stability.
 
-`breakdown` repeats some of these figures by group.
+`classify` treats the judge as a classifier. `breakdown` repeats some of the figures by group.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from judgekit.calibration.items import (
     NO_ORDER,
+    clustered_estimate,
     clustered_rate,
     clusters_of,
     estimate_or_undefined,
@@ -163,26 +164,18 @@ def pass_fail_agreement(aligned: AlignedItems, *, level: float) -> PassFail | No
     # nan == nan is False, which would count two missing verdicts as a disagreement.
     same = np.where(known, human == judge, nan)
 
-    def pick(places: np.ndarray) -> list[Hashable] | None:
-        return None if clusters is None else [clusters[i] for i in places]
+    def share(outcome: np.ndarray, among: np.ndarray = known) -> Rate:
+        return _rate_among(aligned, outcome, known & among, level)
 
-    def share(outcome: np.ndarray, among: np.ndarray) -> Rate:
-        # A rate among the passes or fails of one side needs the clusters of exactly these items.
-        places = np.flatnonzero(known & among)
-        return clustered_rate(outcome[places], pick(places), level=level)
-
-    everywhere = np.ones(len(human), dtype=bool)
     tpr, tnr = share(judge, human == 1), share(1 - judge, human == 0)
     a, b = human[known].tolist(), judge[known].tolist()
-    names = pick(np.flatnonzero(known))
+    names = None if clusters is None else [clusters[place] for place in np.flatnonzero(known)]
     true_pos = int((human[known] * judge[known]).sum())
     false_pos, false_neg = int(sum(b)) - true_pos, int(sum(a)) - true_pos
     either = 2 * true_pos + false_pos + false_neg
     # The judge's nan equals nothing, so that its failure counts as wrong.
-    right_of_all = [
-        nan if isnan(truth) else float(truth == aligned.judge_passes(item))
-        for item, truth in ((item, aligned.human_passes(item)) for item in aligned.items)
-    ]
+    decisions = [(aligned.human_passes(item), aligned.judge_passes(item)) for item in aligned.items]
+    right_of_all = [nan if isnan(truth) else float(truth == own) for truth, own in decisions]
     binary = (0.0, 1.0)
     return PassFail(
         accuracy=clustered_rate(same, clusters, level=level),
@@ -200,8 +193,8 @@ def pass_fail_agreement(aligned: AlignedItems, *, level: float) -> PassFail | No
         npv=share(1 - human, judge == 0),
         f1=2 * true_pos / either if either else nan,
         balanced_accuracy=(tpr.value + tnr.value) / 2,
-        judge_rate=share(judge, everywhere),
-        human_rate=share(human, everywhere),
+        judge_rate=share(judge),
+        human_rate=share(human),
         true_pos=true_pos,
         false_pos=false_pos,
         false_neg=false_neg,
@@ -403,3 +396,119 @@ def judge_steadiness(aligned: AlignedItems, *, level: float) -> Steadiness | Non
         alpha_ordinal=scale_alpha(aligned, rows, "ordinal", clusters, level),
         alpha_nominal=scale_alpha(aligned, rows, "nominal", clusters, level),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassScores:
+    """The judge on one level: how often it is right to choose it, and how often it finds it.
+
+    Attributes:
+        precision: `n_both / n_judge`; undefined if the judge never chooses the level.
+        recall: `n_both / n_human`; undefined if no label is on the level.
+        f1: `2 n_both / (n_human + n_judge)`, the harmonic mean of both.
+    """
+
+    level: float
+    name: str
+    n_human: int
+    n_judge: int
+    n_both: int
+    precision: Rate
+    recall: Rate
+    f1: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classification:
+    """Precision, recall and F1 of each level, and their plain (macro) means over the levels.
+
+    Items without a usable judge answer are excluded. A mean leaves out the levels on which its
+    figure is undefined, and its `n` counts items, or cases.
+    """
+
+    classes: tuple[ClassScores, ...]
+    macro_precision: Estimate
+    macro_recall: Estimate
+    macro_f1: Estimate
+
+
+def classify(aligned: AlignedItems, *, level: float) -> Classification | None:
+    """Precision, recall and F1; None for an ordered scale with more than two levels."""
+    levels = aligned.levels
+    if levels is None or not (aligned.is_nominal or aligned.is_binary):
+        return None
+    human, judge, clusters = aligned.human_level, aligned.judge_level, aligned.clusters
+    units: Sequence[Hashable] = range(len(human)) if clusters is None else clusters
+
+    def macro(which: int) -> Estimate:
+        def mean_of(places: np.ndarray) -> float:
+            return _mean_over_levels(human[places], judge[places], levels, which)
+
+        found = undefined_estimate(
+            "no item has both scores", n=len(set(units)), method="", level=level
+        )
+        value = mean_of(np.arange(len(human)))
+        if not isnan(value):
+            found = replace(found, value=value, reason=None)
+            found = clustered_estimate(found, mean_of, units, bounds=(0.0, 1.0))
+        # Items are the units of the jackknife where no two share a case.
+        return replace(
+            found,
+            method="macro mean, jackknife" + ("" if clusters is None else ", clustered"),
+            n_clusters=None if clusters is None else found.n_clusters,
+        )
+
+    return Classification(
+        classes=tuple(_class_scores(aligned, at, level) for at in levels),
+        macro_precision=macro(0),
+        macro_recall=macro(1),
+        macro_f1=macro(2),
+    )
+
+
+def _class_scores(aligned: AlignedItems, at: float, level: float) -> ClassScores:
+    human, judge = aligned.human_level == at, aligned.judge_level == at
+    both = human & judge
+    names = {each.value: each.name for each in aligned.scale.levels}
+    # F1 = 2 J / (1 + J) with J, the share of both among the items that either side puts here
+    # (Jaccard). J is a plain rate, so that its interval, mapped in the same way, is that of F1.
+    overlap = _rate_among(aligned, both, human | judge, level)
+    value, low, high = (2 * x / (1 + x) for x in (overlap.value, overlap.low, overlap.high))
+    method = f"{overlap.method}, mapped from Jaccard's index"
+    return ClassScores(
+        level=at,
+        name=names.get(at) or f"{at:g}",
+        n_human=int(human.sum()),
+        n_judge=int(judge.sum()),
+        n_both=int(both.sum()),
+        precision=_rate_among(aligned, both, judge, level),
+        recall=_rate_among(aligned, both, human, level),
+        f1=Estimate(
+            value=value, low=low, high=high, level=level, n=overlap.n, method=method,
+            reason=overlap.reason, note=overlap.note,
+        ),
+    )  # fmt: skip
+
+
+def _mean_over_levels(
+    human: np.ndarray, judge: np.ndarray, levels: Sequence[float], which: int
+) -> float:
+    """The mean over the levels of precision (0), recall (1) or F1 (2)."""
+    figures = []
+    for at in levels:
+        here, there = human == at, judge == at
+        size = (there.sum(), here.sum(), (here.sum() + there.sum()) / 2)[which]
+        # 0 of 0 is undefined; a level that nobody uses must not count as a failure.
+        if size:
+            figures.append(float((here & there).sum() / size))
+    return sum(figures) / len(figures) if figures else nan
+
+
+def _rate_among(
+    aligned: AlignedItems, outcome: np.ndarray, among: np.ndarray, level: float
+) -> Rate:
+    """A rate among some of `both`, with the clusters of exactly these items."""
+    places = np.flatnonzero(among)
+    clusters = aligned.clusters
+    own = None if clusters is None else [clusters[place] for place in places]
+    return clustered_rate(outcome[places], own, level=level)

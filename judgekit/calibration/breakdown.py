@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +19,7 @@ from judgekit.calibration.correction import (
     correct_figure,
     label_budget,
 )
-from judgekit.calibration.items import (
-    clustered_estimate,
-    clustered_rate,
-    estimate_or_undefined,
-    jackknife,
-    mean_rating,
-    ordered_mean,
-)
+from judgekit.calibration.items import clustered_rate, jackknife, mean_rating, ordered_mean
 from judgekit.calibration.pairs import PairOrders, pair_orders
 from judgekit.stats.agreement import pairwise_accuracy
 from judgekit.stats.method_comparison import CorrelationMethod, grouped_correlation
@@ -193,18 +186,13 @@ def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) 
             level=level,
         )
 
-    def accuracy(places: np.ndarray) -> Estimate:
-        return estimate_or_undefined(pairwise_accuracy, *sides(places), level=level)
-
-    order = accuracy(np.arange(len(names)))
-    if clusters is not None:
-        # The jackknife works on Fisher's z, which needs a coefficient in (-1, 1).
-        wide = clustered_estimate(
-            replace(order, value=2 * order.value - 1),
-            lambda places: 2 * accuracy(places).value - 1,
-            clusters,
-        )
-        order = replace(wide, value=order.value, low=(wide.low + 1) / 2, high=(wide.high + 1) / 2)
+    order_accuracy = jackknife(
+        lambda places, level: pairwise_accuracy(*sides(places), level=level),
+        len(names),
+        clusters,
+        level=level,
+        bounds=(0.0, 1.0),
+    )
     return Grouping(
         kind=kind,
         n_groups=len(members),
@@ -212,7 +200,7 @@ def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) 
         between={
             method: clustered_correlation(a, b, method, above, level=level) for method in _METHODS
         },
-        order_accuracy=order,
+        order_accuracy=order_accuracy,
     )
 
 

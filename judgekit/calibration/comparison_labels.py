@@ -53,14 +53,12 @@ class LabelledComparison:
 
     Attributes:
         decision: Rests on the corrected overall figure.
-        judge_decision: What the judge decides alone.
         is_scores: Whether the figures are differences of scores, B less A, in [-1, 1]; else they
             are A's shares of wins, in [0, 1].
         whole: The overall figure; None where no label is of the whole. `corrected` is nan with a
             reason where the labels do not allow it, and is the human figure where every case has a
             label.
         criteria: The figures of the criteria that have labels; they decide nothing.
-        n_labels: Labels in the file.
         n_not_judged: Labels that belong to none of the outputs that are compared, with examples.
     """
 
@@ -95,23 +93,7 @@ def correct_wins(
     summary: ComparisonSummary,
     options: CalibrationOptions,
 ) -> LabelledComparison:
-    """Correct A's share of wins in a blind comparison.
-
-    Args:
-        pairs: All pairs of the comparison, judged or not.
-        judged: The pairs that were judged, with their results.
-        rubric: The rubric of the comparison.
-        labels: Human preferences, by case and (for several) criterion.
-        summary: The judge's result.
-        options: The level and how the labelled cases were chosen.
-
-    Returns:
-        The corrected shares and the decision that they allow.
-
-    Raises:
-        DatasetError: When a label is invalid, ambiguous or repeated.
-        InputError: When no label is of a pair of the comparison.
-    """
+    """Correct A's share of wins in a blind comparison; `pairs` are all of them, judged or not."""
     found = {(pair.case.id, pair.repeat): comparison for pair, comparison in judged}
     data = join_pairs(_judged_pairs(pairs, found, rubric), labels, options)
     whole = _whole_of(data, is_single=len(rubric.criteria) == 1)
@@ -119,14 +101,8 @@ def correct_wins(
     parts |= {part.name: part for part in data.criteria if part is not whole and part.both}
     figures = {name: _figure(part, "win rate of a", options) for name, part in parts.items()}
     n_pairs, n_undecided = summary.whole.n_pairs, summary.whole.n_undecided
-    decision = _decide(
-        figures.get(WHOLE_OUTPUT),
-        ("b", "a"),
-        alpha=summary.decision.alpha,
-        undecided=n_undecided / n_pairs if n_pairs else 0.0,
-        is_scores=False,
-    )
-    return _labelled(decision, summary.decision, figures, [data], is_scores=False)
+    undecided = n_undecided / n_pairs if n_pairs else 0.0
+    return _labelled(figures, summary.decision, [data], undecided=undecided, is_scores=False)
 
 
 def correct_scores(
@@ -136,22 +112,10 @@ def correct_scores(
     labels: tuple[Sequence[LocatedLabel], Sequence[LocatedLabel]],
     options: CalibrationOptions,
 ) -> LabelledComparison:
-    """Correct the difference of the scores of two sides.
+    """Correct the difference of the scores of two sides, B less A.
 
-    Args:
-        compared: The comparison by the judge's scores.
-        sides: The judge's values of both sides.
-        judged: The judgments of both sides, to which the labels are joined.
-        labels: Human scores of the outputs of A, and of B. A case counts as labelled where both of
-            its outputs have a score.
-        options: The level and how the labelled cases were chosen.
-
-    Returns:
-        The corrected differences, B less A, and the decision that they allow.
-
-    Raises:
-        DatasetError: When a label is invalid, ambiguous or repeated.
-        NotEnoughDataError: When fewer than 20 cases have a score and a label on both sides.
+    `labels` are those of the outputs of A, and of B. A case counts as labelled where both of its
+    outputs have a score.
     """
     for name, own in zip((compared.a, compared.b), labels, strict=True):
         if not own:
@@ -170,16 +134,8 @@ def correct_scores(
     }
     _require_labels(parts[WHOLE_OUTPUT].items, "the overall value of both outputs")
     figures = {n: _figure(p, "difference", options) for n, p in parts.items() if p.items}
-    n = len(a.cases & b.cases)
-    decision = _decide(
-        figures[WHOLE_OUTPUT],
-        ("a", "b"),
-        alpha=compared.decision.alpha,
-        undecided=compared.n_unscored / n,
-        is_scores=True,
-    )
-    figures = {name: _as_difference(figure) for name, figure in figures.items()}
-    return _labelled(decision, compared.decision, figures, data, is_scores=True)
+    undecided = compared.n_unscored / len(a.cases & b.cases)
+    return _labelled(figures, compared.decision, data, undecided=undecided, is_scores=True)
 
 
 def labels_of_sides(
@@ -320,14 +276,9 @@ def _figure(aligned: AlignedItems, what: str, options: CalibrationOptions) -> Co
 
 
 def _decide(
-    figure: CorrectedFigure | None,
-    sides: tuple[BetterSide, BetterSide],
-    *,
-    alpha: float,
-    undecided: float,
-    is_scores: bool,
+    figure: CorrectedFigure | None, *, alpha: float, undecided: float, is_scores: bool
 ) -> ComparisonDecision:
-    """Which side is better by a share: the second side where it is more than one half."""
+    """Which side is better, by a share of wins of A or a difference as a preference for B."""
     if figure is None or isnan(figure.corrected.value):
         why = "no label is of the whole" if figure is None else figure.corrected.reason
         reason = f"the human labels allow no correction: {why}"
@@ -338,7 +289,9 @@ def _decide(
     reason = f"{_in_words(found, is_scores=is_scores)}, {by} {figure.n_labels} labelled {what}"
     # As in the judge's own decision: what is undecided could all be for the other side.
     low, high = found.low * (1 - undecided), found.high * (1 - undecided) + undecided
-    winner = sides[1] if low > _EVEN + SLACK else sides[0] if high < _EVEN - SLACK else None
+    more: BetterSide = "b" if is_scores else "a"
+    less: BetterSide = "a" if is_scores else "b"
+    winner = more if low > _EVEN + SLACK else less if high < _EVEN - SLACK else None
     if winner is None and (found.low > _EVEN + SLACK or found.high < _EVEN - SLACK):
         reason = f"{reason}: the undecided {what} could turn it"
     elif winner is None:
@@ -355,29 +308,37 @@ def _in_words(found: Estimate, *, is_scores: bool) -> str:
     return f"A wins {value} % [{low}, {high}]"
 
 
-def _as_difference(figure: CorrectedFigure) -> CorrectedFigure:
-    """A figure of shares on the scale of the differences."""
-    return replace(
-        figure,
-        raw=_stretched(figure.raw),
-        corrected=_stretched(figure.corrected),
-        labels_only=_stretched(figure.labels_only),
-    )
-
-
-def _stretched(found: Estimate) -> Estimate:
+def _as_difference(found: Estimate) -> Estimate:
+    """A preference for B as the difference that it stands for."""
     value, low, high = (2 * end - 1 for end in (found.value, found.low, found.high))
     return Estimate(**carried(found, value=value, low=low, high=high, se=2 * found.se))
 
 
 def _labelled(
-    decision: ComparisonDecision,
-    judge_decision: ComparisonDecision,
     figures: dict[str, CorrectedFigure],
+    judge_decision: ComparisonDecision,
     data: Sequence[CalibrationData],
     *,
+    undecided: float,
     is_scores: bool,
 ) -> LabelledComparison:
+    """The result; `undecided` is the share of pairs or cases that the judge left open."""
+    decision = _decide(
+        figures.get(WHOLE_OUTPUT),
+        alpha=judge_decision.alpha,
+        undecided=undecided,
+        is_scores=is_scores,
+    )
+    if is_scores:
+        figures = {
+            name: replace(
+                figure,
+                raw=_as_difference(figure.raw),
+                corrected=_as_difference(figure.corrected),
+                labels_only=_as_difference(figure.labels_only),
+            )
+            for name, figure in figures.items()
+        }
     joined = [one.joined for one in data]
     return LabelledComparison(
         decision=decision,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import numpy as np
 
 from judgekit.calibration.items import NO_ORDER, clustered_rate, level_step, shared_clusters
 from judgekit.errors import NotEnoughDataError
+from judgekit.fingerprint import text_fingerprint
 from judgekit.stats.calibration import choose_map, crossfit, fit_platt
 from judgekit.stats.reliability import brier_decomposition, ece, log_loss, reliability_table
 from judgekit.stats.selective import abstain_threshold, auroc, risk_coverage
@@ -67,7 +67,6 @@ class Review:
 
     Attributes:
         threshold: The lowest confidence to accept; nan with a reason: review everything.
-        coverage: Share of the labelled items that are accepted.
         error_high: Upper bound of the error at 1 - delta; nan if none is accepted.
         n: Items the bound is computed from: one for each case.
     """
@@ -142,7 +141,7 @@ def judge_correctness(aligned: AlignedItems, options: CalibrationOptions) -> np.
 def assess_trust(aligned: AlignedItems, options: CalibrationOptions) -> Trust | str:
     """What the judge's confidence is worth, or why that is unknown."""
     right = judge_correctness(aligned, options)
-    stated = np.array([nan if i.confidence is None else i.confidence for i in aligned.both])
+    stated = np.array([item.confidence for item in aligned.both], dtype=float)
     known = np.flatnonzero(~(np.isnan(right) | np.isnan(stated)))
     if not len(known):
         return _NO_CONFIDENCE
@@ -164,12 +163,9 @@ def assess_trust(aligned: AlignedItems, options: CalibrationOptions) -> Trust | 
     # The curve is drawn on a page, which thousands of points would only slow down.
     step = max(1, len(points) // _MOST_POINTS)
     top = [risk for coverage, risk in points if coverage <= _HALF]
+    by_label = "winner" if aligned.threshold is None else options.right
     return Trust(
-        right="exact"
-        if aligned.is_nominal
-        else "winner"
-        if aligned.threshold is None
-        else options.right,
+        right="exact" if aligned.is_nominal else by_label,
         n=len(x),
         mean_confidence=float(np.mean(x)),
         accuracy=clustered_rate(y, clusters, level=options.level),
@@ -233,7 +229,7 @@ def random_key(seed: int, *names: object) -> str:
     """A random sort key."""
     # A hash instead of a generator: folds and samples depend neither on the order of rows nor on
     # their number.
-    return hashlib.sha256(repr((seed, *names)).encode()).hexdigest()
+    return text_fingerprint(repr((seed, *names)))
 
 
 def _reliability(
@@ -267,7 +263,7 @@ def _review(
     accepted = [right for stated, right in zip(x, y, strict=True) if stated >= bound.threshold]
     return Review(
         threshold=bound.threshold,
-        coverage=0.0 if isnan(bound.threshold) else len(accepted) / len(x),
+        coverage=len(accepted) / len(x),
         error=1 - sum(accepted) / len(accepted) if accepted else nan,
         error_high=bound.risk_high,
         max_error=options.max_error,

@@ -20,11 +20,12 @@ from judgekit.calibration.items import (
     mean_rating,
     shared_clusters,
 )
-from judgekit.stats.correction import allocate_labels, corrected_mean
+from judgekit.stats.correction import corrected_mean
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.power import labels_for_ppi
 from judgekit.stats.quantiles import normal_quantile, t_quantile
+from judgekit.stats.rogan_gladen import allocate_labels
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -69,7 +70,6 @@ class CorrectedFigure:
         estimator: `post-stratified`, `ppi++` or `rogan-gladen`; if everything is labelled,
             the labels alone.
         labels_are: How the labelled items were chosen: `random`, `other`, or `random, assumed`.
-        n_unlabelled: Items that only the judge scored.
         n_labels_saved: Further labels needed for the same precision without the judge, in cases of
             the same sizes; nan if unknown.
         looks_random: Whether the judge's scores are consistent with a random subset of labelled
@@ -81,12 +81,12 @@ class CorrectedFigure:
     corrected: Estimate
     labels_only: Estimate
     estimator: str
-    labels_are: str
+    labels_are: str = "random"
     n_labels: int
     n_unlabelled: int
-    n_labels_saved: float
-    looks_random: bool | None
-    warnings: tuple[str, ...]
+    n_labels_saved: float = nan
+    looks_random: bool | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +96,6 @@ class LabelStratum:
     Attributes:
         name: What the judge decides about its items, such as `the judge passes`; for labels that
             are not a random subset what the annotators decide, `humans pass` or `humans fail`.
-        n_labels: Labels that it has.
-        n_more: Labels that it needs in addition.
         next_items: Unlabelled items to label next, drawn at random; at most `n_more`. Empty where
             only a label shows the stratum of an item.
     """
@@ -114,10 +112,9 @@ class LabelBudget:
 
     Labels of one case carry less information than labels of different cases. The counts assume that
     further labels come in cases of the same sizes. For labels that are not a random subset they are
-    those of Rogan and Gladen's correction, which assumes independent items.
+    those of Rogan and Gladen's correction.
 
     Attributes:
-        n_unlabelled: Judged items that can be labelled.
         strata: The further labels by stratum: of a random subset in proportion to the sizes of the
             strata, so that all labels together remain one; else by Neyman's allocation.
     """
@@ -148,10 +145,6 @@ class _Sides:
     clusters: tuple[list[Hashable], list[Hashable]]
 
     @property
-    def scores(self) -> tuple[list[float], list[float], list[float]]:
-        return self.labels.tolist(), self.labeled.tolist(), self.others.tolist()
-
-    @property
     def is_clustered(self) -> bool:
         return shared_clusters([*self.clusters[0], *self.clusters[1]]) is not None
 
@@ -173,7 +166,7 @@ def correct_figure(
         return _uncorrected(sides, what, level, is_nominal=aligned.is_nominal)
     labels_are = options.labels_are or "random"
     corrected = corrected_mean(
-        *sides.scores,
+        *(side.tolist() for side in (sides.labels, sides.labeled, sides.others)),
         labels_are=labels_are,
         tuning=tuning,
         clusters=sides.clusters if sides.is_clustered else None,
@@ -242,9 +235,18 @@ _MIN_OF_CLASS = 10
 def _transferred_budget(sides: _Sides, options: CalibrationOptions) -> LabelBudget:
     """The labels of passes and failures that Rogan and Gladen's correction needs."""
     half, n, n_others = options.half_width, len(sides.labels), len(sides.others)
-    passes, fails = sides.labeled[sides.labels == 1], 1 - sides.labeled[sides.labels == 0]
+    names = sides.clusters[0]
+    right, is_pass = (sides.labels == sides.labeled).astype(float), sides.labels == 1
+    passes, fails = right[is_pass], right[~is_pass]
+    pass_effect, fail_effect = (
+        _design_effect(right[side], [name for name, one in zip(names, side, strict=True) if one])
+        for side in (is_pass, ~is_pass)
+    )
     # Smoothed by one success and one failure: a rate of 1 in a few labels would need none at all.
-    tpr, tnr = ((side.sum() + 1) / (len(side) + 2) for side in (passes, fails))
+    tpr, tnr = (
+        (side.sum() / effect + 1) / (len(side) / effect + 2)
+        for side, effect in ((passes, pass_effect), (fails, fail_effect))
+    )
     youden = float(tpr + tnr - 1)
     if youden <= 0 or not n_others:
         reason = (
@@ -253,15 +255,17 @@ def _transferred_budget(sides: _Sides, options: CalibrationOptions) -> LabelBudg
         return LabelBudget(half, n, reason=reason)
     judged = float(sides.others.mean())
     rate = min(1.0, max(0.0, (judged + tnr - 1) / youden))
-    spread = rate * sqrt(tpr * (1 - tpr)) + (1 - rate) * sqrt(tnr * (1 - tnr))
+    of_pass, of_fail = rate * sqrt(tpr * (1 - tpr)), (1 - rate) * sqrt(tnr * (1 - tnr))
     # The variance of the corrected rate is that of the judge's rate and, with labels shared by
-    # Neyman's allocation, spread^2 / labels, both over Youden's index squared (Lang & Reiczigel
-    # 2014).
-    goal = (half * youden / normal_quantile(options.level)) ** 2 - judged * (1 - judged) / n_others
+    # Neyman's allocation, (of_pass + of_fail)^2 / labels, both over Youden's index squared (Lang &
+    # Reiczigel 2014). Each is multiplied by the design effect of its cases.
+    of_labels = (of_pass + of_fail) * (of_pass * pass_effect + of_fail * fail_effect)
+    of_judge = judged * (1 - judged) / n_others * _design_effect(sides.others, sides.clusters[1])
+    goal = (half * youden / normal_quantile(options.level)) ** 2 - of_judge
     if goal <= 0:
         reason = f"the judge's pass rate over {n_others:,} outputs is too imprecise: judge more"
         return LabelBudget(half, n, reason=reason)
-    needed = max(2 * _MIN_OF_CLASS, ceil(spread**2 / goal))
+    needed = max(2 * _MIN_OF_CLASS, ceil(of_labels / goal))
     split = allocate_labels(needed, rate, float(tpr), float(tnr), at_least=_MIN_OF_CLASS)
     strata = tuple(
         LabelStratum(name=name, n_labels=have, n_more=max(0, wanted - have))
@@ -359,31 +363,21 @@ def _plain(x: np.ndarray, names: list[Hashable], level: float) -> Estimate:
     return clustered_unit_mean(x.tolist(), clusters, level=level)
 
 
-def _uncorrected(
-    sides: _Sides, what: str, level: float, *, is_nominal: bool = False
-) -> CorrectedFigure:
+def _uncorrected(sides: _Sides, what: str, level: float, *, is_nominal: bool) -> CorrectedFigure:
     """The human figure if everything is labelled; undefined for categories or without labels."""
-    n = len(sides.labels)
-    if is_nominal:
-        # Categories have neither a mean nor a pass rate.
-        raw = human = corrected = undefined_estimate(NO_ORDER, n=n, method="none", level=level)
-    else:
-        raw = sides.raw("random", level)
-        human = _plain(sides.labels, sides.clusters[0], level)
-        reason = _ALL_LABELLED if n else "no item has a label and a score"
-        corrected = undefined_estimate(reason, n=n, method=_LABELS_ALONE, level=level)
+    n, estimator = len(sides.labels), "none" if is_nominal else _LABELS_ALONE
+    # Categories have neither a mean nor a pass rate.
+    reason = _ALL_LABELLED if n else "no item has a label and a score"
+    reason = NO_ORDER if is_nominal else reason
+    undefined = undefined_estimate(reason, n=n, method=estimator, level=level)
     return CorrectedFigure(
         what=what,
-        raw=raw,
-        corrected=corrected,
-        labels_only=human,
-        estimator="none" if is_nominal else _LABELS_ALONE,
-        labels_are="random",
-        n_labels=len(sides.labels),
+        raw=undefined if is_nominal else sides.raw("random", level),
+        corrected=undefined,
+        labels_only=undefined if is_nominal else _plain(sides.labels, sides.clusters[0], level),
+        estimator=estimator,
+        n_labels=n,
         n_unlabelled=len(sides.others),
-        n_labels_saved=nan,
-        looks_random=None,
-        warnings=(),
     )
 
 
@@ -394,6 +388,16 @@ def _spread(labels: np.ndarray, names: list[Hashable]) -> float:
         return 0.0
     se = mean(labels.tolist(), clusters=shared_clusters(names)).se
     return 0.0 if isnan(se) else se * sqrt(n)
+
+
+def _design_effect(x: np.ndarray, names: list[Hashable]) -> float:
+    """How many times the cases raise the variance of a mean."""
+    n, n_cases = len(x), len(set(names))
+    if n_cases == n:
+        return 1.0
+    spread = _spread(x, names)
+    # With no error seen, nothing shows how errors of one case go together: a case counts once.
+    return max(1.0, spread**2 / float(x.var(ddof=1))) if spread else n / n_cases
 
 
 def _looks_random(sides: _Sides, found: CorrectedMean) -> bool | None:

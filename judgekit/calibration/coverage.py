@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.calibration.inputs import pair_key
-from judgekit.calibration.join import (
-    WHOLE_CRITERION,
-    WHOLE_OUTPUT,
-    LabelMatcher,
-    label_problems,
-)
+from judgekit.calibration.join import WHOLE_CRITERION, WHOLE_OUTPUT, LabelMatcher, label_problems
 from judgekit.calibration.pairs import winner_problems
 from judgekit.judge import select_criteria
 
@@ -31,7 +26,6 @@ class LabelledShare:
 
     Attributes:
         unit: What is judged: `output` or `pair`.
-        n_places: The outputs, or pairs.
         n_labelled_criteria: Criteria with labels; None if labels are about pairs as a whole.
         n_calls: Calls to judge all of it, cached replies included; None if they are not compared.
         n_labelled_calls: Of them, calls that labels are about.

@@ -132,11 +132,13 @@ def read_judged_rows(
     """Judge answers from rows of any of these kinds, recognised by their fields."""
     first = rows[0].fields
     if "judgments" in first and "criteria" in first:
-        return judged_from_records(_records(rows, Verdict, path), rubric=rubric, cases=cases)
+        verdicts = [verdict for _, verdict in _records(rows, Verdict, path)]
+        return judged_from_records(verdicts, rubric=rubric, cases=cases)
     if "preferences" in first:
-        return judged_from_records(_records(rows, Comparison, path), rubric=rubric, cases=cases)
+        comparisons = [comparison for _, comparison in _records(rows, Comparison, path)]
+        return judged_from_records(comparisons, rubric=rubric, cases=cases)
     if "winner" in first:
-        return _winners(_records(rows, JudgedWinnerRow, path), path, cases or {})
+        return _winners(rows, path, cases or {})
     if "raw" in first or "score" in first or "failure_kind" in first:
         return _scores(rows, path, rubric, cases or {})
     names = ", ".join(list(first)[:8])
@@ -163,20 +165,21 @@ def _rows(path: Path) -> Iterator[FileRow | DatasetError]:
     yield from document_rows(document)
 
 
-def _records(rows: Iterable[FileRow], model: type[_R], path: Path | None) -> list[_R]:
-    records: list[_R] = []
+def _records(
+    rows: Iterable[FileRow], model: type[_R], path: Path | None
+) -> Iterator[tuple[FileRow, _R]]:
+    """Each row with its record, one at a time, which saves memory; at the end what is wrong."""
     problems: list[DatasetError] = []
     for row in rows:
         fields: dict[str, JsonValue] = dict(row.fields)
         if model in (JudgedScoreRow, JudgedWinnerRow):
             fields = _plain(row)
         try:
-            records.append(model.model_validate(fields))
+            yield row, model.model_validate(fields)
         except ValidationError as error:
             what = "; ".join(str(fault) for fault in validation_faults(error, model, fields))
             problems.append(DatasetError(what, path=path, line=row.line))
     raise_problems(problems, "rows")
-    return records
 
 
 def _score_of_level(
@@ -219,7 +222,7 @@ def _scores(
 ) -> PointwiseData:
     grades = PointwiseData(rubric=rubric)
     problems: list[DatasetError] = []
-    for row, record in zip(rows, _records(rows, JudgedScoreRow, path), strict=True):
+    for row, record in _records(rows, JudgedScoreRow, path):
         place = OutputKey(record.case_id, record.variant, record.answer)
         grades.groups.setdefault(place, groups_of(cases.get(record.case_id), record.metadata))
         raw = record.raw
@@ -250,12 +253,10 @@ def _scores(
     return grades
 
 
-def _winners(
-    rows: Iterable[JudgedWinnerRow], path: Path | None, cases: Mapping[str, Case]
-) -> PairwiseData:
+def _winners(rows: Sequence[FileRow], path: Path | None, cases: Mapping[str, Case]) -> PairwiseData:
     pairs = PairwiseData()
     by_pair: dict[tuple[OutputKey, str | None], list[JudgedWinnerRow]] = {}
-    for row in rows:
+    for _, row in _records(rows, JudgedWinnerRow, path):
         place = pair_key(row.case_id, row.variant_a, row.variant_b)
         pairs.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
         by_pair.setdefault((place, row.criterion), []).append(row)

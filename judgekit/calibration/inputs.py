@@ -126,8 +126,6 @@ class ScoreSample:
     Attributes:
         criterion: None if the answer names none, because there is only one.
         raw: The score; None for an unusable answer.
-        value: The score on [0, 1], if known.
-        failure: The kind of failure.
     """
 
     place: OutputKey

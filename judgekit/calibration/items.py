@@ -53,9 +53,6 @@ _DIGITS = 12
 # A jackknife needs few blocks to be stable; more would only cost time.
 _MOST_LEFT_OUT = 60
 
-# Pairs of items that all blocks of a quadratic statistic may compare in total.
-_WORK = 1e8
-
 _NO_LEVELS_FOR_ALPHA = "the scale has no levels: see alpha at the interval level"
 _ALL = "all annotators"
 _HUMAN_LABEL = "a human label"
@@ -109,7 +106,6 @@ class AlignedItems:
         threshold: The value on [0, 1] from which a score passes; None if nothing passes
             (comparisons).
         items: Labelled items; the judge may have failed on them.
-        unlabelled: Items with a judge's score and without a label.
         is_nominal: Whether the scale has unordered categories, so that only equal scores agree.
     """
 
@@ -342,9 +338,9 @@ def clustered_estimate(
     statistic: Callable[[np.ndarray], float],
     clusters: Sequence[Hashable] | None,
     *,
-    is_quadratic: bool = False,
+    bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
-    """An estimate with a jackknife interval over clusters."""
+    """An estimate of a statistic within bounds, with a jackknife interval over clusters."""
     # Above sixty clusters, groups of them are left out together (delete-a-group jackknife, Kott
     # 2001, Journal of Official Statistics 17(4), 521-526). They are assigned in the order of their
     # names, so that the order of rows is irrelevant.
@@ -355,17 +351,20 @@ def clustered_estimate(
         reason = "all items are of one case"
         return replace(found, low=nan, high=nan, reason=reason, n_clusters=1)
     each = np.array([codes[name] for name in clusters])
-    most = _MOST_LEFT_OUT
-    if is_quadratic:
-        # A statistic over all pairs costs the square of the items for each block.
-        most = int(min(most, max(10, _WORK // max(1, len(each)) ** 2)))
-    blocks = each % most
+    blocks = each % _MOST_LEFT_OUT
     left_out = [statistic(np.flatnonzero(blocks != block)) for block in np.unique(blocks)]
-    ends = coefficient_interval(found.value, left_out, level=found.level, unit="case")
+    # The jackknife works on Fisher's z, which needs a coefficient in (-1, 1).
+    middle, half = (bounds[0] + bounds[1]) / 2, (bounds[1] - bounds[0]) / 2
+    ends = coefficient_interval(
+        (found.value - middle) / half,
+        [(one - middle) / half for one in left_out],
+        level=found.level,
+        unit="case",
+    )
     return replace(
         found,
-        low=ends.low,
-        high=ends.high,
+        low=middle + half * ends.low,
+        high=middle + half * ends.high,
         reason=ends.reason,
         n_clusters=len(codes),
         n_observations=len(each),
@@ -379,14 +378,14 @@ def jackknife(
     clusters: Sequence[Hashable] | None,
     *,
     level: float,
-    is_quadratic: bool = False,
+    bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
     """A statistic of the items at given places, for all `n`, with an interval over clusters."""
     return clustered_estimate(
         estimate_or_undefined(statistic, np.arange(n), level=level),
         lambda places: estimate_or_undefined(statistic, places, level=level).value,
         clusters,
-        is_quadratic=is_quadratic,
+        bounds=bounds,
     )
 
 

@@ -70,7 +70,6 @@ class JoinCounts:
         n_left_out: Labels of annotators that were not selected.
         n_judged: Judged outputs, including those on which the judge failed.
         n_answers: Answers of the judge, usable or not: one for each criterion, order and repeat.
-        failures: Unusable answers by kind.
         n_errors: Outputs that record an error of the system under test; they were not judged.
     """
 
@@ -95,10 +94,8 @@ class CalibrationData:
     """Everything a calibration is computed from.
 
     Attributes:
-        criteria: Each criterion that has labels.
         whole: The rubric's verdicts, with the human verdicts by the same rubric.
         pooled: All criteria together, one item for each; None for a single criterion.
-        notes: What was assumed.
         pairs: The judge's comparisons by criterion (`WHOLE_OUTPUT` for the whole output) and pair.
     """
 
@@ -401,14 +398,12 @@ class LabelMatcher:
     """Matches labels with judged outputs and collects their problems.
 
     Attributes:
-        places: Everything that was judged.
         criteria: The criteria that were judged; `WHOLE_OUTPUT` if the whole output was.
         only: Only these annotators; empty for all.
         is_strict: Whether a label of an unknown case or criterion is a problem. Where judgments
             exist, such labels are left out and counted.
         other_criteria: Labels of criteria that were not judged, by criterion.
         other_variants: If strict, labels of variants that no output is of, by variant.
-        problems: What is wrong with labels; raised by `check`.
     """
 
     places: Iterable[OutputKey]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from math import fsum, isfinite, isnan, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -24,13 +24,7 @@ from judgekit.records import (
     CalibrationMap,
     mark_for,
 )
-from judgekit.stats.calibration import (
-    choose_map,
-    fit_affine,
-    fit_isotonic,
-    fit_platt,
-    fit_shift,
-)
+from judgekit.stats.calibration import choose_map, fit_affine, fit_isotonic, fit_platt, fit_shift
 from judgekit.stats.logistic import fit_ordinal
 
 if TYPE_CHECKING:
@@ -147,12 +141,6 @@ def _overall_marks(
     return fit_marks(*np.clip(whole, 0, 1).T)
 
 
-_METHODS: dict[str, MapMethod] = {
-    "shift": "shift", "affine": "affine", "platt": "platt", "ordinal": "ordinal",
-    "isotonic": "isotonic",
-}  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A map, and values and pass marks of its kind: each output by a map without its case."""
@@ -235,7 +223,8 @@ def fit_map(
     accuracy_after, passed_after = sides.passes(mapped, None if chosen is None else chosen.marks)
     return CalibrationMap(
         criterion=criterion,
-        method="identity" if chosen is None else _METHODS[chosen.fitted.kind],
+        # The kinds of `_FITS`, whose names are those of the methods.
+        method="identity" if chosen is None else cast("MapMethod", chosen.fitted.kind),
         points=((0.0, 0.0), (1.0, 1.0)) if chosen is None else _points(chosen.fitted),
         pass_marks=()
         if chosen is None or aligned.threshold is None

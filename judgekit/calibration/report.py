@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from judgekit.calibration.agreement import (
+    classify,
     confusion_table,
     judge_leniency,
     judge_steadiness,
@@ -22,16 +23,10 @@ from judgekit.calibration.breakdown import (
     largest_disagreements,
     suggest_labels,
 )
-from judgekit.calibration.classification import classify
 from judgekit.calibration.confidence import assess_trust, cross_fit_recalibration, judge_correctness
 from judgekit.calibration.correction import correct_figure, label_budget
 from judgekit.calibration.files import read_judged_file, read_judged_rows
-from judgekit.calibration.inputs import (
-    CalibrationOptions,
-    OutputKey,
-    PairwiseData,
-    PointwiseData,
-)
+from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairwiseData, PointwiseData
 from judgekit.calibration.items import clustered_mean, clusters_of
 from judgekit.calibration.join import WHOLE_OUTPUT, join_labels
 from judgekit.calibration.maps import fit_maps
@@ -53,6 +48,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.calibration.agreement import (
+        Classification,
         Confusion,
         Leniency,
         PassFail,
@@ -60,7 +56,6 @@ if TYPE_CHECKING:
         Steadiness,
     )
     from judgekit.calibration.breakdown import Disagreement, Grouping, LabelSuggestion, Segment
-    from judgekit.calibration.classification import Classification
     from judgekit.calibration.confidence import Recalibration, Trust
     from judgekit.calibration.correction import CorrectedFigure, LabelBudget
     from judgekit.calibration.inputs import PairJudgment
@@ -405,8 +400,7 @@ def calibrate(
     data = _judge_answers(judgments, own, known)
     if isinstance(data, PairwiseData):
         return _report(data, join_pairs(data, placed, limits), limits)
-    if own is not None:
-        data.rubric = own
+    data.rubric = own or data.rubric
     return _report(data, join_labels(data, placed, limits), limits)
 
 
@@ -450,9 +444,7 @@ def _listed(argument: object, kind: type | UnionType, what: str, wanted: str) ->
 
 
 def _report(
-    data: PointwiseData | PairwiseData,
-    material: CalibrationData,
-    options: CalibrationOptions,
+    data: PointwiseData | PairwiseData, material: CalibrationData, options: CalibrationOptions
 ) -> CalibrationReport:
     whole, pairs = material.whole, material.pairs
     criteria = {

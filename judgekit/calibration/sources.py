@@ -154,8 +154,7 @@ def preferred_output(choice: PreferenceSlot, order: str) -> Winner:
 def _place(one: JudgmentRecord) -> OutputKey:
     if one.case_id is None:
         raise InputError(
-            "a judgment does not name its case",
-            hint="give verdicts, or judgments with a `case_id`",
+            "a judgment does not name its case", hint="give verdicts, or judgments with a `case_id`"
         )
     # A comparison has two variants, which become its key later.
     variant = None if isinstance(one, Comparison) else one.variant
@@ -464,7 +463,7 @@ async def _compared(
         async for parsed in comparer.observe(case, a, b, rubric, known=unrecorded)
         for one in parsed
     ]
-    comparison = comparer.conclude(case, a, b, comparer.blind_pair(a, b), rubric, answers)
+    comparison = comparer.conclude(case, comparer.blind_pair(a, b), rubric, answers)
     # Pairs recorded in one order are decided by it, because the other cannot be obtained any more.
     is_one_sided = len({order for order, _, _ in questions}) == 1
     return _decided_by_one_order(comparison) if is_one_sided else comparison

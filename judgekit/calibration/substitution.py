@@ -195,7 +195,6 @@ class HumanCeiling:
             is closer. For categories equal to `gap`.
         mean_pearson: Mean correlation of annotators and judge, among annotators with 30 items or
             more; the interval treats annotators as a sample.
-        measurement: The level of measurement of the scale.
     """
 
     n_annotators: int
@@ -224,7 +223,7 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
     """Agreement among annotators, and of the judge with the same annotators."""
     names = annotators_of(aligned.items)
     rows = [[item.ratings.get(name) for name in names] for item in aligned.items]
-    votes = [[aligned.votes(item).get(name) for name in names] for item in aligned.items]
+    votes = [[own.get(name) for name in names] for own in map(aligned.votes, aligned.items)]
     clusters = clusters_of(aligned.items)
     doubly = [row for row in rows if sum(r is not None for r in row) >= _PAIR]
     exact = _gap(aligned, "exact", level)
@@ -314,12 +313,15 @@ def _gap(aligned: AlignedItems, metric: CeilingMetric, level: float) -> Estimate
 
 def _annotator(aligned: AlignedItems, name: str, level: float) -> Annotator:
     """One annotator as if there were no other."""
-    items = (
-        replace(item, ratings={name: item.ratings[name]})
-        for item in aligned.items
-        if name in item.ratings
-    )
-    own = replace(aligned, items=tuple(items))
+    own = aligned
+    # Items with the labels of one annotator only have everything that was computed of them.
+    if any(item.ratings.keys() != {name} for item in aligned.items):
+        items = (
+            replace(item, ratings={name: item.ratings[name]})
+            for item in aligned.items
+            if name in item.ratings
+        )
+        own = replace(aligned, items=tuple(items))
     n = len(own.both)
     return Annotator(
         name=name,

@@ -193,9 +193,9 @@ def _run(
 ) -> int:
     judge = bench.judge
     if not options.quiet and not options.as_json:
-        calls = numbers.format_count(plan.n_calls, "call")
-        model = message.printable(plan.model)
-        console.note(f"{calls} to {model}, {plan.n_owned:,} replies already cached")
+        calls = numbers.format_count(plan.calls.n_calls, "call")
+        model = message.printable(plan.calls.model)
+        console.note(f"{calls} to {model}, {plan.calls.n_owned:,} replies already cached")
     again = how_to_continue(judge)
     audit, session = run_probes(
         partial(run_audit, bench, material, plan),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import ExitStack, aclosing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -66,7 +66,6 @@ from judgekit.evaluation import (
 from judgekit.exports import is_skill_file, write_analyses, write_comparisons
 from judgekit.report import (
     check_comparison_file,
-    comparison_data,
     comparison_document,
     comparison_lines,
     comparison_writer,
@@ -434,7 +433,7 @@ def _show(
 ) -> None:
     info = job.info
     document = comparison_document(summary)
-    document = replace(document, data=lambda: {"id": info.id, **comparison_data(summary)})
+    document = replace(document, data=lambda: {"id": info.id, **asdict(summary)})
     if labelled is not None:
         document = with_human_labels(document, labelled, summary.a, summary.b)
     show_document(document, options, job.files)

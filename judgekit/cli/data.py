@@ -61,18 +61,17 @@ def data_list_command(options: DataOptions) -> None:
         return {"folder": str(place), "sets": listed}
 
     rows = [
-        (
-            one.name,
-            one.what,
-            one.licence,
-            format_file_size(one.n_bytes),
-            "yes" if here[one.name] else "no",
-        )
+        {
+            "set": one.name,
+            "what": one.what,
+            "licence": one.licence,
+            "size": format_file_size(one.n_bytes),
+            "here": "yes" if here[one.name] else "no",
+        }
         for one in sets
     ]
-    heads = ("set", "what", "licence", "size", "here")
     count = numbers.format_count(len(sets), "data set")
-    document = listing_document("Data sets", count, listing_table(heads, rows), data=data)
+    document = listing_document("Data sets", count, listing_table(rows), data=data)
     show_document(document, options)
     if not options.as_json:
         console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
@@ -130,7 +129,7 @@ def data_get_command(options: _DownloadOptions, *, name: str) -> None:
         f"Data set {chosen.name}",
         f"{n_fetched} fetched and verified, {n_present} already there",
         listing_table(
-            ("file", "rows"), [(str(path), str(n)) for path, n in (got.joined | got.own).items()]
+            {"file": str(path), "rows": str(n)} for path, n in (got.joined | got.own).items()
         ),
         data=lambda: {**_facts(chosen), **done},
     )

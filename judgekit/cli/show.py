@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -35,7 +35,6 @@ from judgekit.report import (
     answers_table,
     case_document,
     cases_table,
-    comparison_data,
     comparison_document,
     comparison_setup,
     comparisons_table,
@@ -248,7 +247,7 @@ def _show_comparisons(
     document = replace(
         document,
         blocks=(*document.blocks, comparison_setup(info)),
-        data=lambda: {"comparison": info.to_json(), "summary": comparison_data(summary)},
+        data=lambda: {"comparison": info.to_json(), "summary": asdict(summary)},
     )
     show_document(document, options.model_copy(update={"verbose": True}))
 

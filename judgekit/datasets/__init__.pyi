@@ -29,16 +29,14 @@ from .loading import (
 )
 from .outputs import (
     RecordedOutput as RecordedOutput,
-    has_own_lines as has_own_lines,
     iter_case_outputs as iter_case_outputs,
     iter_output_rows as iter_output_rows,
     read_output as read_output,
-    read_output_row as read_output_row,
+    valid_output as valid_output,
 )
 from .sources import (
     CaseSelection as CaseSelection,
     SelectionCount as SelectionCount,
-    choose_cases as choose_cases,
     discover_datasets as discover_datasets,
     discover_suites as discover_suites,
     draw_sample as draw_sample,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, Self, cast, get_args
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -148,7 +148,13 @@ class CallSettings(Record):
         try:
             return cls.model_validate(settings)
         except ValidationError as error:
-            raise _settings_error(cls, error) from error
+            from judgekit.formats import validation_faults  # noqa: PLC0415 - only for a fault
+
+            fault = validation_faults(error, cls, cast("JsonObject", settings))[0]
+            message = fault.message
+            if len(fault.where) > 1:  # only `parameters` has parts
+                message = f"the parameter {fault.where[1]} cannot be sent as JSON: {message}"
+            raise SettingsError(message, hint=fault.remedy) from error
 
     def overrides(self) -> dict[str, object]:
         """The settings without their defaults, by name; a null that was set is one of them."""
@@ -287,26 +293,3 @@ def choices_of(field: FieldInfo) -> tuple[str, ...]:
     present = [member for member in members if member is not type(None)]
     words = get_args(present[0]) if type(None) in members and len(present) == 1 else members
     return words if words and all(isinstance(word, str) for word in words) else ()
-
-
-def _settings_error(settings: type[CallSettings], error: ValidationError) -> SettingsError:
-    """The first problem, in the words of someone who calls `Judge(...)`."""
-    problem = error.errors(include_url=False)[0]
-    place, value, limits = problem["loc"], problem["input"], problem.get("ctx", {})
-    if not place:  # several settings contradict each other
-        return SettingsError(problem["msg"].removeprefix("Value error, "))
-    if place[0] == "parameters" and len(place) > 1:
-        return SettingsError(f"the parameter {place[1]} cannot be sent as JSON")
-    problem_text = f"{place[0]} is {value!r}"
-    if words := choices_of(settings.model_fields[str(place[0])]):
-        return SettingsError(problem_text, hint=f"use {' or '.join(words)}")
-    for bound, words_of_bound in _BOUNDS.items():
-        if bound in limits:
-            return SettingsError(
-                f"{problem_text}; it must be {words_of_bound.format(limits[bound])}"
-            )
-    message = problem["msg"]
-    return SettingsError(f"{problem_text}: {message[:1].lower()}{message[1:]}")
-
-
-_BOUNDS = {"ge": "{:g} or more", "gt": "greater than {:g}", "le": "{:g} or less"}

@@ -33,17 +33,13 @@ from judgekit.formats import (
     read_whole_document,
     suffix_of,
     suggest_name,
-    threshold_fault,
-    valid_scales,
     validation_faults,
 )
-from judgekit.records import Calibration, Case, Dataset, Rubric, Scale
+from judgekit.records import Calibration, Case, Dataset, Rubric
 from judgekit.resources import shipped_file, shipped_scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    from judgekit.formats import KeyPath
 
 
 def load_dataset(
@@ -89,14 +85,19 @@ def load_dataset(
         document = read_whole_document(path)
     dataset = _read_dataset(path, document, columns, unique=unique)
     if not dataset.cases and not allow_empty:
-        raise no_cases_error(path)
+        raise _no_cases(path)
     return dataset
 
 
 def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) -> Iterator[Case]:
     """The cases of a file of rows, one in memory at a time; only their ids are kept."""
-    path = as_path(path)
-    return _cases(iter_rows(path), path, columns, unique=True)
+    path, is_empty = as_path(path), True
+    for case in _cases(iter_rows(path), path, columns, unique=True):
+        yield case
+        is_empty = False
+    # Only the end of a stream shows that it was empty.
+    if is_empty:
+        raise _no_cases(path)
 
 
 def dataset_name(path: Path) -> str:
@@ -104,8 +105,7 @@ def dataset_name(path: Path) -> str:
     return path.name.removesuffix(suffix_of(path)) or path.name
 
 
-def no_cases_error(path: Path) -> DatasetError:
-    """The error of a dataset without cases."""
+def _no_cases(path: Path) -> DatasetError:
     hint = "a result over no cases says nothing; add a case"
     return DatasetError("holds no cases", path=path, hint=hint)
 
@@ -124,11 +124,7 @@ def load_rubric(source: Path | str) -> Rubric:
             with file, line, field and remedy.
         UnknownNameError: When no shipped rubric is called so; lists the near ones.
     """
-    path = rubric_path(source)
-    try:
-        document = read_document(path)
-    except DatasetError as error:
-        raise RubricError(error.message, hint=error.hint) from error
+    document = _own_document(rubric_path(source), RubricError)
     rubric = check_rubric(document)
     if isinstance(rubric, list):
         raise RubricError(_all(rubric, document))
@@ -156,18 +152,20 @@ def shipped_rubrics() -> tuple[str, ...]:
 
 def load_suite(path: Path | str) -> Suite:
     """The suite in a YAML or JSON file."""
-    document = _settings_document(path)
+    document = _own_document(path)
     suite = check_suite(document)
     if isinstance(suite, list):
         raise SettingsError(_all(suite, document))
     return suite
 
 
-def _settings_document(path: Path | str) -> ParsedDocument:
+def _own_document(
+    path: Path | str, kind: type[RubricError | SettingsError] = SettingsError
+) -> ParsedDocument:
     try:
         return read_document(path)
     except DatasetError as error:
-        raise SettingsError(error.message, hint=error.hint) from error
+        raise kind(error.message, hint=error.hint) from error
 
 
 def _read_dataset(
@@ -191,7 +189,7 @@ def _cases(
     rows: Iterable[FileRow], path: Path, columns: Mapping[str, str] | None, *, unique: bool
 ) -> Iterator[Case]:
     lines: dict[str, int] = {}
-    for row in map_columns(rows, columns, path) if columns else rows:
+    for row in raise_damaged(map_columns(rows, columns, path)) if columns else rows:
         case = read_case(row.fields, is_table=row.is_table, is_repaired=row.is_repaired)
         if isinstance(case, list):
             raise _first_error(case, path, row.line)
@@ -215,16 +213,11 @@ def _all(faults: list[FieldFault], document: ParsedDocument) -> str:
 
 
 _RUBRIC_SYNONYMS = {
-    "threshold": "pass_threshold",
-    "passingThreshold": "pass_threshold",
-    "passing_threshold": "pass_threshold",
-    "scoringGuide": "scoring_guide",
-    "guide": "scoring_guide",
-    "prompt": "question",
-    "dimensions": "criteria",
-    "label": "name",
+    "threshold": "pass_threshold", "passingThreshold": "pass_threshold",
+    "passing_threshold": "pass_threshold", "scoringGuide": "scoring_guide",
+    "guide": "scoring_guide", "prompt": "question", "dimensions": "criteria", "label": "name",
     "score": "value",
-}
+}  # fmt: skip
 
 _SUITE_SYNONYMS = {"judges": "judge", "targets": "variants", "checks": "assertions"}
 
@@ -237,12 +230,9 @@ def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
-    # Scales by a wrong name and thresholds off [0, 1] are named first, in the rubric's own terms.
-    faults = _scale_faults(value)
-    # pydantic would report the same fields again, in its own terms.
-    rest = _without(value, {fault.where for fault in faults})
+    fields, faults = _with_known_scales(value)
     try:
-        rubric = Rubric.model_validate(rest)
+        rubric = Rubric.model_validate(fields)
     except ValidationError as error:
         return faults + validation_faults(error, Rubric, value, synonyms=_RUBRIC_SYNONYMS)
     return faults or rubric
@@ -294,50 +284,22 @@ def _not_a_mapping(value: JsonValue, what: str, names: str) -> FieldFault:
     return FieldFault((), f"{what} is a mapping of fields, not {kind}", f"write {names}")
 
 
-def _criteria(rubric: Fields) -> Iterator[tuple[int, Fields]]:
-    criteria = rubric.get("criteria")
-    for index, criterion in enumerate(criteria if isinstance(criteria, list) else ()):
-        if isinstance(criterion, dict):
-            yield index, criterion
-
-
-def _scale_faults(rubric: Fields) -> list[FieldFault]:
-    """Scales with a wrong name, and thresholds on another scale than [0, 1]."""
-    names: list[FieldFault] = []
-    thresholds: list[FieldFault] = []
-    scales: list[Scale] = []
-    for index, criterion in _criteria(rubric):
-        place = ("criteria", index)
-        scale: object = criterion.get("scale")
-        if isinstance(scale, str):
-            try:
-                scale = shipped_scale(scale)
-            except UnknownNameError as error:
-                names.append(FieldFault((*place, "scale"), error.message, error.hint))
-        # A bare list of levels is the short form of a scale. pydantic reports an invalid one.
-        own = [*valid_scales([{"levels": scale} if isinstance(scale, list) else scale])]
-        scales += own
-        # A threshold of 70 or 3.5 was meant on a scale; pydantic would only call it too large.
-        if fault := threshold_fault((*place, "pass_value"), criterion.get("pass_value"), own):
-            thresholds.append(fault)
-    if fault := threshold_fault(("pass_threshold",), rubric.get("pass_threshold"), scales):
-        thresholds.insert(0, fault)
-    return names + thresholds
-
-
-def _without(rubric: Fields, faulty: set[KeyPath]) -> Fields:
-    """The rubric without its faulty fields, so that its other faults are found."""
-    rest = {name: item for name, item in rubric.items() if (name,) not in faulty}
+def _with_known_scales(rubric: Fields) -> tuple[Fields, list[FieldFault]]:
     listed = rubric.get("criteria")
-    if not faulty or not isinstance(listed, list):
-        return rest
-    criteria = [*listed]
-    for index, criterion in _criteria(rubric):
-        place = ("criteria", index)
-        fields = {name: item for name, item in criterion.items() if (*place, name) not in faulty}
-        # A criterion may not lack its scale, so a valid one stands for it.
-        criteria[index] = {"scale": "unit", **fields} if "scale" in criterion else fields
-    return {**rest, "criteria": criteria}
+    if not isinstance(listed, list):
+        return rubric, []
+    criteria, faults = [*listed], []
+    for index, criterion in enumerate(listed):
+        name = criterion.get("scale") if isinstance(criterion, dict) else None
+        if isinstance(criterion, dict) and isinstance(name, str):
+            try:
+                shipped_scale(name)
+            except UnknownNameError as error:
+                where = ("criteria", index, "scale")
+                faults.append(FieldFault(where, error.message, error.hint))
+                # A valid scale stands for it, so that the other faults are found.
+                criteria[index] = {**criterion, "scale": "unit"}
+    return {**rubric, "criteria": criteria}, faults
 
 
 def _with_cases(suite: Fields) -> tuple[dict[str, object], list[FieldFault]]:
@@ -367,9 +329,9 @@ _METADATA = "metadata."
 
 
 def map_columns(
-    rows: Iterable[FileRow], columns: Mapping[str, str], path: Path
-) -> Iterator[FileRow]:
-    """The rows under the names of a case's fields."""
+    rows: Iterable[FileRow | DatasetError], columns: Mapping[str, str], path: Path
+) -> Iterator[FileRow | DatasetError]:
+    """The rows under the names of a case's fields; errors pass unchanged."""
     # A column that is neither mapped nor a field of a case goes into the metadata. A row without an
     # id is called `row-N`, N its place in the file from 1.
     _check(columns)
@@ -377,7 +339,10 @@ def map_columns(
     known: dict[str, None] = {}
     # Columns may be missing in single rows of JSONL, so a name is only unknown after all rows.
     for place, row in enumerate(rows, start=1):
-        if place == 1:
+        if isinstance(row, DatasetError):
+            yield row
+            continue
+        if not known:
             # A wrong name is reported as such, rather than as the field that is then missing.
             for name, field in columns.items():
                 if name not in row.fields and field in {"id", "input"}:
@@ -448,7 +413,7 @@ def load_calibration(path: Path | str) -> Calibration:
     Raises:
         SettingsError: When it cannot be read, or is no such file.
     """
-    document = _settings_document(path)
+    document = _own_document(path)
     try:
         return Calibration.model_validate(document.value)
     except ValidationError as error:
@@ -463,15 +428,10 @@ def load_calibration(path: Path | str) -> Calibration:
 def find_calibrations(path: Path | str) -> list[tuple[Path, Calibration]]:
     """The calibrations of a file, or of all files in a folder."""
     place = as_path(path)
-    if not (folder_exists(place) or file_exists(place)):
-        raise SettingsError(
-            f"there is no calibration {place}",
-            hint="make it: judgekit calibrate LABELS --write-map",
-        )
     files = sorted(place.glob("*.json")) if folder_exists(place) else [place]
-    if not files:
+    if not files or not (folder_exists(place) or file_exists(place)):
         raise SettingsError(
-            f"the folder {place} holds no calibration maps",
-            hint="make them: judgekit calibrate LABELS --write-map",
+            f"there is no calibration {place}" if files else f"{place} holds no calibration maps",
+            hint="write one: judgekit calibrate LABELS --write-map",
         )
     return [(file, load_calibration(file)) for file in files]

@@ -39,34 +39,26 @@ def read_messages(value: JsonValue, *, role: str) -> list[RawEvent]:
     return named_results(events)
 
 
-def named_results(events: Sequence[RawEvent]) -> list[RawEvent]:
+def named_results(events: list[RawEvent]) -> list[RawEvent]:
     """The events, with every nameless tool result named after the call it answers."""
-    names: dict[object, JsonValue] = {
-        event["id"]: event.get("name")
-        for event in events
-        if event["type"] == "tool_call" and isinstance(event.get("id"), str)
-    }
-    return [
-        {"type": event["type"], "name": names[event["id"]], **event}
-        # The id of a result may be of any type, also one that is not hashable.
-        if event["type"] == "tool_result"
-        and "name" not in event
-        and isinstance(event.get("id"), str)
-        and event["id"] in names
-        else event
-        for event in events
-    ]
+    # An id may be of any type, also one that is not hashable.
+    identified = [event for event in events if isinstance(event.get("id"), str)]
+    names = {event["id"]: event.get("name") for event in identified if event["type"] == "tool_call"}
+    for event in identified:
+        if event["type"] == "tool_result" and event["id"] in names:
+            event.setdefault("name", names[event["id"]])
+    return events
 
 
 def final_text(events: Iterable[RawEvent]) -> str | None:
     """The last text of the assistant."""
-    found = None
-    for event in events:
-        content = event.get("content")
-        is_answer = event["type"] == "message" and event.get("role") == _CALL_ROLE
-        if is_answer and isinstance(content, str) and content.strip():
-            found = content
-    return found
+    answers = [
+        event.get("content")
+        for event in events
+        if event["type"] == "message" and event.get("role") == _CALL_ROLE
+    ]
+    texts = (text for text in reversed(answers) if isinstance(text, str) and text.strip())
+    return next(texts, None)
 
 
 def decode_value(value: JsonValue) -> JsonValue:

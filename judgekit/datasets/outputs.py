@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from judgekit.formats import (
     document_rows,
     is_promptfoo_results,
     is_quality_record,
+    is_read_whole,
     raise_damaged,
     read_cells,
     read_whole_document,
@@ -40,20 +40,11 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 
-OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "id": "case_id",
-        "output": "text",
-        "response": "text",
-        "answer": "text",
-        "completion": "text",
-        "prompt": "input",
-        "question": "input",
-        "expected": "reference",
-        "expected_output": "reference",
-        "reference_answer": "reference",
-    }
-)
+OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType({
+    "id": "case_id", "output": "text", "response": "text", "answer": "text", "completion": "text",
+    "prompt": "input", "question": "input", "expected": "reference",
+    "expected_output": "reference", "reference_answer": "reference",
+})  # fmt: skip
 """Names other tools give to the columns of an outputs file, with judgekit's own.
 
 An alias whose own name is a column too is an unknown column and goes into the metadata. A
@@ -119,16 +110,19 @@ def iter_case_outputs(
         yield Case.model_validate({"id": case_id, "input": None, **fields}), answer.output
 
 
-def read_output(
-    fields: Mapping[str, JsonValue],
-    *,
-    is_table: bool = False,
-    is_repaired: bool = False,
-    folder: Path | None = None,
-) -> tuple[Output, Fields] | list[FieldFault]:
-    """The output of a row, and the columns of its case."""
-    found, faults = rename_fields(_from_artifact(fields), OUTPUT_ALIASES)
-    if is_table:
+def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
+    """The recorded output of a row of a file."""
+    answer = read_output(row, folder=folder)
+    if isinstance(answer, list):
+        fault = answer[0]
+        raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
+    return answer
+
+
+def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput | list[FieldFault]:
+    """The recorded output of a row, or its faults."""
+    found, faults = rename_fields(_from_artifact(row.fields), OUTPUT_ALIASES)
+    if row.is_table:
         had_text = "text" in found
         found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS)
         faults += cell_faults
@@ -137,7 +131,7 @@ def read_output(
             found["text"] = ""
     # An alias such as `output` may hold an object; a `text` that is one is a mistake.
     # Beside other data it stays, and is reported as invalid.
-    elif not ("text" in fields or "data" in found or isinstance(found.get("text"), str | None)):
+    elif not ("text" in row.fields or "data" in found or isinstance(found.get("text"), str | None)):
         found = {("data" if name == "text" else name): v for name, v in found.items()}
     if "trace" in found:
         from judgekit.datasets.traces import fill_from_trace  # noqa: PLC0415 - few outputs have one
@@ -146,12 +140,12 @@ def read_output(
     found, case_fields, odd = _sorted_out(as_texts(found, _TEXTS))
     if odd is not None:
         faults.append(odd)
-    if is_repaired and isinstance(found.get("metadata"), dict):
+    if row.is_repaired and isinstance(found.get("metadata"), dict):
         found["metadata"] = {**_mapping(found["metadata"]), TEXT_REPAIRED: True}
-    return faults or _validated(found, case_fields)
+    return faults or _validated(row.line, found, case_fields)
 
 
-def _validated(found: Fields, case_fields: Fields) -> tuple[Output, Fields] | list[FieldFault]:
+def _validated(line: int, found: Fields, case_fields: Fields) -> RecordedOutput | list[FieldFault]:
     faults = []
     if not str(found.get("case_id") or "").strip():
         remedy = "add a `case_id` (or `id`) that names the case it answers"
@@ -160,27 +154,14 @@ def _validated(found: Fields, case_fields: Fields) -> tuple[Output, Fields] | li
         output = Output.model_validate(found)
     except ValidationError as error:
         return faults + validation_faults(error, Output, found, synonyms=OUTPUT_ALIASES)
-    return faults or (output, case_fields)
-
-
-def read_output_row(
-    row: FileRow, *, folder: Path | None = None
-) -> RecordedOutput | list[FieldFault]:
-    """The recorded output of a row, or its faults."""
-    read = read_output(
-        row.fields, is_table=row.is_table, is_repaired=row.is_repaired, folder=folder
-    )
-    return read if isinstance(read, list) else RecordedOutput(row.line, *read)
+    return faults or RecordedOutput(line, output, case_fields)
 
 
 def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
     lines: dict[tuple[str | None, str | None], int] = {}
     others: set[str] = set()
     for row in iter_output_rows(path):
-        answer = read_output_row(row, folder=path.parent)
-        if isinstance(answer, list):
-            fault = answer[0]
-            raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
+        answer = valid_output(row, path, folder=path.parent)
         named = answer.output.variant
         # A file may hold several variants; one of them was asked for.
         if variant is not None and named not in {None, variant}:
@@ -275,7 +256,8 @@ def iter_output_rows(path: Path) -> Iterator[FileRow]:
 
 def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
     """The rows of a file of outputs; a row that cannot be read is yielded as its error."""
-    document = None if has_own_lines(path) else read_whole_document(path)
+    has_shape = suffix_of(path) in {*DOCUMENT_SUFFIXES, *LINE_SUFFIXES}
+    document = read_whole_document(path) if has_shape and is_read_whole(path) else None
     if document is None:
         yield from scan_rows(path)
         return
@@ -292,15 +274,3 @@ def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
         return
     for line, found in rows(document):
         yield FileRow(line, found)
-
-
-def has_own_lines(path: Path) -> bool:
-    """Whether each row of a file of outputs can be read without the others."""
-    suffix = suffix_of(path)
-    if suffix in DOCUMENT_SUFFIXES:
-        return False
-    if suffix not in LINE_SUFFIXES:
-        return True
-    # The first row is enough: a file does not mix formats.
-    first = next(islice(scan_rows(path), 1), None)
-    return not (isinstance(first, FileRow) and is_quality_record(first.fields))

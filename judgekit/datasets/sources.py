@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from judgekit.datasets.loading import (
-    dataset_name,
-    iter_cases,
-    load_dataset,
-    load_suite,
-    no_cases_error,
-)
+from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite
 from judgekit.datasets.suite import RunSettings, Suite
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
@@ -46,7 +40,7 @@ from judgekit.formats import (
 from judgekit.records import CaseSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from pydantic import JsonValue
 
@@ -69,19 +63,29 @@ class SelectionCount:
 
 @dataclass(slots=True)
 class CaseSelection:
-    """The active cases of a source that pass the filters, sampled and limited; in file order.
+    """The active cases of a source that pass every filter, then a sample, then the first of it.
 
     In memory are only the positions of a sample, no cases.
     """
 
     source: CaseSource
-    tags: frozenset[str] = frozenset()  # only cases with one of these; empty for all
-    ids: frozenset[str] = frozenset()
-    pattern: re.Pattern[str] | None = None  # must match the name; of a case without one, the id
+    tags: Collection[str] = ()  # only cases with one of these; empty for all
+    ids: Collection[str] = ()
+    name_pattern: str | None = None  # must match the name; of a case without one, the id
     sample: int | None = None  # the size of a random sample; None for all
     seed: int = 0
     limit: int | None = None  # only the first cases, after sampling
     _sampled: frozenset[int] | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for what, number in (("sample", self.sample), ("limit", self.limit)):
+            if number is not None and number < 1:
+                raise SettingsError(f"the {what} must be 1 or more, not {number}")
+        try:
+            re.compile(self.name_pattern or "")
+        except re.error as error:
+            message = f"{self.name_pattern!r} is not a regular expression: {error}"
+            raise SettingsError(message, hint="write \\ before a sign that means itself") from error
 
     @property
     def name(self) -> str:
@@ -130,12 +134,13 @@ class CaseSelection:
         )
 
     def _passing(self, cases: Iterable[Case]) -> Iterator[Case]:
-        unseen = set(self.ids)
+        ids, tags, unseen = frozenset(self.ids), frozenset(self.tags), set(self.ids)
+        pattern = re.compile(self.name_pattern or "")
         for case in cases:
             unseen.discard(case.id)
-            is_named = self.pattern is None or self.pattern.search(case.name or case.id)
-            has_tag = not self.tags or not self.tags.isdisjoint(case.tags)
-            is_wanted = is_named and has_tag and (not self.ids or case.id in self.ids)
+            is_named = pattern.search(case.name or case.id) is not None
+            has_tag = not tags or not tags.isdisjoint(case.tags)
+            is_wanted = is_named and has_tag and (not ids or case.id in ids)
             if case.status == "active" and is_wanted:
                 yield case
         if unseen:
@@ -160,31 +165,9 @@ def open_cases(
     path = as_path(source)
     if not is_read_whole(path):
         name = dataset_name(path)
-        return CaseSource(name, "1", lambda: _some(iter_cases(path, columns=columns), path))
+        return CaseSource(name, "1", lambda: iter_cases(path, columns=columns))
     dataset = load_dataset(path, columns=columns, unique=True)
     return CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
-
-
-def choose_cases(
-    source: CaseSource,
-    *,
-    tags: Iterable[str] = (),
-    ids: Iterable[str] = (),
-    name_pattern: str | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-    limit: int | None = None,
-) -> CaseSelection:
-    """Choose cases: active ones that pass every filter, then a sample, then the first of it."""
-    for what, number in (("sample", sample), ("limit", limit)):
-        if number is not None and number < 1:
-            raise SettingsError(f"the {what} must be 1 or more, not {number}")
-    try:
-        name = None if name_pattern is None else re.compile(name_pattern)
-    except re.error as error:
-        message = f"{name_pattern!r} is not a regular expression: {error}"
-        raise SettingsError(message, hint="write \\ before a sign that means itself") from error
-    return CaseSelection(source, frozenset(tags), frozenset(ids), name, sample, seed, limit)
 
 
 def draw_sample(items: Iterable[_T], size: int, seed: int) -> list[_T]:
@@ -201,25 +184,14 @@ def draw_sample(items: Iterable[_T], size: int, seed: int) -> list[_T]:
     return [item for _, item in sorted(reservoir, key=lambda pair: pair[0])]
 
 
-def _some(cases: Iterable[Case], path: Path) -> Iterator[Case]:
-    n_cases = 0
-    for case in cases:
-        n_cases += 1
-        yield case
-    # Only the end of a stream shows that it was empty.
-    if n_cases == 0:
-        raise no_cases_error(path)
-
-
 def suite_from_path(path: Path | str) -> Suite:
     """The suite of a path: a suite file, a skill's tests, or the cases of any other file."""
     path = as_path(path)
     document = read_whole_document(path)
     if document is not None:
-        shape = foreign_shape(document.value)
-        if shape is not None and shape.is_suite:
-            return foreign_suite(document)
-        if shape is None and document_kind(document.value) == "suite":
+        if (tests := foreign_suite(document)) is not None:
+            return tests
+        if foreign_shape(document.value) is None and document_kind(document.value) == "suite":
             return _with_its_tests(load_suite(path))
     dataset = load_dataset(path, unique=True)
     fields = {"name": dataset.name, "version": dataset.version, "cases": dataset.cases}
@@ -258,10 +230,7 @@ def _skill_tests(path: Path | None) -> Suite | None:
     """A skill's tests as a suite; None for any other file, and an invalid one, reported later."""
     try:
         document = None if path is None else read_whole_document(path)
-        shape = None if document is None else foreign_shape(document.value)
-        if document is None or shape is None or not shape.is_suite:
-            return None
-        return foreign_suite(document)
+        return None if document is None else foreign_suite(document)
     except DatasetError:
         return None
 
@@ -270,14 +239,17 @@ def _skill_tests(path: Path | None) -> Suite | None:
 _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh"}
 
 
-def foreign_suite(document: ParsedDocument) -> Suite:
-    """The suite of an `eval/tests.json`."""
-    from judgekit.formats import read_whole_skill_tests  # noqa: PLC0415 - only for a skill
+def foreign_suite(document: ParsedDocument) -> Suite | None:
+    """The suite of an `eval/tests.json`; None for any other file."""
+    shape = foreign_shape(document.value)
+    if shape is None or not shape.is_suite:
+        return None
+    from judgekit.formats import SkillTests, read_skill_tests  # noqa: PLC0415 - only for a skill
 
-    reading, head = read_whole_skill_tests(document)
-    dataset = reading.dataset()
-    if head is None:  # pragma: no cover - then there was an error
-        raise AssertionError
+    reading = read_skill_tests(document)
+    dataset, head = reading.dataset(), reading.head
+    if not isinstance(head, SkillTests):  # pragma: no cover - then there was an error
+        raise TypeError
     place, _ = attachments_of(document.path)
     fields: JsonObject = {
         "name": dataset.name,

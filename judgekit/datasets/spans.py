@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from judgekit.datasets.messages import RawEvent, decode_value, named_results, read_messages
 from judgekit.errors import DatasetError
 from judgekit.fingerprint import canonical_json
-from judgekit.records import Usage
+from judgekit.records import Usage, total_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -68,6 +69,25 @@ class Span:
         # calls.
         is_model = {"gen_ai.request.model", "llm.request.type"} & self.attributes.keys()
         return "chat" if is_model else ""
+
+    @property
+    def call_id(self) -> str | None:
+        """The id of the tool call that it runs."""
+        return self._named("gen_ai.tool.call.id")
+
+    @property
+    def tool(self) -> str:
+        """The tool that it runs."""
+        return self._named("gen_ai.tool.name") or self.name.removeprefix(f"{_TOOL} ")
+
+    @property
+    def owner(self) -> str:
+        """Whose work it is: an agent's, or its own."""
+        return self._named("gen_ai.agent.name") or self.name
+
+    def _named(self, attribute: str) -> str | None:
+        text = self.attributes.get(attribute)
+        return text if isinstance(text, str) and text.strip() else None
 
 
 def find_spans(value: JsonValue) -> list[JsonValue] | None:
@@ -180,36 +200,29 @@ def _time(fields: Mapping[str, JsonValue], which: str) -> int | None:
     return int(found * next(unit for limit, unit in _UNITS_NS if abs(found) >= limit))
 
 
-def _attributes(value: JsonValue) -> Attributes:
+def _attributes(value: JsonValue, depth: int = 0) -> Attributes:
     if isinstance(value, dict):
         return value
     pairs = value if isinstance(value, list) else []
     return {
-        str(pair["key"]): _any_value(pair.get("value"))
+        str(pair["key"]): _any_value(pair.get("value"), depth)
         for pair in pairs
         if isinstance(pair, dict) and "key" in pair
     }
 
 
-def _any_value(value: JsonValue, depth: int = 0) -> JsonValue:
+def _any_value(value: JsonValue, depth: int) -> JsonValue:
     """The plain value of OTLP's `AnyValue`, where whole numbers are written as texts."""
     if not isinstance(value, dict) or len(value) != 1 or depth > _MAX_NESTING:
         return value
     ((kind, content),) = value.items()
     if kind in {"intValue", "int_value"} and isinstance(content, str):
-        return (
-            int(content)
-            if content.lstrip("-").isdecimal() and len(content) < len("1" * 20)
-            else content
-        )
+        is_number = content.lstrip("-").isdecimal() and len(content) < _LONGEST_NS
+        return int(content) if is_number else content
     if kind in {"arrayValue", "array_value"}:
         return [_any_value(item, depth + 1) for item in _items(content, ("values",))]
     if kind in {"kvlistValue", "kvlist_value"}:
-        return {
-            str(pair["key"]): _any_value(pair.get("value"), depth + 1)
-            for pair in _items(content, ("values",))
-            if isinstance(pair, dict) and "key" in pair
-        }
+        return _attributes(_items(content, ("values",)), depth + 1)
     return content
 
 
@@ -253,20 +266,15 @@ _AT_THE_END = 1
 
 
 def span_events(spans: Sequence[Span]) -> list[RawEvent]:
-    """The events of a trace, oldest first."""
-    # Nothing is repeated that several spans contain: a message of a conversation that every model
-    # call repeats, a call in both the model's reply and the tool's span, and the messages of an
-    # agent whose model calls contain them.
+    """The events of a trace, oldest first; nothing is repeated that several spans contain."""
     return named_results(_Timeline(spans).events())
 
 
 def span_usage(spans: Sequence[Span]) -> Usage | None:
     """Tokens and money of the model calls."""
     # A span whose inner spans have usage of their own is not counted beside them.
-    all_names = _USAGE_NAMES.values()
-    counted = _innermost(
-        spans, lambda s: any(first_number(s.attributes, n) is not None for n in all_names)
-    )
+    names = [*chain.from_iterable(_USAGE_NAMES.values())]
+    counted = _innermost(spans, lambda span: first_number(span.attributes, names) is not None)
     if not counted:
         return None
     costs = [first_number(span.attributes, _COST_NAMES) for span in counted]
@@ -275,11 +283,10 @@ def span_usage(spans: Sequence[Span]) -> Usage | None:
 
 def span_duration_ms(spans: Iterable[Span]) -> float | None:
     """Time from the first span's start to the last one's end."""
-    times = [(s.start_ns, s.end_ns) for s in spans if s.start_ns is not None]
-    if not times:
-        return None
-    end = max(end if end is not None else start for start, end in times)
-    return (end - min(start for start, _ in times)) / 1e6
+    starts = [span.start_ns for span in spans if span.start_ns is not None]
+    # A span with a start has an end too.
+    ends = [span.end_ns for span in spans if span.start_ns is not None and span.end_ns is not None]
+    return (max(ends) - min(starts)) / 1e6 if starts else None
 
 
 # The messages of a span: those that were sent, history included, and those that came back.
@@ -291,8 +298,8 @@ class _ToolSpans:
 
     def __init__(self, spans: Sequence[Span]) -> None:
         tools = [span for span in spans if span.operation == _TOOL]
-        self.ids: set[JsonValue] = {call_id for span in tools if (call_id := _call_id(span))}
-        self.nameless = Counter(_tool_name(span) for span in tools if _call_id(span) is None)
+        self.ids: set[JsonValue] = {call_id for span in tools if (call_id := span.call_id)}
+        self.nameless = Counter(span.tool for span in tools if span.call_id is None)
         self.arguments: dict[JsonValue, JsonValue] = {}
         self.results: dict[JsonValue, JsonValue] = {}
         self.queued: defaultdict[str, deque[JsonValue]] = defaultdict(deque)
@@ -315,6 +322,8 @@ class _ToolSpans:
         return True
 
 
+# Repeated are a message of a conversation in every model call, a call in both the model's reply and
+# the tool's span, and the messages of an agent in its model calls.
 class _Timeline:
     """The events of all spans in order, without repetition."""
 
@@ -329,17 +338,9 @@ class _Timeline:
         self._has_times = all(span.start_ns is not None for span in spans)
 
     def events(self) -> list[RawEvent]:
-        messages = {
-            span.id: _messages(span)
-            for span in self._spans
-            if span.operation in MODEL_OPERATIONS | _AGENTS and span.operation not in _SILENT
-        }
-
-        def has_messages(span: Span) -> bool:
-            found = messages.get(span.id)
-            return found is not None and any(found)
-
-        holders = _innermost(self._spans, has_messages)
+        speaking = (MODEL_OPERATIONS | _AGENTS) - _SILENT
+        messages = {s.id: _messages(s) for s in self._spans if s.operation in speaking}
+        holders = _innermost(self._spans, lambda s: any(messages.get(s.id, ())))
         new = {span.id: self._new_messages(messages[span.id]) for span in holders}
         calls = {s.id for s in _innermost(self._spans, lambda s: s.operation in MODEL_OPERATIONS)}
         failed = {span.id for span in _innermost(self._spans, _is_failure)}
@@ -353,7 +354,7 @@ class _Timeline:
                 self._add(span, {"type": "model_call", **_finish(span)}, late=True)
             self._add_work(span)
             if span.id in failed and span.operation != _TOOL:
-                error: RawEvent = {"type": "error", "name": _owner(span), "content": span.error}
+                error: RawEvent = {"type": "error", "name": span.owner, "content": span.error}
                 self._add(span, error, late=True)
         # Without times the order of the file is the best there is.
         if not self._has_times:
@@ -387,15 +388,15 @@ class _Timeline:
             # An agent inside another is not counted beside the outer one.
             is_inner = span.id in self._inner_agents
             event: RawEvent = {"type": "agent:end" if is_inner else "agent:complete"}
-            event["name"] = _owner(span)
+            event["name"] = span.owner
             if not is_inner and span.start_ns is not None and span.end_ns is not None:
                 event["durationMs"] = (span.end_ns - span.start_ns) / 1e6
             self._add(span, event, late=True, rank=_AT_THE_END)
         elif operation and operation not in MODEL_OPERATIONS | _SILENT:
-            self._add(span, {"type": operation, "name": _owner(span)})
+            self._add(span, {"type": operation, "name": span.owner})
 
     def _tool_events(self, span: Span) -> tuple[RawEvent, RawEvent]:
-        name, call_id, attributes = _tool_name(span), _call_id(span), span.attributes
+        name, call_id, attributes = span.tool, span.call_id, span.attributes
         call: RawEvent = {"type": "tool_call", "name": name}
         result: RawEvent = {"type": "tool_result", "name": name}
         arguments = decode_value(attributes.get("gen_ai.tool.call.arguments"))
@@ -502,21 +503,6 @@ def _identity(event: RawEvent) -> str:
     return canonical_json({k: v for k, v in event.items() if k != "finish_reason"})
 
 
-def _call_id(span: Span) -> str | None:
-    found = span.attributes.get("gen_ai.tool.call.id")
-    return found if isinstance(found, str) and found else None
-
-
-def _tool_name(span: Span) -> str:
-    found = span.attributes.get("gen_ai.tool.name")
-    return found if isinstance(found, str) and found else span.name.removeprefix(f"{_TOOL} ")
-
-
-def _owner(span: Span) -> str:
-    found = span.attributes.get("gen_ai.agent.name")
-    return found if isinstance(found, str) and found.strip() else span.name
-
-
 def total_usage(
     fields: Mapping[str, Sequence[str]], calls: Sequence[JsonValue], costs: Sequence[float | None]
 ) -> Usage:
@@ -527,9 +513,7 @@ def total_usage(
         for name, numbers in counts.items()
         if any(number is not None for number in numbers)
     }
-    known = [cost for cost in costs if cost is not None]
-    # A sum over some of the calls would look like the whole cost.
-    return Usage(**totals, cost_usd=sum(known) if len(known) == len(costs) else None)
+    return Usage(**totals, cost_usd=total_cost(costs))
 
 
 def first_number(fields: JsonValue, names: Sequence[str]) -> float | None:

@@ -30,7 +30,7 @@ from judgekit.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pydantic import JsonValue
 
@@ -48,8 +48,9 @@ DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
 _KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 
 
-def _named_url(value: object) -> object:
-    return {"url": value} if isinstance(value, str) else value
+def _short(field: str) -> Callable[[object], object]:
+    """A text alone stands for a mapping with one field."""
+    return lambda value: {field: value} if isinstance(value, str) else value
 
 
 class PanelSettings(Record):
@@ -115,7 +116,7 @@ class VariantSettings(Record):
     python: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = None
     """A function as `module:name`, called with the case."""
 
-    http: Annotated[HttpTarget, BeforeValidator(_named_url)] | None = None
+    http: Annotated[HttpTarget, BeforeValidator(_short("url"))] | None = None
     """An endpoint that is sent the case and returns the output."""
 
     environment: dict[VariableName, str] = Field(default_factory=dict)
@@ -270,30 +271,23 @@ class SuiteGroup(Record):
 
     @model_validator(mode="after")
     def _names_each_once(self) -> Self:
-        ids = self.case_ids
-        if twice := sorted({name for name in ids if ids.count(name) > 1}):
-            raise ValueError(f"the group {self.name} names the case {', '.join(twice)} twice")
+        if twice := _twice(self.case_ids):
+            raise ValueError(f"the group {self.name} names the case {twice} twice")
         return self
 
 
 _SMALLEST_PANEL = 2
 
 
-def _named_model(value: object) -> object:
-    return {"model": value} if isinstance(value, str) else value
+def _short_items(field: str, *, may_be_one: bool = False) -> Callable[[object], object]:
+    """The same for each item of a list; where there may be one alone, the list may be left out."""
+    short = _short(field)
 
+    def whole(value: object) -> object:
+        items = [value] if may_be_one and isinstance(value, str | dict) else value
+        return [short(item) for item in items] if isinstance(items, list | tuple) else items
 
-def _panel(value: object) -> object:
-    """One judge may stand without the list, and a judge may be its model's name alone."""
-    if isinstance(value, str | dict):
-        return [_named_model(value)]
-    return [_named_model(item) for item in value] if isinstance(value, list) else value
-
-
-def _scorers(value: object) -> object:
-    if not isinstance(value, list | tuple):
-        return value
-    return [{"type": item} if isinstance(item, str) else item for item in value]
+    return whole
 
 
 class Suite(Record):
@@ -318,7 +312,9 @@ class Suite(Record):
     rubric: Name | None = None
     """A rubric file, or the name of a shipped rubric."""
 
-    judge: Annotated[tuple[SuiteJudge, ...], BeforeValidator(_panel)] = ()
+    judge: Annotated[
+        tuple[SuiteJudge, ...], BeforeValidator(_short_items("model", may_be_one=True))
+    ] = ()
     """One judge, or a list of them: a panel. Criteria of the rubric that name a judge are graded
     by it alone, all others by the judges without a `name`."""
 
@@ -331,7 +327,7 @@ class Suite(Record):
     assertions: tuple[JsonObject, ...] = ()
     """Deterministic checks of every output, each with a `type`."""
 
-    scorers: Annotated[tuple[JsonObject, ...], BeforeValidator(_scorers)] = ()
+    scorers: Annotated[tuple[JsonObject, ...], BeforeValidator(_short_items("type"))] = ()
     """Measures of every output, each its name or a mapping with its `type` and parameters; with a
     `name` where two are of one type, and a `weight` in the overall score."""
 

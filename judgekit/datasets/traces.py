@@ -21,7 +21,9 @@ from judgekit.datasets.spans import (
 )
 from judgekit.errors import DatasetError
 from judgekit.formats import (
+    AttachmentError,
     FieldFault,
+    FolderAttachments,
     as_path,
     parse_strict_json,
     read_text,
@@ -174,17 +176,11 @@ def _is_native(value: JsonValue) -> bool:
 def _inside(name: str, folder: Path | None) -> Path:
     if folder is None:
         raise DatasetError("a trace cannot be a path here", hint="give its events")
-    root = folder.resolve()
     try:
-        path = (root / name).resolve()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise DatasetError(f"the trace {name[:80]!r} is no path: {error}") from error
-    # An outputs file may come from anyone, and must not make judgekit read other files.
-    if not path.is_relative_to(root):
-        raise DatasetError(
-            f"the trace {name!r} is outside of {root}", hint="put it beside the outputs file"
-        )
-    return path
+        # An outputs file may come from anyone, and must not make judgekit read other files.
+        return FolderAttachments(folder).locate(name)
+    except AttachmentError as error:
+        raise DatasetError(str(error), hint="put the trace beside the outputs file") from error
 
 
 def _values(text: str, path: Path) -> Iterator[JsonValue]:

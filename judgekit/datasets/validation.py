@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from judgekit.datasets.labels import label_from_row
 from judgekit.datasets.loading import (
@@ -17,7 +17,7 @@ from judgekit.datasets.loading import (
     read_dataset_header,
     rubric_path,
 )
-from judgekit.datasets.outputs import read_output_row, scan_output_rows
+from judgekit.datasets.outputs import read_output, scan_output_rows
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DUPLICATE_ID,
@@ -52,10 +52,11 @@ from judgekit.formats import (
 from judgekit.records import Case, Count, Dataset, Label, Name, Record, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from judgekit.datasets.suite import Suite
+    from judgekit.formats import Severity
 
 
 def validate_dataset(dataset: Dataset) -> list[Problem]:
@@ -104,7 +105,7 @@ def _file_problems(check: RowCheck) -> list[Problem]:
     """The problems of a file, whose cases are then in the check."""
     path = check.path
     try:
-        document = read_whole_document(path) if _is_whole(path) else None
+        document = read_whole_document(path) if is_read_whole(path) else None
         if document is not None:
             return _document_problems(document, check)
     except DatasetError as error:
@@ -127,14 +128,6 @@ def _damaged_rows(path: Path) -> list[Problem]:
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether a file is read whole; rows are checked one by one even if the first is damaged."""
-    try:
-        return is_read_whole(path)
-    except DatasetError:
-        return not is_row_file(path)
-
-
 def _id_problems(cases: Iterable[Case]) -> Iterator[Problem]:
     exact: set[str] = set()
     folded: dict[str, str] = {}
@@ -154,26 +147,30 @@ def _warning(case: Case, message: str, remedy: str) -> Problem:
     return Problem(severity="warning", message=message, case_id=case.id, remedy=remedy)
 
 
-def _row_problems(check: RowCheck) -> list[Problem]:
+def _row_problems(
+    check: RowCheck, rows: Iterable[FileRow | DatasetError] | None = None
+) -> list[Problem]:
     """The problems of a file of rows; cases are looked at as a dataset too."""
     try:
-        check.take(scan_output_rows(check.path))
-    except DatasetError as error:
+        check.take(scan_output_rows(check.path) if rows is None else rows)
+    except (DatasetError, SettingsError) as error:
         # The rest of the file is unread, so nothing may be compared with the ids found so far.
         check.cases.clear()
         return [*check.problems, problem_from_error(error)]
-    return [*check.problems, *_weak_cases(check)]
+    return [*check.problems, *_weak_rows(check)]
 
 
-def _weak_cases(check: RowCheck) -> list[Problem]:
-    if not check.cases:
-        return []
-    found = validate_dataset(Dataset(name=check.path.name, cases=tuple(check.cases)))
+def _weak_rows(check: RowCheck) -> list[Problem]:
+    return _weak_cases(check.cases, check.path, lambda case_id: check.lines.get((case_id,)))
+
+
+def _weak_cases(
+    cases: Sequence[Case], path: Path, line_of: Callable[[str | None], int | None]
+) -> list[Problem]:
+    """What should be improved in valid cases, each with its place."""
+    found = validate_dataset(Dataset(name="cases", cases=tuple(cases))) if cases else []
     return [
-        problem.model_copy(
-            update={"path": str(check.path), "line": check.lines.get((problem.case_id,))}
-        )
-        for problem in found
+        one.model_copy(update={"path": str(path), "line": line_of(one.case_id)}) for one in found
     ]
 
 
@@ -198,7 +195,7 @@ def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Proble
     problems = _placed(header, document) if isinstance(header, list) else []
     check.kind = kind
     check.take(document_rows(document))
-    return [*problems, *check.problems, *_weak_cases(check)]
+    return [*problems, *check.problems, *_weak_rows(check)]
 
 
 def _foreign_problems(shape: Format, document: ParsedDocument, check: RowCheck) -> list[Problem]:
@@ -210,24 +207,23 @@ def _foreign_problems(shape: Format, document: ParsedDocument, check: RowCheck) 
     reading = shape.read(document)
     if shape.has_cases and not reading.cases and not reading.errors:
         reading.add((), "the file holds no cases", "a result over no cases says nothing; add one")
-    problems = list(reading.problems)
     check.cases += reading.cases
-    if reading.cases:
-        weak = validate_dataset(Dataset(name="cases", cases=tuple(reading.cases)))
-        # Other tools' cases have rubrics and assertions of their own, and need no reference, so the
-        # problem of the dataset as a whole is left out.
-        for problem in weak:
-            if problem.case_id is not None:
-                line = document.line_of(*reading.places.get(problem.case_id, ()))
-                place = {"path": str(document.path), "line": line}
-                problems.append(problem.model_copy(update=place))
+    weak = _weak_cases(
+        reading.cases,
+        document.path,
+        lambda case_id: document.line_of(*reading.places.get(case_id or "", ())),
+    )
+    # Other tools' cases have rubrics and assertions of their own, and need no reference, so the
+    # problem of the dataset as a whole is left out.
+    problems = [*reading.problems, *(one for one in weak if one.case_id is not None)]
     return sorted(problems, key=lambda problem: problem.line or 0)
 
 
-def _placed(faults: list[FieldFault], document: ParsedDocument) -> list[Problem]:
-    return [
-        problem_from_fault(fault, document.path, document.line_of(*fault.where)) for fault in faults
-    ]
+def _placed(
+    faults: list[FieldFault], document: ParsedDocument, severity: Severity = "error"
+) -> list[Problem]:
+    path, line_of = document.path, document.line_of
+    return [problem_from_fault(f, path, line_of(*f.where), severity=severity) for f in faults]
 
 
 def _rubric_problems(document: ParsedDocument, *, is_used: bool = False) -> list[Problem]:
@@ -235,31 +231,19 @@ def _rubric_problems(document: ParsedDocument, *, is_used: bool = False) -> list
     rubric = check_rubric(document)
     if isinstance(rubric, list):
         return _placed(rubric, document)
-
-    def problem(
-        message: str, remedy: str, field: str, severity: Literal["error", "warning"] = "warning"
-    ) -> Problem:
-        return Problem(
-            severity=severity,
-            message=message,
-            path=str(document.path),
-            line=document.line_of(field),
-            remedy=remedy,
-        )
-
-    problems = []
+    faults: list[tuple[FieldFault, Severity]] = []
     if not rubric.active:
         message = "the rubric is inactive, so nothing is judged by it"
-        remedy = "set `active: true` to use it again"
-        problems.append(problem(message, remedy, "active", "error" if is_used else "warning"))
+        fault = FieldFault(("active",), message, "set `active: true` to use it again")
+        faults.append((fault, "error" if is_used else "warning"))
     weights = [criterion.weight for criterion in rubric.criteria]
     total = math.fsum(weights)
     # Shares that do not add up to 1; weights of 1 and more are plainly not shares.
     if not math.isclose(total, 1, abs_tol=1e-6) and max(weights) < 1:
         message = f"the weights add up to {total:g}, not 1; each counts as its share of that"
         remedy = "make them add up to 1, if they were meant as shares"
-        problems.append(problem(message, remedy, "criteria"))
-    return problems
+        faults.append((FieldFault(("criteria",), message, remedy), "warning"))
+    return [placed for fault, severity in faults for placed in _placed([fault], document, severity)]
 
 
 def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]:
@@ -267,17 +251,13 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
     case_ids: Collection[str] | None = None
     if suite.cases is not None:
         case_ids = {case.id for case in suite.cases}
-        for problem in validate_dataset(Dataset(name=suite.name, cases=suite.cases)):
-            line = document.line_of("cases")
-            yield problem.model_copy(update={"path": str(document.path), "line": line})
-    elif suite.dataset_path is not None and suite.columns:
-        mapped, case_ids = _mapped_cases(suite.dataset_path, suite)
-        yield from mapped
-    elif suite.dataset_path is not None:
+        yield from _weak_cases(suite.cases, document.path, lambda _: document.line_of("cases"))
+    elif (path := suite.dataset_path) is not None:
         # Rows that a suite names as its dataset are cases, even if they look like something else.
-        path = suite.dataset_path
-        check = RowCheck(path, "cases" if is_row_file(path) and not _is_whole(path) else None)
-        yield from _file_problems(check)
+        is_rows = is_row_file(path) and not is_read_whole(path)
+        check = RowCheck(path, "cases" if is_rows or suite.columns else None)
+        mapped = _row_problems(check, _mapped_rows(path, suite)) if suite.columns else None
+        yield from _file_problems(check) if mapped is None else mapped
         case_ids = {case.id for case in check.cases} or None
     yield from _suite_rubric_problems(suite.rubric_source, document)
     for variant in suite.variants:
@@ -293,33 +273,17 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
         )
 
 
-def _mapped_cases(path: Path, suite: Suite) -> tuple[list[Problem], Collection[str] | None]:
-    check = RowCheck(path, "cases")
-    try:
-        document = read_whole_document(path)
-        rows = scan_rows(path) if document is None else document_rows(document)
-        check.take(map_columns(_readable_rows(rows, check), suite.columns, path))
-    except (DatasetError, SettingsError) as error:
-        return [*check.problems, problem_from_error(error)], None
-    return [*check.problems, *_weak_cases(check)], {case.id for case in check.cases} or None
-
-
-def _readable_rows(rows: Iterable[FileRow | DatasetError], check: RowCheck) -> Iterator[FileRow]:
-    """The rows that can be read; the others are reported."""
-    for row in rows:
-        if isinstance(row, DatasetError):
-            check.problems.append(problem_from_error(row))
-        else:
-            yield row
+def _mapped_rows(path: Path, suite: Suite) -> Iterator[FileRow | DatasetError]:
+    document = read_whole_document(path)
+    rows = scan_rows(path) if document is None else document_rows(document)
+    yield from map_columns(rows, suite.columns, path)
 
 
 def _suite_rubric_problems(source: Path | str | None, document: ParsedDocument) -> list[Problem]:
+    if source is None:
+        return []
     try:
-        return (
-            []
-            if source is None
-            else _rubric_problems(read_document(rubric_path(source)), is_used=True)
-        )
+        return _rubric_problems(read_document(rubric_path(source)), is_used=True)
     except DatasetError as error:
         return [problem_from_error(error)]
     except UnknownNameError as error:
@@ -338,7 +302,9 @@ class _ReplyLine(Record):
     criterion: str | None = None  # None when all criteria were one question
     order: Literal["ab", "ba"] | None = None
     repeat: Count = 0  # the number of the call, from 0
+    attempt: Count = 0  # the number of the retry of an unreadable reply
     text: str | None = None
+    logprobs: JsonValue = None  # as `recorded:` writes them; read in a layer above
     finish_reason: str | None = None
     model: str | None = None
     usage: Usage | None = None
@@ -419,7 +385,7 @@ class RowCheck:
                 self.cases.append(case)
             return (case.id,)
         if self.kind == "outputs":
-            answer = read_output_row(row)
+            answer = read_output(row)
             if isinstance(answer, list):
                 return answer
             repeat = row.fields.get("repeat")  # of answers that `export` wrote
@@ -429,13 +395,12 @@ class RowCheck:
             return (found.case_id, found.variant, found.criterion, found.repeat, found.annotator)
         return found
 
-    def _add(
-        self, row: FileRow, fault: FieldFault, *, severity: Literal["error", "warning"] = "error"
-    ) -> None:
+    def _add(self, row: FileRow, fault: FieldFault, *, severity: Severity = "error") -> None:
         named = row.fields.get("id", row.fields.get("case_id"))
         case_id = str(named)[:80] if isinstance(named, str | int) else None
-        problem = problem_from_fault(fault, self.path, row.line, case_id=case_id)
-        self.problems.append(problem.model_copy(update={"severity": severity}))
+        self.problems.append(
+            problem_from_fault(fault, self.path, row.line, case_id=case_id, severity=severity)
+        )
 
 
 def _read_reply(row: FileRow) -> _RowKey | list[FieldFault]:
@@ -448,4 +413,4 @@ def _read_reply(row: FileRow) -> _RowKey | list[FieldFault]:
         line = _ReplyLine.model_validate(as_texts(fields, ("case_id", "variant")))
     except ValidationError as error:
         return validation_faults(error, _ReplyLine, fields)
-    return (line.case_id, line.variant, line.criterion, line.order, line.repeat)
+    return (line.case_id, line.variant, line.criterion, line.order, line.repeat, line.attempt)

@@ -195,6 +195,7 @@ from .suite_plan import (
 )
 from .summary import (
     RunSummary as RunSummary,
+    RunTally as RunTally,
     VariantDifference as VariantDifference,
     VariantFigures as VariantFigures,
     summarize_run as summarize_run,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import groupby, repeat
 from operator import itemgetter
@@ -33,7 +32,7 @@ from judgekit.records import (
 from judgekit.scoring import calibration_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.datasets import Gate, Suite
@@ -124,33 +123,19 @@ if TYPE_CHECKING:
 HUMAN_JUDGE = "human"
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteJudges:
-    """The judges of a suite."""
+class SuiteJudges(JudgePanel):
+    """The judges of a suite: models, assertions and a reviewer."""
 
-    panel: RunPanel
-    models: JudgePanel | None
-    # The suite's assertions, for the heuristic judge
-    assertions: tuple[JsonObject, ...]
-
-    @property
-    def max_concurrency(self) -> int:
-        """Calls in flight at most, of the judge that may have most."""
-        if self.models is None:
-            return 1
-        return max(judge.connection.max_concurrency for judge in self.models.judges)
+    def __init__(
+        self, judges: Sequence[Judge], panel: RunPanel, assertions: Sequence[JsonObject] = ()
+    ) -> None:
+        super().__init__(judges, panel)
+        self.assertions = assertions
 
     @property
     def connections(self) -> list[Connection]:
         """The connections of its models."""
-        models = () if self.models is None else self.models.judges
-        return [judge.connection for judge in models]
-
-    @property
-    def are_cached(self) -> bool:
-        """Whether every reply that a judge is paid for is on disk before it is used."""
-        models = () if self.models is None else self.models.judges
-        return all(judge.connection.cache is not None for judge in models)
+        return [judge.connection for judge in self.judges]
 
     @property
     def implied_rubric(self) -> Rubric | None:
@@ -160,11 +145,11 @@ class SuiteJudges:
     @property
     def asks_nobody(self) -> bool:
         """Whether assertions alone judge: no model and no reviewer."""
-        return self.models is None and HUMAN_JUDGE not in self.panel.judges
+        return not self.judges and HUMAN_JUDGE not in self.panel.judges
 
     def check(self, rubric: Rubric) -> None:
         """Refuse a rubric that one of the models cannot be asked about."""
-        for judge in () if self.models is None else self.models.judges:
+        for judge in self.judges:
             judge.grader.check(self.panel.rubric_of(judge.id, rubric))
 
     def by_rule(
@@ -196,33 +181,16 @@ class SuiteJudges:
     ) -> Iterator[tuple[PendingGrading, ...]]:
         """Grade outputs from the cache as far as that goes; one grading per model and output."""
         # A cascade asks a later judge only if the ones before it were unsure: one by one.
-        if self.models is None or self.panel.combine == "cascade":
+        if not self.judges or self.panel.combine == "cascade":
             yield from repeat((), len(answers))
             return
         # One query per judge for all outputs: a query per output takes twice the time.
         for rubric, group in groupby(answers, key=itemgetter(2)):
             pairs = [(case, output) for case, output, _ in group]
             begun = (
-                judge.begin(pairs, self.panel.rubric_of(judge.id, rubric))
-                for judge in self.models.judges
+                judge.begin(pairs, self.panel.rubric_of(judge.id, rubric)) for judge in self.judges
             )
             yield from zip(*begun, strict=True)
-
-    async def observe(
-        self,
-        case: Case,
-        output: Output,
-        rubric: Rubric,
-        *,
-        judge_answers: Sequence[JudgeAnswer],
-        begun: Sequence[PendingGrading] = (),
-    ) -> AsyncGenerator[tuple[JudgeAnswer, ...], None]:
-        """Ask the models every question that has no answer yet."""
-        if self.models is not None:
-            answers = self.models.observe(case, output, rubric, said=judge_answers, begun=begun)
-            async with aclosing(answers):
-                async for some in answers:
-                    yield some
 
     def is_content(self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]) -> bool:
         """Whether it is sure that nobody will be asked anything more about an answer."""
@@ -263,7 +231,7 @@ class SuiteJudges:
         answered = {(one.judge, one.criterion, one.repeat) for one in judge_answers}
         missing = [
             (judge.id, criterion.name, repeat)
-            for judge in (() if self.models is None else self.models.judges)
+            for judge in self.judges
             for criterion in self.panel.rubric_of(judge.id, rubric).criteria
             for repeat in range(judge.grader.repeats)
             if (judge.id, criterion.name, repeat) not in answered
@@ -277,15 +245,13 @@ class SuiteJudges:
 
     async def aclose(self) -> None:
         """Close the models' connections of the running event loop, and what they opened."""
-        if self.models is not None:
-            # Connections belong to the event loop and are closed in it; caches and files
-            # afterwards.
-            await self.models.aclose()
-            self.models.close()
+        # Connections belong to the event loop and are closed in it; caches and files afterwards.
+        await super().aclose()
+        self.close()
 
     def _needs_human(self, criterion: Criterion, judge_answers: Sequence[JudgeAnswer]) -> bool:
         is_alone = criterion.judge in self.panel.named
-        if is_alone or self.panel.combine != "cascade" or self.models is None:
+        if is_alone or self.panel.combine != "cascade" or not self.judges:
             return True
         name = criterion.name
         own = [one for one in judge_answers if one.criterion == name and not _is_human(one)]
@@ -336,8 +302,7 @@ def open_suite_judges(
         escalate_below=None if rule is None else rule.escalate_below,
         named=named,
     )
-    suite_judges = JudgePanel(models, panel) if models else None
-    return SuiteJudges(panel, suite_judges, suite.assertions)
+    return SuiteJudges(models, panel, suite.assertions)
 
 
 def _is_human(one: JudgeAnswer) -> bool:
@@ -375,8 +340,7 @@ def judging_of_judge(judge: Judge) -> CalibratedPanel:
 
 def judging_of_suite(suite_judges: SuiteJudges) -> CalibratedPanel | None:
     """How the judges of a suite are asked."""
-    models = [] if suite_judges.models is None else suite_judges.models.judges
-    known = {judge.id: judge.grader.configuration.judges[0] for judge in models}
+    known = {judge.id: judge.grader.configuration.judges[0] for judge in suite_judges.judges}
     judges = [known.get(name) or CalibratedJudge(judge=name) for name in suite_judges.panel.judges]
     return panel_configuration(judges, suite_judges.panel)
 

@@ -380,7 +380,7 @@ def chosen_pair_question(
         stream = comparer.observe(case, a, b, rubric, names=hidden, known=known)
         async with aclosing(stream) as answers:
             outcomes = [one async for some in answers for one in some]
-        return comparer.conclude(case, a, b, blind, rubric, outcomes)
+        return comparer.conclude(case, blind, rubric, outcomes)
 
     return ask
 

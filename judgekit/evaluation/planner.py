@@ -111,10 +111,7 @@ class _Walk:
         self.opened = opened
         self.answers = {variant.id: _Answers(variant) for variant in opened.variants}
         self.targets = _target_countings(opened)
-        models = opened.judges.models
-        self.judges = (
-            [(one, _counter(opened, one.connection)) for one in models.judges] if models else []
-        )
+        self.judges = [(one, _counter(opened, one.connection)) for one in opened.judges.judges]
         self.vectors = _VectorCounter(opened)
         self.n_done = self.n_retries = self.n_newly_judged = 0
         self.human_questions = [0, 0]

@@ -163,7 +163,7 @@ async def run_suite(
             reason = broken or session.words()
             store.end(run.id, status=status, reason=reason, at=session.now())
     if is_whole and not resumed:  # a resumed run has used some replies before
-        for text in unused_reply_messages(opened.judges.models):
+        for text in unused_reply_messages(opened.judges):
             session.note(text)
     return store.run(run.id)
 
@@ -183,6 +183,9 @@ class _RunLoop:
         # Endpoints under test that have not answered yet, each with the cases that failed there
         endpoints = [variant.id for variant in opened.variants if variant.kind == "http"]
         self._unanswered: dict[str, set[str]] = {variant: set() for variant in endpoints}
+        connections = opened.judges.connections
+        self._limited = [one.limited for one in connections if one.limited is not None]
+        self._time_over = ModelError("the time is over", kind="cancelled")
 
     async def go(self, *, resumed: bool, answers: Iterator[CaseResult] | None) -> bool:
         """Produce and judge every answer; whether all of them were taken up."""
@@ -204,15 +207,15 @@ class _RunLoop:
         finally:
             if timer is not None:
                 timer.cancel()
+            for limited in self._limited:  # a judge may be used again in another run
+                limited.accept_calls(after=self._time_over)
         return self._is_whole
 
     def _end_in_time(self) -> None:
         self._session.end("time")
         # Questions that wait for a slot are not asked either: with few slots they would take long.
-        models = self._opened.judges.models
-        for judge in () if models is None else models.judges:
-            if (limited := judge.connection.limited) is not None:
-                limited.refuse_calls(ModelError("the time is over", kind="cancelled"))
+        for limited in self._limited:
+            limited.refuse_calls(self._time_over)
 
     def _look_back(self) -> None:
         """Which answers earlier sessions began, and which of them are whole."""

@@ -291,10 +291,8 @@ def unmatched_message(variant: str, ids: tuple[str, ...]) -> str:
     return f"{variant}: outputs for {what} that no case has are left out: {shown}"
 
 
-def unused_reply_messages(judges: JudgePanel | None) -> Iterator[str]:
+def unused_reply_messages(judges: JudgePanel) -> Iterator[str]:
     """The recorded replies that a whole run had no question for."""
-    if judges is None:
-        return
     # The later judges of a cascade are asked only where those before were not sure.
     n_asked_of_all = 1 if judges.panel.combine == "cascade" else len(judges.judges)
     for judge in judges.judges[:n_asked_of_all]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.datasets import (
+    CaseSelection,
     Suite,
-    choose_cases,
     expand_variants,
     load_rubric,
     open_cases,
@@ -30,7 +30,7 @@ from judgekit.evaluation.judges import (
     resolve_calibration,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import JudgePanel, resolve_suite_model, suite_template_folders
+from judgekit.judge import resolve_suite_model, suite_template_folders
 from judgekit.models import (
     Budget,
     ModelPrice,
@@ -46,7 +46,7 @@ from judgekit.targets import GivenTarget, TargetPrompt, open_target
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judgekit.datasets import CaseSelection, TargetKind, VariantSettings
+    from judgekit.datasets import TargetKind, VariantSettings
     from judgekit.judge import Judge
     from judgekit.models import Connection, Embeddings
     from judgekit.models.cache import ReplyCache
@@ -230,7 +230,7 @@ def open_suite(
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = _chosen(expand_variants(loaded), choice.variants)
     _check_settings(loaded)
-    cases = _chosen_cases(loaded, choice) if recorded is None else choose_cases(recorded.cases)
+    cases = _chosen_cases(loaded, choice) if recorded is None else CaseSelection(recorded.cases)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
     # One budget and one price table for targets, judges and embeddings: the limit is for the
     # run.
@@ -292,12 +292,12 @@ def open_recorded(
     )
     suite = suite or Suite(name="outputs", dataset="outputs.jsonl")
     panel = RunPanel(judges=(judge.id,))
-    judges = SuiteJudges(panel, JudgePanel([judge], panel), assertions=())
+    judges = SuiteJudges([judge], panel)
     return OpenSuite(
         suite=suite,
         choice=Choice(),
         execution=ExecutionOptions(cache=None),
-        cases=choose_cases(source),
+        cases=CaseSelection(source),
         variants=tuple(variants),
         targets={name: GivenTarget(name, outputs) for name, outputs in recorded.outputs.items()},
         judges=judges,
@@ -318,7 +318,7 @@ def open_recorded(
 
 
 def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
-    return choose_cases(
+    return CaseSelection(
         open_cases(suite),
         tags=choice.tags,
         ids=choice.case_ids,

@@ -30,7 +30,6 @@ from judgekit.records import (
     Preference,
     PreferenceFailure,
 )
-from judgekit.scoring import conclude_comparison
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
@@ -56,22 +55,9 @@ def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
     """The comparison that follows from the stored answers about a pair."""
     # Concluded from the stored choices by the code that judges pairs: a new rule needs no call.
     blind = prepare_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
-    sides = (("a", pair.a), ("b", pair.b))
-    errors = [f"output {side}: {output.error}" for side, output in sides if output.error]
     labels = draw_labels(pair.case.id, info.label_seed) if info.draw_labels else SLOT_LABELS
     choices = _in_question_order([*pair.preferences, *pair.failures], info)
-    return conclude_comparison(
-        info.rubric,
-        [each for each in choices if isinstance(each, Preference)],
-        [each for each in choices if isinstance(each, PreferenceFailure)],
-        rule=info.rule,
-        case_id=pair.case.id,
-        variants=blind.variants,
-        labels=labels,
-        scrubbed=blind.scrubbed,
-        is_identical=blind.is_identical and not errors,
-        error="; ".join(errors) or None,
-    )
+    return blind.conclude(pair.case, info.rubric, choices, rule=info.rule, labels=labels)
 
 
 def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> ComparisonInfo:
@@ -302,7 +288,7 @@ class ComparisonRecorder:
         self.flush()
         blind = comparer.blind_pair(pair.a, pair.b, info.names)
         ordered = _in_question_order(choices, info)
-        return comparer.conclude(pair.case, pair.a, pair.b, blind, info.rubric, ordered)
+        return comparer.conclude(pair.case, blind, info.rubric, ordered)
 
 
 class SideComparer:

@@ -237,7 +237,7 @@ class AnswerWorker:
         # What files and the cache can say again is stored once, when the answer is complete or its
         # judges are slow: four transactions instead of one are an eighth of the time of grading.
         # Other outputs must be on disk before a judge is paid for them.
-        if progressed.is_done or not (self._is_recorded(item) and self._opened.judges.are_cached):
+        if progressed.is_done or not (self._is_recorded(item) and self._opened.judges.keeps):
             await self._keep_all(progressed)
 
     def _take_findings(
@@ -358,7 +358,7 @@ class AnswerWorker:
                     if not (usable and progressed.is_stored):
                         continue
                     observed = self._observation(item, usable, is_done=progressed.is_done)
-                    if judges.are_cached:  # what was paid for is on disk already
+                    if judges.keeps:  # what was paid for is on disk already
                         await self._keeper.keep_soon(observed)
                     else:
                         keeping.append(self._keeper.put(observed))

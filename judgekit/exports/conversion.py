@@ -23,6 +23,7 @@ from judgekit.formats import (
     ConversionSource,
     SkillTests,
     document_kind,
+    downgrade_skill_tests,
     foreign_shape,
     is_graders,
     is_quality_record,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from judgekit.records import Case, JsonObject
 
 _SHOWN = 20
+_FIRST_VERSION = "skill-tests-v1"
 
 
 def convert_cases(
@@ -57,10 +59,18 @@ def convert_cases(
     beside = path.with_name(f".part-{os.getpid()}-{path.name}")
     try:
         # Written beside and read again before it replaces anything: losses show only then.
-        lost = _write(beside, source, target)
-        if target.keeps_ids:
+        if target is OWN_CASES:
+            write_cases(beside, source.cases)
+        elif isinstance(content := target.write(source), dict):
+            write_object(beside, content)
+        else:
+            write_json_list(beside, content)
+        if form == _FIRST_VERSION and source.skill_tests is not None:
+            # Its tests get other ids, and some without what they expect could not be read again.
+            lost = downgrade_skill_tests(source.skill_tests)[1]
+        else:
             again = case_losses(source.cases, lambda: open_cases(beside))
-            lost = (*lost, *(one.replace(beside.name, path.name) for one in again))
+            lost = tuple(one.replace(beside.name, path.name) for one in again)
         if lost and not lossy:
             raise loss_error(path, lost)
         beside.replace(path)
@@ -69,19 +79,6 @@ def convert_cases(
     finally:
         with suppress(OSError):  # it is in its place, or cannot be removed either
             beside.unlink()
-    return lost
-
-
-def _write(path: Path, source: ConversionSource, form: Format) -> tuple[str, ...]:
-    """Write the cases, and return what is known to be lost."""
-    if form is OWN_CASES:
-        write_cases(path, source.cases)
-        return ()
-    content, lost = form.write(source)
-    if isinstance(content, dict):
-        write_object(path, content)
-    else:
-        write_json_list(path, content)
     return lost
 
 
@@ -176,7 +173,7 @@ def _same(before: JsonValue, after: JsonValue) -> bool:
 _OF_TESTS = ("profile", "settings", "setup", "teardown", "suites")
 
 # Formats that have a place for all of that, or report it as lost.
-_SKILL_TESTS = frozenset({"skill-tests", "skill-tests-v1"})
+_SKILL_TESTS = frozenset({"skill-tests", _FIRST_VERSION})
 _OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
 
 
@@ -298,19 +295,11 @@ def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:
 CASE_FORMATS: Mapping[str, Format] = MappingProxyType(
     {form.name: form for form in (OWN_CASES, *FORMATS) if form.name is not None}
 )
-RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType(
-    {
-        form.name: form
-        for form in (
-            junit.JUNIT,
-            skill_results.GRADING,
-            skill_results.HISTORY,
-            validation_report.VALIDATION,
-            tabular.STRATEGIES,
-            quality_memory.QUALITY,
-        )
-    }
-)
+_OF_RUNS = (
+    junit.JUNIT, skill_results.GRADING, skill_results.HISTORY, validation_report.VALIDATION,
+    tabular.STRATEGIES, quality_memory.QUALITY,
+)  # fmt: skip
+RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType({form.name: form for form in _OF_RUNS})
 
 
 def run_format_for(path: Path) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
@@ -30,25 +30,25 @@ _MS = 1000
 _SHOWN = 200
 
 
-def write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Write answers as JUnit XML; the file is replaced as a whole or not at all."""
+def _write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     # An answer that did not pass is a failure with the reasons. A missing answer, or one whose
     # missing judgments could decide it either way, is an error; one without a judgment, or that
     # waits for an annotator, is skipped. Characters that XML cannot hold become U+FFFD.
-    JUNIT.check(path)
-    suites: dict[str, _Suite] = {}
+    suites: defaultdict[str, _Suite] = defaultdict(_Suite)
     try:
         for answer in answers:
             name = answer.result.variant
-            if name not in suites:
-                suites[name] = _Suite()
             suites[name].add(answer, f"{run.suite}.{name}")
         with atomic_writer(path) as file:
-            _write(file, run, suites)
+            whole = {"name": run.suite, **_counts(list(suites.values()))}
+            file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+            file.write(f"<testsuites{_attributes(whole)}>\n".encode())
+            for name, suite in suites.items():
+                _write_suite(file, name, suite, run)
+            file.write(b"</testsuites>\n")
     finally:
         for suite in suites.values():
             suite.lines.close()
-    return sum(suite.n for suite in suites.values())
 
 
 JUNIT = RunFormat(
@@ -56,7 +56,7 @@ JUNIT = RunFormat(
     "JUnit XML for CI servers, a suite for each variant (.xml)",
     (".xml",),
     "a JUnit report",
-    write_junit,
+    _write_junit,
     own_suffixes=(".xml",),
 )
 
@@ -66,7 +66,7 @@ class _Suite:
     """The tests of one variant, written aside until their number is known."""
 
     lines: SpooledTemporaryFile[bytes] = field(
-        default_factory=lambda: SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - write_junit closes it
+        default_factory=lambda: SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - _write_junit closes it
     )
     kinds: Counter[str] = field(default_factory=Counter)
     n: int = 0
@@ -124,28 +124,23 @@ def _test(answer: Outcome, classname: str, found: _Finding | None) -> Iterator[s
     yield "    </testcase>\n"
 
 
-def _write(file: IO[bytes], run: RunInfo, suites: Mapping[str, _Suite]) -> None:
-    whole = {"name": run.suite, **_counts(list(suites.values()))}
-    file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
-    file.write(f"<testsuites{_attributes(whole)}>\n".encode())
-    for name, suite in suites.items():
-        shown = {"name": f"{run.suite}.{name}", **_counts([suite])}
-        shown["timestamp"] = run.started_at.strftime("%Y-%m-%dT%H:%M:%S")
-        file.write(f"  <testsuite{_attributes(shown)}>\n".encode())
-        facts = {
-            "run": run.id,
-            "status": run.status,
-            "variant": name,
-            "dataset": run.dataset,
-            "rubric": None if run.rubric is None else run.rubric.name,
-            "judges": ", ".join(run.panel.judges) or None,
-            "config_fingerprint": run.config_fingerprint or None,
-        }
-        file.write("".join(_properties(facts, "    ")).encode())
-        suite.lines.seek(0)
-        shutil.copyfileobj(suite.lines, file)
-        file.write(b"  </testsuite>\n")
-    file.write(b"</testsuites>\n")
+def _write_suite(file: IO[bytes], variant: str, suite: _Suite, run: RunInfo) -> None:
+    shown = {"name": f"{run.suite}.{variant}", **_counts([suite])}
+    shown["timestamp"] = run.started_at.strftime("%Y-%m-%dT%H:%M:%S")
+    file.write(f"  <testsuite{_attributes(shown)}>\n".encode())
+    facts = {
+        "run": run.id,
+        "status": run.status,
+        "variant": variant,
+        "dataset": run.dataset,
+        "rubric": None if run.rubric is None else run.rubric.name,
+        "judges": ", ".join(run.panel.judges) or None,
+        "config_fingerprint": run.config_fingerprint or None,
+    }
+    file.write("".join(_properties(facts, "    ")).encode())
+    suite.lines.seek(0)
+    shutil.copyfileobj(suite.lines, file)
+    file.write(b"  </testsuite>\n")
 
 
 def _counts(suites: list[_Suite]) -> dict[str, str]:

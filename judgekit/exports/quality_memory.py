@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import fsum
+from math import isnan
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from judgekit.assertions import SYNONYMS, is_refusal
+from judgekit.evaluation import RunTally
 from judgekit.exports.tabular import RunFormat, failure_reasons, rubric_of_result, write_json_list
 from judgekit.formats import (
     RubricIds,
@@ -18,12 +19,9 @@ from judgekit.formats import (
     rubric_objects,
 )
 from judgekit.records import Rubric, time_text
-from judgekit.stats.estimate import cluster_means
-from judgekit.stats.intervals import clustered_proportion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from pydantic import JsonValue
 
@@ -116,15 +114,10 @@ def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float 
 
 
 # The memory's names for errors of a system under test; it has none for the others.
-_OF_ERRORS: Mapping[str, str] = MappingProxyType(
-    {
-        "timeout": "timeout",
-        "refused": "refusal",
-        "unreadable": "format-error",
-        "too_large": "format-error",
-    }
-)
-
+_OF_ERRORS: Mapping[str, str] = MappingProxyType({
+    "timeout": "timeout", "refused": "refusal", "unreadable": "format-error",
+    "too_large": "format-error",
+})  # fmt: skip
 _FORMS = frozenset({"html", "json", "sql", "xml"})
 
 
@@ -177,21 +170,18 @@ def _affected(answer: Outcome, rubric: Rubric | None, rubric_id: str | None) -> 
     return [ids[name] for name in failed or below]
 
 
-def write_quality_records(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Write a run as objects of a quality memory; replaced as a whole or not at all."""
-    QUALITY.check(path)
-    export = QualityExport(run)
-    write_json_list(path, export.objects(answers))
-    return export.n
-
-
 QUALITY = RunFormat(
     "quality",
     "quality records: test-case, rubric, test-run, eval-judgment, … (.jsonl, .json)",
     (".jsonl", ".json"),
     "quality records",
-    write_quality_records,
+    lambda path, run, answers: write_json_list(path, QualityExport(run).objects(answers)),
 )
+
+
+def _known(value: float) -> float | None:
+    """A figure, or None where it is not known."""
+    return None if isnan(value) else value
 
 
 def _benchmarks_of(case: Case) -> dict[str, JsonObject]:
@@ -206,46 +196,13 @@ def _benchmarks_of(case: Case) -> dict[str, JsonObject]:
 
 
 @dataclass(slots=True)
-class _Variant:
-    """The ids and numbers of one variant for its benchmark run."""
-
-    run_ids: list[JsonValue] = field(default_factory=list)
-    values: list[tuple[int, float]] = field(default_factory=list)
-    passed: list[tuple[int, float]] = field(default_factory=list)
-
-    def take(self, answer: Outcome) -> None:
-        place = answer.result.place
-        self.run_ids.append(_run_object_id(answer.result))
-        if answer.value is not None:
-            self.values.append((place, answer.value))
-        if answer.passed is not None:
-            self.passed.append((place, float(answer.passed)))
-
-    @property
-    def overall(self) -> float | None:
-        """The mean value; each case counts once, with the mean of its repeats."""
-        if not self.values:
-            return None
-        means = cluster_means([v for _, v in self.values], [p for p, _ in self.values])
-        return fsum(means.values()) / len(means)
-
-    @property
-    def pass_rate(self) -> float | None:
-        """The share of passed among decided answers."""
-        if not self.passed:
-            return None
-        return clustered_proportion([v for _, v in self.passed], [p for p, _ in self.passed]).value
-
-
-@dataclass(slots=True)
 class QualityExport:
     """The objects of a run, one after the other, and what has been written already."""
 
     run: RunInfo
-    n: int = 0
     case_ids: dict[str, None] = field(default_factory=dict)
     rubrics: RubricIds = field(default_factory=RubricIds)
-    variants: dict[str, _Variant] = field(default_factory=dict)
+    run_ids: dict[str, list[JsonValue]] = field(default_factory=dict)  # of each variant
     shared: dict[str, JsonObject] | None = None
 
     def objects(self, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
@@ -254,29 +211,31 @@ class QualityExport:
         # `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
         # `benchmark`, with the id of the one that all cases belong to, and for each variant a
         # `benchmark-run`. Only ids and numbers of the answers stay in memory.
+        run, tally = self.run, RunTally(self.run)
         for answer in answers:
-            self.n += 1
+            tally.take(answer)
             yield from self._answer(answer)
-        run, last = self.run, list(self.variants.values())[-1:]
+        figures = {each.variant: each for each in tally.summary().variants}
+        last = [_known(figures[name].value.value) for name in self.run_ids][-1:]
         optional: JsonObject = {
             "passingThreshold": None if run.rubric is None else run.rubric.pass_threshold,
             "dimension": None if run.rubric is None else run.rubric.name,
             "lastRunAt": time_text(run.started_at),
-            "lastScore": last[0].overall if last else None,
+            "lastScore": last[0] if last else None,
             "status": "active",
         }
         own: JsonObject = {"name": run.suite, "testCaseIds": [*self.case_ids]}
         # The id of the benchmark that all cases belong to, else the suite's name.
         benchmark_id = next(iter(self.shared or {}), run.suite)
         theirs = (self.shared or {}).get(benchmark_id, {})
-        known = {name: item for name, item in optional.items() if item is not None}
-        yield quality_object("benchmark", benchmark_id, {**own, **known, **theirs})
-        for name, variant in self.variants.items():
+        present = {name: item for name, item in optional.items() if item is not None}
+        yield quality_object("benchmark", benchmark_id, {**own, **present, **theirs})
+        for name, run_ids in self.run_ids.items():
             fields: JsonObject = {
                 "benchmarkId": benchmark_id,
-                "testRunIds": variant.run_ids,
-                "overallScore": variant.overall,
-                "passRate": variant.pass_rate,
+                "testRunIds": run_ids,
+                "overallScore": _known(figures[name].value.value),
+                "passRate": _known(figures[name].pass_rate.value),
                 "ranAt": time_text(run.started_at),
                 "triggeredBy": run.triggered_by or "",
                 "notes": run.notes or "",
@@ -299,7 +258,7 @@ class QualityExport:
             before = own if self.shared is None else self.shared
             self.shared = {name: fields for name, fields in before.items() if name in own}
             yield case_object(result.case, rubric_id)
-        self.variants.setdefault(result.variant, _Variant()).take(answer)
+        self.run_ids.setdefault(result.variant, []).append(_run_object_id(result))
         yield _run_object(answer, self.run)
         if rubric is not None and rubric_id is not None:
             yield from _judgment_objects(answer, rubric, rubric_id)

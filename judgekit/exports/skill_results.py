@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import Outcome, RunSummary
     from judgekit.records import (
         AnalysisPoint,
-        CaseResult,
         ComparedPair,
-        ComparedSide,
         Comparison,
         ComparisonAnalysis,
         ComparisonInfo,
@@ -129,25 +127,22 @@ def grading(answer: Outcome, run: RunInfo) -> JsonObject:
     }
 
 
-def write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Write answers as gradings; every file is replaced as a whole or not at all."""
-    GRADING.check(path)
-    gradings = (grading(answer, run) for answer in answers)
-    if path.suffix.lower() in GRADING.suffixes and not path.is_dir():
-        return write_json_list(path, gradings, one_alone=True)
+def _write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
+    def named() -> Iterator[tuple[str, JsonObject]]:
+        for answer in answers:
+            one = grading(answer, run)
+            # The id without the characters that some file system refuses.
+            stem = re.sub(r"[^\w.-]", "-", answer.result.case.id, flags=re.ASCII).lstrip(".")[:150]
+            yield f"{stem or 'case'}_v{one['version']}_run{one['run']}.json", one
+
     hint = "give the cases ids that differ in letters and digits, or write .jsonl"
-    return _write_folder(path, ((_grading_name(one), one) for one in gradings), "answers", hint)
+    _write_each(path, named(), "answers", hint)
 
 
-def _grading_name(one: JsonObject) -> str:
-    # The id without the characters that some file system refuses.
-    stem = re.sub(r"[^\w.-]", "-", str(one["case_id"]), flags=re.ASCII).lstrip(".")[:150]
-    return f"{stem or 'case'}_v{one['version']}_run{one['run']}.json"
-
-
-def _write_folder(
-    folder: Path, named: Iterable[tuple[str, JsonObject]], what: str, hint: str
-) -> int:
+def _write_each(folder: Path, named: Iterable[tuple[str, JsonObject]], what: str, hint: str) -> int:
+    """Write objects to one file, or each to a file of its own in a folder."""
+    if folder.suffix.lower() in GRADING.suffixes and not folder.is_dir():
+        return write_json_list(folder, (item for _, item in named), one_alone=True)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -167,7 +162,7 @@ GRADING = RunFormat(
     "grading.json, scores 1 to 5 (.json, .jsonl, or a folder with a file for each)",
     (".json", ".jsonl"),
     "gradings",
-    write_gradings,
+    _write_gradings,
     may_be_folder=True,
     file_names=("grading.json",),
 )
@@ -194,12 +189,9 @@ def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
             if f.criterion == criterion.name
         ]
         value = criterion.value
-        yield _Line(
-            criterion.name,
-            None if value is None else _exact_score(value),
-            criterion.required,
-            "\n".join(why) or "nobody has judged it",
-        )
+        exact = None if value is None else _exact_score(value)
+        reasoning = "\n".join(why) or "nobody has judged it"
+        yield _Line(criterion.name, exact, criterion.required, reasoning)
 
 
 def _assertions(answer: Outcome) -> Iterator[_Line]:
@@ -317,27 +309,15 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
     return {**history, "versions": versions}
 
 
-def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Add a run to a history; the file is replaced as a whole or not at all."""
-    HISTORY.check(path)
+def _write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     known: JsonObject | None = None
     if path.is_file():
         # A damaged history is refused rather than written over.
         read_skill_history(path)
         value = read_document(path).value
         known = value if isinstance(value, dict) else None
-    n = 0
-
-    def results() -> Iterator[CaseResult]:
-        nonlocal n
-        for answer in answers:
-            n += 1
-            yield answer.result
-
-    # Counted here: the summary counts several tries of an answer as one.
-    summary = summarize_run(results(), run)
+    summary = summarize_run((answer.result for answer in answers), run)
     write_object(path, extended_history(summary, known))
-    return n
 
 
 HISTORY = RunFormat(
@@ -345,7 +325,7 @@ HISTORY = RunFormat(
     "history.json, to which each variant is added as a version (.json)",
     (".json",),
     "a history",
-    write_history,
+    _write_history,
     file_names=("history.json",),
 )
 
@@ -419,22 +399,17 @@ def write_comparisons(
     path: Path, info: ComparisonInfo, pairs: Iterable[tuple[ComparedPair, Comparison]]
 ) -> int:
     """Write compared pairs as comparisons; every file is replaced as a whole or not at all."""
-    return _write_pairs(
-        path, [(pair, skill_comparison(pair, found, info)) for pair, found in pairs]
-    )
+    return _write_pairs(path, ((p, skill_comparison(p, found, info)) for p, found in pairs))
 
 
-def _write_pairs(path: Path, items: list[tuple[ComparedPair, JsonObject]]) -> int:
+def _write_pairs(path: Path, items: Iterable[tuple[ComparedPair, JsonObject]]) -> int:
     check_comparison_place(path)
-    if path.suffix.lower() in {".json", ".jsonl"} and not path.is_dir():
-        return write_json_list(path, (item for _, item in items), one_alone=True)
-    named = [(_pair_file_name(pair), item) for pair, item in items]
-    return _write_folder(path, named, "comparisons", "write a .json file")
-
-
-def _pair_file_name(pair: ComparedPair) -> str:
-    stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in pair.case.id)[:_MOST_NAME]
-    return f"{stem}_run{pair.repeat + 1}.json" if pair.repeat else f"{stem}.json"
+    named = []
+    for pair, item in items:
+        stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in pair.case.id)[:_MOST_NAME]
+        run = f"_run{pair.repeat + 1}" if pair.repeat else ""
+        named.append((f"{stem}{run}.json", item))
+    return _write_each(path, named, "comparisons", "write a .json file")
 
 
 def _reasoning(found: Comparison, named: dict[str, str]) -> str:
@@ -456,14 +431,12 @@ def _reasoning(found: Comparison, named: dict[str, str]) -> str:
 def _skill_analysis(
     pair: ComparedPair, analysis: ComparisonAnalysis, info: ComparisonInfo
 ) -> JsonObject:
-    a, b = _name(info.a, pair.a.variant), _name(info.b, pair.b.variant)
+    a = pair.a.variant or info.a.variant or info.a.label
+    b = pair.b.variant or info.b.variant or info.b.label
     winner, loser = (a, b) if analysis.winner == "a" else (b, a)
     suggestions: list[JsonValue] = [
         {
-            "area": one.area,
-            "before": one.before,
-            "after": one.after,
-            "reasoning": one.reasoning,
+            **one.model_dump(include={"area", "before", "after", "reasoning"}),
             # A passage that the output lacks is marked; an addition has no passage to look up.
             "verified": one.found or not one.before,
         }
@@ -480,8 +453,8 @@ def _skill_analysis(
             "case_id": pair.case.id,
             "repeat": pair.repeat,
             "judge": analysis.judge,
-            "strengths": [_evidence(point) for point in analysis.strengths],
-            "weaknesses": [_evidence(point) for point in analysis.weaknesses],
+            "strengths": _evidence(analysis.strengths),
+            "weaknesses": _evidence(analysis.weaknesses),
         },
     }
 
@@ -494,12 +467,8 @@ def write_analyses(
 ) -> int:
     """Write analyses; every file is replaced as a whole or not at all."""
     known = [pair for pair in pairs if pair.place in analyses]
-    return _write_pairs(path, [(p, _skill_analysis(p, analyses[p.place], info)) for p in known])
+    return _write_pairs(path, ((p, _skill_analysis(p, analyses[p.place], info)) for p in known))
 
 
-def _name(side: ComparedSide, variant: str | None) -> str:
-    return variant or side.variant or side.label
-
-
-def _evidence(point: AnalysisPoint) -> JsonObject:
-    return {"text": point.text, "quote": point.quote, "found": point.found}
+def _evidence(points: Iterable[AnalysisPoint]) -> list[JsonValue]:
+    return [{"text": one.text, "quote": one.quote, "found": one.found} for one in points]

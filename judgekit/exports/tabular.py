@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import plan_evaluation
@@ -16,7 +16,6 @@ from judgekit.formats import (
     VALUE_COLUMNS,
     Format,
     dump_yaml,
-    require_pyarrow,
     write_csv,
     write_parquet,
 )
@@ -41,8 +40,8 @@ class RunFormat:
     summary: str  # its content, for the help
     suffixes: tuple[str, ...]
     what: str  # its name in messages
-    # Writes the answers, as a whole or not at all, and returns their number.
-    write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
+    # Writes the answers; every file is replaced as a whole or not at all.
+    writer: Callable[[Path, RunInfo, Iterable[Outcome]], object]
     # Whether it can be written to a folder, with a file for each answer.
     may_be_folder: bool = False
     file_names: tuple[str, ...] = ()  # names of files that imply this format
@@ -51,6 +50,14 @@ class RunFormat:
     def check(self, path: Path) -> None:
         """Refuse a path it cannot be written to, before anything is read."""
         check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
+
+    def write(self, path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
+        """Write the answers of a run, and return their number."""
+        self.check(path)
+        # An answer is taken before its number, so the next number says how many were written.
+        numbers = count()
+        self.writer(path, run, (answer for answer, _ in zip(answers, numbers, strict=False)))
+        return next(numbers)
 
 
 def write_object(path: Path, item: JsonObject) -> None:
@@ -119,8 +126,6 @@ def write_cases(path: Path, cases: CaseSource) -> None:
         # One pass for the columns, one for the rows: a table names its columns first.
         columns = case_columns(cases)
         rows = (_row(case, columns) for case in cases)
-        if suffix == ".parquet":
-            require_pyarrow()
         with atomic_writer(path) as file:
             if suffix == ".parquet":
                 write_parquet(file, dict.fromkeys(columns, "string"), rows)
@@ -137,15 +142,13 @@ def case_columns(cases: Iterable[Case]) -> list[str]:
     used, typed = {"id", "input"}, set()
     for case in cases:
         used |= case.model_dump(exclude_defaults=True).keys()
-        typed |= {name for name in VALUE_COLUMNS if not _is_plain(case, name)}
+        for name in VALUE_COLUMNS:
+            value = getattr(case, name)
+            # In a text column a number looks like its digits, and null like an empty cell.
+            is_absent = value is None and name != "input"
+            if not is_absent and (not isinstance(value, str) or value == ""):
+                typed.add(name)
     return [f"{name}{TYPED_SUFFIX}" if name in typed else name for name in _FIELDS if name in used]
-
-
-def _is_plain(case: Case, name: str) -> bool:
-    """Whether a cell can hold the value as it is; an empty cell means a missing value."""
-    value = getattr(case, name)
-    # In a text column a number looks like its digits, and null like an empty cell.
-    return (isinstance(value, str) and value != "") or (value is None and name != "input")
 
 
 def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
@@ -153,12 +156,10 @@ def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
     row: dict[str, str | None] = {}
     for column in columns:
         name = column.removesuffix(TYPED_SUFFIX)
+        text = _text(whole.get(name)) if whole.get(name) not in ([], {}) else None
         if name != column:
             text = json.dumps(whole[name], ensure_ascii=False) if name in whole else None
-            row[column] = None if text is None else words_text(text)
-        else:
-            value = whole.get(name)
-            row[name] = None if value in (None, [], {}) else words_text(_text(value) or "")
+        row[column] = None if text is None else words_text(text)
     return row
 
 
@@ -201,15 +202,20 @@ def strategy_row(answer: Outcome, run: RunInfo) -> JsonObject:
     }
 
 
-def write_strategy_results(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Write answers as result rows; the file is replaced as a whole or not at all."""
-    STRATEGIES.check(path)
+def _write_strategies(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     rows = (strategy_row(answer, run) for answer in answers)
     if path.suffix.lower() != ".csv":
-        return write_json_list(path, rows)
-    cells = ({name: _strategy_cell(value) for name, value in row.items()} for row in rows)
+        write_json_list(path, rows)
+        return
+    cells = (
+        {
+            name: value if isinstance(value, int | float | None) else words_text(_text(value) or "")
+            for name, value in row.items()
+        }
+        for row in rows
+    )
     with atomic_writer(path) as file:
-        return write_csv(file, STRATEGY_COLUMNS, cells)
+        write_csv(file, STRATEGY_COLUMNS, cells)
 
 
 STRATEGIES = RunFormat(
@@ -217,7 +223,7 @@ STRATEGIES = RunFormat(
     "result rows with strategy, score and feedback (.json, .jsonl, .csv)",
     (".json", ".jsonl", ".csv"),
     "result rows",
-    write_strategy_results,
+    _write_strategies,
 )
 
 
@@ -274,12 +280,6 @@ def _text(value: JsonValue) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def _strategy_cell(value: JsonValue) -> str | float | None:
-    if value is None or isinstance(value, int | float):
-        return value
-    return words_text(_text(value) or "")
 
 
 def rubric_of_result(answer: Outcome, run: RunInfo) -> Rubric | None:

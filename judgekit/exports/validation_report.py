@@ -8,7 +8,7 @@ from heapq import nsmallest
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import summarize_run
+from judgekit.evaluation import RunTally
 from judgekit.exports.tabular import RunFormat, write_object
 from judgekit.records import Rubric, meets_threshold, words_text
 from judgekit.report import FAILURE_WORDS, TARGET_ERROR_WORDS, format_count
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.evaluation import Outcome, VariantFigures
-    from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo
+    from judgekit.records import Case, JsonObject, Judgment, RunInfo
     from judgekit.stats.estimate import Estimate
 
 # Three pieces of evidence are enough for a reader to see what a dimension is about.
@@ -31,28 +31,20 @@ _HALF = 0.5
 _DEFAULT_TIER = "development"
 
 
-def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
-    """Write a run as a validation report; the file is replaced as a whole or not at all."""
+def _write_report(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     # Figures are on [0, 1], each with its interval; what is not known is null.
-    VALIDATION.check(path)
     evidence: defaultdict[tuple[str, str], _Evidence] = defaultdict(_Evidence)
-    n = 0
-
-    def results() -> Iterator[CaseResult]:
-        nonlocal n
-        for answer in answers:
-            n += 1
-            result = answer.result
-            for judgment in result.judgments:
-                evidence[result.variant, judgment.criterion].take(judgment, result.case)
-            yield result
-
-    summary = summarize_run(results(), run)
-    reports = [_report(run, each, evidence) for each in summary.variants if each.n_answers]
+    tally = RunTally(run)
+    for answer in answers:
+        tally.take(answer)
+        result = answer.result
+        for judgment in result.judgments:
+            evidence[result.variant, judgment.criterion].take(judgment, result.case)
+    variants = tally.summary().variants
+    reports = [_report(run, each, evidence) for each in variants if each.n_answers]
     # One variant is the usual case, and its report then needs no list around it.
     whole: JsonObject = reports[0] if len(reports) == 1 else {"reports": [*reports]}
     write_object(path, whole)
-    return n
 
 
 VALIDATION = RunFormat(
@@ -60,7 +52,7 @@ VALIDATION = RunFormat(
     "validation report: dimensions, evidence, tier, recommendations (.yaml)",
     (".yaml", ".yml"),
     "a validation report",
-    write_validation_report,
+    _write_report,
     own_suffixes=(".yaml", ".yml"),
 )
 

@@ -1,4 +1,5 @@
 from .attachments import (
+    AttachmentError as AttachmentError,
     FolderAttachments as FolderAttachments,
     attachments_of as attachments_of,
 )
@@ -39,6 +40,7 @@ from .problems import (
     DUPLICATE_REMEDY as DUPLICATE_REMEDY,
     FieldFault as FieldFault,
     Problem as Problem,
+    Severity as Severity,
     duplicate_id_fault as duplicate_id_fault,
     first_message as first_message,
     is_near_name as is_near_name,
@@ -78,6 +80,7 @@ from .rows import (
     as_texts as as_texts,
     document_rows as document_rows,
     iter_rows as iter_rows,
+    json_row as json_row,
     raise_damaged as raise_damaged,
     read_cells as read_cells,
     rename_fields as rename_fields,
@@ -93,7 +96,7 @@ from .skill_evals import (
     read_skill_history as read_skill_history,
 )
 from .skill_tests import (
-    read_whole_skill_tests as read_whole_skill_tests,
+    read_skill_tests as read_skill_tests,
     skill_tests_of as skill_tests_of,
 )
 from .skill_tests_schema import (

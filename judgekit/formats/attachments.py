@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, parse_document, read_document
-from judgekit.formats.text import (
-    decode_utf8,
-    file_exists,
-    is_archive,
-)
+from judgekit.formats.text import decode_utf8, file_exists, is_archive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,13 +59,21 @@ class FolderAttachments:
 
     root: Path
 
+    def locate(self, name: str) -> Path:
+        """The path of a file, which need not be there."""
+        try:
+            # After `resolve`, so that a link in the folder cannot lead out of it.
+            path, root = (self.root / name).resolve(), self.root.resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise AttachmentError(f"the file {name[:80]!r} cannot be read: {error}") from error
+        if not path.is_relative_to(root):
+            raise AttachmentError(f"the file {name!r} leads out of the folder {self.root}")
+        return path
+
     def read(self, name: str) -> bytes:
         """The content of a file."""
+        path = self.locate(name)
         try:
-            path = (self.root / name).resolve()
-            # After `resolve`, so that a link in the folder cannot lead out of it.
-            if not path.is_relative_to(self.root.resolve()):
-                raise AttachmentError(f"the file {name!r} leads out of the folder {self.root}")
             if not path.is_file():
                 raise MissingAttachmentError(f"there is no file {name!r} in {self.root}")
             with path.open("rb") as stream:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, read_document
@@ -17,6 +16,7 @@ from judgekit.formats.rows import (
     TYPED_SUFFIX,
     FileRow,
     iter_rows,
+    scan_rows,
     suffix_of,
 )
 from judgekit.formats.text import MAX_DOCUMENT_BYTES, folder_exists, is_archive
@@ -76,11 +76,6 @@ def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
     return isinstance(first, dict) and {"vars", "success"} <= first.keys()
 
 
-def _is_message_sample(fields: dict[str, JsonValue]) -> bool:
-    # judgekit's own cases may have a field `ideal` in a table; only those have a `reference`.
-    return "input" in fields and "ideal" in fields and "reference" not in fields
-
-
 def is_graders(fields: dict[str, JsonValue]) -> bool:
     """Whether an object is a grader, or an evaluation with `testing_criteria`."""
     if isinstance(fields.get("testing_criteria"), list):
@@ -117,9 +112,8 @@ class ConversionSource:
     is_suite: bool = False  # whether it is one of judgekit's suites already
 
 
-# One document or the objects of a list, and what is known to be lost; other losses show when the
-# file is read again.
-WrittenCases = tuple["JsonObject | Iterable[JsonObject]", tuple[str, ...]]
+# One document or the objects of a list; losses show when the file is read again.
+WrittenCases: TypeAlias = "JsonObject | Iterable[JsonObject]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +136,6 @@ class Format:
     summary: str = ""
     suffixes: tuple[str, ...] = (".json",)
     writer: str | None = None
-    # Whether written cases keep their ids, so that they can be compared when read again.
-    keeps_ids: bool = True
     remedy: str = "it holds results, not cases"
 
     def read(self, document: ParsedDocument) -> ForeignFile:
@@ -176,6 +168,10 @@ def _load(place: str) -> Any:
     return getattr(import_module(f"{_PACKAGE}.{module}"), name)
 
 
+def _has(*names: str) -> Callable[[dict[str, JsonValue]], bool]:
+    return lambda fields: fields.keys() >= {*names}
+
+
 # The first format that matches a file reads it. A tests.json may name fields that others have too,
 # so its two versions come first.
 FORMATS: tuple[Format, ...] = (
@@ -196,7 +192,6 @@ FORMATS: tuple[Format, ...] = (
         name="skill-tests-v1",
         summary="tests.json, version 1",
         writer="skill_tests:write_first_version",
-        keeps_ids=False,
     ),
     Format(
         "a skill's evals.json (skill, cases with expectations)",
@@ -211,7 +206,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "a workflow dataset (workflowName, cases)",
-        lambda v: {"workflowName", "cases"} <= v.keys(),
+        _has("workflowName", "cases"),
         reader="skill_evals:read_workflow_dataset",
         name="workflow",
         summary="a workflow dataset with assertions",
@@ -236,7 +231,8 @@ FORMATS: tuple[Format, ...] = (
     Format("a configuration of promptfoo", _is_promptfoo_config, reader="promptfoo:read_promptfoo"),
     Format(
         "samples with messages (input, ideal)",
-        _is_message_sample,
+        # judgekit's own cases may have a field `ideal` in a table; only those have a `reference`.
+        lambda v: {"input", "ideal"} <= v.keys() and "reference" not in v,
         reader="openai_evals:read_message_samples",
         in_rows=True,
     ),
@@ -250,32 +246,20 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "an export of the judge cache",
-        lambda v: {"checksum", "key", "request"} <= v.keys(),
+        _has("checksum", "key", "request"),
         has_cases=False,
         in_rows=True,
         remedy="it holds replies of judges; read it with `judgekit cache import`",
     ),
     Format(
         "a history.json of skill versions",
-        lambda v: {"versions", "current_version"} <= v.keys(),
+        _has("versions", "current_version"),
         has_cases=False,
         reader="skill_evals:check_history",
     ),
-    Format(
-        "a grading.json",
-        lambda v: {"case_id", "results", "overall_score"} <= v.keys(),
-        has_cases=False,
-    ),
-    Format(
-        "a comparison.json",
-        lambda v: {"winner", "reasoning", "scores"} <= v.keys(),
-        has_cases=False,
-    ),
-    Format(
-        "an analysis.json",
-        lambda v: {"winner_version", "loser_version"} <= v.keys(),
-        has_cases=False,
-    ),
+    Format("a grading.json", _has("case_id", "results", "overall_score"), has_cases=False),
+    Format("a comparison.json", _has("winner", "reasoning", "scores"), has_cases=False),
+    Format("an analysis.json", _has("winner_version", "loser_version"), has_cases=False),
 )
 
 
@@ -331,11 +315,7 @@ def _first(value: JsonValue) -> dict[str, JsonValue]:
 
 def _is_first_version(fields: dict[str, JsonValue]) -> bool:
     names = fields.keys()
-    return (
-        "name" in names
-        and "input" in names
-        and bool(names & {"expectedOutput", "expectedPatterns"})
-    )
+    return {"name", "input"} <= names and bool(names & {"expectedOutput", "expectedPatterns"})
 
 
 def is_row_file(path: Path) -> bool:
@@ -350,7 +330,9 @@ def is_read_whole(path: Path) -> bool:
     # The rows of a table are never of another tool: those write documents or lines.
     if suffix_of(path) not in LINE_SUFFIXES:
         return False
-    return any(foreign_row_shape(row.fields) is not None for row in islice(iter_rows(path), 1))
+    # The first row is enough: a file does not mix formats. The rows after a damaged one are read.
+    first = next(scan_rows(path), None)
+    return isinstance(first, FileRow) and foreign_row_shape(first.fields) is not None
 
 
 def read_whole_document(path: Path) -> ParsedDocument | None:

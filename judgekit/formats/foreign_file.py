@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from pydantic import ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -20,6 +20,7 @@ from judgekit.formats.problems import (
     json_kind,
     problem_from_fault,
     suggest_name,
+    vague_word,
     validation_faults,
 )
 from judgekit.formats.rows import as_texts, read_cells, rename_fields
@@ -27,12 +28,12 @@ from judgekit.formats.text import TEXT_REPAIRED
 from judgekit.records import Case, Dataset, JsonObject, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pydantic import JsonValue
 
     from judgekit.formats.documents import ParsedDocument
-    from judgekit.formats.problems import Problem
+    from judgekit.formats.problems import Problem, Severity
     from judgekit.formats.text import KeyPath
 
 
@@ -100,6 +101,7 @@ class ForeignFile:
     # Where each assertion of a case stands, where the file lists them one by one.
     spec_places: dict[str, list[KeyPath]] = field(default_factory=dict)
     header: JsonObject = field(default_factory=dict)  # the dataset's name, version and description
+    head: Record | None = None  # what the file says beside its cases, where that is of use
     _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
 
     def add(
@@ -109,13 +111,13 @@ class ForeignFile:
         remedy: str | None = None,
         *,
         case_id: str | None = None,
-        severity: Literal["error", "warning"] = "error",
+        severity: Severity = "error",
     ) -> None:
         """Record an error."""
-        line = self.document.line_of(*where)
-        fault = FieldFault(where, message, remedy)
-        problem = problem_from_fault(fault, self.document.path, line, case_id=case_id)
-        self.problems.append(problem.model_copy(update={"severity": severity}))
+        fault, line = FieldFault(where, message, remedy), self.document.line_of(*where)
+        path = self.document.path
+        problem = problem_from_fault(fault, path, line, case_id=case_id, severity=severity)
+        self.problems.append(problem)
 
     def warn(
         self, where: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
@@ -171,13 +173,29 @@ class ForeignFile:
             else:
                 self.add((*at, index), f"must be a mapping of fields, not {json_kind(item)}")
 
-    def claim(self, item: JsonObject, at: KeyPath) -> None:
-        """Reserve the id of a case before the case is read."""
-        name = item.get("id")
-        if not isinstance(name, str):
-            return
-        if self.claimed.setdefault(name, at) != at:
-            self._add_double(name, self.claimed[name], at)
+    def check_description(self, text: str, at: KeyPath, *, case_id: str) -> None:
+        """Warn about a description that every output meets."""
+        if word := vague_word(text):
+            message = f"the description says {word!r}, which nothing can contradict"
+            remedy = "say what would be seen in the output, so that it can be false"
+            self.warn((*at, "description"), message, remedy, case_id=case_id)
+
+    def records(
+        self,
+        model: type[AnyRecord],
+        value: JsonValue,
+        at: KeyPath,
+        *,
+        synonyms: Mapping[str, str] | None = None,
+    ) -> Iterator[tuple[KeyPath, AnyRecord]]:
+        """The valid records of a list of cases; ids of invalid ones are in use, too."""
+        for place, item in self.objects(value, at):
+            name = item.get("id")
+            if isinstance(name, str) and self.claimed.setdefault(name, place) != place:
+                self._add_double(name, self.claimed[name], place)
+            record = self.record(model, item, place, synonyms=synonyms)
+            if record is not None:
+                yield place, record
 
     def _add_double(self, name: str, first: KeyPath, at: KeyPath) -> None:
         fault = duplicate_id_fault(self.document.line_of(*first))
@@ -236,6 +254,17 @@ class ForeignFile:
         )
 
 
+def map_texts(
+    value: JsonValue, at: KeyPath, change: Callable[[str, KeyPath], JsonValue]
+) -> JsonValue:
+    """The value with every text in it changed."""
+    if isinstance(value, dict):
+        return {name: map_texts(item, (*at, name), change) for name, item in value.items()}
+    if isinstance(value, list):
+        return [map_texts(item, (*at, place), change) for place, item in enumerate(value)]
+    return change(value, at) if isinstance(value, str) else value
+
+
 def _misspelt(fault: FieldFault, model: type[Record], value: object) -> str | None:
     """A hint for a missing field where a similar name is present."""
     name = str(fault.where[-1]) if fault.where else ""
@@ -252,17 +281,11 @@ def _id_of(value: object) -> str | None:
     return case_id[:80] if isinstance(case_id, str) and case_id.strip() else None
 
 
-CASE_ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "case_id": "id",
-        "prompt": "input",
-        "question": "input",
-        "expected": "reference",
-        "expected_output": "reference",
-        "reference_answer": "reference",
-        "answer": "reference",
-    }
-)  # names other tools give to the fields of a case, with judgekit's own
+# Names other tools give to the fields of a case, with judgekit's own.
+CASE_ALIASES: Mapping[str, str] = MappingProxyType({
+    "case_id": "id", "prompt": "input", "question": "input", "expected": "reference",
+    "expected_output": "reference", "reference_answer": "reference", "answer": "reference",
+})  # fmt: skip
 
 VALUE_COLUMNS = ("input", "reference", "context")
 """Fields that may be any JSON value; in a table also as a column `input.json`."""

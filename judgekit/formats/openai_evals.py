@@ -112,42 +112,36 @@ class GraderCriteria:
 
 
 @dataclass(slots=True)
-class _Graders:
-    reading: ForeignFile
+class _Graders(ForeignFile):
     assertions: list[JsonObject] = field(default_factory=list)
     criteria: list[Criterion] = field(default_factory=list)
 
 
 def read_graders(path: Path | str) -> GraderCriteria:
     """The graders of a file."""
-    found = _read(read_document(path))
-    found.reading.refuse_errors()
+    found = check_graders(read_document(path))
+    found.refuse_errors()
     criteria = found.criteria
     if not criteria:
         return GraderCriteria(tuple(found.assertions), None)
     # A rubric needs a weight above 0; graders that all have weight 0 then count alike.
     if not any(criterion.weight > 0 for criterion in criteria):
         criteria = [criterion.model_copy(update={"weight": 1.0}) for criterion in criteria]
-    name = found.reading.document.path.stem or "graders"
+    name = found.document.path.stem or "graders"
     return GraderCriteria(tuple(found.assertions), Rubric(name=name, criteria=tuple(criteria)))
 
 
-def check_graders(document: ParsedDocument) -> ForeignFile:
-    """The faults of a file of graders."""
-    return _read(document).reading
-
-
-def _read(document: ParsedDocument) -> _Graders:
-    found = _Graders(ForeignFile(document))
+def check_graders(document: ParsedDocument) -> _Graders:
+    """A file of graders, with its faults."""
+    found = _Graders(document)
     value = document.value
-    if isinstance(value, dict) and "testing_criteria" in value:
-        items = found.reading.objects(value["testing_criteria"], ("testing_criteria",))
-    elif isinstance(value, dict):
-        items = iter([((), value)])
-    else:
-        items = found.reading.objects(value, ())
-    for at, item in items:
-        _take(item, at, found, weight=1.0, depth=0)
+    if isinstance(value, dict) and "testing_criteria" not in value:
+        _take(value, (), found, weight=1.0, depth=0)
+        return found
+    at: KeyPath = ("testing_criteria",) if isinstance(value, dict) else ()
+    listed = value["testing_criteria"] if isinstance(value, dict) else value
+    for place, item in found.objects(listed, at):
+        _take(item, place, found, weight=1.0, depth=0)
     return found
 
 
@@ -156,14 +150,14 @@ def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, dept
     if kind == _CODE:
         message = "a python grader holds code, which is never run from a file of data"
         remedy = "write it as a check of your own (`judgekit.assertions`), or as a script"
-        found.reading.add((*at, "source"), message, remedy)
+        found.add((*at, "source"), message, remedy)
         return
     if not isinstance(kind, str) or kind not in _MODELS:
         message = f"no grader is of the type {str(kind)[:40]!r}"
-        found.reading.add((*at, "type"), message, suggest_name(str(kind)[:40], _MODELS))
+        found.add((*at, "type"), message, suggest_name(str(kind)[:40], _MODELS))
         return
     body = {name: value for name, value in item.items() if name != "type"}
-    grader = found.reading.record(_MODELS[kind], body, at)
+    grader = found.record(_MODELS[kind], body, at)
     match grader:
         case _StringCheckGrader() | _TextSimilarityGrader():
             _add_assertion(grader, at, found, weight)
@@ -178,7 +172,7 @@ def _add_assertion(
 ) -> None:
     if not _OUTPUT.fullmatch(grader.input):
         message = "`input` must be {{sample.output_text}}; what is checked here is the output"
-        found.reading.add((*at, "input"), message)
+        found.add((*at, "input"), message)
         return
     spec: JsonObject = {"value": grader.reference, "description": grader.name}
     if weight != 1:
@@ -186,17 +180,16 @@ def _add_assertion(
     if isinstance(grader, _StringCheckGrader):
         found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
         return
-    name = grader.evaluation_metric[:40]
-    measure = _METRICS.get(grader.evaluation_metric)
+    name, measure = grader.evaluation_metric[:40], _METRICS.get(grader.evaluation_metric)
     if name in _NO_METRICS:
         message = f"the measure {name!r} has no counterpart here"
-        found.reading.add((*at, "evaluation_metric"), message, "use bleu or rouge_l")
+        found.add((*at, "evaluation_metric"), message, "use bleu or rouge_l")
     elif measure is None:
         remedy = suggest_name(name, _METRICS)
-        found.reading.add((*at, "evaluation_metric"), f"no measure is called {name!r}", remedy)
+        found.add((*at, "evaluation_metric"), f"no measure is called {name!r}", remedy)
     elif grader.pass_threshold is None or not 0 <= grader.pass_threshold <= 1:
         message = "needs a `pass_threshold` on [0, 1], from which it passes"
-        found.reading.add((*at, "pass_threshold"), message)
+        found.add((*at, "pass_threshold"), message)
     else:
         found.assertions.append({**measure, "threshold": grader.pass_threshold, **spec})
 
@@ -206,7 +199,7 @@ def _add_criterion(
 ) -> None:
     # Judgments are stored by the name of their criterion, so it must be unique.
     if any(criterion.name == grader.name for criterion in found.criteria):
-        found.reading.add((*at, "name"), f"two graders are called {grader.name!r}", "rename one")
+        found.add((*at, "name"), f"two graders are called {grader.name!r}", "rename one")
         return
     # The prompt is a question about the output, which a judge sees beside it.
     texts = [_text(message.content) for message in grader.input]
@@ -231,7 +224,7 @@ def _add_criterion(
         found.criteria.append(Criterion.model_validate(fields))
     except ValidationError as error:
         reason = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        found.reading.add(at, f"the grader {grader.name!r} makes no criterion: {reason}")
+        found.add(at, f"the grader {grader.name!r} makes no criterion: {reason}")
 
 
 def _text(content: JsonValue) -> str:
@@ -253,22 +246,22 @@ def _take_all(
     weights = _weights(grader.calculate_output)
     if weights is None or depth >= _MAX_DEPTH:
         message = "`calculate_output` is read only as a weighted sum, such as 0.7 * a + 0.3 * b"
-        found.reading.add((*at, "calculate_output"), message)
+        found.add((*at, "calculate_output"), message)
         return
     for name in sorted(weights.keys() - grader.graders.keys()):
         message = f"`calculate_output` names {name!r}, and no grader is called so"
         near = suggest_name(name, grader.graders)
-        found.reading.add((*at, "calculate_output"), message, near)
+        found.add((*at, "calculate_output"), message, near)
     for name, item in grader.graders.items():
         place = (*at, "graders", name)
         if not isinstance(item, dict):
-            found.reading.add(place, "must be a mapping of fields")
+            found.add(place, "must be a mapping of fields")
         elif name in weights:
             share = weight * weights[name]
             _take(item, place, found, weight=share, depth=depth + 1)
         else:
             message = f"the grader {name!r} has no part in `calculate_output`"
-            found.reading.warn(place, message, "add it, or remove the grader")
+            found.warn(place, message, "add it, or remove the grader")
 
 
 def _weights(formula: str) -> dict[str, float] | None:
@@ -292,29 +285,23 @@ def read_message_samples(document: ParsedDocument) -> ForeignFile:
     # Several good answers become a list as reference; the output may equal any of them.
     reading = ForeignFile(document)
     value = document.value
-    listed: JsonValue = value if isinstance(value, list) else [value]
-    for at, item in reading.objects(listed, ()):
+    for at, item in reading.objects(value if isinstance(value, list) else [value], ()):
         sample = reading.record(_MessageSample, item, at)
-        if sample is not None:
-            fallback = f"sample-{int(at[-1]) + 1}"
-            reading.add_case(_fields(sample, item, fallback), at)
+        if sample is None:
+            continue
+        prompt, reference = item["input"], item.get("ideal")
+        # A conversation of one message from the user is shown to a judge as plain text.
+        if isinstance(prompt, list) and len(prompt) == 1 and not isinstance(sample.input, str):
+            only = sample.input[0]
+            if isinstance(only.content, str) and only.role == "user" and not only.extra:
+                prompt = only.content
+        if isinstance(reference, list) and len(reference) == 1:
+            reference = reference[0]
+        fields: JsonObject = {
+            "id": f"sample-{int(at[-1]) + 1}" if sample.id is None else sample.id,
+            "input": prompt,
+            "reference": reference,
+            "metadata": sample.extra,
+        }
+        reading.add_case(fields, at)
     return reading
-
-
-def _fields(sample: _MessageSample, item: JsonObject, fallback: str) -> JsonObject:
-    prompt = item["input"]
-    # A conversation of one message from the user is shown to a judge as plain text.
-    if isinstance(sample.input, tuple) and len(sample.input) == 1:
-        only = sample.input[0]
-        if isinstance(only.content, str) and only.role == "user" and not only.extra:
-            prompt = only.content
-    ideal = sample.ideal
-    reference: JsonValue = [*ideal] if isinstance(ideal, tuple) else ideal
-    if isinstance(reference, list) and len(reference) == 1:
-        reference = reference[0]
-    return {
-        "id": fallback if sample.id is None else sample.id,
-        "input": prompt,
-        "reference": reference,
-        "metadata": sample.extra,
-    }

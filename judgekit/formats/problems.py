@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from judgekit.errors import DatasetError, known_names
-from judgekit.records import Name, Record, Scale
+from judgekit.errors import DatasetError, UnknownNameError, known_names
+from judgekit.records import Criterion, Name, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 
     from judgekit.errors import JudgekitError
     from judgekit.formats.text import KeyPath
+    from judgekit.records import Scale
+
+
+Severity = Literal["error", "warning"]
+"""An error makes a file unusable; a warning does not."""
 
 
 class Problem(Record):
     """One thing to fix in a file."""
 
-    severity: Literal["error", "warning"]
-    """An error makes the file unusable; a warning does not."""
+    severity: Severity
 
     message: Name
     path: str | None = None
@@ -63,11 +67,16 @@ def problem_from_error(error: JudgekitError) -> Problem:
 
 
 def problem_from_fault(
-    fault: FieldFault, path: Path, line: int, *, case_id: str | None = None
+    fault: FieldFault,
+    path: Path,
+    line: int,
+    *,
+    case_id: str | None = None,
+    severity: Severity = "error",
 ) -> Problem:
     """A fault as a problem."""
     return Problem(
-        severity="error",
+        severity=severity,
         message=fault.message,
         path=str(path),
         line=line,
@@ -85,22 +94,12 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (type(None), "null"),
 )
 
+# What a field must be, by the first word of pydantic's name of the error: `int_parsing`.
 _WANTED = {
-    "string_type": "must be a text",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "finite_number": "must be a finite number",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "tuple_type": "must be a list",
-    "list_type": "must be a list",
-    "dict_type": "must be a mapping of fields",
-    "model_type": "must be a mapping of fields",
-    "model_attributes_type": "must be a mapping of fields",
-}
+    "string": "a text", "float": "a number", "finite": "a finite number", "int": "a whole number",
+    "bool": "true or false", "tuple": "a list", "list": "a list", "dict": "a mapping of fields",
+    "model": "a mapping of fields",
+}  # fmt: skip
 
 _LIMITS = {
     "greater_than_equal": "must be {ge} or more, not {value}",
@@ -160,8 +159,12 @@ def validation_faults(
         if detail["type"] == "too_short" and detail["input"]:
             continue  # its items are invalid, and each of them is reported
         where = _place(detail, value)
-        known = field_names(model, where[:-1])
-        fault = _fault(detail, where, known, synonyms or {})
+        fault = None
+        if detail["type"] == "less_than_equal" and where[-1:] in _THRESHOLDS:
+            fault = threshold_fault(where, detail["input"], _scales_beside(where, value))
+        if fault is None:
+            known = field_names(model, where[:-1])
+            fault = _fault(detail, where, known, synonyms or {})
         faults.setdefault((fault.where, fault.message), fault)
     n_more = max(0, len(details) - _MOST)
     more = [FieldFault((), f"and {n_more:,} more are wrong with it")] if n_more else []
@@ -267,8 +270,8 @@ def _demand(detail: ErrorDetails) -> str:
     if kind in {"string_pattern_mismatch", "string_too_short"}:
         blank = isinstance(value, str) and not value.strip()
         return "must not be blank" if blank else f"is not of the right form: {_shown(value)}"
-    if kind in _WANTED:
-        return f"{_WANTED[kind]}, not {_shown(value)}"
+    if (wanted := _WANTED.get(kind.partition("_")[0])) is not None:
+        return f"must be {wanted}, not {_shown(value)}"
     return f"is not valid: {detail['msg']}"
 
 
@@ -322,11 +325,25 @@ def threshold_fault(where: KeyPath, value: JsonValue, scales: Iterable[Scale]) -
     return FieldFault(where, message, remedy)
 
 
+_THRESHOLDS = (("pass_threshold",), ("pass_value",))
+
+
+def _scales_beside(where: KeyPath, value: JsonValue) -> Iterator[Scale]:
+    """The scales of the rubric or the criterion that a threshold belongs to."""
+    holder = value
+    for part in where[:-1]:
+        _, holder = _step(holder, part)
+    fields = holder if isinstance(holder, dict) else {}
+    criteria = fields.get("criteria", [fields])
+    listed = criteria if isinstance(criteria, list) else []
+    return valid_scales(item.get("scale") for item in listed if isinstance(item, dict))
+
+
 def valid_scales(values: Iterable[object]) -> Iterator[Scale]:
-    """The scales among values; others are skipped."""
+    """The scales among values, in any form that a criterion may give; others are skipped."""
     for value in values:
-        with suppress(ValidationError):
-            yield Scale.model_validate(value)
+        with suppress(ValidationError, UnknownNameError):
+            yield Criterion.model_validate({"name": "-", "question": "-", "scale": value}).scale
 
 
 VAGUE_WORDS = ("appropriate", "reasonable", "adequate", "suitable", "proper", "sensible")

@@ -22,7 +22,7 @@ from judgekit.formats.documents import read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
 from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
-from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS, is_threshold, require_mean_score
+from judgekit.formats.promptfoo_vocabulary import is_threshold, require_mean_score
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
 from judgekit.records import Count, Finite, JsonObject
 
@@ -114,10 +114,7 @@ class _Config:
                 items = value if isinstance(value, list) else [value]
                 return [item for item in items if isinstance(item, dict)]
             rows = iter_rows(path)
-            return [
-                row_as_test(row.fields, KNOWN_ASSERTIONS) if row.is_table else row.fields
-                for row in rows
-            ]
+            return [row_as_test(row.fields) if row.is_table else row.fields for row in rows]
         except DatasetError as error:
             self.reading.add(at, f"the tests cannot be read: {error.message}", error.hint)
             return []
@@ -134,15 +131,10 @@ class _Config:
             self.reading.add(at, message, "write the tests out as YAML, JSONL or CSV")
             return None
         try:
-            path = self._folder / safe_file_name(file_name)
-            is_inside = path.resolve().is_relative_to(self._folder.resolve())
-        except (AttachmentError, OSError, ValueError, RuntimeError) as error:
+            return FolderAttachments(self._folder).locate(safe_file_name(file_name))
+        except AttachmentError as error:
             self.reading.add(at, str(error))
             return None
-        if not is_inside:
-            self.reading.add(at, f"the path {file_name!r} leads out of its folder")
-            return None
-        return path
 
     def _scenarios(self) -> Iterator[_Test]:
         scenarios = self._fields.get("scenarios")
@@ -289,10 +281,7 @@ class _PromptfooResult(CamelRecord):
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
     """The faults of a file of results."""
-    reading = ForeignFile(document)
-    for _ in _results(document, reading):
-        pass
-    return reading
+    return _results(document)[0]
 
 
 def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
@@ -300,8 +289,7 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
     # A case is called `test-N` by its test, or after its variables where the file has no number. A
     # variant is a provider, with its prompt's number where there are several. `success` and `score`
     # are in the output's metadata.
-    reading = ForeignFile(document)
-    found = list(_results(document, reading))
+    reading, found = _results(document)
     reading.refuse_errors()
     has_prompts = len({result.prompt_idx for _, result in found}) > 1
     inputs: dict[str, JsonObject] = {}
@@ -342,19 +330,17 @@ def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
 
 
 def _results(
-    document: ParsedDocument, reading: ForeignFile
-) -> Iterator[tuple[KeyPath, _PromptfooResult]]:
-    value = document.value
+    document: ParsedDocument,
+) -> tuple[ForeignFile, list[tuple[KeyPath, _PromptfooResult]]]:
+    reading, value = ForeignFile(document), document.value
     inner = value.get("results") if isinstance(value, dict) else None
     at: KeyPath = ("results",)
     if isinstance(inner, dict):
         inner, at = inner.get("results"), ("results", "results")
-    for place, item in reading.objects(inner, at):
-        n_before = len(reading.problems)
-        result = reading.record(_PromptfooResult, item, place)
-        # Results have many fields that are not needed here; only errors are reported.
-        reading.problems[n_before:] = [
-            problem for problem in reading.problems[n_before:] if problem.severity == "error"
-        ]
-        if result is not None:
-            yield place, result
+    read = [
+        (place, reading.record(_PromptfooResult, item, place))
+        for place, item in reading.objects(inner, at)
+    ]
+    # Results have many fields that are not needed here; only errors are reported.
+    reading.problems = [one for one in reading.problems if one.severity == "error"]
+    return reading, [(place, result) for place, result in read if result is not None]

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from judgekit.errors import DatasetError
 from judgekit.formats.attachments import AttachmentError
 from judgekit.formats.documents import parse_document
+from judgekit.formats.foreign_file import map_texts
 from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
+    KNOWN_ASSERTIONS,
     MODEL_FREE_ASSERTIONS,
     MODEL_GRADED_ASSERTIONS,
     PROMPTFOO_SIMILAR,
@@ -73,15 +75,13 @@ class _Assertion:
         return (*self.at, "value") if "value" in self.fields else self.at
 
 
+@dataclass(frozen=True, slots=True)
 class AssertionReader:
     """Reads the assertions of a configuration's tests."""
 
-    def __init__(
-        self, reading: ForeignFile, files: AttachmentReader, templates: JsonObject
-    ) -> None:
-        self._reading = reading
-        self._files = files
-        self._templates = templates
+    _reading: ForeignFile
+    _files: AttachmentReader
+    _templates: JsonObject
 
     def read(
         self, items: list[tuple[KeyPath, JsonValue]], variables: JsonObject, *, is_scored: bool
@@ -163,21 +163,18 @@ class AssertionReader:
         return False
 
     def _value(self, value: JsonValue, at: KeyPath, variables: JsonObject) -> JsonValue:
-        if isinstance(value, list):
-            return [self._value(item, (*at, n), variables) for n, item in enumerate(value)]
-        if isinstance(value, dict):
-            return {name: self._value(v, (*at, name), variables) for name, v in value.items()}
-        if not isinstance(value, str):
-            return value
-        text: JsonValue = value
-        if value.startswith(_FILE):
-            try:
-                text = self._files.take(value.removeprefix(_FILE)).get("text")
-            except AttachmentError as error:
-                self._reading.add(at, str(error), error.remedy)
-            if not isinstance(text, str):
-                self._reading.add(at, f"the file {value!r} is no text")
-        return self._filled(text if isinstance(text, str) else value, at, variables)
+        def read(text: str, place: KeyPath) -> JsonValue:
+            content: JsonValue = text
+            if text.startswith(_FILE):
+                try:
+                    content = self._files.take(text.removeprefix(_FILE)).get("text")
+                except AttachmentError as error:
+                    self._reading.add(place, str(error), error.remedy)
+                if not isinstance(content, str):
+                    self._reading.add(place, f"the file {text!r} is no text")
+            return self._filled(content if isinstance(content, str) else text, place, variables)
+
+        return map_texts(value, at, read)
 
     def _filled(self, text: str, at: KeyPath, variables: JsonObject) -> str:
         def fill(match: re.Match[str]) -> str:
@@ -442,13 +439,12 @@ _ASSERTION = re.compile(
     re.DOTALL,
 )
 
-_CODE = {"fn": "javascript", "eval": "javascript", "javascript": "javascript", "python": "python"}
-_SHORT = {"grade": "llm-rubric"}
+_SHORT = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
 _LIST_CELLS = frozenset({"contains-all", "contains-any", "icontains-all", "icontains-any"})
 _NUMBERS = frozenset({"latency", "cost", "levenshtein"})
 
 
-def row_as_test(row: Mapping[str, JsonValue], known: frozenset[str]) -> JsonObject:
+def row_as_test(row: Mapping[str, JsonValue]) -> JsonObject:
     """A row of a table as a test."""
     variables: JsonObject = {}
     metadata: JsonObject = {}
@@ -460,7 +456,7 @@ def row_as_test(row: Mapping[str, JsonValue], known: frozenset[str]) -> JsonObje
         elif cell is None or not str(cell).strip():
             continue
         elif _EXPECTED.fullmatch(name):
-            asserted.append(assertion_of_text(str(cell), known))
+            asserted.append(assertion_of_text(str(cell)))
         elif name == "__description":
             found["description"] = cell
         elif name == "__threshold":
@@ -474,13 +470,13 @@ def row_as_test(row: Mapping[str, JsonValue], known: frozenset[str]) -> JsonObje
     return {**found, "vars": variables, "assert": asserted, "metadata": metadata}
 
 
-def assertion_of_text(text: str, known: frozenset[str]) -> JsonObject:
+def assertion_of_text(text: str) -> JsonObject:
     """An assertion as it stands in a cell: `similar(0.8): Hello`, or a bare text."""
     match = _ASSERTION.fullmatch(text.strip())
     name = "" if match is None else match["type"]
-    name = _CODE.get(name, _SHORT.get(name, name))
+    name = _SHORT.get(name, name)
     plain = name.removeprefix("not-")
-    if match is None or (plain not in known and plain not in _CODE.values()):
+    if match is None or plain not in KNOWN_ASSERTIONS:
         return {"type": "equals", "value": text}
     found: JsonObject = {"type": name}
     value = (match["value"] or "").strip()

@@ -72,13 +72,11 @@ PROMPTFOO_SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
 
 MODEL_FREE_ASSERTIONS = frozenset({*PROMPTFOO_SYNONYMS, PROMPTFOO_SIMILAR})
 
+_FACTS = "Does the output agree with these facts: {value}"
 MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
-    "llm-rubric": "{value}",
-    "agent-rubric": "{value}",
-    "g-eval": "{value}",
+    **dict.fromkeys(("llm-rubric", "agent-rubric", "g-eval"), "{value}"),
+    **dict.fromkeys(("factuality", "model-graded-factuality"), _FACTS),
     "model-graded-closedqa": "Does the output meet this: {value}",
-    "factuality": "Does the output agree with these facts: {value}",
-    "model-graded-factuality": "Does the output agree with these facts: {value}",
     "answer-relevance": "Does the output answer what was asked?",
     "context-faithfulness": "Is every statement of the output supported by the context?",
     "trajectory:goal-success": "Was this goal reached: {value}",

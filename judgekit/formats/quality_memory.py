@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Literal, TypeVar, cast
 
 from pydantic import Field, JsonValue, ValidationError
@@ -46,11 +46,11 @@ class _TestCase(CamelRecord):
     )
     name: Name
     description: str | None = None
-    agent_id: str | None = None
-    skill_id: str | None = None
-    prompt_version_ref: str | None = None
-    inputs: JsonValue
-    expected_outputs: JsonValue = None
+    agent: str | None = Field(default=None, alias="agentId")
+    skill: str | None = Field(default=None, alias="skillId")
+    prompt_version: str | None = Field(default=None, alias="promptVersionRef")
+    input: JsonValue = Field(alias="inputs")
+    reference: JsonValue = Field(default=None, alias="expectedOutputs")
     rubric_id: str | None = None
     tags: tuple[str, ...] = ()
     status: Literal["active", "draft", "deprecated"] = "active"
@@ -67,10 +67,16 @@ class _RubricFields(CamelRecord):
     is_active: bool = True
 
 
+# What judgekit adds to a `rubric-criterion`, with its own names.
+_OF_CRITERION = {
+    "required": "required", "passValue": "pass_value", "examples": "examples",
+    "note": "description",
+}  # fmt: skip
+_OF_SCALE = {"integer": "integer", "levels": "levels", "betweenLevels": "between_levels"}
+
+
 class _CriterionFields(CamelRecord):
-    additions: ClassVar[frozenset[str]] = frozenset(
-        {"betweenLevels", "examples", "integer", "levels", "note", "passValue", "required"}
-    )
+    additions: ClassVar[frozenset[str]] = frozenset({*_OF_CRITERION, *_OF_SCALE})
     rubric_id: str | None = None
     name: Name
     description: Name
@@ -82,8 +88,8 @@ class _CriterionFields(CamelRecord):
 
 class _TestRun(CamelRecord):
     additions: ClassVar[frozenset[str]] = frozenset({"checks", "failures", "repeat"})
-    test_case_id: Name
-    agent_run_id: str | None = None
+    case_id: Name = Field(alias="testCaseId")
+    run_id: str | None = Field(default=None, alias="agentRunId")
     prompt_version_ref: str | None = None
     variant: str | None = None  # added by judgekit, where several variants share a prompt version
     actual_output: JsonValue
@@ -169,14 +175,9 @@ def _criterion(criterion: _CriterionFields, weight: float) -> JsonObject:
         "weight": weight,
         "scale": scale,
     }
-    named = {"integer": "integer", "levels": "levels", "betweenLevels": "between_levels"}
-    more = {"required": "required", "passValue": "pass_value", "examples": "examples"}
-    more["note"] = "description"
-    whole: JsonObject = {
-        **fields,
-        **{own: extra[name] for name, own in more.items() if name in extra},
-        "scale": scale | {own: extra[name] for name, own in named.items() if name in extra},
-    }
+    more = {own: extra[name] for name, own in _OF_CRITERION.items() if name in extra}
+    of_scale = {own: extra[name] for name, own in _OF_SCALE.items() if name in extra}
+    whole: JsonObject = {**fields, **more, "scale": scale | of_scale}
     # Fields of the same names may mean something else in a memory that judgekit did not write.
     return whole if _is_valid(Criterion, whole) else fields
 
@@ -207,8 +208,9 @@ _MODELS: Mapping[str, type[CamelRecord]] = {
 # Types that hold conclusions, which judgekit computes itself.
 _UNREAD = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 
-# Fields of a test case for which a case has no field, with their names in its metadata.
-_KEPT = {"rubric_id": "rubricId", "created_at": "createdAt", "created_by": "createdBy"}
+# Fields of a test case for which a case has no field; they stand in its metadata.
+_KEPT = ("rubricId", "createdAt", "createdBy")
+_OF_CASE = _TestCase.model_fields.keys() - {"rubric_id", "created_at", "created_by"}
 
 # Results of a benchmark, and what the case knows already.
 _NOT_OF_CASES = frozenset({"id", "lastRunAt", "lastScore", "testCaseIds"})
@@ -232,7 +234,7 @@ class _Export:
     def __init__(self, document: ParsedDocument) -> None:
         value, reading = document.value, ForeignFile(document)
         self.reading = reading
-        self._found: dict[str, dict[str, _Located[CamelRecord]]] = {}
+        self._found: defaultdict[str, dict[str, _Located[CamelRecord]]] = defaultdict(dict)
         objects: Iterator[tuple[KeyPath, JsonObject]]
         if isinstance(value, dict) and is_object(value):
             objects = iter([((), value)])
@@ -258,7 +260,7 @@ class _Export:
         fields = reading.record(model, whole.fields, (*at, "fields"))
         if fields is None:
             return
-        known = self._found.setdefault(name, {})
+        known = self._found[name]
         key = whole.id if whole.id is not None else fields.extra.get("id")
         if not isinstance(key, str | int) or not str(key).strip():
             # An object without an id is called by its name, or its number among its type.
@@ -272,11 +274,11 @@ class _Export:
             known[key] = _Located(fields, at)
 
     def of(self, name: str, model: type[_Fields]) -> dict[str, _Located[_Fields]]:  # noqa: ARG002 - says the type of the fields
-        return cast("dict[str, _Located[_Fields]]", self._found.get(name, {}))
+        return cast("dict[str, _Located[_Fields]]", self._found[name])
 
     def refer(self, name: str, key: str, at: KeyPath, *, case_id: str | None = None) -> bool:
         """Whether an object with this id exists; a missing one is reported."""
-        known = self._found.get(name, {})
+        known = self._found[name]
         if key in known:
             return True
         field_name = at[-1] if isinstance(at[-1], str) else at[-2]
@@ -338,25 +340,18 @@ def _add_case(
             rubric = rubrics.get(case.rubric_id)
     more, metadata = _added_fields({k: v for k, v in case.extra.items() if k != "id"})
     # Only a warning: a reviewer may still label it.
-    if rubric is None and case.expected_outputs is None and not more.get("assertions"):
+    if rubric is None and case.reference is None and not more.get("assertions"):
         message = "the case has neither a rubric nor expected outputs, so it cannot fail"
         export.reading.warn(found.at, message, "add a `rubricId`", case_id=key)
-    own = {name: getattr(case, field) for field, name in _KEPT.items()}
+    fields_there = case.as_given()
+    own = {name: fields_there[name] for name in _KEPT if fields_there.get(name)}
     if benchmarks:
         metadata = {**metadata, _BENCHMARKS: benchmarks}
     fields: JsonObject = {
         "id": key,
-        "name": case.name,
-        "description": case.description,
-        "input": case.inputs,
-        "reference": case.expected_outputs,
-        "tags": [*case.tags],
-        "status": case.status,
-        "agent": case.agent_id,
-        "skill": case.skill_id,
-        "prompt_version": case.prompt_version_ref,
+        **case.model_dump(mode="json", include=_OF_CASE),
         "rubric": rubric,
-        "metadata": {**{name: item for name, item in own.items() if item}, **metadata},
+        "metadata": {**own, **metadata},
     }
     export.reading.add_case(fields | more, found.at)
 
@@ -438,7 +433,7 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
     cases = export.of("test-case", _TestCase)
     runs = export.of("test-run", _TestRun)
     for found in runs.values() if cases else ():
-        case_id = found.fields.test_case_id
+        case_id = found.fields.case_id
         export.refer("test-case", case_id, (*found.at, "fields", "testCaseId"), case_id=case_id)
     export.reading.refuse_errors()
     n_seen: Counter[tuple[str, str | None]] = Counter()
@@ -448,16 +443,12 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
         metadata = {name: item for name, item in run.as_given().items() if name not in _READ}
         if variant == run.prompt_version_ref:
             metadata.pop("promptVersionRef", None)
-        place = (run.test_case_id, variant)
-        named: JsonObject = {"test_run_id": key, "repeat": n_seen[place]}
-        n_seen[place] += 1
+        metadata |= {"test_run_id": key, "repeat": n_seen[run.case_id, variant]}
+        n_seen[run.case_id, variant] += 1
         row: JsonObject = {
-            "case_id": run.test_case_id,
+            **run.model_dump(mode="json", include={"case_id", "run_id", "duration_ms", "error"}),
             "variant": variant,
-            "run_id": run.agent_run_id,
-            "duration_ms": run.duration_ms,
-            "error": run.error,
-            "metadata": {**metadata, **named},
+            "metadata": metadata,
         }
         if isinstance(run.actual_output, str):
             row |= {"text": run.actual_output, "data": run.data}
@@ -465,9 +456,9 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
             row["error"] = run.error or "the run has no output"
         else:
             row["data"] = run.actual_output
-        if run.test_case_id in cases:
-            case = cases[run.test_case_id].fields
-            row |= {"input": case.inputs, "reference": case.expected_outputs}
+        if run.case_id in cases:
+            case = cases[run.case_id].fields
+            row |= {"input": case.input, "reference": case.reference}
         row = {name: value for name, value in row.items() if value is not None}
         yield document.line_of(*found.at), row
 
@@ -486,7 +477,7 @@ def quality_case_objects(source: ConversionSource) -> WrittenCases:
                 yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
             yield case_object(case, rubric_id)
 
-    return objects(), ()
+    return objects()
 
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:
@@ -545,11 +536,11 @@ def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
         yield quality_object("rubric-criterion", ids[criterion.name], fields, optional)
 
 
+@dataclass(slots=True)
 class RubricIds:
     """Gives each rubric the id of the object it came from, or else one of its own."""
 
-    def __init__(self) -> None:
-        self._ids: dict[str, str] = {}
+    _ids: dict[str, str] = field(default_factory=dict)
 
     def of(self, rubric: Rubric, case: Case) -> tuple[str, bool]:
         """The id of a rubric, and whether it is new."""

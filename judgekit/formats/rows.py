@@ -126,16 +126,18 @@ def _json_rows(path: Path) -> Iterator[FileRow | DatasetError]:
         if isinstance(line, DatasetError):
             yield line
         elif line.text.strip():
-            number, text = line.number, line.text.rstrip("\r\n")
             try:
-                value, is_repaired = parse_strict_json(text, path=path, first_line=number)
+                yield json_row(line.text.rstrip("\r\n"), path, line.number)
             except DatasetError as error:
                 yield error
-                continue
-            if isinstance(value, dict):
-                yield FileRow(number, value, is_repaired=is_repaired)
-            else:
-                yield _not_an_object(value, path, number)
+
+
+def json_row(text: str, path: Path, line: int) -> FileRow:
+    """The object that stands on a line of a file."""
+    value, is_repaired = parse_strict_json(text, path=path, first_line=line)
+    if not isinstance(value, dict):
+        raise _not_an_object(value, path, line)
+    return FileRow(line, value, is_repaired=is_repaired)
 
 
 def _not_an_object(value: JsonValue, path: Path, line: int) -> DatasetError:

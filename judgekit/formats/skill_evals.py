@@ -16,7 +16,6 @@ from judgekit.formats.attachments import (
 )
 from judgekit.formats.documents import read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
-from judgekit.formats.problems import vague_word
 from judgekit.records import Count, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
@@ -71,22 +70,35 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
         AttachmentReader(FolderAttachments(folder)),
         AttachmentReader(FolderAttachments(folder.parent)),
     )
-    for at, item in reading.objects(fields.get("cases"), ("cases",)):
-        reading.claim(item, at)
-        _check_id(item.get("id"), at, reading)
-        case = reading.record(_EvalCase, item, at)
-        if case is None:
-            continue
+    for at, case in reading.records(_EvalCase, fields.get("cases"), ("cases",)):
+        _check_id(case.id, at, reading)
         files = _files(case, at, reading, readers)
         if _can_fail(case, at, reading):
-            reading.add_case(_fields(case, skill, files), at)
+            criteria: list[JsonValue] = [
+                {
+                    "name": expectation.criterion,
+                    "question": expectation.description,
+                    "scale": "one_to_five",
+                    "required": expectation.required,
+                    "pass_value": PASS_VALUE,
+                }
+                for expectation in case.expectations
+            ]
+            case_fields: JsonObject = {
+                "id": case.id,
+                "input": case.prompt,
+                "context": {"files": files} if files else None,
+                # The required expectations decide; the others are only reported.
+                "rubric": {"name": case.id, "criteria": criteria, "pass_threshold": 0.0},
+                "skill": skill,
+                "metadata": {**case.extra, "files": [*case.files]} if case.files else case.extra,
+            }
+            reading.add_case(case_fields, at)
     return reading
 
 
-def _check_id(name: JsonValue, at: KeyPath, reading: ForeignFile) -> None:
+def _check_id(name: str, at: KeyPath, reading: ForeignFile) -> None:
     """Warn about an id that is not in kebab-case, which S3 wants and nothing depends on."""
-    if not isinstance(name, str) or not name.strip():
-        return
     if name == name.lower() and _KEBAB.fullmatch(name):
         return
     better = _NOT_IN_IDS.sub("-", _HUMP.sub("-", name)).strip("-").lower()
@@ -96,36 +108,11 @@ def _check_id(name: JsonValue, at: KeyPath, reading: ForeignFile) -> None:
     reading.warn((*at, "id"), message, named, case_id=name[:80])
 
 
-def _fields(case: _EvalCase, skill: str | None, files: list[JsonValue]) -> JsonObject:
-    criteria: list[JsonValue] = [
-        {
-            "name": expectation.criterion,
-            "question": expectation.description,
-            "scale": "one_to_five",
-            "required": expectation.required,
-            "pass_value": PASS_VALUE,
-        }
-        for expectation in case.expectations
-    ]
-    return {
-        "id": case.id,
-        "input": case.prompt,
-        "context": {"files": files} if files else None,
-        # The required expectations decide; the others are only reported.
-        "rubric": {"name": case.id, "criteria": criteria, "pass_threshold": 0.0},
-        "skill": skill,
-        "metadata": {**case.extra, "files": list(case.files)} if case.files else case.extra,
-    }
-
-
 def _can_fail(case: _EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
     """Whether the expectations make a rubric under which an output can fail."""
     for index, expectation in enumerate(case.expectations):
-        if word := vague_word(expectation.description):
-            message = f"the description says {word!r}, which nothing can contradict"
-            remedy = "say what would be seen in the output, so that it can be false"
-            place = (*at, "expectations", index, "description")
-            reading.warn(place, message, remedy, case_id=case.id)
+        place = (*at, "expectations", index)
+        reading.check_description(expectation.description, place, case_id=case.id)
     # Labels become names of criteria, by which judgments are stored.
     labels = [expectation.criterion for expectation in case.expectations]
     twice = sorted({label for label in labels if labels.count(label) > 1})
@@ -159,10 +146,9 @@ def _files(
     return found
 
 
-LOWEST_SCORE, HIGHEST_SCORE = 1, 5  # the ends of the scale of gradings and histories
-
 # Larger numbers would fill the message with digits.
 _HUGE = 1e9
+LOWEST_SCORE, HIGHEST_SCORE = 1, 5  # the ends of the scale of gradings and histories
 
 
 class SkillVersion(SnakeRecord):
@@ -198,24 +184,21 @@ class SkillHistory(SnakeRecord):
 
 def read_skill_history(path: Path | str) -> SkillHistory:
     """The history of a skill."""
-    history, reading = _read(read_document(path))
+    reading = check_history(read_document(path))
     reading.refuse_errors()
-    if history is None:  # pragma: no cover - then there was an error
-        raise AssertionError
-    return history
+    if not isinstance(reading.head, SkillHistory):  # pragma: no cover - then there was an error
+        raise TypeError
+    return reading.head
 
 
 def check_history(document: ParsedDocument) -> ForeignFile:
-    """The faults of a `history.json`."""
-    return _read(document)[1]
-
-
-def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
+    """A `history.json`, with its faults."""
     reading = ForeignFile(document)
-    history = reading.record(SkillHistory, document.value)
+    reading.head = reading.record(SkillHistory, document.value)
     fields = document.value if isinstance(document.value, dict) else {}
     versions = fields.get("versions")
     numbers: list[JsonValue] = []
+    # An invalid version must not hide the faults of the others.
     for index, version in enumerate(versions if isinstance(versions, list) else ()):
         if isinstance(version, dict):
             number, score = version.get("version"), version.get("average_score")
@@ -233,7 +216,7 @@ def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
         known = ", ".join(str(number) for number in numbers[:20])
         message = f"no version has the number {current}"
         reading.add(("current_version",), message, f"known: {known}")
-    return history, reading
+    return reading
 
 
 def write_skill_evals(source: ConversionSource) -> WrittenCases:
@@ -257,7 +240,7 @@ def write_skill_evals(source: ConversionSource) -> WrittenCases:
     # A file is about one skill; of cases of several it has the name of the dataset.
     skill = _only({case.skill for case in cases}) or dataset.name
     header: JsonObject = {"version": dataset.version, "skill": skill}
-    return {**header, "cases": listed}, ()
+    return {**header, "cases": listed}
 
 
 def _only(names: set[str | None]) -> str | None:
@@ -302,22 +285,11 @@ def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     if header is not None:
         reading.header = {"name": header.id, "version": header.version}
     workflow = fields.get("workflowName")
-    for at, item in reading.objects(fields.get("cases"), ("cases",)):
-        reading.claim(item, at)
-        case = reading.record(_WorkflowCase, item, at)
-        if case is None:
-            continue
+    for at, case in reading.records(_WorkflowCase, fields.get("cases"), ("cases",)):
         _check_assertions(case, at, reading)
-        case_fields: JsonObject = {
-            "id": case.id,
-            "name": case.name,
-            "input": case.input,
-            "assertions": list(case.assertions),
-            "tags": list(case.tags),
-            "agent": workflow if isinstance(workflow, str) else None,
-            "metadata": case.extra,
-        }
-        reading.add_case(case_fields, at)
+        known = case.model_dump(mode="json", include={*_WorkflowCase.model_fields})
+        agent = workflow if isinstance(workflow, str) else None
+        reading.add_case({**known, "agent": agent, "metadata": case.extra}, at)
     return reading
 
 
@@ -354,4 +326,4 @@ def write_workflow_dataset(source: ConversionSource) -> WrittenCases:
         listed.append({**{k: v for k, v in case.metadata.items() if k not in own}, **fields})
     workflow = _only({case.agent for case in cases}) or dataset.name
     header: JsonObject = {"id": dataset.name, "workflowName": workflow, "version": dataset.version}
-    return {**header, "cases": listed}, ()
+    return {**header, "cases": listed}

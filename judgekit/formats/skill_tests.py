@@ -20,16 +20,16 @@ from judgekit.formats.attachments import (
     safe_file_name,
     skill_name,
 )
-from judgekit.formats.foreign_file import ForeignFile
+from judgekit.formats.foreign_file import ForeignFile, map_texts
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.skill_tests_schema import (
     OTHER_FIELDS,
     SkillCase,
     SkillTests,
+    check_thresholds,
     downgrade_skill_tests,
     is_skill_tests_v1,
     rubric_from_skill_test,
-    soften_thresholds,
     upgrade_skill_tests,
 )
 from judgekit.formats.text import folder_exists
@@ -48,25 +48,14 @@ if TYPE_CHECKING:
 
 STRATA = {"easy": "simple", "medium": "medium", "hard": "complex"}
 _SYNONYMS = {
-    "expectedOutput": "output",
-    "expectedPatterns": "patterns",
-    "threshold": "passingThreshold",
-    "schema": "jsonSchema",
-    "retries": "retryCount",
-    "script": "customScript",
-    "tests": "testCases",
-    "cases": "testCases",
-}
+    "expectedOutput": "output", "expectedPatterns": "patterns", "threshold": "passingThreshold",
+    "schema": "jsonSchema", "retries": "retryCount", "script": "customScript",
+    "tests": "testCases", "cases": "testCases",
+}  # fmt: skip
 
 
 def read_skill_tests(document: ParsedDocument) -> ForeignFile:
-    """The cases of an `eval/tests.json`."""
-    reading, _ = read_whole_skill_tests(document)
-    return reading
-
-
-def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, SkillTests | None]:
-    """The cases of an `eval/tests.json`, and everything else it says."""
+    """The cases of an `eval/tests.json`; what else it says is the head."""
     reading = ForeignFile(document)
     value = document.value
     where: KeyPath = ("testCases",)
@@ -76,24 +65,21 @@ def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, Skill
             value = upgrade_skill_tests(value)
         except DatasetError as error:
             reading.add(where, error.message, error.hint)
-            return reading, None
-    head = reading.record(SkillTests, value, synonyms=_SYNONYMS)
+            return reading
+    reading.head = head = reading.record(SkillTests, value, synonyms=_SYNONYMS)
     version = "2.0" if head is None else head.version
     reading.header = {"name": skill_name(document.path), "version": version}
     fields = value if isinstance(value, dict) else {}
     fixtures = _Fixtures(reading)
-    for place, item in reading.objects(fields.get("testCases"), where):
-        reading.claim(item, place)
-        softened = soften_thresholds(item, place, reading)
-        case = reading.record(SkillCase, softened, place, synonyms=_SYNONYMS)
-        if case is not None:
-            check_expected(case, place, reading)
-            case_fields = _fields(case, place, reading, fixtures)
-            # A case whose threshold had to be softened has an error already and is not run.
-            if softened is item:
-                reading.add_case(case_fields, place)
+    listed = fields.get("testCases")
+    for place, case in reading.records(SkillCase, listed, where, synonyms=_SYNONYMS):
+        check_expected(case, place, reading)
+        case_fields = _fields(case, place, reading, fixtures)
+        # A wrong threshold is an error already, and such a case is not run.
+        if check_thresholds(case, place, reading):
+            reading.add_case(case_fields, place)
     _check_groups(fields.get("suites"), reading)
-    return reading, head
+    return reading
 
 
 def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile, fixtures: _Fixtures) -> JsonObject:
@@ -310,27 +296,15 @@ class _Fixtures:
         # Every text in it that begins with `fixtures/` or `eval/fixtures/` becomes an object: the
         # `file` and its `text`, or what kind of file it is. A file that cannot be read is reported
         # and its name stays.
-        return self._resolved(context, at, case_id, itertools.count(1))
+        numbers = itertools.count(1)
 
-    def _resolved(
-        self, value: JsonValue, at: KeyPath, case_id: str, numbers: Iterator[int]
-    ) -> JsonValue:
-        if isinstance(value, dict):
-            return {
-                name: self._resolved(item, (*at, name), case_id, numbers)
-                for name, item in value.items()
-            }
-        if isinstance(value, list):
-            return [
-                self._resolved(item, (*at, index), case_id, numbers)
-                for index, item in enumerate(value)
-            ]
-        if not isinstance(value, str) or "\n" in value:
-            return value
-        # Files written on Windows name paths with backslashes.
-        path = value.replace("\\", "/").removeprefix("./")
-        is_file = path.startswith(_LEADS) and not path.endswith("/")
-        return self._file(value, at, case_id, next(numbers)) if is_file else value
+        def resolved(text: str, place: KeyPath) -> JsonValue:
+            # Files written on Windows name paths with backslashes.
+            path = text.replace("\\", "/").removeprefix("./")
+            is_file = "\n" not in path and path.startswith(_LEADS) and not path.endswith("/")
+            return self._file(text, place, case_id, next(numbers)) if is_file else text
+
+        return map_texts(context, at, resolved)
 
     def _file(self, name: str, at: KeyPath, case_id: str, number: int) -> JsonValue:
         if number > MAX_CASE_FILES:
@@ -364,34 +338,24 @@ class _Fixtures:
 
 # An input is a prompt with values for its variables, or a prompt alone.
 _WITH_VARIABLES = {"prompt", "variables"}
-_WRITTEN = frozenset({"equals", "regex", "is-json", "similar"})
 _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_complex": "hard"}
 
 
 def write_skill_tests(source: ConversionSource) -> WrittenCases:
     """Cases as an `eval/tests.json` of version 2; a file that is one passes unchanged."""
-    whole = source.skill_tests
-    # Losses show when the file is read again, so the list made here is not needed.
-    return skill_tests_of(source.cases)[0] if whole is None else whole, ()
+    return skill_tests_of(source.cases) if source.skill_tests is None else source.skill_tests
 
 
 def write_first_version(source: ConversionSource) -> WrittenCases:
     """Cases as the list of tests that version 1 of `tests.json` is."""
-    whole, lost = source.skill_tests, tuple[str, ...]()
-    if whole is None:
-        whole, lost = skill_tests_of(source.cases)
-    tests, lost_here = downgrade_skill_tests(whole)
-    listed = [test for test in tests if isinstance(test, dict)]
-    return listed, (*lost, *lost_here)
+    whole = source.skill_tests or skill_tests_of(source.cases)
+    return [test for test in downgrade_skill_tests(whole)[0] if isinstance(test, dict)]
 
 
-def skill_tests_of(cases: Iterable[Case]) -> tuple[JsonObject, tuple[str, ...]]:
-    """Cases as an `eval/tests.json`, and what is lost."""
-    # Cases that were read from one make the same tests, and nothing is lost.
-    listed = list(cases)
+def skill_tests_of(cases: Iterable[Case]) -> JsonObject:
+    """Cases as an `eval/tests.json`; those that were read from one make the same tests."""
     whole: JsonObject = {"version": "2.0", "profile": "enterprise", "settings": {}}
-    whole["testCases"] = [_test(case) for case in listed]
-    return whole, tuple(f"{case.id}: {what}" for case in listed for what in _lost(case))
+    return {**whole, "testCases": [_test(case) for case in cases]}
 
 
 def _test(case: Case) -> JsonObject:
@@ -479,21 +443,6 @@ def _rubric(rubric: Rubric) -> JsonObject:
         }
         criteria.append({**fields, **_mapping(other.get(criterion.name))})
     return {"criteria": criteria, "passingThreshold": rubric.pass_threshold, **metadata}
-
-
-def _lost(case: Case) -> Iterator[str]:
-    has_place = {
-        "input": isinstance(case.input, str)
-        or (isinstance(case.input, dict) and case.input.keys() == _WITH_VARIABLES),
-        "context": case.context is None or isinstance(case.context, dict),
-        "reference": case.reference is None or isinstance(case.reference, str),
-        "rubric": not isinstance(case.rubric, str),
-        **{name: getattr(case, name) is None for name in ("agent", "skill", "prompt_version")},
-    }
-    yield from (name for name, has in has_place.items() if not has)
-    for item in case.assertions:
-        if item.get("type") not in _WRITTEN:
-            yield f"assertions ({item.get('type')})"
 
 
 def _whole(number: float) -> float:

@@ -8,13 +8,12 @@ from pydantic import Field, JsonValue
 
 from judgekit.errors import DatasetError
 from judgekit.formats.foreign_file import CamelRecord
-from judgekit.formats.problems import json_kind, threshold_fault, vague_word, valid_scales
+from judgekit.formats.problems import json_kind, threshold_fault, valid_scales
 from judgekit.records import (
     Count,
     EvaluationProfileName,
     EvaluationStrategy,
     Finite,
-    Fraction,
     JsonObject,
     Name,
     Weight,
@@ -50,7 +49,7 @@ class _SkillCriterion(CamelRecord):
 
 class _SkillRubric(CamelRecord):
     criteria: Annotated[tuple[_SkillCriterion, ...], Field(min_length=1)]
-    passing_threshold: Fraction
+    passing_threshold: Weight
     overall_feedback: bool | None = None
 
 
@@ -60,7 +59,7 @@ class SkillExpected(CamelRecord):
     output: str | None = None
     patterns: tuple[str, ...] | None = None  # regular expressions that must all match
     json_schema: JsonObject | None = None
-    semantic_threshold: Fraction | None = None
+    semantic_threshold: Weight | None = None
     rubric: _SkillRubric | None = None
     custom_script: str | None = None
 
@@ -103,14 +102,13 @@ class _SkillSettings(CamelRecord):
     retry_failed: bool | None = None
 
 
-class _SkillSetup(CamelRecord):
-    script: str | None = None
-    environment: dict[str, str] | None = None
-    dependencies: tuple[str, ...] | None = None
-
-
 class _SkillTeardown(CamelRecord):
     script: str | None = None
+
+
+class _SkillSetup(_SkillTeardown):
+    environment: dict[str, str] | None = None
+    dependencies: tuple[str, ...] | None = None
 
 
 class _SkillGroup(CamelRecord):
@@ -169,15 +167,13 @@ def downgrade_skill_tests(value: JsonObject) -> tuple[list[JsonValue], tuple[str
     """The tests of a file of version 2 as version 1 has them, and what that loses."""
     # Tests with the fields of version 1 are the same after `downgrade(upgrade(tests))`, which
     # loses nothing.
-    usual = {"version": "2.0", "profile": "deterministic", "testCases": ...}
-    settings = {"defaultTimeout": DEFAULT_TIMEOUT_MS}
+    usual: JsonObject = {"profile": "deterministic", "settings": {}}
+    added: JsonObject = {"settings": {"defaultTimeout": DEFAULT_TIMEOUT_MS}}
     lost = [
         name
         for name, item in value.items()
-        if name not in usual and not (name == "settings" and item in (settings, {}))
+        if name not in {"version", "testCases"} and item not in (usual.get(name), added.get(name))
     ]
-    if value.get("profile", "deterministic") != "deterministic":
-        lost.append("profile")
     tests: list[JsonValue] = []
     listed = value.get("testCases")
     for index, test in enumerate(listed if isinstance(listed, list) else ()):
@@ -266,10 +262,7 @@ def rubric_from_skill_test(case: SkillCase, at: KeyPath, reading: ForeignFile) -
     criteria: list[JsonValue] = []
     for index, criterion in enumerate(rubric.criteria):
         place = (*where, index)
-        if word := vague_word(criterion.description):
-            message = f"the description says {word!r}, which nothing can contradict"
-            remedy = "say what would be seen in the output"
-            reading.warn((*place, "description"), message, remedy, case_id=case.id)
+        reading.check_description(criterion.description, place, case_id=case.id)
         criteria.append(
             {
                 "name": criterion.name,
@@ -292,26 +285,19 @@ def rubric_from_skill_test(case: SkillCase, at: KeyPath, reading: ForeignFile) -
     }
 
 
-def soften_thresholds(item: JsonObject, at: KeyPath, reading: ForeignFile) -> JsonObject:
-    """A test in which each threshold on another scale is reported and replaced by a valid one."""
-    # So the other faults of the test are found at the same time.
-    expected, rubric = _part(item, "expected"), _part(_part(item, "expected"), "rubric")
-    criteria = rubric.get("criteria")
-    listed = [c for c in criteria if isinstance(c, dict)] if isinstance(criteria, list) else []
-    ends = [{name: _part(c, "scale").get(name) for name in ("min", "max")} for c in listed]
-    case_id = item.get("id")
-    named = case_id if isinstance(case_id, str) else None
-    changed: JsonObject = {}
-    if fault := threshold_fault(("semanticThreshold",), expected.get("semanticThreshold"), ()):
-        changed["semanticThreshold"] = 1.0
-        place = (*at, "expected", "semanticThreshold")
-        reading.add(place, fault.message, fault.remedy, case_id=named)
-    threshold = rubric.get("passingThreshold")
-    if fault := threshold_fault(("passingThreshold",), threshold, valid_scales(ends)):
-        changed["rubric"] = {**rubric, "passingThreshold": 1.0}
-        place = (*at, "expected", "rubric", "passingThreshold")
-        reading.add(place, fault.message, fault.remedy, case_id=named)
-    return item if not changed else {**item, "expected": {**expected, **changed}}
+def check_thresholds(case: SkillCase, at: KeyPath, reading: ForeignFile) -> bool:
+    """Whether the thresholds of a test are on [0, 1]; one on another scale is reported."""
+    expected, rubric = case.expected, case.expected.rubric
+    where = (*at, "expected")
+    faults = [threshold_fault((*where, "semanticThreshold"), expected.semantic_threshold, ())]
+    if rubric is not None:
+        ends = ({"min": c.scale.min, "max": c.scale.max} for c in rubric.criteria)
+        place, scales = (*where, "rubric", "passingThreshold"), valid_scales(ends)
+        faults.append(threshold_fault(place, rubric.passing_threshold, scales))
+    for fault in faults:
+        if fault is not None:
+            reading.add(fault.where, fault.message, fault.remedy, case_id=case.id)
+    return not any(faults)
 
 
 def _scale(scale: _SkillScale, at: KeyPath, reading: ForeignFile, case_id: str) -> JsonObject:

@@ -204,13 +204,7 @@ def without_comments(text: str) -> str:
     """A JSON text with `// …` and `/* … */` blanked out; every other character keeps its place."""
     if "//" not in text and "/*" not in text:
         return text
-    return _COMMENT.sub(_blanked, text)
-
-
-def _blanked(match: re.Match[str]) -> str:
-    if match["comment"] is None:
-        return match.group()
-    return re.sub(r"[^\n]", " ", match.group())
+    return _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]) if m["comment"] else m[0], text)
 
 
 def json_lines(text: str) -> dict[KeyPath, int]:

@@ -23,7 +23,6 @@ from .judge import (
     suite_template_folders as suite_template_folders,
 )
 from .pairwise import (
-    BlindPair as BlindPair,
     prepare_pair as prepare_pair,
 )
 from .panel import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.judge.exchange import ask_judge, replace_surrogates
+from judgekit.judge.exchange import ask_judge, replace_surrogates, total_spending
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts import (
     AnalysisTemplate,
@@ -55,14 +55,14 @@ class Analyst:
             self._request(case, ordered, texts, rubric, _reasons(found, winner)),
             lambda raw: parse_analysis(raw.text, raw.finish_reason),
             max_reasks=self.comparer.max_reasks,
-            cache=self.comparer.cache,
         )
+        spent = total_spending(answer.replies)
         if answer.readings is None:
             return AnalysisFailure(
                 case_id=case.id,
                 kind=answer.failure_kind,
                 message=str(answer.error),
-                cost_usd=answer.spending.cost_usd,
+                cost_usd=spent.cost_usd,
             )
         reply: AnalysisReply = answer.readings
         return ComparisonAnalysis(
@@ -81,9 +81,9 @@ class Analyst:
                 for one in reply.suggestions
             ),
             judge=self.id,
-            cached=answer.spending.cached,
-            cost_usd=answer.spending.cost_usd,
-            reply_key=None if answer.reply is None else answer.reply.key,
+            cached=spent.cached,
+            cost_usd=spent.cost_usd,
+            reply_key=answer.replies[-1].key,
         )
 
     def _request(

@@ -33,9 +33,10 @@ from judgekit.errors import (
     ReplyFormatError,
     StoreError,
 )
+from judgekit.models import CachedModel
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
-from judgekit.records import FailureKind, Usage
+from judgekit.records import FailureKind, Usage, total_cost
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from judgekit.models import CachedModel
     from judgekit.models.request import Model, ModelReply
     from judgekit.prompts import JudgePrompt, PairTemplate, PromptTemplate
     from judgekit.prompts.parsing import CriterionReply, PreferenceReply
@@ -91,8 +91,8 @@ class JudgeAnswer(Generic[R]):
 
     readings: R | None
     error: JudgeError | None
-    reply: ModelReply | None
-    spending: Spending
+    replies: Sequence[ModelReply]
+    """All that were paid for; the last one is the answer."""
 
     @property
     def failure_kind(self) -> FailureKind:
@@ -106,12 +106,7 @@ class JudgeAnswer(Generic[R]):
 
 
 async def ask_judge(
-    model: Model,
-    request: ModelRequest,
-    read: ReadReply[R],
-    *,
-    max_reasks: int = 2,
-    cache: CachedModel | None = None,
+    model: Model, request: ModelRequest, read: ReadReply[R], *, max_reasks: int = 2
 ) -> JudgeAnswer[R]:
     """Ask until the reply can be parsed."""
     # After a reply that cannot be parsed the question is repeated with the reason, at most
@@ -125,26 +120,28 @@ async def ask_judge(
         attempted = request if last is None else _retry_request(request, last, attempt, n_cut)
         try:
             reply = await model.complete(attempted)
-            if cache and reply.cached and _is_refetched(reply, attempted, read, cache):
+            if reply.cached and _is_refetched(reply, attempted, read, model):
                 reply = await model.complete(attempted)  # with refresh="unreadable"
         except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
             error = _judge_error(raised, model)
-            # In a frozen run the missing retry is what the user has to fetch, so it is reported,
-            # not the unreadable reply before it.
-            frozen = isinstance(error, FrozenCacheError)
-            return JudgeAnswer(None, *_failed(None if frozen else last, error, replies))
+            # The first error is the cause, and a failed retry only comes on top of it. In a frozen
+            # run the missing retry is what the user has to fetch.
+            if last is not None and not isinstance(error, FrozenCacheError):
+                last.message = f"{last.message} (the retry failed: {error.message})"
+                error = last
+            return JudgeAnswer(None, error, replies)
         replies.append(reply)
         try:
-            return JudgeAnswer(read(reply), None, reply, total_spending(replies))
+            return JudgeAnswer(read(reply), None, replies)
         except RefusalError as refusal:
             # A second refusal is final: another attempt would be paid for with little hope.
             if isinstance(last, RefusalError):
-                return JudgeAnswer(None, *_failed(refusal, None, replies))
+                return JudgeAnswer(None, refusal, replies)
             last = refusal
         except ReplyFormatError as unreadable:
             last = unreadable
             n_cut += unreadable.reason == "truncated"
-    return JudgeAnswer(None, *_failed(last, None, replies))
+    return JudgeAnswer(None, last, replies)
 
 
 def total_spending(replies: Sequence[ModelReply]) -> Spending:
@@ -156,13 +153,13 @@ def total_spending(replies: Sequence[ModelReply]) -> Spending:
         return Spending(1, only.cached, paid_now, only.cost_usd, only.usage)
     # A cached reply was paid for in an earlier run; its price is reported beside what this run
     # spent.
-    paid = [0.0 if reply.cached else reply.cost_usd for reply in replies]
-    prices = [reply.cost_usd for reply in replies]
+    paid = (0.0 if reply.cached else reply.cost_usd for reply in replies)
+    prices = (reply.cost_usd for reply in replies)
     return Spending(
         n_calls=len(replies),
         cached=bool(replies) and all(reply.cached for reply in replies),
-        cost_usd=_total(paid),
-        price_usd=_total(prices),
+        cost_usd=total_cost(paid) if replies else None,
+        price_usd=total_cost(prices) if replies else None,
         usage=_usage([reply.usage for reply in replies if reply.usage is not None]),
     )
 
@@ -177,13 +174,13 @@ def _judge_error(error: Exception, model: Model) -> JudgeError:
 
 
 def _is_refetched(
-    reply: ModelReply, request: ModelRequest, read: ReadReply[R], cache: CachedModel
+    reply: ModelReply, request: ModelRequest, read: ReadReply[R], model: Model
 ) -> bool:
     """Whether a cached reply cannot be parsed and a new one is wanted in its place."""
     try:
         read(reply)
     except (RefusalError, ReplyFormatError):
-        return cache.mark_unreadable(request.key)
+        return isinstance(model, CachedModel) and model.mark_unreadable(request.key)
     return False
 
 
@@ -212,22 +209,6 @@ def _retry_request(
         api_base=request.api_base,
         shared_prefix=request.shared_prefix,
     )
-
-
-def _failed(
-    known: JudgeError | None, new: JudgeError | None, replies: Sequence[ModelReply]
-) -> tuple[JudgeError | None, ModelReply | None, Spending]:
-    # The first error is reported: it is the cause, and a failed retry only comes on top of it.
-    error = known or new
-    if known is not None and new is not None:
-        known.message = f"{known.message} (the retry failed: {new.message})"
-    return error, replies[-1] if replies else None, total_spending(replies)
-
-
-def _total(amounts: Sequence[float | None]) -> float | None:
-    # One unknown price makes the sum unknown: a partial sum would look like the whole cost.
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if known and len(known) == len(amounts) else None
 
 
 def _usage(usages: Sequence[Usage]) -> Usage | None:
@@ -323,9 +304,6 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     repeats: int = 1
     max_reasks: int = 2
     flags: tuple[str, ...] = ()
-    cache: CachedModel | None = None
-    """The model again, where it has a cache: cached replies are read without waiting."""
-
     id: str = field(init=False)
     """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
 
@@ -360,12 +338,12 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         self, questions: Collection[JudgeQuestion]
     ) -> Iterator[list[OutcomeT] | None]:
         """What the cached reply to each question says; None where there is none to be parsed."""
-        if self.cache is None or not questions:
+        if not isinstance(self.model, CachedModel) or not questions:
             yield from repeat(None, len(questions))
             return
         # One query for all questions: row by row a cached run would spend most of its time in
         # SQLite.
-        replies = self.cache.cached_replies(list(map(_REQUEST, questions)))
+        replies = self.model.cached_replies(list(map(_REQUEST, questions)))
         for question, reply in zip(questions, replies, strict=True):
             if reply is None:
                 yield None
@@ -375,9 +353,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             except (RefusalError, ReplyFormatError):
                 yield None  # the question is repeated, with the reason
                 continue
-            self.cache.record_hit(reply)
-            answer = JudgeAnswer(readings, None, reply, total_spending([reply]))
-            yield self.outcomes(answer, question)
+            self.model.cache.count_hit(reply)
+            yield self.outcomes(JudgeAnswer(readings, None, [reply]), question)
 
     async def complete(
         self, questions: Sequence[JudgeQuestion], known: Sequence[list[OutcomeT] | None]
@@ -394,13 +371,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
 
     async def ask(self, question: JudgeQuestion) -> list[OutcomeT]:
         """Ask one question: a judgment, preference or failure for each thing it asks about."""
-        answer = await ask_judge(
-            self.model,
-            question.request,
-            partial(self.read, question=question),
-            max_reasks=self.max_reasks,
-            cache=self.cache,
-        )
+        read = partial(self.read, question=question)
+        answer = await ask_judge(self.model, question.request, read, max_reasks=self.max_reasks)
         return self.outcomes(answer, question)
 
     def read(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
@@ -430,7 +402,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     ) -> list[OutcomeT]:
         """What is recorded of an answer, for each thing that was asked."""
         outcomes: list[OutcomeT] = []
-        spent, subject, reply = answer.spending, question.request.subject, answer.reply
+        spent, subject = total_spending(answer.replies), question.request.subject
+        reply = answer.replies[-1] if answer.replies else None
         # A joint reply is paid for once, so that each of its judgments bears a part of the cost.
         share = 1 / len(question.criteria)
         for index, name in enumerate(question.criteria):
@@ -494,7 +467,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             kind=kind,
             message=message,
             reason=error.reason if isinstance(error, ReplyFormatError) else None,
-            reply=None if answer.reply is None else answer.reply.text,
+            reply=answer.replies[-1].text if answer.replies else None,
         )
         return failure
 

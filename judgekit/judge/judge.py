@@ -171,7 +171,6 @@ class Judge(PairJudge):
             repeats=settings.repeats,
             max_reasks=settings.max_reasks,
             flags=self._connection.flags,
-            cache=self._connection.cached_model,
             template_folders=folders,
             name=name,
         )
@@ -224,7 +223,6 @@ class Judge(PairJudge):
             draws_labels=settings.draw_labels,
             seed=(settings.seed or 0) if label_seed is None else label_seed,
             rule=settings.rule,
-            cache=self._connection.cached_model,
             asks_overall=self._connection.compares_overall,
         )
 

@@ -102,13 +102,12 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         # Always both orders: a preference for the first place shows only in the comparison of the
         # two.
         for order in _ORDERS:
-            shown = pair.in_order(order)
+            shown, (first, second) = pair.in_order(order)
             prompts = self.template.prompts(case, *shown, rubric, labels=labels)
             # Recorded replies may answer the criteria only; the overall question would fail for
             # each pair.
             if not self.asks_overall and self.template.header.asks == "criterion":
                 prompts = [prompt for prompt in prompts if prompt.criteria]
-            first, second = pair.variants_in(order)
             about = {"order": order, "variant_first": first, "variant_second": second}
             for repeat in range(self.repeats):
                 subject = {"case_id": case.id, "variant": variant, "order": order, "repeat": repeat}
@@ -162,29 +161,11 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         return prepare_pair(a, b, names, scrubs=self.scrubs)
 
     def conclude(
-        self,
-        case: Case,
-        a: Output,
-        b: Output,
-        pair: BlindPair,
-        rubric: Rubric,
-        outcomes: Iterable[PreferenceOutcome],
+        self, case: Case, pair: BlindPair, rubric: Rubric, outcomes: Iterable[PreferenceOutcome]
     ) -> Comparison:
         """The comparison that follows from answers, whenever they were given."""
-        errors = [f"output {side}: {o.error}" for side, o in (("a", a), ("b", b)) if o.error]
-        answers = list(outcomes)
-        return conclude_comparison(
-            rubric,
-            [each for each in answers if isinstance(each, Preference)],
-            [each for each in answers if isinstance(each, PreferenceFailure)],
-            rule=self.rule,
-            case_id=case.id,
-            variants=pair.variants,
-            labels=self.labels(case),
-            scrubbed=pair.scrubbed,
-            is_identical=pair.is_identical and not errors,
-            error="; ".join(errors) or None,
-        )
+        labels = self.labels(case)
+        return pair.conclude(case, rubric, outcomes, rule=self.rule, labels=labels)
 
     def _parse(
         self, reply: ModelReply, question: JudgeQuestion
@@ -299,10 +280,10 @@ class PairJudge:
         comparers = self._comparers()
         pair = comparers[0].blind_pair(output_a, output_b, names)
         outcomes: list[PreferenceOutcome] = []
-        if output_a.error is None and output_b.error is None:
+        if pair.error is None:
             jobs = [comparer.answers(case, pair, rubric) for comparer in comparers]
             outcomes += chain.from_iterable(await gather_in_order(jobs))
-        return comparers[0].conclude(case, output_a, output_b, pair, rubric, outcomes)
+        return comparers[0].conclude(case, pair, rubric, outcomes)
 
     def compare_sync(
         self,
@@ -339,18 +320,43 @@ class BlindPair:
     scrubbed: tuple[ScrubbedPassage, ...] | None
     """What was taken out; None where scrubbing is off."""
 
-    @property
-    def is_identical(self) -> bool:
-        """Whether a judge would see the same text twice."""
-        return self.texts[0] == self.texts[1]
+    is_identical: bool
+    """Whether a judge would see the same text twice, which is a tie without a question."""
 
-    def in_order(self, order: PresentationOrder) -> tuple[str, str]:
-        """The texts as they are shown, the first one first."""
-        return self.texts if order == "ab" else (self.texts[1], self.texts[0])
+    error: str | None
+    """Why there is nothing to compare: the errors of the outputs."""
 
-    def variants_in(self, order: PresentationOrder) -> tuple[str | None, str | None]:
-        """The variants in the same order."""
-        return self.variants if order == "ab" else (self.variants[1], self.variants[0])
+    def in_order(
+        self, order: PresentationOrder
+    ) -> tuple[tuple[str, str], tuple[str | None, str | None]]:
+        """The texts as they are shown, the first one first, and their variants."""
+        if order == "ab":
+            return self.texts, self.variants
+        return self.texts[::-1], self.variants[::-1]
+
+    def conclude(
+        self,
+        case: Case,
+        rubric: Rubric,
+        outcomes: Iterable[PreferenceOutcome],
+        *,
+        rule: ReconciliationRule,
+        labels: tuple[str, str],
+    ) -> Comparison:
+        """The comparison that follows from answers, whenever they were given."""
+        answers = list(outcomes)
+        return conclude_comparison(
+            rubric,
+            [each for each in answers if isinstance(each, Preference)],
+            [each for each in answers if isinstance(each, PreferenceFailure)],
+            rule=rule,
+            case_id=case.id,
+            variants=self.variants,
+            labels=labels,
+            scrubbed=self.scrubbed,
+            is_identical=self.is_identical and self.error is None,
+            error=self.error,
+        )
 
 
 def prepare_pair(
@@ -358,18 +364,25 @@ def prepare_pair(
 ) -> BlindPair:
     """The two outputs as a judge sees them."""
     variants = a.variant, b.variant
-    texts = pairwise_text(a), pairwise_text(b)
-    if not scrubs:
-        return BlindPair(texts, variants, None)
-    # A judge that reads a product or model name may prefer it, whatever the output says.
-    own = [*names, *(name for name in variants if name)]
-    (text_a, out_a), (text_b, out_b) = (scrub(text, own) for text in texts)
+    text_a, text_b = pairwise_text(a), pairwise_text(b)
+    passages: list[ScrubbedPassage] = []
+    if scrubs:
+        # A judge that reads a product or model name may prefer it, whatever the output says.
+        own = [*names, *(name for name in variants if name)]
+        text_a, out_a = scrub(text_a, own)
+        text_b, out_b = scrub(text_b, own)
+        passages += [_passage("a", out) for out in out_a] + [_passage("b", out) for out in out_b]
+    errors = [
+        f"output {side}: {o.error}" for side, o in (("a", a), ("b", b)) if o.error is not None
+    ]
     return BlindPair(
-        (text_a, text_b), variants, (*_redactions("a", out_a), *_redactions("b", out_b))
+        texts=(text_a, text_b),
+        variants=variants,
+        scrubbed=tuple(passages) if scrubs else None,
+        is_identical=text_a == text_b,
+        error="; ".join(errors) or None,
     )
 
 
-def _redactions(side: Literal["a", "b"], removed: Iterable[Redaction]) -> Iterable[ScrubbedPassage]:
-    return [
-        ScrubbedPassage(side=side, text=out.text, start=out.start, end=out.end) for out in removed
-    ]
+def _passage(side: Literal["a", "b"], out: Redaction) -> ScrubbedPassage:
+    return ScrubbedPassage(side=side, text=out.text, start=out.start, end=out.end)

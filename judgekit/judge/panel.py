@@ -31,6 +31,16 @@ class _JudgeGroup:
 
     judges: tuple[Judge, ...]
 
+    @property
+    def max_concurrency(self) -> int:
+        """Calls in flight at most, of the judge that may have most."""
+        return max((judge.connection.max_concurrency for judge in self.judges), default=1)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether every judge has a cache, so that no reply is paid twice."""
+        return all(judge.connection.cache is not None for judge in self.judges)
+
     async def aclose(self) -> None:
         """Close the judges' connections of the running event loop; the next call opens new ones."""
         for judge in self.judges:
@@ -43,7 +53,7 @@ class _JudgeGroup:
 
 
 class JudgePanel(_JudgeGroup):
-    """Grades outputs with several judges.
+    """Grades outputs with several judges; with none where a reviewer or assertions judge alone.
 
     With `cascade` they are called in order, each only for the criteria on which the one before was
     less confident than the panel's `escalate_below`, stated no confidence, or failed in any
@@ -55,7 +65,7 @@ class JudgePanel(_JudgeGroup):
     def __init__(self, judges: Sequence[Judge], panel: RunPanel | None = None) -> None:
         ids = [judge.id for judge in judges]
         panel = panel or RunPanel()
-        check_judges(ids)
+        check_distinct(ids)
         if strange := [name for name in ids if panel.judges and name not in panel.judges]:
             raise SettingsError(f"the panel does not name the judge {strange[0]}")
         if panel.combine == "cascade" and panel.escalate_below is None:
@@ -70,18 +80,18 @@ class JudgePanel(_JudgeGroup):
         self._cascade = tuple(j for j in self.judges if is_cascade and j.id not in named)
         check_together([judge.connection for judge in judges])
 
-    async def observe(
+    def observe(
         self,
         case: Case,
         output: Output,
         rubric: Rubric,
         *,
-        said: Sequence[JudgmentOutcome] = (),
+        judge_answers: Sequence[JudgmentOutcome] = (),
         begun: Sequence[PendingGrading] = (),
     ) -> AsyncGenerator[tuple[JudgmentOutcome, ...], None]:
         """Grade one output and yield each answer as it arrives."""
         if output.error is not None:
-            return
+            return merge_streams([])
         # What `begin` rendered is not rendered again.
         rendered = {pending.grader.id: pending.questions for pending in begun}
         streams = [
@@ -89,7 +99,7 @@ class JudgePanel(_JudgeGroup):
                 case,
                 output,
                 self.panel.rubric_of(judge.id, rubric),
-                known=_answers_of(said, judge.id),
+                known=_answers_of(judge_answers, judge.id),
                 questions=rendered.get(judge.id),
             )
             for judge in self.judges
@@ -97,11 +107,8 @@ class JudgePanel(_JudgeGroup):
         ]
         if self._cascade:
             part = self.panel.rubric_of(self._cascade[0].id, rubric)
-            streams.append(self._one_by_one(case, output, part, said))
-        answers = merge_streams(streams)
-        async with aclosing(answers):
-            async for found in answers:
-                yield found
+            streams.append(self._one_by_one(case, output, part, judge_answers))
+        return merge_streams(streams)
 
     async def _one_by_one(
         self, case: Case, output: Output, rubric: Rubric, earlier: Sequence[JudgmentOutcome]
@@ -139,10 +146,8 @@ def select_criteria(rubric: Rubric, names: Collection[str]) -> Rubric:
     return rubric.model_copy(update={"criteria": criteria})
 
 
-def check_judges(ids: Sequence[str]) -> None:
-    """Refuse a panel without judges, and one with two judges of the same name."""
-    if not ids:
-        raise SettingsError("a panel needs a judge")
+def check_distinct(ids: Sequence[str]) -> None:
+    """Refuse two judges of the same name."""
     # Votes are kept by the name of the judge; two of one name would count as repeats of one judge.
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
         raise SettingsError(
@@ -190,7 +195,9 @@ class Panel(PairJudge, _JudgeGroup):
         """Who compares."""
         self.comparers: tuple[Comparer, ...] = tuple(judge.comparer for judge in judges)
         """How each of them asks."""
-        check_judges([comparer.id for comparer in self.comparers])
+        if not judges:
+            raise SettingsError("a panel needs a judge")
+        check_distinct([comparer.id for comparer in self.comparers])
         # Judges that see different texts, or count a tie in another way, do not vote on the same
         # question.
         shown = {(c.scrubs, c.draws_labels, c.seed, c.rule) for c in self.comparers}
@@ -212,16 +219,6 @@ class Panel(PairJudge, _JudgeGroup):
         """The judges, and the rule by which they decide on one winner."""
         ids = [comparer.id for comparer in self.comparers]
         return ids[0] if len(ids) == 1 else f"majority of {', '.join(ids)}"
-
-    @property
-    def max_concurrency(self) -> int:
-        """Calls in flight at most, of the judge that may have most."""
-        return max(judge.connection.max_concurrency for judge in self.judges)
-
-    @property
-    def keeps(self) -> bool:
-        """Whether every judge has a cache, so that no reply is paid twice."""
-        return all(judge.connection.cache is not None for judge in self.judges)
 
     def _comparers(self) -> tuple[Comparer, ...]:
         return self.comparers

@@ -73,7 +73,7 @@ class CachedModel(ModelAround):
         return await self._share_call(request)
 
     def cached_replies(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
-        """The cached replies, None where there is none; `record_hit` counts those that are used."""
+        """The cached replies, None where there is none; no hit is counted."""
         if self._refresh is True or not self.cacheable:
             return [None] * len(requests)
         # The usual case: one row is read without building lists.
@@ -81,10 +81,6 @@ class CachedModel(ModelAround):
             return [self.cache.get(requests[0].key)]
         keys = list(map(_KEY, requests))
         return list(map(self.cache.get_many(keys).get, keys))
-
-    def record_hit(self, reply: ModelReply) -> None:
-        """Count a reply of `cached_replies` as a hit."""
-        self.cache.count_hit(reply)
 
     def mark_unreadable(self, key: str) -> bool:
         """Note that the cached reply of a key cannot be parsed; whether it is fetched again."""

@@ -39,6 +39,8 @@ _ABOUT_THE_VALUE = re.compile(
     re.IGNORECASE,
 )
 
+# How a message names a parameter: as a name, or as a word, unless it is a common one.
+_PLAINLY, _LOOSELY = r"[\"'`]{0}[\"'`]|\b{0}=", r"\b{0}\b"
 _COMMON_WORDS = frozenset({"stop", "n", "user"})
 
 
@@ -159,18 +161,12 @@ def _blamed(fault: ProviderFault, plan: RequestPlan) -> str | None:
         return None
     if fault.parameter in plan.parameters:
         return fault.parameter
-    plainly = {
-        name: re.search(rf"[\"'`]{name}[\"'`]|\b{name}=", fault.text) for name in plan.parameters
-    }
-    loosely = {
-        name: re.search(rf"\b{name}\b", fault.text)
-        for name in plan.parameters
-        if name not in _COMMON_WORDS
-    }
-    for found in (plainly, loosely):
-        places = {name: match.start() for name, match in found.items() if match}
+    names = plan.parameters.keys()
+    for pattern, candidates in ((_PLAINLY, names), (_LOOSELY, names - _COMMON_WORDS)):
+        found = {name: re.search(pattern.format(name), fault.text) for name in candidates}
+        places = {match.start(): name for name, match in found.items() if match}
         if places:
-            return min(places, key=lambda name: places[name])
+            return places[min(places)]
     return None
 
 
@@ -272,26 +268,18 @@ def _text_of_parts(parts: Sequence[Any], kind: str = "text") -> str | None:
 def _usage(usage: object) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    sent, received = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-    if not sent and not received:
-        return None
-    sent_of, received_of = (
-        usage.get("prompt_tokens_details"),
-        usage.get("completion_tokens_details"),
-    )
+    # Providers add fields of their own; null stands for 0.
+    fields = {
+        "prompt_tokens": usage.get("prompt_tokens") or 0,
+        "completion_tokens": usage.get("completion_tokens") or 0,
+        "prompt_tokens_details": usage.get("prompt_tokens_details"),
+        "completion_tokens_details": usage.get("completion_tokens_details"),
+    }
     try:
-        return Usage(
-            input_tokens=sent,
-            output_tokens=received,
-            cached_input_tokens=(
-                sent_of.get("cached_tokens") or 0 if isinstance(sent_of, dict) else 0
-            ),
-            reasoning_tokens=(
-                received_of.get("reasoning_tokens") or 0 if isinstance(received_of, dict) else 0
-            ),
-        )
+        read = Usage.model_validate(fields)
     except ValueError:
         return None
+    return read if read.input_tokens or read.output_tokens else None
 
 
 def _logprobs(logprobs: object) -> tuple[TokenLogprob, ...] | None:

@@ -15,7 +15,7 @@ from judgekit.errors import ModelError
 from judgekit.models.credentials import OWN_ENDPOINT_KEYS, endpoint_label
 from judgekit.models.error_mapping import ProviderFault
 from judgekit.models.factory import Connection, connect
-from judgekit.models.request import ModelReply, ModelRequest
+from judgekit.models.request import ModelAround, ModelReply, ModelRequest
 from judgekit.models.transports import DirectModel, LitellmModel
 from judgekit.records import EmbeddingUsage, JsonObject, Usage
 
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 # Marks these requests in the cache; nothing is generated, so the budget reserves no output.
 _PARAMETERS: JsonObject = {"task": "embedding", "max_tokens": 1}
 
+_TIMEOUT_S = 60
+
 # Kinds of errors that the text itself causes, so that a retry would end in the same way.
 _TEXT_ERROR_KINDS = frozenset({"bad_request", "content_filter", "context_window", "empty"})
 
 
-class EmbeddingModel:
+class EmbeddingModel(ModelAround):
     """A model of embeddings as a model that answers a text with its vector.
 
     As a model it gets cache, limits, prices and budget like any other. The vector
     is the reply's text: base64 of 32-bit floats, little-endian.
     """
 
-    def __init__(self, model: str, *, api_base: str | None = None, timeout_s: float = 60) -> None:
-        self.name = model
+    def __init__(self, model: str, *, api_base: str | None = None) -> None:
         provider = model.partition("/")[0]
+        is_own = api_base is not None and provider in OWN_ENDPOINT_KEYS
+        transport = DirectModel if is_own else LitellmModel
+        self._inner = transport(model, api_base=api_base, timeout_s=_TIMEOUT_S)
+        super().__init__(self._inner)
         self._label = endpoint_label(provider, api_base)
-        self._inner = (
-            LitellmModel(model, api_base=api_base, timeout_s=timeout_s)
-            if api_base is None or provider not in OWN_ENDPOINT_KEYS
-            else DirectModel(model, api_base=api_base, timeout_s=timeout_s)
-        )
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer a request with the vector of its last message."""
@@ -70,13 +70,6 @@ class EmbeddingModel:
             usage=Usage(input_tokens=sent) if isinstance(sent, int) else None,
             model=model if isinstance(model, str) else None,
         )
-
-    def check(self) -> None:
-        if isinstance(self._inner, LitellmModel):
-            self._inner.check()
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
 
 
 class Embeddings:
@@ -166,19 +159,17 @@ def open_embeddings(
     refresh: bool = False,
     prices: PriceTable | None = None,
     budget: Budget | None = None,
-    timeout_s: float = 60,
 ) -> Embeddings:
     """Open a model of embeddings; nothing is sent yet."""
     return Embeddings(
         connect(
-            EmbeddingModel(model, api_base=api_base, timeout_s=timeout_s),
+            EmbeddingModel(model, api_base=api_base),
             api_base=api_base,
             cache=cache,
             frozen=frozen,
             refresh=refresh,
             prices=prices,
             budget=budget,
-            timeout_s=timeout_s,
         )
     )
 

@@ -179,17 +179,14 @@ def kind_of_status(status: int, words: str) -> ProviderErrorKind:
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """How long a provider asks callers to wait."""
-    milliseconds = _number_of_seconds(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return max(0.0, milliseconds / 1000)
-    value = headers.get("retry-after")
-    seconds = _number_of_seconds(value)
-    if seconds is not None:
-        return max(0.0, seconds)
-    until = _seconds_until(value)
+    for name, per_second in (("retry-after-ms", 1000), ("retry-after", 1)):
+        number = _finite_number(headers.get(name))
+        if number is not None:
+            return max(0.0, number / per_second)
+    until = _date(headers.get("retry-after"))
     if until is None:
         return None
-    now = _seconds_until(headers.get("date")) or datetime.fromtimestamp(time.time(), tz=UTC)
+    now = _date(headers.get("date")) or datetime.fromtimestamp(time.time(), tz=UTC)
     return max(0.0, (until - now).total_seconds())
 
 
@@ -217,7 +214,7 @@ def _error_fields(body: str) -> tuple[str, str | None, str | None]:
     )
 
 
-def _number_of_seconds(value: str | None) -> float | None:
+def _finite_number(value: str | None) -> float | None:
     try:
         number = float(value or "")
     except ValueError:
@@ -225,7 +222,7 @@ def _number_of_seconds(value: str | None) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _seconds_until(value: str | None) -> datetime | None:
+def _date(value: str | None) -> datetime | None:
     try:
         date = parsedate_to_datetime(value or "")
     except ValueError:

@@ -19,7 +19,7 @@ from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
 from judgekit.models.request import Model, ModelReply, ModelRequest, close_model
-from judgekit.models.transport import AUTO_TRANSPORT, open_model
+from judgekit.models.transport import open_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,11 +48,6 @@ class Connection:
 
     limited: LimitedModel | None = None
     """The limits on its calls; None where none is made."""
-
-    @property
-    def cached_model(self) -> CachedModel | None:
-        """The model with its cache, to read several replies at once; None without a cache."""
-        return self.model if isinstance(self.model, CachedModel) else None
 
     @property
     def compares_overall(self) -> bool:
@@ -86,7 +81,7 @@ def connect(
     max_retries: int = 5,
     frozen: bool = False,
     refresh: Refresh = False,
-    transport: str | None = AUTO_TRANSPORT,
+    transport: str = "auto",
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Connection:
@@ -141,9 +136,7 @@ def check_together(connections: Iterable[Connection]) -> None:
         limited[0].check_with(other)
 
 
-def _open(
-    named: str | Model, *, api_base: str | None, timeout_s: float, transport: str | None
-) -> Model:
+def _open(named: str | Model, *, api_base: str | None, timeout_s: float, transport: str) -> Model:
     """The model that is called, without limits, prices and cache."""
     if not isinstance(named, str):
         return named
@@ -151,8 +144,7 @@ def _open(
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")
     if _is_local(named):
         return LocalModel(named, timeout_s=timeout_s)
-    name = transport or AUTO_TRANSPORT
-    return open_model(name, named, api_base=api_base, timeout_s=timeout_s)
+    return open_model(transport, named, api_base=api_base, timeout_s=timeout_s)
 
 
 def _is_local(model: str) -> bool:

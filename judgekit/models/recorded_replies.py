@@ -237,12 +237,9 @@ class RecordingModel(ModelAround):
         # ASCII only: a lone surrogate in a reply cannot be written as UTF-8.
         line = json.dumps(row, ensure_ascii=True) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self.path.suffix == ".gz":
-            with gzip.open(self.path, "at", encoding="utf-8") as packed:
-                packed.write(line)
-        else:
-            with self.path.open("a", encoding="utf-8") as plain:
-                plain.write(line)
+        open_file = gzip.open if self.path.suffix == ".gz" else open
+        with open_file(self.path, "at", encoding="utf-8") as file:
+            file.write(line)
         self._keys.add(key)
         return reply
 

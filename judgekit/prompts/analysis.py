@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.errors import ReplyFormatError
-from judgekit.prompts.messages import JudgeTemplate, closed_object, criteria_data, to_text
+from judgekit.prompts.messages import (
+    JudgeTemplate,
+    case_texts,
+    closed_object,
+    criteria_data,
+    to_text,
+)
 from judgekit.prompts.parsing import is_cut_off, require_text
 
 if TYPE_CHECKING:
@@ -46,9 +52,8 @@ class AnalysisTemplate(JudgeTemplate):
     ) -> tuple[dict[str, str], ...]:
         """The messages for one pair: `texts` are those of the winner and of the loser."""
         data: dict[str, JsonValue] = {
+            **case_texts(case),
             "input": to_text(case.input),
-            "reference": None if case.reference is None else to_text(case.reference),
-            "context": None if case.context is None else to_text(case.context),
             "winner": texts[0],
             "loser": texts[1],
             "reasons": reasons,

@@ -74,14 +74,11 @@ class CompiledTemplate:
     def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
         self.name = name
         self.sources = _sources(environment, name)
-        code, self._uses = _compiled(name, tuple(self.sources.items()))
+        # `uses` has the variables that each block, or what it includes, may read.
+        code, self.uses = _compiled(name, tuple(self.sources.items()))
         self._template = Template.from_code(environment, code, environment.globals)
         self._blocks = self._template.blocks
         self.blocks = tuple(self._blocks)
-
-    def names_used(self, block: str) -> frozenset[str]:
-        """The variables a block, or what it includes, may read."""
-        return self._uses[block]
 
     def render(self, block: str | None, data: Mapping[str, JsonValue]) -> str:
         """One block rendered over plain data; surrounding white space removed."""
@@ -313,9 +310,6 @@ class _Walk:
 
     def _nested(self, node: nodes.Node, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
         match node:
-            case nodes.If():
-                for branch in (node.body, *(other.body for other in node.elif_), node.else_):
-                    yield from self.body(branch, file, carried)
             case nodes.For():
                 inner = dict(carried)
                 _bind(node.target, _untrusted_in(node.iter, carried), inner)
@@ -330,8 +324,10 @@ class _Walk:
                     unfenced = _NONE if _fences(node.filter) else piece.unfenced
                     yield replace(piece, unfenced=unfenced)
             case _:
+                # Only the branches of a condition have the scope of what is around them.
+                scope = carried if isinstance(node, nodes.If) else dict(carried)
                 inside = [each for each in node.iter_child_nodes() if isinstance(each, nodes.Stmt)]
-                yield from self.body([*inside], file, dict(carried))
+                yield from self.body([*inside], file, scope)
 
     def _printed(self, node: nodes.Expr, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
         if isinstance(node, nodes.TemplateData):

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
         Scale,
     )
 
-# The variables of a template that change with the case, and those that change with the criterion.
-_ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
-_CRITERIA_NAMES = frozenset({"criterion", "criteria"})
+# The variables of a template that change with the case, whose text nobody has checked, and those
+# that change with the criterion.
+ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
+CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 
 # A text that no template has of itself, in the places where each need would be shown.
 _MARK = "judgekit-shown-7c41"
@@ -97,23 +98,28 @@ class JudgeTemplate:
                 f"{' and '.join(optional)}",
             )
 
-
-def _chat_messages(
-    system: str, shared: str, question: str
-) -> tuple[tuple[dict[str, str], ...], int]:
-    """The messages of a prompt, and how many characters of the last one the others share."""
-    # `shared` comes first, so that providers' prompt caches hit for all prompts about one output.
-    prefix = f"{shared}\n\n" if shared and question else shared
-    user = {"role": "user", "content": prefix + question}
-    return ({"role": "system", "content": system}, user) if system else (user,), len(prefix)
+    def _prompt(
+        self,
+        criteria: tuple[Criterion, ...],
+        texts: Sequence[str],
+        schema: JsonObject | None,
+        *,
+        asks_overall: bool = False,
+    ) -> JudgePrompt:
+        system, shared, question = texts
+        # `shared` comes first, so that providers' prompt caches hit for all prompts about one
+        # output.
+        prefix = f"{shared}\n\n" if shared and question else shared
+        user = {"role": "user", "content": prefix + question}
+        messages = ({"role": "system", "content": system}, user) if system else (user,)
+        return JudgePrompt(criteria, messages, len(prefix), schema, self.header, asks_overall)
 
 
 class PromptTemplate(JudgeTemplate):
     """A compiled template that turns a case, an output and a rubric into prompts.
 
-    A template has the blocks `shared` and `question`, and may have `system`. `shared` comes
-    first in the user message, so that providers' prompt caches hit, and `question` last. Blocks
-    that use nothing of the case are rendered once for each criterion, not once for each output.
+    A template has the blocks `shared` and `question`, and may have `system`. Blocks that use
+    nothing of the case are rendered once for each criterion, not once for each output.
     """
 
     def __init__(self, name: str, folders: Sequence[Path] = ()) -> None:
@@ -126,9 +132,9 @@ class PromptTemplate(JudgeTemplate):
         self._check_blocks()
         self._frames: dict[str, _Frame] = {}
         self._shown: dict[CriterionNeed, bool] = {}
-        names = {block: self._compiled.names_used(block) for block in self._compiled.blocks}
-        self._shows_item = {block for block in names if names[block] & _ITEM_NAMES}
-        self._shows_criteria = {block for block in names if names[block] & _CRITERIA_NAMES}
+        uses = self._compiled.uses
+        self._shows_item = {block for block in uses if uses[block] & ITEM_NAMES}
+        self._shows_criteria = {block for block in uses if uses[block] & CRITERIA_NAMES}
 
     def prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
         """The prompts that grade one output: one a criterion, or one for all of them."""
@@ -153,9 +159,7 @@ class PromptTemplate(JudgeTemplate):
                     text = rendered.get(block) or self._compiled.render(block, item)
                     rendered[block] = text
                 texts.append(text)
-            messages, n_shared = _chat_messages(*texts)
-            schema = frame.reply_schema
-            prompts.append(JudgePrompt(criteria, messages, n_shared, schema, self.header))
+            prompts.append(self._prompt(criteria, texts, frame.reply_schema))
         return prompts
 
     def _frame(self, criteria: tuple[Criterion, ...]) -> _Frame:
@@ -234,7 +238,7 @@ class PromptTemplate(JudgeTemplate):
 
 def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     """What a template may show of a case and an output, as plain texts."""
-    item = _case_data(case)
+    item = case_texts(case)
     if case.input is None:
         item["input"] = ""
     item["output"] = judged_text(output)
@@ -244,7 +248,8 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     return item
 
 
-def _case_data(case: Case) -> dict[str, JsonValue]:
+def case_texts(case: Case) -> dict[str, JsonValue]:
+    """What a template may show of a case, as plain texts."""
     item: dict[str, JsonValue] = {}
     for name in ("input", "reference", "context"):
         value = getattr(case, name)
@@ -361,15 +366,12 @@ class PairTemplate(JudgeTemplate):
         opening = self._block("system", item), self._block("shared", item)
         prompts: list[JudgePrompt] = []
         for criteria in zip(rubric.criteria) if self.header.asks == "criterion" else ():
-            messages, n_shared = _chat_messages(*opening, self._block("question", item, criteria))
-            prompts.append(JudgePrompt(criteria, messages, n_shared, self._schema, self.header))
+            texts = *opening, self._block("question", item, criteria)
+            prompts.append(self._prompt(criteria, texts, self._schema))
         block = "question" if self.header.asks == "overall" else "overall"
         if block in self._compiled.blocks:
-            question = self._block(block, item, rubric.criteria)
-            messages, n_shared = _chat_messages(*opening, question)
-            prompts.append(
-                JudgePrompt((), messages, n_shared, self._schema, self.header, asks_overall=True)
-            )
+            texts = *opening, self._block(block, item, rubric.criteria)
+            prompts.append(self._prompt((), texts, self._schema, asks_overall=True))
         return prompts
 
     def _joint_prompt(
@@ -382,13 +384,11 @@ class PairTemplate(JudgeTemplate):
                     "beside the overall preference",
                     hint="use pairwise/criterion, or give the criterion another name",
                 )
-        blocks = [self._block(block, item, criteria) for block in self._may_have[:3]]
-        messages, n_shared = _chat_messages(*blocks)
+        texts = [self._block(block, item, criteria) for block in self._may_have[:3]]
         key = tuple(criterion.fingerprint for criterion in criteria)
         if key not in self._schemas:  # one schema serves all pairs of a rubric
             self._schemas[key] = freeze_schema(preferences_schema(criteria))
-        schema = self._schemas[key]
-        return JudgePrompt(criteria, messages, n_shared, schema, self.header, asks_overall=True)
+        return self._prompt(criteria, texts, self._schemas[key], asks_overall=True)
 
     def _block(
         self, block: str, item: dict[str, JsonValue], criteria: tuple[Criterion, ...] = ()
@@ -414,17 +414,17 @@ def draw_labels(case_id: str, seed: int = 0) -> tuple[str, str]:
 
 def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> dict[str, JsonValue]:
     """What a template may show of a case and two outputs, as plain texts."""
-    has_labels = labels != SLOT_LABELS
+    fence, called = ("{}", "") if labels == SLOT_LABELS else ("output-{}", " ({})")
     return {
-        **_case_data(case),
+        **case_texts(case),
         # A comparison has always shown an absent input as `null`; the cache keys depend on it.
         "input": to_text(case.input),
         "first": first,
         "second": second,
-        "first_fence": f"output-{labels[0]}" if has_labels else labels[0],
-        "second_fence": f"output-{labels[1]}" if has_labels else labels[1],
-        "first_called": f" ({labels[0]})" if has_labels else "",
-        "second_called": f" ({labels[1]})" if has_labels else "",
+        "first_fence": fence.format(labels[0]),
+        "second_fence": fence.format(labels[1]),
+        "first_called": called.format(labels[0]),
+        "second_called": called.format(labels[1]),
     }
 
 

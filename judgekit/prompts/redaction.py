@@ -106,16 +106,12 @@ def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Redaction, .
         patterns += [pattern for name, pattern in _own_names(own) if name in folded]
     places = {match.span("name") for pattern in patterns for match in pattern.finditer(text)}
     found: list[Redaction] = []
-    last = 0
     for start, end in sorted(places):
-        if start >= last:
+        if found and start < found[-1].end:  # two names overlap: both are removed
+            _, first, last = found.pop()
+            found.append(Redaction(text[first : max(last, end)], first, max(last, end)))
+        else:
             found.append(Redaction(text[start:end], start, end))
-            last = end
-        elif end > last:  # two names overlap: both are removed
-            found[-1] = Redaction(text[found[-1].start : end], found[-1].start, end)
-            last = end
-    if not found:
-        return text, ()
     parts: list[str] = []
     last = 0
     for removed in found:

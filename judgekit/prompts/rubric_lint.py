@@ -67,7 +67,7 @@ def lint_rubric(rubric: Rubric) -> list[Flaw]:
             _need_flaws(criterion),
         )
         found += [_placed(flaw, criterion.name, number) for flaw in flaws]
-    return [*found, *_use_flaws(rubric), *_threshold_flaws(rubric), *_pair_flaws(rubric)]
+    return [*found, *_rubric_flaws(rubric), *_pair_flaws(rubric)]
 
 
 def _placed(flaw: Flaw, name: str, number: int) -> Flaw:
@@ -202,14 +202,11 @@ def _is_binary(scale: Scale) -> bool:
     return scale.points is not None and len(scale.points) <= _BINARY
 
 
-def _use_flaws(rubric: Rubric) -> Iterator[Flaw]:
+def _rubric_flaws(rubric: Rubric) -> Iterator[Flaw]:
     if not rubric.active:
         message = "the rubric is inactive, so nothing is judged by it"
         remedy = "set `active: true` to use it again"
         yield Flaw("inactive", "warning", message, remedy, where=("active",))
-
-
-def _threshold_flaws(rubric: Rubric) -> Iterator[Flaw]:
     where = ("pass_threshold",)
     if rubric.pass_threshold == 0:
         message = "pass_threshold is 0, which every output reaches"
@@ -258,10 +255,9 @@ _QUALITIES = (
 )
 
 _CHECKS = (
-    r"cite|cites|mention|mentions|follow|follows|explain|explains|include|includes|avoid|avoids"
-    r"|address|addresses|contain|contains|provide|provides|respond|responds|offer|offers|refuse"
-    r"|refuses|refer|refers|agree|agrees|stay|stays|give|gives|keep|keeps|use|uses|is|are|does|do"
-    r"|did|was|were|has|have|can|could|will|would|should"
+    r"(?:cite|mention|follow|explain|include|avoid|contain|provide|respond|offer|refuse|refer|agree"
+    r"|stay|give|keep|use)s?|address(?:es)?|is|are|does|do|did|was|were|has|have|can|could|will"
+    r"|would|should"
 )
 _AND = r",?\s+(?:and|as well as|plus)(?:\s+(?:also|then|\w+ly))?\s+"
 _JOINED = (

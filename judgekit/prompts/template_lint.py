@@ -17,7 +17,13 @@ from judgekit.prompts.environment import (
     block_pieces,
     make_environment,
 )
-from judgekit.prompts.messages import PairTemplate, PromptTemplate, criterion_schema
+from judgekit.prompts.messages import (
+    CRITERIA_NAMES,
+    ITEM_NAMES,
+    PairTemplate,
+    PromptTemplate,
+    criterion_schema,
+)
 from judgekit.prompts.parsing import RATIONALE_KEYS, TEXT_FORMATS
 from judgekit.prompts.rubric_lint import Flaw
 from judgekit.prompts.templates import find_template, is_pair_template
@@ -29,9 +35,6 @@ if TYPE_CHECKING:
     from judgekit.prompts.templates import TemplateHeader
 
 
-# Variables with text from the case or the output.
-_UNTRUSTED = frozenset({"input", "output", "reference", "context", "steps", "trace"})
-_CRITERIA = frozenset({"criterion", "criteria"})
 _SIDES = frozenset({"first", "second"})
 _JUDGED = frozenset({"output", "steps", "trace"})
 _BLOCKS = ("system", "shared", "question")
@@ -95,13 +98,12 @@ def lint_template(name: str, folders: Sequence[Path] = ()) -> list[Flaw]:
         flaw = Flaw("unsound", "error", error.message, remedy, line=line)
         return [_located(flaw, file_name, places)]
     environment = make_environment(places)
-    compiled = CompiledTemplate(environment, file_name)
-    untrusted = _UNTRUSTED | _SIDES if is_pair else _UNTRUSTED
+    untrusted = ITEM_NAMES | _SIDES if is_pair else ITEM_NAMES
     parsed = _ParsedTemplate(
         header=template.header,
         file=file_name,
         pieces=block_pieces(environment, file_name, untrusted),
-        uses={block: compiled.names_used(block) for block in compiled.blocks},
+        uses=CompiledTemplate(environment, file_name).uses,
     )
     found = [flaw for rule in (_PAIR_RULES if is_pair else _RULES) for flaw in rule(parsed)]
     if isinstance(template, PromptTemplate):
@@ -117,7 +119,7 @@ def lint_partial(path: Path) -> list[Flaw]:
     folders = (path.resolve().parent.parent, *places)
     environment = make_environment(folders)
     CompiledTemplate(environment, file_name)  # raises where it cannot be compiled
-    pieces = block_pieces(environment, file_name, _UNTRUSTED)
+    pieces = block_pieces(environment, file_name, ITEM_NAMES)
     return [_located(flaw, file_name, folders) for flaw in _unfenced(pieces.get("", ()), None)]
 
 
@@ -160,7 +162,7 @@ def _shown_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     if not parsed.all_printed & _JUDGED and not used & {"trace"}:
         message = "the output is never shown to the judge"
         yield Flaw("output-not-shown", "error", message, 'print {{ output | fenced("output") }}')
-    if not used & _CRITERIA:
+    if not used & CRITERIA_NAMES:
         message = "no criterion is shown to the judge"
         remedy = "print criterion.question, criterion.scoring_guide and criterion.scores"
         yield Flaw("criterion-not-shown", "error", message, remedy)
@@ -237,7 +239,7 @@ def _mentions(text: str, word: str) -> bool:
 def _sharing_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     """The first part must be the same from call to call, or no prompt cache hits."""
     one_each = parsed.header.asks == "criterion"
-    varying = _CRITERIA if one_each else _UNTRUSTED
+    varying = CRITERIA_NAMES if one_each else ITEM_NAMES
     for block in ("system", "shared"):
         if used := parsed.uses.get(block, frozenset()) & varying:
             message = (
@@ -246,7 +248,7 @@ def _sharing_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
             )
             remedy = "put what changes from call to call last, into the block question"
             yield Flaw(f"{block}-varies", "warning", message, remedy, place=f"block {block}")
-    if one_each and (again := parsed.printed("question") & _UNTRUSTED):
+    if one_each and (again := parsed.printed("question") & ITEM_NAMES):
         named = ", ".join(sorted(again))
         twice = again & parsed.printed("shared")
         verb = "repeats" if twice else "holds"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from judgekit.errors import DatasetError
@@ -101,13 +102,8 @@ _SUMMEVAL_CRITERIA = ("coherence", "consistency")
 _SYSTEMS = tuple(f"M{number}" for number in (8, 9, 10, 11, 12, 13, 14, 15, 17, 20, 22, 23))
 
 # Neighbours in the order of their human scores: the challenge set of the paper.
-_PAIRS = tuple(
-    zip(
-        ("M22", "M23", "M17", "M12", "M13", "M15", "M14", "M8", "M9", "M10", "M20"),
-        ("M23", "M17", "M12", "M13", "M15", "M14", "M8", "M9", "M10", "M20", "M11"),
-        strict=True,
-    )
-)
+_BY_SCORE = ("M22", "M23", "M17", "M12", "M13", "M15", "M14", "M8", "M9", "M10", "M20", "M11")
+_PAIRS = tuple(pairwise(_BY_SCORE))
 
 _SCORES = "ABCDE"
 
@@ -453,12 +449,8 @@ def _alpaca_rows(tree: SourceTree) -> Iterator[JsonObject]:
 
 
 # The names of the paper, with the folders of the repository.
-_FOLDERS = {
-    "Natural": "Natural",
-    "Neighbor": "Adversarial/Neighbor",
-    "GPTInst": "Adversarial/GPTInst",
-    "GPTOut": "Adversarial/GPTOut",
-    "Manual": "Adversarial/Manual",
+_FOLDERS = {"Natural": "Natural"} | {
+    name: f"Adversarial/{name}" for name in ("Neighbor", "GPTInst", "GPTOut", "Manual")
 }
 
 _JUDGES = tuple(

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,7 +142,7 @@ def _write(folder: Path, files: Iterable[tuple[str, list[JsonObject]]]) -> dict[
     return written
 
 
-_Files = dict[str, list["JsonObject"]]
+_Files = defaultdict[str, list["JsonObject"]]
 
 # The sections of a Prometheus prompt (Kim et al. 2024).
 _PROMPT = re.compile(
@@ -178,7 +179,7 @@ def judgekit_files(
     for stem, rows in joined.items():
         if not rows:
             continue
-        files: _Files = {}
+        files: _Files = defaultdict(list)
         name = f"{instrument}-{stem}"
         if "preference" in rows[0]:
             _add_preferences(files, rows)
@@ -209,25 +210,25 @@ def _add_pair(files: _Files, row: Any) -> None:
     key = {"case_id": row["id"]}
     known = {name: row[name] for name in _KNOWN if name in row}
     case = {"id": row["id"], "input": row["input"]} | ({"metadata": known} if known else {})
-    _add(files, "cases.jsonl", case)
+    files["cases.jsonl"].append(case)
     for side in ("a", "b"):
         if f"output_{side}" in row:
-            _add(files, "outputs.jsonl", key | {"variant": side, "text": row[f"output_{side}"]})
+            files["outputs.jsonl"].append(key | {"variant": side, "text": row[f"output_{side}"]})
     if "human" in row:
         criterion = {name: row[name] for name in ("criterion",) if name in row}
         label = {"annotator": _CONSENSUS, "winner": _WINNERS[row["human"]]}
-        _add(files, "labels.jsonl", key | criterion | label)
+        files["labels.jsonl"].append(key | criterion | label)
     # Without the outputs, the replies name the two variants that they compare.
     sides = {} if "output_a" in row else {"variant": f"{row['system_a']} vs {row['system_b']}"}
     for judge, orders in row.get("judge", {}).items():
         for order, text in orders.items():
             reply = key | sides | {"order": order, "text": text}
-            _add(files, f"replies.{_slug(judge)}.jsonl", reply)
+            files[f"replies.{_slug(judge)}.jsonl"].append(reply)
     for judge, chances in row.get("judge_probability", {}).items():
         chosen = max(chances, key=lambda side: chances[side])
         sure = chances[chosen] / sum(chances.values())
         found = {"winner": _WINNERS[chosen], "confidence": sure}
-        _add(files, f"results.{_slug(judge)}.jsonl", key | found)
+        files[f"results.{_slug(judge)}.jsonl"].append(key | found)
 
 
 def _add_preferences(files: _Files, rows: Sequence[Any]) -> None:
@@ -245,7 +246,7 @@ def _add_preferences(files: _Files, rows: Sequence[Any]) -> None:
                 share = _EVEN if preference == 0 else 2 - preference
                 side = "tie" if share == _EVEN else "a" if share > _EVEN else "b"
                 found |= {"winner": side, "probability": share}
-            _add(files, name, found)
+            files[name].append(found)
 
 
 def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -> None:
@@ -266,14 +267,14 @@ def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -
             outputs.setdefault((row["doc_id"], row["system_id"]), {**key, "text": text})
         key |= {"criterion": row.get("criterion", _WHOLE)}
         for who, score in zip(_annotators(row), row["human"], strict=True):
-            _add(files, "labels.jsonl", {**key, "annotator": who, "raw": score})
+            files["labels.jsonl"].append({**key, "annotator": who, "raw": score})
         for at, score in enumerate(row.get("human_crowd", ()), start=1):
-            _add(files, "labels.crowd.jsonl", {**key, "annotator": f"worker {at}", "raw": score})
-            _add(files, "results.crowd.jsonl", {**key, "repeat": at - 1, "raw": score})
+            files["labels.crowd.jsonl"].append({**key, "annotator": f"worker {at}", "raw": score})
+            files["results.crowd.jsonl"].append({**key, "repeat": at - 1, "raw": score})
         for judge, replies in row["judge"].items():
             for repeat, reply in enumerate(replies):
                 name = f"replies.{_slug(judge)}.jsonl"
-                _add(files, name, {**key, "repeat": repeat, "text": reply})
+                files[name].append({**key, "repeat": repeat, "text": reply})
     files |= {"cases.jsonl": [*cases.values()], "outputs.jsonl": [*outputs.values()]}
 
 
@@ -291,10 +292,10 @@ def _add_labels_only(files: _Files, rows: Sequence[Any], name: str) -> None:
         files["rubric.json"] = [rubric]
     for row in rows:
         for who, label in row["human"].items():
-            _add(files, "labels.jsonl", {"case_id": row["id"], "annotator": who, "raw": label})
+            files["labels.jsonl"].append({"case_id": row["id"], "annotator": who, "raw": label})
         for judge, label in row["judge_parsed"].items():
             found = {"case_id": row["id"], "raw": label}
-            _add(files, f"results.{_slug(judge)}.jsonl", found)
+            files[f"results.{_slug(judge)}.jsonl"].append(found)
 
 
 def _rubric(name: str, rows: Sequence[Any], questions: Mapping[Any, Any]) -> JsonObject:
@@ -324,7 +325,3 @@ def _annotators(row: Mapping[str, Any]) -> list[str]:
 
 def _slug(text: str) -> str:
     return _SAFE.sub("_", text)
-
-
-def _add(files: _Files, name: str, row: JsonObject) -> None:
-    files.setdefault(name, []).append(row)

@@ -25,7 +25,7 @@ from judgekit.records import Count, Name, Record
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
     from email.message import Message
 
     from judgekit.records import JsonObject
@@ -121,7 +121,6 @@ _CHUNK = 1 << 16
 # A slow server that sends a byte now and then is stopped by the second limit.
 _STALLED_S = 30.0
 _WHOLE_S = 600.0
-_STALLED = "nothing was received for too long"
 _PLACES = ("{repository}", "{commit}", "{path}")
 
 
@@ -157,56 +156,43 @@ def download_file(
 ) -> None:
     """Download a file to its place, if it is the pinned one."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    digest, n_bytes, deadline = hashlib.sha256(), 0, time.monotonic() + whole_s
+    with closing(_chunks(address, stalled_s)) as chunks, atomic_writer(target) as file:
+        for chunk in chunks:
+            n_bytes += len(chunk)
+            if n_bytes > pinned.bytes:
+                raise _failed(address, f"it is larger than the {pinned.bytes} bytes it should have")
+            if time.monotonic() > deadline:
+                received = f"{n_bytes} of {pinned.bytes} bytes were received"
+                raise _failed(address, f"it took too long; {received}")
+            digest.update(chunk)
+            file.write(chunk)
+        if n_bytes < pinned.bytes:
+            raise _failed(address, f"it was cut off after {n_bytes} of {pinned.bytes} bytes")
+        if (found := digest.hexdigest()) != pinned.sha256:
+            raise DownloadError(
+                f"{address} is not the file that was pinned: its SHA-256 is {found}, "
+                f"not {pinned.sha256}",
+                hint="nothing of it was stored; its owners changed it, or a proxy replaced it",
+            )
+
+
+def _chunks(address: str, stalled_s: float) -> Generator[bytes]:
+    # Only errors of the connection arise here; those of the disk are the caller's.
     try:
-        with closing(_opened(address, stalled_s)) as stream, atomic_writer(target) as file:
-            _copy(stream, file, address, pinned, deadline=time.monotonic() + whole_s)
+        with closing(_opened(address, stalled_s)) as stream:
+            read = stream.read1 if isinstance(stream, http.client.HTTPResponse) else stream.read
+            while chunk := read(_CHUNK):
+                yield chunk
     except urllib.error.HTTPError as error:
         with closing(error):
             raise _failed(address, f"the server answered {error.code} {error.reason}") from error
     except TimeoutError as error:
-        raise _failed(address, _STALLED) from error
+        raise _failed(address, "nothing was received for too long") from error
     except urllib.error.URLError as error:
         raise _failed(address, str(error.reason)) from error
-    except http.client.HTTPException as error:
+    except (http.client.HTTPException, OSError) as error:
         raise _failed(address, f"the connection broke: {error!r}") from error
-
-
-def _copy(
-    stream: IO[bytes], file: IO[bytes], address: str, pinned: PinnedFile, *, deadline: float
-) -> None:
-    digest, n_bytes = hashlib.sha256(), 0
-    while chunk := _chunk(stream, address):
-        n_bytes += len(chunk)
-        if n_bytes > pinned.bytes:
-            raise _failed(address, f"it is larger than the {pinned.bytes} bytes it should have")
-        if time.monotonic() > deadline:
-            raise _failed(
-                address, f"it took too long; {n_bytes} of {pinned.bytes} bytes were received"
-            )
-        digest.update(chunk)
-        file.write(chunk)
-    if n_bytes < pinned.bytes:
-        raise _failed(address, f"it was cut off after {n_bytes} of {pinned.bytes} bytes")
-    if (found := digest.hexdigest()) != pinned.sha256:
-        raise DownloadError(
-            f"{address} is not the file that was pinned: its SHA-256 is {found}, "
-            f"not {pinned.sha256}",
-            hint="nothing of it was stored; its owners changed it, or a proxy replaced it",
-        )
-
-
-def _chunk(stream: IO[bytes], address: str) -> bytes:
-    # An OSError here is one of the connection; the caller would take it for one of the disk.
-    try:
-        return (
-            stream.read1(_CHUNK)
-            if isinstance(stream, http.client.HTTPResponse)
-            else stream.read(_CHUNK)
-        )
-    except TimeoutError as error:
-        raise _failed(address, _STALLED) from error
-    except OSError as error:
-        raise _failed(address, f"the connection broke: {error}") from error
 
 
 def _opened(address: str, stalled_s: float) -> IO[bytes]:

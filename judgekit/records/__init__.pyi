@@ -83,6 +83,7 @@ from .output import (
     TraceEvent as TraceEvent,
     Usage as Usage,
     Variant as Variant,
+    total_cost as total_cost,
 )
 from .record import (
     Count as Count,

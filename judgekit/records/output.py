@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TargetErrorKind = Literal[
     "timeout", "exit", "signal", "unreadable", "too_large", "connection", "http_status",
@@ -57,7 +60,9 @@ class Usage(Record):
         """Accept usage as chat APIs report it; the total is dropped, as it is the sum."""
         if not isinstance(usage, dict) or usage.keys().isdisjoint(_PROVIDER_NAMES):
             return usage
-        own = {_PROVIDER_NAMES.get(name, name): value for name, value in usage.items()}
+        own: dict[str, object] = {}
+        for name, value in usage.items():
+            own[_PROVIDER_NAMES.get(name, name)] = value
         if len(own) < len(usage):  # one field under two names: validation reports it
             return usage
         for details, (name, ours) in _PROVIDER_DETAILS.items():
@@ -66,6 +71,14 @@ class Usage(Record):
                 own.setdefault(ours, part[name])
         own.pop("total_tokens", None)
         return own
+
+
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """The sum of some costs; None where one is unknown."""
+    # A sum without the unknown ones would look like the whole cost.
+    listed = list(costs)
+    known = [cost for cost in listed if cost is not None]
+    return sum(known) if len(known) == len(listed) else None
 
 
 class TraceEvent(Record):

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from judgekit.calibration import level_of
 from judgekit.errors import DatasetError, NotEnoughDataError
 from judgekit.formats import iter_rows, suffix_of
-from judgekit.records import Judgment, Verdict
+from judgekit.records import Judgment, Verdict, total_cost
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
@@ -170,7 +170,7 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
             for one in verdict.criteria
         },
         failures=tuple(str(failure.kind) for failure in verdict.failures),
-        price_usd=_total([one.price_usd for one in every]),
+        price_usd=total_cost(one.price_usd for one in every),
     )
 
 
@@ -232,8 +232,8 @@ def compare_verdicts(
         ),
         old_failures=_kinds(one.old for one in pairs),
         new_failures=_kinds(one.new for one in pairs),
-        old_price_usd=_total([one.old.price_usd for one in pairs]),
-        new_price_usd=_total([one.new.price_usd for one in pairs]),
+        old_price_usd=total_cost(one.old.price_usd for one in pairs),
+        new_price_usd=total_cost(one.new.price_usd for one in pairs),
         calibration=calibration,
         old_run_id=runs[0],
         run_id=runs[1],
@@ -359,12 +359,6 @@ def _share(outcomes: Sequence[float], cases: Sequence[str], level: float) -> Est
 
 def _kinds(sides: Iterable[JudgedSide]) -> Mapping[str, int]:
     return dict(Counter(kind for side in sides for kind in side.failures).most_common())
-
-
-def _total(prices: Sequence[float | None]) -> float | None:
-    known = [price for price in prices if price is not None]
-    # A sum without the unknown prices would look like the whole cost.
-    return sum(known) if len(known) == len(prices) else None
 
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
 from .answers import (
+    RunAnswers as RunAnswers,
+    answer_entry as answer_entry,
     answer_json as answer_json,
     case_document as case_document,
 )
@@ -9,6 +11,7 @@ from .audit import (
 )
 from .calibration import (
     calibration_document as calibration_document,
+    with_human_labels as with_human_labels,
 )
 from .calibration_maps import (
     check_map_path as check_map_path,
@@ -17,14 +20,10 @@ from .calibration_maps import (
     save_calibration as save_calibration,
 )
 from .comparison import (
-    comparison_data as comparison_data,
     comparison_document as comparison_document,
     comparison_lines as comparison_lines,
     ranking_document as ranking_document,
     score_comparison_document as score_comparison_document,
-)
-from .comparison_labels import (
-    with_human_labels as with_human_labels,
 )
 from .document import (
     Conclusion as Conclusion,
@@ -39,21 +38,16 @@ from .document import (
 )
 from .exports import (
     EXPORT_SUFFIXES as EXPORT_SUFFIXES,
+    REPORT_SUFFIXES as REPORT_SUFFIXES,
     check_comparison_file as check_comparison_file,
     check_export_suffix as check_export_suffix,
     comparison_writer as comparison_writer,
+    document_data as document_data,
     verdict_json as verdict_json,
     verdict_line as verdict_line,
+    write_document as write_document,
     write_results as write_results,
     write_verdicts as write_verdicts,
-)
-from .files import (
-    REPORT_SUFFIXES as REPORT_SUFFIXES,
-    document_data as document_data,
-    write_document as write_document,
-)
-from .gate import (
-    gate_words as gate_words,
 )
 from .judge_changes import (
     rejudgment_document as rejudgment_document,
@@ -96,11 +90,10 @@ from .plan import (
     suite_plan_document as suite_plan_document,
 )
 from .run import (
-    RunAnswers as RunAnswers,
-    answer_entry as answer_entry,
     default_rubric_lines as default_rubric_lines,
     format_pass_count as format_pass_count,
     gate_document as gate_document,
+    gate_words as gate_words,
     grading_json as grading_json,
     run_document as run_document,
     run_json as run_json,

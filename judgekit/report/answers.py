@@ -1,18 +1,22 @@
-"""Builds the document of one case of a run: its input, and each answer with all judgments of it.
+"""Builds the document of one case of a run, and the list of answers that did not pass.
 
-Answers in a list, a few lines each, are in `run`.
+The figures of a run are in `run`.
 """
 
 from __future__ import annotations
 
+import heapq
 import json
 from typing import TYPE_CHECKING
 
+from judgekit.judge import HEURISTIC
 from judgekit.prompts import judged_text, steps_text, to_text
 from judgekit.report import message, numbers
 from judgekit.report.document import (
+    PASS_TONES,
     Block,
     Conclusion,
+    Details,
     Document,
     Entries,
     Entry,
@@ -24,7 +28,6 @@ from judgekit.report.document import (
 )
 from judgekit.report.message import FOLDED_CHARACTERS
 from judgekit.report.numbers import format_decimal
-from judgekit.report.run import ANSWER_WORDS, answer_headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from judgekit.records import (
         AssertionResult,
         Case,
+        CaseResult,
         EmbeddingUsage,
         JsonObject,
         JudgeFailure,
@@ -43,9 +47,18 @@ if TYPE_CHECKING:
     from judgekit.store import SupersededObservation
 
 _PASS_WORDS = {True: "passes", False: "fails", None: "open"}
-_PASS_TONES: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
 _QUOTE_WORDS = {"exact": "", "normalized": " (but for white space)", None: " (not in the output)"}
 _EARLIER_LENGTH = 160
+_MOST_WORST = 5
+_MESSAGE_LENGTH = 220
+_QUOTE_LENGTH = 100
+
+ANSWER_WORDS: dict[bool | None, tuple[str, Tone]] = {
+    True: ("pass", "pass"),
+    False: ("fail", "fail"),
+    None: ("open", "inconclusive"),
+}
+"""The badge of an answer and its colour."""
 
 
 def case_document(
@@ -58,9 +71,8 @@ def case_document(
 ) -> Document:
     """A case with its answers, and for each the observations that later ones replaced."""
     facts = [case.name, case.stratum, *(f"#{tag}" for tag in case.tags)]
-    facts += [f"agent {case.agent}" if case.agent else None]
-    facts += [f"skill {case.skill}" if case.skill else None]
-    facts += [f"prompt {case.prompt_version}" if case.prompt_version else None]
+    origin = {"agent": case.agent, "skill": case.skill, "prompt": case.prompt_version}
+    facts += [f"{what} {name}" for what, name in origin.items() if name]
     texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
     histories = earlier or [()] * len(answers)
     return Document(
@@ -69,10 +81,7 @@ def case_document(
         blocks=not_empty([
             Notes((case.description,) if case.description else ()),
             *(Passage(to_text(text), name) for name, text in texts if text is not None),
-            *(
-                _answer_section(answer, history)
-                for answer, history in zip(answers, histories, strict=True)
-            ),
+            *map(_answer_section, answers, histories),
             Notes(tuple(notes)),
         ]),
         data=data,
@@ -83,11 +92,11 @@ def _conclusion(answers: Sequence[Outcome]) -> Conclusion:
     words = {True: "passes", False: "fails", None: "is undecided"}
     texts = []
     for answer in answers:
-        repeat = f" #{answer.result.repeat + 1}" if answer.result.repeat else ""
-        texts.append(f"{answer.result.variant}{repeat} {words[answer.passed]}")
+        name = message.with_repeat(answer.result.variant, answer.result.repeat)
+        texts.append(f"{name} {words[answer.passed]}")
     # Variants differ: one colour for all of them would be wrong for some.
     verdicts = {answer.passed for answer in answers}
-    tone = _PASS_TONES[verdicts.pop()] if len(verdicts) == 1 else "neutral"
+    tone = PASS_TONES[verdicts.pop()] if len(verdicts) == 1 else "neutral"
     return Conclusion("; ".join(texts), tone)
 
 
@@ -149,7 +158,7 @@ def _check_entries(check: AssertionResult, depth: int = 0) -> list[Entry]:
     if check.passed is not True and check.actual is not None:
         actual = json.dumps(check.actual, ensure_ascii=False)
         text += f", found {message.printable(actual, 100)}"
-    tone = _PASS_TONES[check.passed]
+    tone = PASS_TONES[check.passed]
     parts = [entry for part in check.parts for entry in _check_entries(part, depth + 1)]
     # Leading spaces are stripped from foreign text, so that dots show the depth.
     return [Entry("· " * depth + text, badge=word, tone=tone), *parts]
@@ -176,12 +185,9 @@ def _price(usage: EmbeddingUsage | None) -> str:
 def _judgment_entry(judgment: Judgment) -> Entry:
     # Nearly all judgments are a model's: only the others name their source.
     facts: list[str] = [judgment.source] if judgment.source != "llm" else []
-    if judgment.confidence is not None:
-        facts.append(f"confidence {judgment.confidence:.2f}")
-    if judgment.expected_raw is not None:
-        facts.append(f"expected {judgment.expected_raw:.2f}")
-    if judgment.n_calls:
-        facts.append(_judge_cost(judgment))
+    figures = {"confidence": judgment.confidence, "expected": judgment.expected_raw}
+    facts += [f"{name} {figure:.2f}" for name, figure in figures.items() if figure is not None]
+    facts += [_judge_cost(judgment)] if judgment.n_calls else []
     # Each quote below says for itself whether it is in the output.
     flags = [flag for flag in judgment.flags if flag != "evidence_not_found"]
     facts += [message.FLAG_WORDS.get(flag, flag) for flag in flags]
@@ -200,7 +206,7 @@ def _failure_entry(failure: JudgeFailure) -> Entry:
 
 
 def _judge_name(judgment: Judgment | JudgeFailure) -> str:
-    return judgment.judge + (f" #{judgment.repeat + 1}" if judgment.repeat else "")
+    return message.with_repeat(judgment.judge, judgment.repeat)
 
 
 def _judge_cost(judgment: Judgment | JudgeFailure) -> str:
@@ -216,7 +222,7 @@ def _verdict_entries(verdict: Verdict) -> Entries:
         parts += [f"{criterion.n_failed:,} failed"] if criterion.n_failed else []
         if own is not None:
             parts.append(f"judge's own {format_decimal(own.criteria[criterion.name])}")
-        badge, tone = _PASS_WORDS[criterion.passed], _PASS_TONES[criterion.passed]
+        badge, tone = _PASS_WORDS[criterion.passed], PASS_TONES[criterion.passed]
         entries.append(Entry(", ".join(parts), badge=badge, tone=tone))
     parts = [verdict.rubric, format_decimal(verdict.value)]
     lines: tuple[str, ...] = ()
@@ -226,7 +232,7 @@ def _verdict_entries(verdict: Verdict) -> Entries:
     if own is not None:
         parts.append(f"judge's own {format_decimal(own.value)} {_PASS_WORDS[own.passed]}")
         lines = ("calibrated values decide where there is a map",)
-    badge, tone = _PASS_WORDS[verdict.passed], _PASS_TONES[verdict.passed]
+    badge, tone = _PASS_WORDS[verdict.passed], PASS_TONES[verdict.passed]
     return Entries((*entries, Entry(", ".join(parts), lines, badge, tone)), "verdict")
 
 
@@ -240,15 +246,15 @@ def answer_json(
     answer: Outcome, earlier: Sequence[SupersededObservation] | None = None
 ) -> JsonObject:
     """An answer as JSON: all observations of it, and its verdict."""
-    verdict = answer.verdict
     whole: JsonObject = {
         **answer.result.to_json(),
         "passed": answer.passed,
         "value": answer.value,
-        "verdict": None
-        if verdict is None
-        else verdict.model_dump(mode="json", exclude={"judgments", "failures"}),
+        "verdict": None,
     }
+    if answer.verdict is not None:
+        apart = {"judgments", "failures"}
+        whole["verdict"] = answer.verdict.model_dump(mode="json", exclude=apart)
     if earlier is not None:
         whole["earlier"] = [
             {
@@ -259,3 +265,93 @@ def answer_json(
             for one in earlier
         ]
     return whole
+
+
+class RunAnswers:
+    """The answers that a run's document shows, chosen while all of them are read."""
+
+    def __init__(self, *, most: int = _MOST_WORST, lists_all: bool = False) -> None:
+        self._most = most
+        self._all: list[Entry] | None = [] if lists_all else None
+        self._n_not_passed = 0
+        self._n_read = 0
+        # A run may be larger than memory: of the answers that did not pass only the worst stay.
+        self._worst: list[tuple[float, int, Outcome]] = []
+
+    def take(self, answer: Outcome) -> None:
+        """Take one answer into account."""
+        self._n_read += 1
+        if self._all is not None:
+            self._all.append(answer_entry(answer))
+        # An error is no bad answer, and an unfinished one may still pass.
+        is_judged = answer.result.output.error is None and answer.result.is_done
+        if answer.passed is True or not is_judged:
+            return
+        self._n_not_passed += 1
+        value = answer.verdict.value_high if answer.verdict is not None else answer.value or 0.0
+        heapq.heappush(self._worst, (-value, -self._n_read, answer))
+        if len(self._worst) > self._most:
+            heapq.heappop(self._worst)
+
+    def blocks(self) -> tuple[Block, ...]:
+        """The worst answers, and all of them where they were listed."""
+        n = len(self._worst)
+        note = f"{n} of {self._n_not_passed:,}; all with -v" if self._n_not_passed > n else ""
+        worst = [one for *_, one in sorted(self._worst, key=lambda row: (-row[0], -row[1]))]
+        return not_empty((
+            Entries(tuple(map(answer_entry, worst)), "Not passed", note),
+            Details("All answers", not_empty([Entries(tuple(self._all or ()))])),
+        ))  # fmt: skip
+
+
+def answer_entry(answer: Outcome) -> Entry:
+    """An answer, with the assertions that fail and what each judgment says."""
+    result = answer.result
+    lines = []
+    if result.output.error is not None:
+        lines.append(f"no output: {message.printable(result.output.error, _MESSAGE_LENGTH)}")
+    lines += [
+        f"{check.type} {'error' if check.passed is None else 'fails'}: "
+        f"{message.one_line(check.error or check.message, _MESSAGE_LENGTH)}"
+        for check in result.checks
+        if check.passed is not True
+    ]
+    lines += [
+        message.one_line(part.message, _MESSAGE_LENGTH)
+        for part in (() if answer.outcome is None else answer.outcome.parts)
+        # Semantic similarity is a strategy of its own and has no assertion above.
+        if part.strategy == "semantic_sim" and part.passed is not True
+    ]
+    lines += _judgment_lines(result)
+    badge, tone = ANSWER_WORDS[answer.passed]
+    return Entry(answer_headline(answer), tuple(lines), badge, tone)
+
+
+def _judgment_lines(result: CaseResult) -> list[str]:
+    lines = []
+    for judgment in result.judgments:
+        # The heuristic judge repeats the messages of the assertions, which are listed already.
+        if judgment.source == "heuristic":
+            continue
+        score = f"{judgment.criterion} {numbers.format_score(judgment)}"
+        lines.append(f"{score}: {message.printable(judgment.rationale, _MESSAGE_LENGTH)}")
+        for piece in judgment.evidence[:1]:
+            missing = "" if piece.found else " (not in the output)"
+            lines.append(f"“{message.printable(piece.quote, _QUOTE_LENGTH)}”{missing}")
+    return lines + [
+        f"{one.criterion}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
+        for one in result.failures
+        if one.judge != HEURISTIC
+    ]
+
+
+def answer_headline(answer: Outcome) -> str:
+    """Which answer it is: case, variant, repeat and value."""
+    result, verdict = answer.result, answer.verdict
+    parts = [result.case.id, message.with_repeat(result.variant, result.repeat)]
+    if answer.value is not None:
+        parts.append(f"{answer.value:.2f}")
+    if verdict is not None and verdict.uncalibrated is not None:
+        own = numbers.format_decimal(verdict.uncalibrated.value)
+        parts.append(f"calibrated, judge's own {own}")
+    return ", ".join(part for part in parts if part)

@@ -24,6 +24,7 @@ from judgekit.report.document import (
     failure_lines,
     fields_of,
     not_empty,
+    sampling_line,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         ProbeResult,
         SelfTest,
     )
+    from judgekit.evaluation import JudgePlan
 
 _VERDICT_TONES: dict[EffectVerdict | None, Tone] = {
     "none_seen": "pass", "small": "pass", "material": "fail", "cannot_say": "inconclusive",
@@ -60,9 +62,11 @@ def audit_document(audit: Audit) -> Document:
     cases = numbers.format_count(audit.n_cases, "case")
     outputs = numbers.format_count(audit.n_outputs, "output")
     made = [probe for probe in audit.probes if probe.status != "skipped"]
-    skipped = tuple(
-        Entry(", ".join(names), (reason,)) for reason, names in skipped_probes(audit).items()
-    )
+    reasons: dict[str, list[str]] = {}
+    for probe in audit.probes:
+        if probe.status == "skipped":
+            reasons.setdefault(probe.reason or "", []).append(probe.name)
+    skipped = tuple(Entry(", ".join(names), (why,)) for why, names in reasons.items())
     has_figures = any(probe.effects or probe.parts for probe in made)
     return Document(
         title=f"Audit of {audit.rubric}: {cases}, {outputs}",
@@ -79,12 +83,9 @@ def audit_document(audit: Audit) -> Document:
 
 def _conclusion(audit: Audit) -> Conclusion:
     made = [probe.verdict for probe in audit.probes if probe.status != "skipped"]
+    is_open = not made or "cannot_say" in made or not audit.is_complete
+    tone: Tone = "fail" if "material" in made else "inconclusive" if is_open else "pass"
     text = audit_conclusion(audit)
-    tone: Tone = "pass"
-    if "material" in made:
-        tone = "fail"
-    elif not made or "cannot_say" in made or not audit.is_complete:
-        tone = "inconclusive"
     return Conclusion(f"{text[:1].upper()}{text[1:]}.", tone)
 
 
@@ -119,10 +120,9 @@ def _effect_table(effects: Sequence[Effect]) -> Table:
 
 
 def _audit_data(audit: Audit) -> object:
-    whole = asdict(audit)
-    for found, probe in zip(whole["probes"], audit.probes, strict=True):
-        found["verdict"] = probe.verdict
-    return {**whole, "is_complete": audit.is_complete, "material": audit.found_material}
+    probes = [{**asdict(probe), "verdict": probe.verdict} for probe in audit.probes]
+    about = {"is_complete": audit.is_complete, "material": audit.found_material}
+    return {**asdict(audit), "probes": probes, **about}
 
 
 def audit_plan_document(plan: AuditPlan) -> Document:
@@ -132,46 +132,51 @@ def audit_plan_document(plan: AuditPlan) -> Document:
         if one.trials.skipped is not None:
             rows.append((one.probe.name, *[numbers.DASH] * 4, f"skipped: {one.trials.skipped}"))
             continue
-        counts = (one.n_questions, one.n_owned, one.n_calls)
-        note = "" if one.n_questions else "shares its questions with the probes above"
-        price = numbers.format_usd(one.price_usd)
-        rows.append((one.probe.name, *(f"{n:,}" for n in counts), price, note))
+        own = one.calls
+        note = "" if own.n_questions else "shares its questions with the probes above"
+        own_price, _ = own.price_usd or (None, None)
+        counts = (f"{n:,}" for n in (own.n_questions, own.n_owned, own.n_calls))
+        rows.append((one.probe.name, *counts, numbers.format_usd(own_price), note))
     names = ("questions", "cached", "calls", "price")
     columns = (Column("probe", "text"), *map(Column, names), Column("", "text"))
-    calls = numbers.format_count(plan.n_calls, "call")
-    cached = f", {plan.n_owned:,} replies already cached" if plan.n_owned else ""
-    price = numbers.format_usd(plan.price_usd) if plan.n_calls else "$0 (no calls needed)"
+    total = plan.calls
+    calls = numbers.format_count(total.n_calls, "call")
+    cached = f", {total.n_owned:,} replies already cached" if total.n_owned else ""
+    likely_price, most_price = map(numbers.format_usd, total.price_usd or (None, None))
+    price = likely_price if total.n_calls else "$0 (no calls needed)"
     if n_too_dear := sum(one.is_too_dear for one in plan.probes):
-        price = f"{numbers.format_usd(plan.price_usd)}; --max-cost leaves out "
+        price = f"{likely_price}; --max-cost leaves out "
         price += numbers.format_count(n_too_dear, "probe")
-    likely, most = plan.output_tokens
+    likely, most = total.output_tokens
     totals = [
-        ("tokens to send", f"{plan.input_tokens:,}"),
+        ("tokens to send", f"{total.input_tokens:,}"),
         ("tokens to receive", f"{likely:,} likely, {most:,} at most (estimate)"),
     ]
-    if plan.n_calls and plan.price_usd is not None:
-        at_most = numbers.format_usd(plan.most_usd)
-        totals.append(("price", f"{numbers.format_usd(plan.price_usd)} likely, {at_most} at most"))
+    if total.n_calls and total.price_usd is not None:
+        totals.append(("price", f"{likely_price} likely, {most_price} at most"))
     return Document(
         title="Plan of an audit",
-        conclusion=Conclusion(f"{calls} to {plan.model}{cached}; {price}."),
+        conclusion=Conclusion(f"{calls} to {total.model}{cached}; {price}."),
         blocks=not_empty([Table(columns, tuple(rows)), Lines(tuple(totals))]),
         data=lambda: _plan_data(plan),
     )
 
 
 def _plan_data(plan: AuditPlan) -> object:
-    counts = ("n_questions", "n_owned", "n_calls", "input_tokens", "output_tokens")
-    prices = ("price_usd", "most_usd")
+    def calls_of(calls: JudgePlan) -> dict[str, object]:
+        counts = ("n_questions", "n_owned", "n_calls", "input_tokens", "output_tokens")
+        likely, most = calls.price_usd or (None, None)
+        return {**fields_of(calls, *counts), "price_usd": likely, "most_usd": most}
+
     probes = [
         {
             **fields_of(one.probe, "name", "question"),
             "skipped": one.trials.skipped,
-            **fields_of(one, *counts, *prices),
+            **calls_of(one.calls),
         }
         for one in plan.probes
     ]
-    return {"model": plan.model, **fields_of(plan, *counts, *prices), "probes": probes}
+    return {"model": plan.calls.model, **calls_of(plan.calls), "probes": probes}
 
 
 def self_test_document(found: SelfTest) -> Document:
@@ -254,19 +259,18 @@ _COUNT_WORDS = {
 def audit_conclusion(audit: Audit) -> str:
     """The result of an audit in one line."""
     made = [probe for probe in audit.probes if probe.status != "skipped"]
-    parts = []
-    for verdict, words in (("material", "material"), ("cannot_say", "inconclusive")):
-        names = [probe.name for probe in made if probe.verdict == verdict]
-        if names:
-            parts.append(f"{words}: {', '.join(names)}")
+    material = [probe.name for probe in made if probe.verdict == "material"]
+    unclear = [probe.name for probe in made if probe.verdict == "cannot_say"]
+    incomplete = [probe.name for probe in made if probe.status == "incomplete"]
     harmless = [probe for probe in made if probe.verdict in {"none_seen", "small"}]
     fine = sum(probe.status == "done" for probe in harmless)
-    if fine:
-        parts.append(f"no material bias in {numbers.format_count(fine, 'probe')}")
-    incomplete = [probe.name for probe in made if probe.status == "incomplete"]
-    if incomplete:
-        parts.append(f"incomplete: {', '.join(incomplete)}")
-    return "; ".join(parts) or "no probe could be run"
+    parts = [
+        f"material: {', '.join(material)}" if material else "",
+        f"inconclusive: {', '.join(unclear)}" if unclear else "",
+        f"no material bias in {numbers.format_count(fine, 'probe')}" if fine else "",
+        f"incomplete: {', '.join(incomplete)}" if incomplete else "",
+    ]
+    return "; ".join(filter(None, parts)) or "no probe could be run"
 
 
 def audit_notes(audit: Audit) -> list[tuple[str, str]]:
@@ -275,10 +279,7 @@ def audit_notes(audit: Audit) -> list[tuple[str, str]]:
         ("judge", audit.judge),
         ("pairs", audit.pair_judge),
         ("calls", numbers.format_spending(audit.spent)),
-        (
-            "sampled",
-            f"with seed {audit.seed}; {audit.level * 100:g} % intervals, clustered by case",
-        ),
+        sampling_line(audit.seed, audit.level),
     ]
     if any(probe.effects or probe.parts for probe in audit.probes):
         rows.append(("sizes", _margins(audit)))
@@ -287,20 +288,10 @@ def audit_notes(audit: Audit) -> list[tuple[str, str]]:
 
 def format_effect(effect: Effect) -> str:
     """An effect with its interval: `+0.30 [+0.22, +0.38]`, `+35 % [+20, +50]`, `12 % [3, 30]`."""
-    if effect.scale == "rate":
-        return numbers.format_rate(effect.estimate)
-    return (
-        numbers.format_rate_difference if effect.scale == "lean" else numbers.format_difference
-    )(effect.estimate)
-
-
-def skipped_probes(audit: Audit) -> dict[str, list[str]]:
-    """The probes that were skipped, by reason."""
-    found: dict[str, list[str]] = {}
-    for probe in audit.probes:
-        if probe.status == "skipped":
-            found.setdefault(probe.reason or "", []).append(probe.name)
-    return found
+    if effect.scale == "lean":
+        return numbers.format_rate_difference(effect.estimate)
+    as_text = numbers.format_rate if effect.scale == "rate" else numbers.format_difference
+    return as_text(effect.estimate)
 
 
 def _effect_kind_summary(probe: ProbeResult) -> str:
@@ -315,13 +306,9 @@ def probe_notes(probe: ProbeResult) -> list[str]:
     """The notes below the effects of a probe."""
     lines = []
     if probe.counts:
-        short = [
-            _COUNT_WORDS.get(name, f"{name} {{}}").format(
-                value if isinstance(value, str) else f"{value:,}"
-            )
-            for name, value in probe.counts.items()
-        ]
-        lines.append("; ".join(short))
+        counts = {k: v if isinstance(v, str) else f"{v:,}" for k, v in probe.counts.items()}
+        words = [_COUNT_WORDS.get(name, f"{name} {{}}").format(n) for name, n in counts.items()]
+        lines.append("; ".join(words))
     lines += [f"{one.name}: {one.note}" for one in probe.effects if one.note is not None]
     wanted = [one.n_to_tell for one in probe.effects if one.n_to_tell is not None]
     if wanted:
@@ -330,22 +317,18 @@ def probe_notes(probe: ProbeResult) -> list[str]:
         n_left_out = numbers.format_count(probe.n_left_out, "output")
         lines.append(f"{n_left_out} excluded: the probe does not apply to them")
     if probe.n_failed:
-        lines.append(
-            f"{numbers.format_count(probe.n_failed, 'question')} without a complete answer"
-        )
+        n_failed = numbers.format_count(probe.n_failed, "question")
+        lines.append(f"{n_failed} without a complete answer")
     return lines
 
 
 def _margins(audit: Audit) -> str:
     measured = [one for probe in audit.probes for one in (*probe.effects, *probe.parts)]
-    effects = [one for one in measured if one.verdict is not None]
-    values = sorted({one.margin for one in effects if one.scale == "value"})
-    leans = sorted({one.margin for one in effects if one.scale == "lean"})
-    rates: dict[float, list[str]] = {}
-    for one in effects:
-        if one.scale == "rate":
-            rates.setdefault(one.margin, []).append(one.name)
-    parts = [f"a shift of {margin:g} of the value" for margin in values]
-    parts += [f"a choice {margin * 100:g} points from half" for margin in leans]
-    parts += [f"{margin * 100:g} % ({'; '.join(names)})" for margin, names in rates.items()]
+    names: dict[EffectScale, dict[float, list[str]]] = {"value": {}, "lean": {}, "rate": {}}
+    for one in measured:
+        if one.verdict is not None:
+            names[one.scale].setdefault(one.margin, []).append(one.name)
+    parts = [f"a shift of {margin:g} of the value" for margin in sorted(names["value"])]
+    parts += [f"a choice {margin * 100:g} points from half" for margin in sorted(names["lean"])]
+    parts += [f"{margin * 100:g} % ({'; '.join(of)})" for margin, of in names["rate"].items()]
     return f"material from {', '.join(parts)}"

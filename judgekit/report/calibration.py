@@ -1,16 +1,19 @@
 """Builds the document of a calibration: agreement, correction, confidence, disagreements.
 
+A comparison with human labels has its corrected figures from here too.
+
 The plots are in `calibration_plots`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from judgekit.report import message, numbers
 from judgekit.report.calibration_plots import calibration_plots
+from judgekit.report.comparison import decision_conclusion
 from judgekit.report.document import (
     MIN_SEGMENT_CASES,
     Block,
@@ -21,36 +24,41 @@ from judgekit.report.document import (
     Entries,
     Entry,
     Lines,
+    Section,
     Table,
     Tone,
+    count_lines,
     difference_cell,
     label_once,
     mean_cell,
     not_empty,
     rate_cell,
+    some_names,
     table_of,
     text_columns,
 )
 from judgekit.report.numbers import format_decimal, format_share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.calibration import (
         CalibrationReport,
+        CorrectedFigure,
         CriterionCalibration,
         Disagreement,
         LabelBudget,
+        LabelledComparison,
         Review,
         StandInAnswer,
-        Steadiness,
+        Trust,
     )
     from judgekit.stats.estimate import Estimate
 
 
 def calibration_document(report: CalibrationReport) -> Document:
     """A calibration: whether the judge can be relied on, and every figure behind the answer."""
-    parts = shown_criteria(report)
+    parts = _shown_criteria(report)
     own = [part for part in parts if part.name != _ALL_CRITERIA]
     is_pairwise = report.kind == "pairwise"
     choices = _PREFERENCE_WORDS if is_pairwise else None
@@ -58,6 +66,14 @@ def calibration_document(report: CalibrationReport) -> Document:
     segments, more_segments = _segment_tables(parts, right)
     classes = _class_table(own or parts)
     is_short = len(classes.rows) <= _MOST_LEVELS
+    details = [
+        *more_segments,
+        None if is_short else classes,
+        _annotator_table(report.pooled),
+        *_confusion_tables(report),
+        _segment_budget_table(parts[-1]),
+        _random_draw_lines(own or parts),
+    ]
     blocks: list[Block | None] = [
         _overview_lines(report),
         _agreement_table(parts),
@@ -72,19 +88,7 @@ def calibration_document(report: CalibrationReport) -> Document:
         segments,
         *_disagreements(parts, choices=choices),
         _next_label_lines(report),
-        Details(
-            "Annotators, levels, further segments and labels",
-            not_empty(
-                [
-                    *more_segments,
-                    *([] if is_short else [classes]),
-                    _annotator_table(report.pooled),
-                    *_confusion_tables(report),
-                    _segment_budget_table(parts[-1]),
-                    _random_draw_lines(own or parts),
-                ]
-            ),
-        ),
+        Details("Annotators, levels, further segments and labels", not_empty(details)),
     ]
     what = report.rubric or ("comparisons" if is_pairwise else "scores")
     labels = numbers.format_count(report.joined.n_joined, "label")
@@ -100,12 +104,12 @@ def _conclusion(report: CalibrationReport) -> Conclusion:
     found = report.stand_in
     question, tone = "Can this judge replace a human annotator?", _STAND_IN_TONES[found.answer]
     if len(report.criteria) > 1:  # the reason names the answer of each
-        return Conclusion(f"{question} {found.reason[:1].upper()}{found.reason[1:]}", tone)
+        return Conclusion(f"{question} {found.reason[:1].upper()}{found.reason[1:]}.", tone)
     answer = _SUBSTITUTION_WORDS[found.answer].capitalize()
     return Conclusion(f"{question} {answer}: {found.reason}.", tone)
 
 
-def shown_criteria(report: CalibrationReport) -> list[CriterionCalibration]:
+def _shown_criteria(report: CalibrationReport) -> list[CriterionCalibration]:
     """The criteria, and after several of them all together and the whole output."""
     parts = list(report.criteria.values())
     for extra in (report.pooled, report.overall):
@@ -139,12 +143,14 @@ def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
     rows = []
     for part in parts:
         found = part.agreement
-        kappa = found.kappa_quadratic
-        agreement = _ccc(found.ccc) if isnan(kappa.value) else mean_cell(kappa)
+        agreement = mean_cell(found.kappa_quadratic)
+        if isnan(found.kappa_quadratic.value) and not isnan(found.ccc.value):
+            agreement = Cell(f"{numbers.format_mean(found.ccc)} c", estimate=found.ccc)
         same = rate_cell(found.exact) if part.confusion is not None else numbers.DASH
         bias = difference_cell(part.leniency.bias)
         rows.append((part.name, f"{part.n:,}", agreement, same, bias))
-    notes = ["kappa: agreement beyond chance, weighted by distance; 1 is full, 0 is chance"]
+    weights = "" if all(part.categories for part in parts) else ", weighted by distance"
+    notes = [f"kappa: agreement beyond chance{weights}; 1 is full, 0 is chance"]
     if any(isnan(part.agreement.kappa_quadratic.value) for part in parts):
         notes.append("c: concordance, where the scale has no levels")
     if parts[0].n_judge_missing:
@@ -159,44 +165,32 @@ def _head(what: str, parts: Sequence[CriterionCalibration]) -> str:
     return f"{what}, {parts[0].agreement.exact.level * 100:g} %"
 
 
-def _ccc(found: Estimate) -> Cell:
-    cell = mean_cell(found)
-    return cell if cell.text == numbers.DASH else replace(cell, text=f"{cell.text} c", short=None)
-
-
 def _annotator_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
-    rows = tuple(
-        (part.name, f"{humans.n_annotators:,}", mean_cell(humans.alpha), *_exactly(part))
-        for part in parts
-        if (humans := part.people).n_doubly
-    )
+    rows: list[tuple[str | Cell, ...]] = []
+    for part in parts:
+        found = part.people
+        # On a scale without levels nobody agrees exactly.
+        exact: tuple[str | Cell, ...] = (numbers.DASH,) * 3
+        if part.confusion is not None:
+            exact = format_share(found.human), format_share(found.judge), difference_cell(found.gap)
+        if found.n_doubly:
+            rows.append((part.name, f"{found.n_annotators:,}", mean_cell(found.alpha), *exact))
     return Table(
         text_columns("", "annotators", _head("alpha", parts), "human", "judge", "gap"),
-        rows,
+        tuple(rows),
         "Humans with one another, and the judge with the same humans",
         ("alpha: agreement beyond chance; human, judge: how often each gives another's score",),
     )
 
 
-def _exactly(part: CriterionCalibration) -> tuple[str | Cell, ...]:
-    """Exact agreement; on a scale without levels nobody agrees exactly."""
-    if part.confusion is None:
-        return (numbers.DASH,) * 3
-    found = part.people
-    return format_share(found.human), format_share(found.judge), difference_cell(found.gap)
-
-
 def _pass_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
     rows = []
     for part in parts:
-        found = part.pass_fail
-        if found is None:
-            continue
-        passes = f"{format_share(found.judge_rate.value)} / {format_share(found.human_rate.value)}"
-        rows.append((
-            part.name, rate_cell(found.accuracy), mean_cell(found.kappa),
-            format_share(found.tpr.value), format_share(found.tnr.value), passes,
-        ))  # fmt: skip
+        if (found := part.pass_fail) is not None:
+            rates = (found.tpr, found.tnr, found.judge_rate, found.human_rate)
+            tpr, tnr, judge, human = (format_share(rate.value) for rate in rates)
+            agreement = (rate_cell(found.accuracy), mean_cell(found.kappa))
+            rows.append((part.name, *agreement, tpr, tnr, f"{judge} / {human}"))
     heads = ("", "agreement", _head("kappa", parts), "TPR", "TNR", "judge / human")
     note = (
         "TPR, TNR: of what humans pass or fail, the share that the judge passes or fails; "
@@ -231,12 +225,10 @@ def _class_table(parts: Sequence[CriterionCalibration]) -> Table:
 def _order_table(parts: Sequence[CriterionCalibration]) -> Table:
     rows: list[tuple[str | Cell, ...]] = []
     for part in parts:
-        found = part.orders
-        if found is None:
-            continue
-        both = (found.swap_accuracy, found.position_conflict)
-        rates = map(rate_cell, (found.accuracy_ab, found.accuracy_ba, *both))
-        rows.append((part.name, *rates, format_share(found.first_shown.value)))
+        if (found := part.orders) is not None:
+            both = (found.swap_accuracy, found.position_conflict)
+            rates = map(rate_cell, (found.accuracy_ab, found.accuracy_ba, *both))
+            rows.append((part.name, *rates, format_share(found.first_shown.value)))
     heads = ("", "right, A first", "B first", "both (swap)", "contradicts", "first")
     notes = ("an unusable answer counts as wrong here",)
     return Table(text_columns(*heads), tuple(rows), "Two orders", notes)
@@ -258,21 +250,66 @@ def _rank_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
 
 def _correction_table(parts: Sequence[CriterionCalibration]) -> Table:
     """The judge's rate over all it judged, and the rate corrected by the labels."""
-    rows: list[tuple[str | Cell, ...]] = []
-    notes: list[str] = []
-    for part in parts:
-        found = part.corrected_rate or part.corrected_mean
-        if not found.n_unlabelled:
-            continue
-        rates = map(rate_cell, (found.raw, found.corrected, found.labels_only))
-        rows.append((part.name, *rates, format_decimal(found.n_labels_saved, ",.0f")))
-        if isnan(found.corrected.value):
-            notes.append(f"{part.name}: not corrected: {found.corrected.reason}")
-        notes += found.warnings
+    figures = {part.name: part.corrected_rate or part.corrected_mean for part in parts}
     has_threshold = parts[0].threshold is not None
     title = "Pass rate over all judged outputs" if has_threshold else "How often A wins"
-    heads = ("", "judge alone", "corrected", "labels alone", "labels saved")
-    return Table(text_columns(*heads), tuple(rows), title, tuple(dict.fromkeys(notes)))
+    return correction_table(
+        {name: found for name, found in figures.items() if found.n_unlabelled}, title
+    )
+
+
+def correction_table(
+    figures: Mapping[str, CorrectedFigure],
+    title: str,
+    *,
+    level: float | None = None,
+    as_cell: Callable[[Estimate], Cell] = rate_cell,
+) -> Table:
+    """Figures of the judge alone, corrected by labels, and of the labels alone."""
+    rows: list[tuple[str | Cell, ...]] = []
+    notes: list[str] = []
+    for name, found in figures.items():
+        n_labels = () if level is None else (f"{found.n_labels:,}",)
+        cells = map(as_cell, (found.raw, found.corrected, found.labels_only))
+        rows.append((name, *n_labels, *cells, format_decimal(found.n_labels_saved, ",.0f")))
+        if isnan(found.corrected.value):
+            notes.append(f"{name}: not corrected: {found.corrected.reason}")
+        notes += found.warnings
+    notes.append("labels saved: further labels that the judge replaces")
+    lead = ["", "judge alone"] if level is None else ["", "labelled", f"judge alone, {level:g} %"]
+    columns = text_columns(*lead, "corrected", "labels alone", "labels saved")
+    return Table(columns, tuple(rows), title, tuple(dict.fromkeys(notes)))
+
+
+def with_human_labels(document: Document, found: LabelledComparison, a: str, b: str) -> Document:
+    """The document of a comparison with the figures that are corrected by human labels."""
+
+    def data() -> dict[str, object]:
+        judged = cast("dict[str, object]", document.data())
+        fields = asdict(found)
+        # What decides is where readers of the JSON look for it; the judge's own is kept beside.
+        return judged | {"decision": fields.pop("decision"), "human_labels": fields}
+
+    overall = {} if found.whole is None else {"overall": found.whole}
+    measure = "B - A" if found.is_scores else "A's share of wins"
+    table = correction_table(
+        overall | dict(found.criteria),
+        f"{measure}, corrected by human labels: the overall figure decides",
+        level=100 * (1 - found.decision.alpha),
+        as_cell=difference_cell if found.is_scores else rate_cell,
+    )
+    some = some_names(found.not_judged, found.n_not_judged)
+    what = f"of outputs that are not compared: {some}"
+    lines = count_lines("left out", found.n_not_judged, "label", what)
+    lines += [("note", note) for note in found.notes]
+    intro = decision_conclusion(found.judge_decision, a, b).text
+    alone = Section("The judge alone", document.blocks, intro)
+    return replace(
+        document,
+        conclusion=decision_conclusion(found.decision, a, b),
+        blocks=not_empty((table, Lines(tuple(lines)), alone)),
+        data=data,
+    )
 
 
 def _segment_tables(
@@ -353,30 +390,17 @@ def _overview_lines(report: CalibrationReport) -> Lines:
         labels.append(f"{joined.n_not_judged:,} of outputs that were not judged")
     rows.append(("labels", ", ".join(labels)))
     if joined.not_judged:
-        rows.append(("", _named("not judged", joined.not_judged, joined.n_not_judged)))
+        names = some_names(joined.not_judged, joined.n_not_judged)
+        rows.append(("", f"not judged: {names}"))
     kind = "pair" if report.kind == "pairwise" else "output"
-    judged = (
-        f"{numbers.format_count(joined.n_judged, kind)}, {joined.n_not_labelled:,} without a label"
-    )
-    rows.append(("judged", judged))
-    if joined.n_judge_failures:
-        words = [f"{message.FAILURE_WORDS.get(k, k)} ({n:,})" for k, n in joined.failures.items()]
-        n = numbers.format_count(joined.n_judge_failures, "answer")
-        rows.append(("failed", f"{n} unusable, excluded (not counted as 0): {', '.join(words)}"))
-    if joined.n_errors:
-        rows.append(
-            (
-                "errors",
-                f"{numbers.format_count(joined.n_errors, kind)} without an output; not judged",
-            )
-        )
+    n_judged = numbers.format_count(joined.n_judged, kind)
+    rows.append(("judged", f"{n_judged}, {joined.n_not_labelled:,} without a label"))
+    words = ", ".join(f"{message.failure_words(k)} ({n:,})" for k, n in joined.failures.items())
+    excluded = f"unusable, excluded (not counted as 0): {words}"
+    rows += count_lines("failed", joined.n_judge_failures, "answer", excluded)
+    rows += count_lines("errors", joined.n_errors, kind, "without an output; not judged")
     rows += [("assumed", note) for note in report.notes]
     return Lines(tuple(rows))
-
-
-def _named(what: str, some: Sequence[str], n: int) -> str:
-    names = ", ".join(message.printable(name, 40) for name in some)
-    return f"{what}: {names}{', …' if n > len(some) else ''}"
 
 
 def _confidence_lines(parts: Sequence[CriterionCalibration]) -> Lines:
@@ -394,27 +418,12 @@ def _confidence_lines(parts: Sequence[CriterionCalibration]) -> Lines:
 
 
 def _criterion_confidence_lines(part: CriterionCalibration) -> list[str]:
-    lines = []
-    found = part.trust
-    if found is None:
-        lines.append(part.why_no_trust or "")
-    else:
-        before, gap = found.before, found.before.ece
-        after = "" if found.after is None else f", {found.after.ece.value:.2f} recalibrated"
-        lines.append(
-            f"{format_share(found.mean_confidence)} confident on average, right "
-            f"{numbers.format_rate(found.accuracy)}"
-        )
-        lines.append(
-            f"calibration error {gap.value:.2f}{after}; a perfectly calibrated judge would show "
-            f"{gap.expected:.2f} by chance (p {gap.p_value:.2g})"
-        )
-        lines.append(
-            f"confidence separates right from wrong: AUROC {numbers.format_mean(before.auroc)} (0.5 is chance)"  # noqa: E501
-        )
-        lines.append(_review(found.review))
-    if part.steadiness is not None:
-        lines.append(_repeat_lines(part.steadiness))
+    lines = [part.why_no_trust or ""] if part.trust is None else _trust_lines(part.trust)
+    if (steady := part.steadiness) is not None:
+        items = numbers.format_count(steady.n_items, "output")
+        spread = "" if isnan(steady.within_sd) else f"; sd within an output {steady.within_sd:.2f}"
+        same = numbers.format_rate(steady.all_equal)
+        lines.append(f"repeats give the same score on {same} of {items}{spread}")
     mapped = part.recalibration
     if mapped is not None:
         lines.append(
@@ -433,6 +442,20 @@ def _criterion_confidence_lines(part: CriterionCalibration) -> list[str]:
         shares = _budget_shares(part.budget)
         lines.append(f"{what} within ±{points} needs {more} ({total}{without}){shares}")
     return lines
+
+
+def _trust_lines(found: Trust) -> list[str]:
+    gap, auroc = found.before.ece, numbers.format_mean(found.before.auroc)
+    after = "" if found.after is None else f", {found.after.ece.value:.2f} recalibrated"
+    expected = f"{gap.expected:.2f} by chance (p {gap.p_value:.2g})"
+    by_chance = f"a perfectly calibrated judge would show {expected}"
+    confident = format_share(found.mean_confidence)
+    return [
+        f"{confident} confident on average, right {numbers.format_rate(found.accuracy)}",
+        f"calibration error {gap.value:.2f}{after}; {by_chance}",
+        f"confidence separates right from wrong: AUROC {auroc} (0.5 is chance)",
+        _review(found.review),
+    ]
 
 
 def _budget_shares(budget: LabelBudget) -> str:
@@ -463,24 +486,12 @@ def _random_draw_lines(parts: Sequence[CriterionCalibration]) -> Lines:
     rows = []
     for part in parts:
         for stratum in part.budget.strata:
-            names = [message.printable(str(place), 40) for place in stratum.next_items]
-            if names:
-                label = f"{part.name}, {stratum.name}"
-                rows.append((label, _named_some(names)))
+            if items := stratum.next_items:
+                n_more = len(items) - _MOST_ROWS
+                names = some_names([str(place) for place in items[:_MOST_ROWS]])
+                more = f" and {n_more:,} more" if n_more > 0 else ""
+                rows.append((f"{part.name}, {stratum.name}", names + more))
     return Lines(tuple(rows), "Outputs to label next, drawn at random (all of them with --json)")
-
-
-def _named_some(names: Sequence[str]) -> str:
-    n_more = len(names) - _MOST_ROWS
-    return ", ".join(names[:_MOST_ROWS]) + (f" and {n_more:,} more" if n_more > 0 else "")
-
-
-def _repeat_lines(found: Steadiness) -> str:
-    same = (
-        f"{numbers.format_rate(found.all_equal)} of {numbers.format_count(found.n_items, 'output')}"
-    )
-    spread = "" if isnan(found.within_sd) else f"; sd within an output {found.within_sd:.2f}"
-    return f"repeats give the same score on {same}{spread}"
 
 
 def _review(found: Review) -> str:

@@ -32,7 +32,8 @@ def calibration_plots(
     for part in parts:
         plots: list[Plot] = []
         aligned = report.aligned.get(part.name)
-        if aligned is not None and report.kind == "pointwise":
+        # Categories have no order, and so neither differences nor a diagonal.
+        if aligned is not None and report.kind == "pointwise" and not part.categories:
             plots += [_scatter_plot(aligned, part), _difference_plot(aligned, part)]
         if part.trust is not None:
             plots += [_reliability_plot(part.trust), _risk_plot(part.trust)]
@@ -102,12 +103,8 @@ def _bins(found: Reliability, name: str, style: int) -> list[Series]:
     points = tuple((row.confidence, row.rate.value) for row in found.bins)
     most = max((row.rate.n for row in found.bins), default=1)
     sizes = tuple(_dot_size(row.rate.n / most) for row in found.bins)
-    whiskers = [
-        Series(
-            ((row.confidence, row.rate.low), (row.confidence, row.rate.high)), "line", style=style
-        )
-        for row in found.bins
-    ]
+    ends = [((r.confidence, r.rate.low), (r.confidence, r.rate.high)) for r in found.bins]
+    whiskers = [Series(pair, "line", style=style) for pair in ends]
     return [*whiskers, Series(points, name=name, style=style, sizes=sizes)]
 
 
@@ -116,9 +113,6 @@ def _risk_plot(found: Trust) -> Plot:
     marks = [Series(found.risk, kind="line")]
     limit = found.review.max_error
     marks.append(Series(((0, limit), (1, limit)), kind="rule", style=1))
-    x, y = (
-        Axis("share accepted without review, most confident first", 0, 1),
-        Axis("error", 0, round(top, 2)),
-    )
+    x = Axis("share accepted without review, most confident first", 0, 1)
     words = "Error among what is accepted without review; the dashed line is the allowed error."
-    return Plot(words, x, y, tuple(marks))
+    return Plot(words, x, Axis("error", 0, round(top, 2)), tuple(marks))

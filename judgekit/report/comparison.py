@@ -28,12 +28,14 @@ from judgekit.report.document import (
     mean_cell,
     not_empty,
     rate_cell,
+    some_names,
+    table_of,
     text_columns,
 )
 from judgekit.report.numbers import format_p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from judgekit.evaluation import (
         ComparisonDecision,
@@ -68,7 +70,7 @@ def comparison_document(summary: ComparisonSummary) -> Document:
         title=f"{summary.rubric}: A is {a}, B is {b}",
         conclusion=decision_conclusion(summary.decision, summary.a, summary.b),
         blocks=not_empty(blocks),
-        data=lambda: comparison_data(summary),
+        data=lambda: asdict(summary),
     )
 
 
@@ -78,15 +80,12 @@ def decision_conclusion(decision: ComparisonDecision, a: str, b: str) -> Conclus
     if decision.winner is not None:
         better = a if decision.winner == "a" else b
         return Conclusion(f"{better} is better: {decision.reason}{p}", "better")
-    more = ""
-    if decision.n_to_decide is not None:
-        more = f"; about {numbers.format_count(decision.n_to_decide, 'case')} are needed to decide"
+    more = _needed_cases(decision.n_to_decide, "decide")
     return Conclusion(f"no decision: {decision.reason}{p}{more}", "inconclusive")
 
 
-def comparison_data(summary: ComparisonSummary) -> dict[str, object]:
-    """A comparison's figures under the keys of its JSON."""
-    return asdict(summary)
+def _needed_cases(n: int | None, aim: str) -> str:
+    return "" if n is None else f"; about {numbers.format_count(n, 'case')} are needed to {aim}"
 
 
 def comparison_lines(comparison: Comparison) -> str:
@@ -161,8 +160,10 @@ def _judge_lines(summary: ComparisonSummary) -> list[LabelledText]:
         flips = numbers.format_rate(summary.flip_rate)
         lines.append(("flips", f"{flips} of pairs change with the order"))
     if summary.position is not None:
-        share = _first_position_share(summary.position)
-        lines.append(("position", f"the answer shown first was preferred {share}"))
+        # The bias is counted from one half, and a reader looks for a share.
+        share, low, high = _percents(summary.position, 0.5, ".0f")
+        words = f"the answer shown first was preferred {share} % of the time [{low}, {high}]"
+        lines.append(("position", words))
     who = "the judge" if summary.panel is None else "the panel"
     lines += [
         ("warning", f"{who} {_judge_flag_words(flag, summary.position)}") for flag in summary.flags
@@ -193,9 +194,7 @@ def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
         (out.n_only_b, "only in B", out.only_b),
         (out.n_other_input, "with different inputs", out.other_input),
     ):
-        some = ", ".join(message.printable(case, 40) for case in cases)
-        dots = ", …" if n > len(cases) else ""
-        lines += count_lines("left out", n, "case", f"{what}: {some}{dots}")
+        lines += count_lines("left out", n, "case", f"{what}: {some_names(cases, n)}")
     return lines + failure_lines(summary.failures, summary.failure_messages)
 
 
@@ -216,16 +215,10 @@ def _segment_block(
 
 def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     cells: list[tuple[str | Cell, ...]] = []
-    for name, figures in rows.items():
-        # Criteria are tested together: their adjusted p is the one to act on.
-        p = figures.p if figures.p_adjusted is None else figures.p_adjusted
-        counts = (figures.wins, figures.ties, figures.inconsistent, figures.losses)
-        cells.append((
-            name,
-            *(f"{n:,}" for n in counts),
-            rate_cell(figures.rate),
-            format_p_value(p),
-        ))  # fmt: skip
+    for name, one in rows.items():
+        counts = (f"{n:,}" for n in (one.wins, one.ties, one.inconsistent, one.losses))
+        p = format_p_value(one.p, one.p_adjusted)
+        cells.append((name, *counts, rate_cell(one.rate), p))
     heads = ("", "A wins", "ties", "flips", "B wins", "A's share, 95 %", "p")
     return Table(text_columns(*heads), tuple(cells), title)
 
@@ -252,10 +245,8 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         *(("measured", message.printable(note)) for note in compared.notes),
     ]
     if compared.bounds is not None and compared.value is not None:
-        low, high = compared.bounds
-        lines.append(
-            ("bounds", f"B - A would be {low:+.3f} to {high:+.3f} depending on the missing values")
-        )
+        bounds = "{:+.3f} to {:+.3f}".format(*compared.bounds)
+        lines.append(("bounds", f"B - A would be {bounds} depending on the missing values"))
     if compared.anytime is not None:
         lines += _sequence_lines(compared.anytime)
     return Document(
@@ -288,7 +279,8 @@ def _test_lines(compared: ScoreComparison) -> list[LabelledText]:
     if leading is not None and leading.p is not None:
         measure = "values" if compared.value is not None else "pass rates"
         lines.append(("test", f"{measure}, by {_TESTS[leading.test]}"))
-        lines += _second_opinions(leading, compared.decision.alpha)
+        if leading.test != "mcnemar":
+            lines += _second_opinions(leading, leading.p, compared.decision.alpha)
     changed = None if compared.pass_rate is None else compared.pass_rate.changed
     if changed is not None:
         only_a, only_b = (numbers.format_count(n, "case") for n in changed)
@@ -296,12 +288,10 @@ def _test_lines(compared: ScoreComparison) -> list[LabelledText]:
     return lines
 
 
-def _second_opinions(found: ScoreDifference, alpha: float) -> list[LabelledText]:
+def _second_opinions(found: ScoreDifference, first_p: float, alpha: float) -> list[LabelledText]:
     """Other tests of the same differences; they rest on other assumptions and decide nothing."""
-    if found.p is None or found.test == "mcnemar":
-        return []
     p = found.ranks.p_value
-    agrees = (p <= alpha) == (found.p <= alpha)
+    agrees = (p <= alpha) == (first_p <= alpha)
     word = "agrees" if agrees else "disagrees: check single cases before relying on the result"
     return [
         ("also", f"Wilcoxon's signed ranks p {format_p_value(p)}: {word}"),
@@ -311,21 +301,20 @@ def _second_opinions(found: ScoreDifference, alpha: float) -> list[LabelledText]
 
 
 def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -> Table:
-    heads = ("", "cases", "A", "B", "B - A", "p", "effect", "detectable")
-    cells = [(name, *_score_cells(found)) for name, found in rows.items() if found is not None]
-    return Table(text_columns(*heads), tuple(cells), title)
-
-
-def _score_cells(found: ScoreDifference) -> list[str | Cell]:
-    # Several measures are tested at once: the adjusted p is the one to act on.
-    p = found.p if found.p_adjusted is None else found.p_adjusted
-    return [
-        *(f"{found.estimate.n:,}", f"{found.a:.3f}", f"{found.b:.3f}"),
-        mean_cell(found.estimate, 3),
-        format_p_value(p),
-        numbers.format_decimal(found.effect_size, "+.2f"),
-        numbers.format_decimal(found.detectable, ".3f"),
-    ]
+    return table_of(
+        [(name, found) for name, found in rows.items() if found is not None],
+        {
+            "": lambda row: row[0],
+            "cases": lambda row: f"{row[1].estimate.n:,}",
+            "A": lambda row: f"{row[1].a:.3f}",
+            "B": lambda row: f"{row[1].b:.3f}",
+            "B - A": lambda row: mean_cell(row[1].estimate, 3),
+            "p": lambda row: format_p_value(row[1].p, row[1].p_adjusted),
+            "effect": lambda row: numbers.format_decimal(row[1].effect_size, "+.2f"),
+            "detectable": lambda row: numbers.format_decimal(row[1].detectable, ".3f"),
+        },
+        title,
+    )
 
 
 def _short_judge_names(judges: Iterable[str]) -> dict[str, str]:
@@ -346,24 +335,13 @@ def _judge_flag_words(flag: str, position: PositionBias | None) -> str:
     }[flag]
 
 
-def _first_position_share(position: PositionBias) -> str:
-    """How often the answer shown first is preferred: `51 % of the time [8, 94]`."""
-    # The bias is counted from one half, and a reader looks for a share.
-    share, low, high = (
-        numbers.format_decimal((0.5 + x) * 100, ".0f")
-        for x in (position.value, position.low, position.high)
-    )
-    return f"{share} % of the time [{low}, {high}]"
-
-
 def panel_lines(panel: PanelFigures) -> list[LabelledText]:
     """How far the judges agree, and which of them are unreliable."""
     # Agreement is also high where one winner is frequent: alpha corrects for that chance.
     agreed = numbers.format_share(panel.agreed)
-    alpha = panel.alpha
-    beyond = (
-        "" if alpha is None or isnan(alpha.value) else f" ({numbers.format_mean(alpha)} by alpha)"
-    )
+    beyond = ""
+    if panel.alpha is not None and not isnan(panel.alpha.value):
+        beyond = f" ({numbers.format_mean(panel.alpha)} by alpha)"
     lines = [("panel", f"each judge has one vote; two judges agree on {agreed} of winners{beyond}")]
     names = _short_judge_names(one.judge for one in panel.judges)
     for one in panel.judges:
@@ -379,24 +357,19 @@ def panel_table(panel: PanelFigures, *, wins: bool = True) -> Table:
     rows: list[tuple[str | Cell, ...]] = []
     for one in panel.judges:
         whole = one.whole
-        counts = (whole.wins, whole.ties, whole.losses) if wins else ()
-        rows.append((
-            names[one.judge],
-            *(f"{n:,}" for n in counts),
-            rate_cell(one.flip_rate),
-            numbers.DASH if one.position is None else _position_points(one.position),
-        ))  # fmt: skip
+        counts = (f"{n:,}" for n in (whole.wins, whole.ties, whole.losses)) if wins else ()
+        points = numbers.DASH
+        # Counted from one half, where there is no bias.
+        if one.position is not None:
+            points = "{} [{}, {}]".format(*_percents(one.position, 0, "+.0f"))
+        rows.append((names[one.judge], *counts, rate_cell(one.flip_rate), points))
     heads = (*(("A wins", "ties", "B wins") if wins else ()), "flips, 95 %", "position bias")
     return Table(text_columns("", *heads), tuple(rows), "Each judge")
 
 
-def _position_points(position: PositionBias) -> str:
-    """Points from one half, where there is no bias: `+4 [-8, +16]`."""
-    value, low, high = (
-        numbers.format_decimal(share * 100, "+.0f")
-        for share in (position.value, position.low, position.high)
-    )
-    return f"{value} [{low}, {high}]"
+def _percents(position: PositionBias, centre: float, form: str) -> tuple[str, ...]:
+    shares = (position.value, position.low, position.high)
+    return tuple(numbers.format_decimal((centre + share) * 100, form) for share in shares)
 
 
 # A wider matrix fits neither a terminal nor a page; every pair is in the JSON.
@@ -421,11 +394,9 @@ _TIES = {
 def ranking_document(summary: RankingSummary) -> Document:
     """A ranking: who is first, strengths with intervals, and who won against whom."""
     rubric = summary.questioned.rubric or ""
-    counts = (
-        f"{numbers.format_count(len(summary.sides), 'variant')}, "
-        f"{numbers.format_count(summary.n_comparisons, 'comparison')} on "
-        f"{numbers.format_count(summary.n_cases, 'case')}"
-    )
+    sides = numbers.format_count(len(summary.sides), "variant")
+    made = numbers.format_count(summary.n_comparisons, "comparison")
+    counts = f"{sides}, {made} on {numbers.format_count(summary.n_cases, 'case')}"
     panel, is_small = summary.questioned.panel, len(summary.sides) <= _MOST_IN_MATRIX
     blocks: list[Block | None] = [
         _strengths(summary),
@@ -448,10 +419,7 @@ def ranking_decision(decision: RankDecision) -> str:
         names = decision.order
         who = f"{names[0]} is first" if len(names) == 1 else f"the order is {', '.join(names)}"
         return f"{who}: {decision.reason} (alpha {decision.alpha:g})"
-    more = ""
-    if decision.n_to_decide is not None:
-        cases = numbers.format_count(decision.n_to_decide, "case")
-        more = f"; about {cases} are needed to separate them"
+    more = _needed_cases(decision.n_to_decide, "separate them")
     return f"no decision: {decision.reason} (alpha {decision.alpha:g}){more}"
 
 
@@ -463,11 +431,6 @@ def ranking_notes(summary: RankingSummary) -> list[LabelledText]:
     if judging.spent is not None:
         lines.append(("calls", numbers.format_spending(judging.spent)))
     lines += rule_lines(judging.rule)
-    return [*lines, *_design_lines(summary), *_choice_lines(summary), *_left_out_lines(summary)]
-
-
-def _design_lines(summary: RankingSummary) -> list[LabelledText]:
-    judging, lines = summary.questioned, []
     if judging.ended != "all":
         n_made = summary.n_comparisons + judging.n_errors
         made = f"after {n_made:,} of {judging.n_planned:,} comparisons"
@@ -484,7 +447,7 @@ def _design_lines(summary: RankingSummary) -> list[LabelledText]:
         levels = f"only one side has ever won between {_joined_groups(summary.levels)}"
         shrunk = "each strength is shrunk by half a win and half a loss, and sign tests decide"
         lines.append(("one-way", f"{levels}: the distance has no upper bound; {shrunk}"))
-    return lines
+    return [*lines, *_choice_lines(summary), *_left_out_lines(summary)]
 
 
 def _choice_lines(summary: RankingSummary) -> list[LabelledText]:
@@ -498,7 +461,8 @@ def _choice_lines(summary: RankingSummary) -> list[LabelledText]:
     elif isnan(first.low):
         lines.append(("position", "no choice depended on the position"))
     else:
-        value, low, high = (_percent(x) for x in (first.value, first.low, first.high))
+        odds = (exp(-log_odds) for log_odds in (first.value, first.low, first.high))
+        value, low, high = (numbers.format_decimal(100 / (1 + odd), ".0f") for odd in odds)
         wins = f"between equal outputs the one shown first wins {value} % [{low}, {high}]"
         lines.append(("position", f"{wins}; strengths are corrected for it"))
     if summary.tie_share > 0:
@@ -527,8 +491,7 @@ def _left_out_lines(summary: RankingSummary) -> list[LabelledText]:
         (out.n_only_a + out.n_only_b, "missing for some variants", (*out.only_a, *out.only_b)[:3]),
         (out.n_other_input, "with different inputs", out.other_input),
     ):
-        some = ", ".join(message.printable(case, 40) for case in cases)
-        lines += count_lines("left out", n_cases, "case", f"{what}: {some}")
+        lines += count_lines("left out", n_cases, "case", f"{what}: {some_names(cases)}")
     return lines + failure_lines(judging.failures, judging.failure_messages)
 
 
@@ -584,9 +547,5 @@ def _matrix(summary: RankingSummary) -> Table:
     return Table(columns, rows, "Wins of the row against the column, %")
 
 
-def _joined_groups(groups: Iterable[Iterable[str]]) -> str:
-    return " | ".join(", ".join(message.printable(name, 40) for name in one) for one in groups)
-
-
-def _percent(log_odds: float) -> str:
-    return numbers.format_decimal(100 / (1 + exp(-log_odds)), ".0f")
+def _joined_groups(groups: Iterable[Sequence[str]]) -> str:
+    return " | ".join(map(some_names, groups))

@@ -8,7 +8,7 @@ make foreign text safe.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from judgekit.report import message, numbers
 
@@ -25,6 +25,9 @@ ColumnKind = Literal["text", "ellipsis", "id", "number", "bar"]
 
 A bar is a drawing that repeats figures of its row: only pages show it.
 """
+
+PASS_TONES: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
+"""How a decision is coloured."""
 
 Point = tuple[float, float]
 T = TypeVar("T")
@@ -83,8 +86,6 @@ class Column:
 class Table:
     """Rows below named columns."""
 
-    kind: ClassVar[str] = "table"  # templates cannot test for a class
-
     columns: tuple[Column, ...]
     rows: tuple[tuple[str | Cell, ...], ...]
     title: str = ""
@@ -96,8 +97,6 @@ class Table:
 class Lines:
     """Texts with a label before each; a line without one continues the line before."""
 
-    kind: ClassVar[str] = "lines"
-
     rows: tuple[LabelledText, ...]
     title: str = ""
 
@@ -106,8 +105,6 @@ class Lines:
 class Notes:
     """Sentences, one a line."""
 
-    kind: ClassVar[str] = "notes"
-
     lines: tuple[str, ...]
     title: str = ""
 
@@ -115,8 +112,6 @@ class Notes:
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A foreign text with its own line breaks: an input, an output. A terminal folds long ones."""
-
-    kind: ClassVar[str] = "passage"
 
     text: str
     title: str
@@ -135,8 +130,6 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Entries:
     """A list of items with a few lines each."""
-
-    kind: ClassVar[str] = "entries"
 
     entries: tuple[Entry, ...]
     title: str = ""
@@ -176,8 +169,6 @@ class Series:
 class Plot:
     """A plot as data. Only a page draws it: a terminal and Markdown have the tables."""
 
-    kind: ClassVar[str] = "figure"
-
     caption: str
     x: Axis
     y: Axis
@@ -189,8 +180,6 @@ class Plot:
 class Section:
     """Blocks below a heading of their own, and a sentence about them."""
 
-    kind: ClassVar[str] = "section"
-
     title: str
     blocks: tuple[Block, ...]
     intro: str = ""
@@ -198,16 +187,11 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
-    """Blocks that few readers need: folded on a page, and in a terminal only with -v."""
-
-    kind: ClassVar[str] = "details"
-
-    summary: str
-    blocks: tuple[Block, ...]
+class Details(Section):
+    """A section that few readers need: folded on a page, and in a terminal only with -v."""
 
 
-Block = Table | Lines | Notes | Passage | Entries | Plot | Section | Details
+Block = Table | Lines | Notes | Passage | Entries | Plot | Section
 """What a document is made of."""
 
 
@@ -278,15 +262,26 @@ def failure_lines(
     """The failures of the judges by kind, each with the message of its first one."""
     lines = []
     for kind, n in failures.items():
-        words = message.FAILURE_WORDS.get(kind, kind)
-        lines.append(("failed", f"{numbers.format_count(n, noun)}: {words}"))
+        count = numbers.format_count(n, noun)
+        lines.append(("failed", f"{count}: {message.failure_words(kind)}"))
         lines.append(("", message.one_line(messages[kind], _LONGEST_MESSAGE)))
     return lines
+
+
+def sampling_line(seed: int, level: float) -> LabelledText:
+    """How cases were drawn, and what the intervals allow for."""
+    return "sampled", f"with seed {seed}; {level * 100:g} % intervals, clustered by case"
 
 
 def fields_of(record: object, *names: str) -> dict[str, Any]:
     """Some attributes of a record by their names."""
     return {name: getattr(record, name) for name in names}
+
+
+def some_names(names: Sequence[str], n: int = 0) -> str:
+    """The names of some things, and a sign that there are more of them: `case-1, case-2, …`."""
+    dots = ", …" if n > len(names) else ""
+    return ", ".join(message.printable(name, 40) for name in names) + dots
 
 
 def label_once(rows: Sequence[LabelledText]) -> tuple[LabelledText, ...]:
@@ -304,10 +299,9 @@ def not_empty(blocks: Iterable[Block | None]) -> tuple[Block, ...]:
 
 
 def _is_empty(block: Block) -> bool:
-    if isinstance(block, Table | Lines):
-        return not block.rows
-    if isinstance(block, Notes):
-        return not block.lines
-    if isinstance(block, Entries):
-        return not block.entries
-    return isinstance(block, Section | Details) and not block.blocks
+    match block:
+        case Table(rows=()) | Lines(rows=()) | Notes(lines=()) | Entries(entries=()):
+            return True
+        case Section(blocks=()):
+            return True
+    return False

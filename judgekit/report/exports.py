@@ -1,4 +1,4 @@
-"""Writes verdicts, run results and comparisons to data files.
+"""Writes documents, verdicts, run results and comparisons to files.
 
 JSONL and JSON hold them in full; CSV and Parquet have a row for each judgment.
 """
@@ -11,11 +11,12 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit.atomic_write import atomic_writer, check_output_path
+from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
 from judgekit.errors import SettingsError
 from judgekit.formats import require_pyarrow, write_csv, write_parquet
 from judgekit.records import record_text, words_text
 from judgekit.report.document import fields_of
+from judgekit.report.numbers import nan_to_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Judgment,
         Verdict,
     )
+    from judgekit.report.document import Document
 
 Row = dict[str, "str | float | None"]
 """One row of a table; whole numbers and truth values are floats to the type checker."""
@@ -49,6 +51,32 @@ VERDICT_COLUMNS: Mapping[str, str] = {
 _VERDICT_LISTS = {"judgments", "failures"}
 _SPARE = ("uncalibrated", "asked")
 """Fields that are left out where they are empty."""
+
+
+REPORT_SUFFIXES = (".json", ".md", ".html")
+"""The file types of a document."""
+
+
+def document_data(document: Document) -> object:
+    """The data of a document as JSON types."""
+    # JSON has no nan: what is undefined is null, never 0.
+    return nan_to_null(document.data())
+
+
+def write_document(path: Path, document: Document) -> None:
+    """Write a document; the file is replaced as a whole or not at all."""
+    suffix = path.suffix.lower()
+    if suffix == ".html":
+        from judgekit.report.html import render_html  # noqa: PLC0415 - Jinja, only for pages
+
+        text = render_html(document)
+    elif suffix == ".md":
+        from judgekit.report.markdown import render_markdown  # noqa: PLC0415
+
+        text = render_markdown(document)
+    else:
+        text = json.dumps(document_data(document), ensure_ascii=False, indent=2) + "\n"
+    write_text_atomically(path, text)
 
 
 def check_export_suffix(path: Path) -> None:
@@ -119,8 +147,7 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> list[Row]:
         if not found:
             found = [{"failure_kind": "target_error", "failure_message": verdict.error}]
         whole: Row = {
-            "case_id": verdict.case_id,
-            "variant": verdict.variant,
+            **fields_of(verdict, "case_id", "variant"),
             "verdict_value": verdict.value,
             "verdict_passed": verdict.passed,
         }
@@ -234,9 +261,7 @@ def _list_lines(results: Iterable[CaseResult]) -> Iterator[str]:
 def _judgment_row(judgment: Judgment) -> Row:
     quotes = [piece.quote for piece in judgment.evidence]
     return {
-        **fields_of(
-            judgment, "criterion", "raw", "value", "rationale", "confidence", "expected_raw"
-        ),
+        **fields_of(judgment, "criterion", "raw", "value", "rationale", "confidence"),
         **fields_of(judgment, "expected_raw", "source", "judge", "model", "cached", "cost_usd"),
         "evidence": json.dumps(quotes, ensure_ascii=False),
         "evidence_found": sum(piece.found for piece in judgment.evidence),

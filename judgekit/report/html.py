@@ -28,9 +28,13 @@ _TEMPLATES = Path(__file__).with_name("templates")
 
 def render_html(document: Document) -> str:
     """A document as a page; all text in it is escaped."""
-    style = _style()
+    style = (_TEMPLATES / "style.css").read_text(encoding="utf-8")
+    # Text that got out of its place would run nothing, reach nobody, and could not even add a
+    # style: a browser applies only the sheet with this hash.
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return _environment().get_template("document.html.j2").render(
-        document=document, style=Markup(style), policy=_policy(style)  # noqa: S704 - our own file
+        document=document, style=Markup(style), policy=policy  # noqa: S704 - our own file
     )  # fmt: skip
 
 
@@ -48,34 +52,25 @@ def _environment() -> Environment:
         auto_reload=False,
         finalize=_finalize,
     )
-    environment.filters["draw_plot"] = draw_plot
-    environment.filters["draw_bar"] = draw_bar
-    environment.filters["basis"] = _basis
-    environment.filters["passage"] = _passage
+    environment.filters |= {
+        "draw_plot": draw_plot,
+        "draw_bar": draw_bar,
+        "basis": _basis,
+        # Foreign text that keeps its line breaks, which `_finalize` would turn into spaces.
+        "passage": lambda text: escape(message_lines(text)),
+        # Templates cannot test for a class.
+        "kind": lambda block: type(block).__name__.lower(),
+    }
     return environment
 
 
 def _finalize(value: object) -> object:
     """Text without control and direction characters, which escaping alone would let through."""
-    return printable(value) if type(value) is str else value
-
-
-def _passage(text: str) -> Markup:
-    """Foreign text that keeps its line breaks, which `_finalize` would turn into spaces."""
-    return escape(message_lines(text))
-
-
-@cache
-def _style() -> str:
-    return (_TEMPLATES / "style.css").read_text(encoding="utf-8")
-
-
-def _policy(style: str) -> str:
-    """What a browser may do with the page: apply its one style sheet."""
-    # Text that got out of its place would run nothing, reach nobody, and could not even add a
-    # style: only the sheet with this hash counts.
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    if type(value) is not str:
+        return value
+    # Leading spaces are our indent, which a browser would drop.
+    indent = len(value) - len(value.lstrip(" "))
+    return "\N{NO-BREAK SPACE}" * indent + printable(value)
 
 
 def _basis(estimate: Estimate) -> str:
@@ -90,6 +85,8 @@ def _basis(estimate: Estimate) -> str:
 _WIDTH, _HEIGHT = 360, 280
 # On the left there is room for a tick of six characters beside the rotated title of the axis.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 12, 40
+# A large dot at the end of a scale must not cover the tick beside it.
+_INSET = 10
 _N_TICKS = 5
 _DOT = 2.5
 
@@ -118,8 +115,8 @@ def draw_plot(figure: Plot) -> dict[str, object]:
     return {
         "dots": dots,
         "lines": lines,
-        "x_ticks": _ticks(figure.x, _LEFT, right),
-        "y_ticks": _ticks(figure.y, bottom, _TOP),
+        "x_ticks": _ticks(figure.x, _LEFT + _INSET, right - _INSET),
+        "y_ticks": _ticks(figure.y, bottom - _INSET, _TOP + _INSET),
         "key": key if len(key) > 1 else [],
         "width": _WIDTH,
         "height": _HEIGHT,
@@ -144,8 +141,8 @@ def _place(point: Point, x: Axis, y: Axis) -> Point:
     # The y axis of SVG points down, that of a plot up.
     right = min(1.0, max(0.0, (point[0] - x.low) / (x.high - x.low)))
     up = min(1.0, max(0.0, (point[1] - y.low) / (y.high - y.low)))
-    wide, tall = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
-    return _LEFT + right * wide, _HEIGHT - _BOTTOM - up * tall
+    wide, tall = _WIDTH - _LEFT - _RIGHT - 2 * _INSET, _HEIGHT - _TOP - _BOTTOM - 2 * _INSET
+    return _LEFT + _INSET + right * wide, _HEIGHT - _BOTTOM - _INSET - up * tall
 
 
 _BAR_WIDTH, _BAR_HEIGHT, _BAR_EDGE = 240, 22, 6

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.report import message, numbers
 from judgekit.report.document import (
+    PASS_TONES,
     Cell,
     Conclusion,
     Details,
@@ -22,6 +23,7 @@ from judgekit.report.document import (
     failure_lines,
     mean_cell,
     not_empty,
+    sampling_line,
     text_columns,
 )
 from judgekit.report.numbers import format_decimal, format_p_value
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.paired import PairedDifference
     from judgekit.tuning import (
-        HeldOutAgreement,
         HeldOutContrast,
         HeldOutResult,
         TunePlan,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 _MOST_FLIPS = 10
 _PASS_WORDS = {True: "pass", False: "fail", None: "undecided"}
-_PASS_TONES: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
 
 
 def rejudgment_document(found: Rejudged) -> Document:
@@ -104,10 +104,11 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
         ("price", f"{old} before, {new} now"),
         ("human labels", found.calibration),
     ]
-    for name, kinds in (("before", found.old_failures), ("now", found.new_failures)):
-        for kind, n in kinds.items():
-            words = message.FAILURE_WORDS.get(kind, kind)
-            lines.append(("failed", f"{name}: {numbers.format_count(n, 'question')}: {words}"))
+    lines += [
+        ("failed", f"{when}: {numbers.format_count(n, 'question')}: {message.failure_words(kind)}")
+        for when, kinds in (("before", found.old_failures), ("now", found.new_failures))
+        for kind, n in kinds.items()
+    ]
     lines += [
         ("left out", f"{numbers.format_count(n, 'output')}: {why}")
         for why, n in found.left_out.items()
@@ -138,7 +139,7 @@ def _flip(one: PairedVerdict) -> Entry:
     values = " to ".join(format_decimal(side.value) for side in (one.old, one.new))
     headline = ", ".join(part for part in (one.case_id, one.variant, values) if part)
     badge = f"{_PASS_WORDS[one.old.passed]} to {_PASS_WORDS[one.new.passed]}"
-    tone = _PASS_TONES[one.new.passed]
+    tone = PASS_TONES[one.new.passed]
     name = _most_moved(one)
     if name is None:
         return Entry(headline, badge=badge, tone=tone)
@@ -182,7 +183,6 @@ _DECISION_WORDS: dict[TuningDecision, str] = {
     "incomplete": "no decision: too few answers",
 }
 
-
 _DECISION_TONES: dict[TuningDecision, Tone] = {
     "better": "better",
     "worse": "worse",
@@ -195,16 +195,20 @@ def tuning_document(found: Tuning) -> Document:
     """A tuning: whether the new wording is better on held-out cases, and by how much."""
     training = len(found.training_cases)
     cases = numbers.format_count(len(found.held_out_cases), "held-out case")
+    text, tone = tuning_conclusion(found), _DECISION_TONES.get(found.decision, "inconclusive")
     table = None
     if found.present_held_out is not None:
         table = _held_out_table(found.present_held_out, found.chosen_held_out)
+
+    def data() -> dict[str, object]:
+        tuned = None if found.tuned is None else found.tuned.to_json()
+        return {"conclusion": text, **asdict(replace(found, tuned=None)), "tuned": tuned}
+
     return Document(
         title=f"Tuning of {found.rubric}: {training:,} training cases, {cases}",
-        conclusion=Conclusion(
-            tuning_conclusion(found), _DECISION_TONES.get(found.decision, "inconclusive")
-        ),
+        conclusion=Conclusion(text, tone),
         blocks=not_empty([table, Lines(tuple(tuning_notes(found)))]),
-        data=lambda: _tuning_data(found),
+        data=data,
     )
 
 
@@ -221,27 +225,19 @@ def tuning_notes(found: Tuning) -> list[LabelledText]:
     shown = ", ".join(names[:_MOST_TRIED])
     more = f", and {len(names) - _MOST_TRIED:,} more" if len(names) > _MOST_TRIED else ""
     best = ", best on training cases first" if any(one.place for one in ordered) else ""
-    parts = [f", {found.n_unused:,} unused (no score, or no such output)"] if found.n_unused else []
+    used = f"{found.n_labels:,} used"
+    used += f", {found.n_unused:,} unused (no score, or no such output)" if found.n_unused else ""
     if found.n_examples:
         cases = numbers.format_count(found.n_examples, "case")
-        parts.append(f", {cases} excluded: the rubric shows their outputs as examples")
+        used += f", {cases} excluded: the rubric shows their outputs as examples"
     lines += [
         ("tried", f"{numbers.format_count(len(names), 'candidate')}{best}: {shown}{more}"),
-        ("labels", f"{found.n_labels:,} used{''.join(parts)}"),
-        (
-            "sampled",
-            f"with seed {found.seed}; {found.level * 100:g} % intervals, clustered by case",
-        ),
+        ("labels", used),
+        sampling_line(found.seed, found.level),
         ("judge", found.judge),
         ("calls", numbers.format_spending(found.spent)),
     ]
     return lines + failure_lines(found.failures, found.failure_messages)
-
-
-def _tuning_data(found: Tuning) -> dict[str, object]:
-    whole = asdict(replace(found, tuned=None))
-    whole["tuned"] = None if found.tuned is None else found.tuned.to_json()
-    return {"conclusion": tuning_conclusion(found), **whole}
 
 
 def tuning_plan_line(plan: TunePlan) -> str:
@@ -271,22 +267,16 @@ def tuning_plan_document(
 
 def _held_out_table(present: HeldOutResult, chosen: HeldOutResult | None) -> Table:
     sides = [present] if chosen is None else [present, chosen]
-    rows = zip(*((side.overall, *side.criteria) for side in sides), strict=True)
-    cells = [cells for row in rows for cells in _held_out_rows(row)]
-    return Table(text_columns("on held-out cases", *(side.name for side in sides)), tuple(cells))
-
-
-def _held_out_rows(row: tuple[HeldOutAgreement, ...]) -> list[tuple[str | Cell, ...]]:
-    name = f"{row[0].name}: " if row[0].name else ""
-    rows: list[tuple[str | Cell, ...]] = [
-        (f"{name}distance from human labels", *(mean_cell(one.distance) for one in row))
-    ]
-    if not all(isnan(one.kappa.value) for one in row):
-        rows.append((f"{name}kappa", *(mean_cell(one.kappa) for one in row)))
-    if any(one.n_failed for one in row):
-        failed = (f"{one.n_failed:,} of {one.n_items:,}" for one in row)
-        rows.append((f"{name}failed", *failed))
-    return rows
+    rows: list[tuple[str | Cell, ...]] = []
+    for row in zip(*((side.overall, *side.criteria) for side in sides), strict=True):
+        name = f"{row[0].name}: " if row[0].name else ""
+        rows.append((f"{name}distance from human labels", *(mean_cell(x.distance) for x in row)))
+        if not all(isnan(one.kappa.value) for one in row):
+            rows.append((f"{name}kappa", *(mean_cell(one.kappa) for one in row)))
+        if any(one.n_failed for one in row):
+            failed = (f"{one.n_failed:,} of {one.n_items:,}" for one in row)
+            rows.append((f"{name}failed", *failed))
+    return Table(text_columns("on held-out cases", *(side.name for side in sides)), tuple(rows))
 
 
 def _contrast_lines(found: HeldOutContrast) -> list[LabelledText]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.prompts import judged_text, pairwise_text, to_text
 from judgekit.report import message, numbers
+from judgekit.report.answers import ANSWER_WORDS
 from judgekit.report.comparison import comparison_lines
 from judgekit.report.document import (
     Block,
@@ -25,7 +26,6 @@ from judgekit.report.document import (
     not_empty,
 )
 from judgekit.report.numbers import format_file_size
-from judgekit.report.run import ANSWER_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -60,13 +60,15 @@ _KINDS: dict[str, ColumnKind] = {
 """How columns are laid out; the others hold texts."""
 
 
-def listing_table(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Table:
+def listing_table(rows: Iterable[Mapping[str, str]], title: str = "") -> Table:
     """A table of plain texts; ids are never wrapped, so that they can be copied."""
+    rows = list(rows)
     # Ids contain the time, so that a narrow terminal needs no other column for it.
     columns = tuple(
-        Column(head, _KINDS.get(head, "text"), may_drop=head == "started, UTC") for head in heads
+        Column(head, _KINDS.get(head, "text"), may_drop=head == "started, UTC")
+        for head in (rows[0] if rows else ())
     )
-    return Table(columns, tuple(map(tuple, rows)), title)
+    return Table(columns, tuple(tuple(row.values()) for row in rows), title)
 
 
 def listing_document(
@@ -80,24 +82,21 @@ def runs_table(
     runs: Sequence[RunInfo], figures: Sequence[RunSummary] | None = None, title: str = ""
 ) -> Table:
     """A row for each run."""
-    heads = ["run", "suite", "started, UTC", "status", "cases", "variants"]
     rows = [
-        [
-            run.id,
-            run.suite,
-            f"{run.started_at:%Y-%m-%d %H:%M}",
-            message.RUN_STATUS_WORDS[run.status],
-            numbers.DASH if run.n_cases is None else f"{run.n_cases:,}",
-            ", ".join(variant.id for variant in run.variants),
-        ]
+        {
+            "run": run.id,
+            "suite": run.suite,
+            "started, UTC": f"{run.started_at:%Y-%m-%d %H:%M}",
+            "status": message.RUN_STATUS_WORDS[run.status],
+            "cases": numbers.DASH if run.n_cases is None else f"{run.n_cases:,}",
+            "variants": ", ".join(variant.id for variant in run.variants),
+        }
         for run in runs
     ]
-    if figures is not None:
-        heads.append("passed")
-        for row, summary in zip(rows, figures, strict=True):
-            rates = (f"{v.variant} {numbers.format_rate(v.pass_rate)}" for v in summary.variants)
-            row.append("; ".join(rates))
-    return listing_table(heads, rows, title)
+    for row, summary in zip(rows, figures or (), strict=False):
+        rates = (f"{v.variant} {numbers.format_rate(v.pass_rate)}" for v in summary.variants)
+        row["passed"] = "; ".join(rates)
+    return listing_table(rows, title)
 
 
 def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
@@ -105,58 +104,52 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
     rows = []
     for run, answer in answers:
         result, output = answer.result, answer.result.output
-        rows.append([
-            run.id,
-            result.case.id,
-            _variant(result.variant, result.repeat),
-            output.run_id or numbers.DASH,
-            "error" if output.error is not None else ANSWER_WORDS[answer.passed][0],
-            numbers.format_decimal(answer.value),
-            message.printable(output.error or judged_text(output), _TEXT_LENGTH),
-        ])  # fmt: skip
-    heads = ["run", "case", "variant", "agent run", "verdict", "value", "output"]
+        rows.append({
+            "run": run.id,
+            "case": result.case.id,
+            "variant": message.with_repeat(result.variant, result.repeat),
+            "agent run": output.run_id or numbers.DASH,
+            "verdict": "error" if output.error is not None else ANSWER_WORDS[answer.passed][0],
+            "value": numbers.format_decimal(answer.value),
+            "output": message.printable(output.error or judged_text(output), _TEXT_LENGTH),
+        })  # fmt: skip
     # Only traces of agents have a run of their own; a column of dashes would cost width.
-    if all(row[3] == numbers.DASH for row in rows):
-        heads, rows = heads[:3] + heads[4:], [row[:3] + row[4:] for row in rows]
-    return listing_table(heads, rows)
+    if all(row["agent run"] == numbers.DASH for row in rows):
+        for row in rows:
+            del row["agent run"]
+    return listing_table(rows)
 
 
 def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]]) -> Table:
     """A row for each case."""
-    rows = [
-        [
-            case.id,
-            case.agent or numbers.DASH,
-            case.skill or numbers.DASH,
-            case.prompt_version or numbers.DASH,
-            ", ".join(case.tags) or numbers.DASH,
-            f"{len(runs):,}",
-            runs[0].id if runs else numbers.DASH,
-        ]
+    return listing_table(
+        {
+            "case": case.id,
+            "agent": case.agent or numbers.DASH,
+            "skill": case.skill or numbers.DASH,
+            "prompt": case.prompt_version or numbers.DASH,
+            "tags": ", ".join(case.tags) or numbers.DASH,
+            "runs": f"{len(runs):,}",
+            "last run": runs[0].id if runs else numbers.DASH,
+        }
         for case, runs in cases
-    ]
-    return listing_table(("case", "agent", "skill", "prompt", "tags", "runs", "last run"), rows)
+    )
 
 
 def judgments_table(judgments: Iterable[StoredJudgment]) -> Table:
     """A row for each judgment."""
-    rows = [
-        [
-            one.run_id,
-            one.key.case_id,
-            _variant(one.key.variant, one.key.repeat),
-            one.judgment.judge.partition(" ")[0] or one.judgment.source,
-            numbers.format_score(one.judgment),
-            f"{one.judgment.value:.2f}",
-            message.printable(one.judgment.rationale, _TEXT_LENGTH),
-        ]
+    return listing_table(
+        {
+            "run": one.run_id,
+            "case": one.key.case_id,
+            "variant": message.with_repeat(one.key.variant, one.key.repeat),
+            "judge": one.judgment.judge.partition(" ")[0] or one.judgment.source,
+            "raw": numbers.format_score(one.judgment),
+            "value": f"{one.judgment.value:.2f}",
+            "rationale": message.printable(one.judgment.rationale, _TEXT_LENGTH),
+        }
         for one in judgments
-    ]
-    return listing_table(("run", "case", "variant", "judge", "raw", "value", "rationale"), rows)
-
-
-def _variant(variant: str, repeat: int) -> str:
-    return f"{variant} #{repeat + 1}" if repeat else variant
+    )
 
 
 _COMPARISON_STATUS_WORDS: dict[ComparisonStatus, str] = {
@@ -171,22 +164,20 @@ _COMPARISON_STATUS_WORDS: dict[ComparisonStatus, str] = {
 
 def comparisons_table(comparisons: Sequence[ComparisonInfo]) -> Table:
     """A row for each comparison."""
-    rows = [
-        [
-            info.id,
-            info.a.label,
-            info.b.label,
-            info.rubric.name,
+    return listing_table(
+        {
+            "comparison": info.id,
+            "A": info.a.label,
+            "B": info.b.label,
+            "rubric": info.rubric.name,
             # Without the template, whose fingerprint would take half of a narrow terminal.
-            info.judge.partition(" ")[0],
-            f"{info.started_at:%Y-%m-%d %H:%M}",
-            _COMPARISON_STATUS_WORDS[info.status],
-            f"{info.n_pairs:,}",
-        ]
+            "judge": info.judge.partition(" ")[0],
+            "started, UTC": f"{info.started_at:%Y-%m-%d %H:%M}",
+            "status": _COMPARISON_STATUS_WORDS[info.status],
+            "pairs": f"{info.n_pairs:,}",
+        }
         for info in comparisons
-    ]
-    heads = ("comparison", "A", "B", "rubric", "judge", "started, UTC", "status", "pairs")
-    return listing_table(heads, rows)
+    )
 
 
 def comparison_setup(info: ComparisonInfo) -> Lines:
@@ -204,14 +195,10 @@ def comparison_setup(info: ComparisonInfo) -> Lines:
 
 
 def _side_text(side: ComparedSide) -> str:
-    parts = [side.label]
-    if side.run_id is not None:
-        parts.append(f"run {side.run_id}")
+    parts = [side.label, "" if side.run_id is None else f"run {side.run_id}"]
     if side.version is not None:
-        parts.append(f"version {side.version.fingerprint[:12]}")
-        if side.version.model is not None:
-            parts.append(side.version.model)
-    return ", ".join(parts)
+        parts += [f"version {side.version.fingerprint[:12]}", side.version.model or ""]
+    return ", ".join(filter(None, parts))
 
 
 def pairs_document(
@@ -262,10 +249,8 @@ def _analysis_rows(analysis: ComparisonAnalysis) -> tuple[LabelledText, ...]:
     for one in analysis.suggestions:
         # A judge may propose to change a passage that the output does not have.
         missing = "" if one.found or not one.before else " (not found in the output)"
-        rows += [
-            ("change", f"{one.area}: {one.before or 'nothing'}{missing}"),
-            ("", f"to: {one.after}  {one.reasoning}"),
-        ]
+        rows.append(("change", f"{one.area}: {one.before or 'nothing'}{missing}"))
+        rows.append(("", f"to: {one.after}  {one.reasoning}"))
     return tuple(rows)
 
 
@@ -278,20 +263,18 @@ _STATUS_WORDS: dict[ApprovalStatus, str] = {
 
 def approvals_table(approvals: Sequence[tuple[Approval, ApprovalStatus]]) -> Table:
     """A row for each approval."""
-    rows = [
-        [
-            one.variant,
-            one.baseline,
-            _STATUS_WORDS[status],
-            f"{one.at:%Y-%m-%d %H:%M}",
-            one.by,
-            message.printable(one.because, _TEXT_LENGTH),
-            ", ".join(one.evidence),
-        ]
+    return listing_table(
+        {
+            "variant": one.variant,
+            "better than": one.baseline,
+            "status": _STATUS_WORDS[status],
+            "approved, UTC": f"{one.at:%Y-%m-%d %H:%M}",
+            "by": one.by,
+            "reason": message.printable(one.because, _TEXT_LENGTH),
+            "evidence": ", ".join(one.evidence),
+        }
         for one, status in approvals
-    ]
-    heads = ("variant", "better than", "status", "approved, UTC", "by", "reason", "evidence")
-    return listing_table(heads, rows)
+    )
 
 
 def approval_json(approval: Approval, status: ApprovalStatus) -> JsonObject:
@@ -342,6 +325,17 @@ def cache_entries_document(entries: Sequence[CacheEntry], *, n_more: int = 0) ->
     """Cached replies, a row each."""
     shown = numbers.format_count(len(entries), "reply", "replies")
     more = f", {n_more:,} more with --limit" if n_more else ""
+    rows = [
+        (
+            entry.key[:_KEY_DIGITS],
+            entry.created_at[:16].replace("T", " "),
+            numbers.format_usd(entry.reply.cost_usd),
+            str((entry.request or {}).get("model", "?")),
+            request_summary(entry.request) + (" (rejected)" if entry.rejected else ""),
+        )
+        for entry in entries
+    ]
+    # What is short and unique comes first: a terminal of 80 columns cuts the last two only.
     columns = (
         Column("key", "text"),
         Column("fetched, UTC", "text"),
@@ -352,20 +346,19 @@ def cache_entries_document(entries: Sequence[CacheEntry], *, n_more: int = 0) ->
     return Document(
         title="Cached replies",
         conclusion=Conclusion(f"{shown}{more}."),
-        blocks=not_empty([Table(columns, tuple(map(cache_entry_cells, entries)))]),
+        blocks=not_empty([Table(columns, tuple(rows))]),
         data=lambda: {"entries": [_entry_data(entry) for entry in entries], "n_more": n_more},
     )
 
 
 def _entry_data(entry: CacheEntry) -> dict[str, object]:
-    reply = entry.reply
     return {
         "key": entry.key,
         "model": (entry.request or {}).get("model"),
         "created_at": entry.created_at,
         "asked": request_summary(entry.request, 200),
-        "reply": reply.text,
-        **fields_of(reply, "finish_reason", "cost_usd", "duration_ms"),
+        "reply": entry.reply.text,
+        **fields_of(entry.reply, "finish_reason", "cost_usd", "duration_ms"),
         **fields_of(entry, "imported", "rejected"),
     }
 
@@ -376,20 +369,6 @@ def print_key_differences(console: Console, differences: Sequence[KeyDifference]
         for line in _difference_lines(difference):
             line.pad_left(4)
             console.print(line, soft_wrap=True)
-
-
-def cache_entry_cells(entry: CacheEntry) -> tuple[str, str, str, str, str]:
-    """The cells of an entry: short key, time, price, model, question."""
-    model = str((entry.request or {}).get("model", "?"))
-    rejected = " (rejected)" if entry.rejected else ""
-    # What is short and unique comes first: a terminal of 80 columns cuts the last two only.
-    return (
-        entry.key[:_KEY_DIGITS],
-        entry.created_at[:16].replace("T", " "),
-        numbers.format_usd(entry.reply.cost_usd),
-        model,
-        request_summary(entry.request) + rejected,
-    )
 
 
 def request_summary(request: JsonObject | None, limit: int = _ASKED_LENGTH) -> str:
@@ -416,13 +395,10 @@ def _difference_lines(difference: KeyDifference) -> list[Text]:
         return [lead]
     lines = [line for line in difference.diff.splitlines() if not line.startswith(("---", "+++"))]
     styles = {"+": "green", "-": "red"}
-    shown = [
-        Text(
-            f"  {line[:1]}{message.printable(line[1:], _DIFF_WIDTH)}",
-            style=styles.get(line[:1], "dim"),
-        )
-        for line in lines[:_DIFF_LINES]
-    ]
+    shown = []
+    for line in lines[:_DIFF_LINES]:
+        text = f"  {line[:1]}{message.printable(line[1:], _DIFF_WIDTH)}"
+        shown.append(Text(text, style=styles.get(line[:1], "dim")))
     if len(lines) > _DIFF_LINES:
         shown.append(Text(f"… and {len(lines) - _DIFF_LINES} more lines"))
     return [lead, *shown]

@@ -6,7 +6,6 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from judgekit.report.document import (
-    Details,
     Document,
     Entries,
     Lines,
@@ -115,12 +114,6 @@ def _render_section(block: Section, level: int) -> Iterator[str]:
     yield from _heading(block.title, level)
     if block.intro:
         yield markdown_text(block.intro)
-    yield from _rendered(block.blocks, level + 1)
-
-
-@_render_block.register(Details)
-def _render_details(block: Details, level: int) -> Iterator[str]:
-    yield from _heading(block.summary, level)
     yield from _rendered(block.blocks, level + 1)
 
 

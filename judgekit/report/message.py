@@ -40,6 +40,12 @@ FAILURE_WORDS = {
 }
 """Kinds of failure in tables."""
 
+
+def failure_words(kind: str) -> str:
+    """What a kind of failure is called in tables."""
+    return FAILURE_WORDS.get(kind, kind)
+
+
 # A retry sends the same question, or again none where a criterion lacks what it needs.
 NOT_ASSESSED = (
     "a retry does not help where an output cannot be assessed: supply what its criteria need, make "
@@ -69,6 +75,11 @@ def message_lines(message: str) -> str:
 def one_line(message: str, limit: int | None = None) -> str:
     """A message and its hint, which stand on lines of their own, on one line."""
     return printable("; ".join(line.strip() for line in message.splitlines()), limit)
+
+
+def with_repeat(name: str, repeat: int) -> str:
+    """The name of a variant or a judge, and which repeat it is, counted from 1."""
+    return f"{name} #{repeat + 1}" if repeat else name
 
 
 def _escaped(text: str) -> str:

@@ -52,7 +52,9 @@ def format_usd(amount: float | None, *, unknown: bool = False) -> str:
     # An unknown price is never shown as $0: it would look like a free run.
     if amount is None or (unknown and amount == 0):
         return PRICE_UNKNOWN
-    text = f"${amount:,.2f}" if amount >= _CENT else f"${_two_digits(amount)}" if amount else "$0"
+    # Two significant digits without an exponent: `0.0031`, `0.000020`.
+    small = f"${Decimal(f'{amount:.1e}'):f}" if amount else "$0"
+    text = f"${amount:,.2f}" if amount >= _CENT else small
     return f"at least {text}" if unknown else text
 
 
@@ -106,8 +108,9 @@ def _with_interval(
     if isnan(estimate.value):
         return DASH
     # A rounded interval must not have the width 0, which would claim certainty.
+    low, high = estimate.low * times, estimate.high * times
     longer = range(digits, digits + _MORE_DIGITS)
-    digits = next((n for n in longer if _differ(estimate, n, times)), digits)
+    digits = next((n for n in longer if round(low, n) != round(high, n)), digits)
 
     def written(amount: float) -> str:
         rounded = round(amount * times, digits)
@@ -116,16 +119,6 @@ def _with_interval(
 
     ends = "" if isnan(estimate.low) else f" [{written(estimate.low)}, {written(estimate.high)}]"
     return f"{written(estimate.value)}{unit}{ends}"
-
-
-def _differ(estimate: Estimate, digits: int, times: int) -> bool:
-    """Whether an interval still has a width when it is rounded."""
-    return round(estimate.low * times, digits) != round(estimate.high * times, digits)
-
-
-def _two_digits(amount: float) -> str:
-    """Two significant digits without an exponent: `0.0031`, `0.000020`."""
-    return f"{Decimal(f'{amount:.1e}'):f}"
 
 
 _NUMBER_UNITS = ((1_000_000_000, "B"), (1_000_000, "M"))
@@ -173,8 +166,10 @@ def nan_to_null(value: object) -> object:
     return None if isinstance(value, float) and isnan(value) else value
 
 
-def format_p_value(p: float | None) -> str:
+def format_p_value(p: float | None, adjusted: float | None = None) -> str:
     """A p-value: `0.021`, `< 0.001`; a dash where there is none."""
+    # Of several tests the adjusted p is the one to act on.
+    p = p if adjusted is None else adjusted
     if p is None:
         return DASH
     return f"< {_SMALLEST_P:g}" if p < _SMALLEST_P else f"{p:.3f}"

@@ -71,11 +71,19 @@ def judge_plan_document(
 ) -> Document:
     """What one judge would be asked about something, and how much of it has labels."""
     labels = [] if share is None else [("labels", labelled_share_words(share))]
-    limit = _limit(max_cost_usd, plan.sufficiency(max_cost_usd))
+    sufficiency, limit = plan.sufficiency(max_cost_usd), ""
+    if max_cost_usd is not None and sufficiency is not None:
+        limit = f" --max-cost {compact_usd(max_cost_usd)} {_limit_words(sufficiency)}."
+    price = "; the price is unknown"
+    if plan.price_usd is not None:
+        price = f", about {numbers.format_usd(plan.price_usd[0])}"
+    text = f"{numbers.format_count(plan.n_calls, 'call')} to {plan.model}{price}."
+    if plan.n_calls == 0:
+        text = "No calls needed: every reply is cached or recorded."
     return Document(
         title=title,
-        conclusion=Conclusion(up_to + _judging_conclusion(plan)),
-        blocks=(Lines((*labels, *subject, *_plan_rows(plan), *limit)),),
+        conclusion=Conclusion(up_to + text + limit),
+        blocks=(Lines((*labels, *subject, *_plan_rows(plan))),),
         data=lambda: {
             **asdict(plan),
             "n_calls": plan.n_calls,
@@ -99,15 +107,6 @@ def labelled_share_words(share: LabelledShare) -> str:
         others = numbers.format_count(share.n_other_labels, "label")
         line += f"; {others} left out: no output is of their variant"
     return line
-
-
-def _judging_conclusion(plan: JudgePlan) -> str:
-    if plan.n_calls == 0:
-        return "No calls needed: every reply is cached or recorded."
-    calls = f"{numbers.format_count(plan.n_calls, 'call')} to {plan.model}"
-    if plan.price_usd is None:
-        return f"{calls}; the price is unknown."
-    return f"{calls}, about {numbers.format_usd(plan.price_usd[0])}."
 
 
 def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
@@ -139,13 +138,18 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     rows = [
         *_answer_lines(plan),
         *_judging_lines(plan),
-        *_suite_limit(plan),
+        *_frozen_lines(plan),
         *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
         *(("assumed", text) for text in _assumptions(plan)),
     ]
+    # Whether the limit suffices; without one a price is neither good nor bad.
+    tone, limit = _TONES.get(plan.sufficiency, "neutral"), ""
+    if plan.max_cost_usd is not None and plan.sufficiency is not None:
+        words = _limit_words(plan.sufficiency, is_cascade=plan.combine == "cascade")
+        limit = f" --max-cost {compact_usd(plan.max_cost_usd)} {words}."
     return Document(
         title=_headline(plan),
-        conclusion=Conclusion(f"Price: {_money(plan)}. Time: {_time(plan)}.", _tone(plan)),
+        conclusion=Conclusion(f"Price: {_money(plan)}. Time: {_time(plan)}.{limit}", tone),
         blocks=not_empty((
             Notes(tuple(_scope_lines(plan))),
             _models_table(plan),
@@ -155,10 +159,7 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     )  # fmt: skip
 
 
-def _tone(plan: SuitePlan) -> Tone:
-    """Whether the limit suffices; without one a price is neither good nor bad."""
-    tones: dict[str | None, Tone] = {"at_most": "pass", "likely": "inconclusive", "short": "fail"}
-    return "neutral" if plan.max_cost_usd is None else tones.get(plan.sufficiency, "neutral")
+_TONES: dict[str | None, Tone] = {"at_most": "pass", "likely": "inconclusive", "short": "fail"}
 
 
 def _models_table(plan: SuitePlan) -> Table:
@@ -214,9 +215,8 @@ def _scope_lines(plan: SuitePlan) -> list[str]:
     parts = [f"{n:,} {word}" for n, word in reasons if n]
     lines = [f"cases left out: {', '.join(parts)}"] if parts else []
     if plan.is_scaled:
-        lines.append(
-            f"estimated from {plan.n_counted:,} cases drawn at random; counts are scaled up"
-        )
+        counted = f"{plan.n_counted:,} cases drawn at random"
+        lines.append(f"estimated from {counted}; counts are scaled up")
     if plan.n_done:
         lines.append(f"done already in this run: {numbers.format_count(plan.n_done, 'answer')}")
     return lines
@@ -257,10 +257,8 @@ def _own_cost(answers: Sequence[AnswersPlan]) -> str:
     """The price of programs and endpoints: only an earlier run can have recorded it."""
     if answers[0].kind not in {"command", "python", "http"}:
         return ""
-    costs = [one.cost_usd for one in answers if one.cost_usd]
-    if not costs:
-        return ", at an unknown price"
-    return f", about {compact_usd(sum(costs))} as in the latest run"
+    cost = sum(one.cost_usd or 0.0 for one in answers)
+    return f", about {compact_usd(cost)} as in the latest run" if cost else ", at an unknown price"
 
 
 def _judging_lines(plan: SuitePlan) -> list[LabelledText]:
@@ -295,39 +293,29 @@ def _money(plan: SuitePlan) -> str:
     if plan.own_usd and plan.models:
         interval += f", {compact_usd(plan.own_usd)} of it outside these models"
     unpriced = list(dict.fromkeys(m.model for m in plan.models if m.most.price_usd is None))
-    unknown = (
-        f" and what {compact_names(unpriced, 'models')} costs (give it in the suite's `prices`)"
-    )
-    return f"{least}{interval}{unknown if unpriced else ''}{saved}"
+    if unpriced:
+        models = compact_names(unpriced, "models")
+        interval += f" and what {models} costs (give it in the suite's `prices`)"
+    return f"{least}{interval}{saved}"
 
 
-def _suite_limit(plan: SuitePlan) -> list[LabelledText]:
-    if plan.is_frozen:
-        n = sum(model.likely.calls for model in plan.models)
-        replies = numbers.format_count(n, "reply is", "replies are")
-        missing = f"{replies} not cached: the run would exit with code 6"
-        return [("frozen", f"no calls are made; {missing if n else 'every reply is cached'}")]
-    if plan.combine != "cascade":
-        return _limit(plan.max_cost_usd, plan.sufficiency)
-    likely, short = "suffices without escalation", "does not suffice even without escalation"
-    return _limit(plan.max_cost_usd, plan.sufficiency, likely=likely, short=short)
+def _frozen_lines(plan: SuitePlan) -> list[LabelledText]:
+    n = sum(model.likely.calls for model in plan.models)
+    replies = numbers.format_count(n, "reply is", "replies are")
+    missing = f"{replies} not cached: the run would exit with code 6"
+    words = f"no calls are made; {missing if n else 'every reply is cached'}"
+    return [("frozen", words)] if plan.is_frozen else []
 
 
-def _limit(
-    max_cost_usd: float | None,
-    sufficiency: Sufficiency | None,
-    *,
-    likely: str = "likely suffices",
-    short: str = "likely does not suffice",
-) -> list[LabelledText]:
-    if max_cost_usd is None or sufficiency is None:
-        return []
-    words = {
-        "at_most": "suffices in any case",
-        "likely": f"{likely}, but not for the upper bound",
-        "short": f"{short}: the run would stop with exit code 5 and could be resumed",
-    }[sufficiency]
-    return [("limit", f"--max-cost {compact_usd(max_cost_usd)} {words}")]
+def _limit_words(sufficiency: Sufficiency | None, *, is_cascade: bool = False) -> str:
+    """Whether the limit of the price suffices."""
+    if sufficiency == "at_most":
+        return "suffices in any case"
+    if sufficiency == "likely":
+        likely = "suffices without escalation" if is_cascade else "likely suffices"
+        return f"{likely}, but not for the upper bound"
+    short = "does not suffice even without escalation" if is_cascade else "likely does not suffice"
+    return f"{short}: the run would stop with exit code 5 and could be resumed"
 
 
 def _time(plan: SuitePlan) -> str:
@@ -399,30 +387,29 @@ def _detectable_text(effect: DetectableEffect) -> str:
 
 
 def _spreads(effects: Sequence[DetectableEffect]) -> str:
-    words = {
-        "pass_rate": lambda spread: f"{spread * 100:.0f} % of the cases differ in passing",
-        "value": lambda spread: f"differences in value have sd {spread:.2f}",
-    }
-    parts = [
-        f"{words[one.measure](one.spread)} ({'observed' if one.is_observed else 'assumed'})"
-        for one in effects
-    ]
+    parts = []
+    for one in effects:
+        words = f"differences in value have sd {one.spread:.2f}"
+        if one.measure == "pass_rate":
+            words = f"{one.spread * 100:.0f} % of the cases differ in passing"
+        parts.append(f"{words} ({'observed' if one.is_observed else 'assumed'})")
     return f"{', '.join(parts)}; 80 % power at 5 %, two variants on the same cases"
 
 
 def _latencies(plan: SuitePlan) -> list[str]:
-    by_words: dict[str, list[str]] = {}
+    by_words: dict[str, dict[str, None]] = {}
     for model in plan.models:
         if model.likely.calls:
             how = f"from {model.n_latencies:,} cached replies" if model.n_latencies else "assumed"
             words = f"{numbers.format_milliseconds(model.latency_s * 1000)} a call ({how})"
-            by_words.setdefault(f"{words}, {model.max_concurrency} at a time", []).append(
-                model.model
-            )
-    return [
-        f"{compact_names(list(dict.fromkeys(names)), 'models')}: {words}"
-        for words, names in by_words.items()
-    ]
+            words += f", {model.max_concurrency} at a time"
+            by_words.setdefault(words, {})[model.model] = None
+    return [f"{compact_names([*names], 'models')}: {words}" for words, names in by_words.items()]
+
+
+_TEXT_SOURCES = {
+    "run": "observed", "others": "from answers of other variants", "assumed": "assumed",
+}  # fmt: skip
 
 
 def _lengths(plan: SuitePlan) -> list[str]:
@@ -431,12 +418,7 @@ def _lengths(plan: SuitePlan) -> list[str]:
     for one in plan.answers:
         if one.text is None or not plan.models:
             continue
-        sources = {
-            "run": "observed",
-            "others": "from answers of other variants",
-            "assumed": "assumed",
-        }
-        how = sources.get(one.text_source or "assumed", "from its known answers")
+        how = _TEXT_SOURCES.get(one.text_source or "assumed", "from its known answers")
         words = f"{one.text.likely:,.0f} tokens, {one.text.most:,.0f} at most ({how})"
         by_words.setdefault(words, []).append(one.variant)
     return [f"answers of {compact_names(names)} have {words}" for words, names in by_words.items()]

@@ -1,11 +1,10 @@
-"""Builds the document of a run: pass rates, differences, answers that did not pass, the gate.
+"""Builds the document of a run: pass rates, differences, how it was measured, and the gate.
 
-One case in full is in `answers`.
+Its answers are in `answers`.
 """
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import asdict, replace
 from math import isnan
 from typing import TYPE_CHECKING, cast
@@ -26,12 +25,11 @@ from judgekit.report.document import (
     Conclusion,
     Details,
     Document,
-    Entries,
-    Entry,
     LabelledText,
     Lines,
     Table,
     Tone,
+    count_lines,
     difference_cell,
     fields_of,
     mean_cell,
@@ -39,7 +37,6 @@ from judgekit.report.document import (
     rate_cell,
 )
 from judgekit.report.exports import verdict_json
-from judgekit.report.gate import gate_json, gate_lines
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
 from judgekit.report.numbers import format_p_value, nan_to_null
 
@@ -47,69 +44,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.evaluation import (
+        DropGateResult,
         GateResult,
-        Outcome,
         RunSummary,
+        TierGateResult,
         VariantDifference,
         VariantFigures,
     )
-    from judgekit.records import CaseResult, JsonObject, RunInfo, Verdict
+    from judgekit.records import JsonObject, RunInfo, Verdict
 
 _MOST_NAMED = 3
 _MOST_DIFFERENCES = 6
-_MOST_WORST = 5
-_MESSAGE_LENGTH = 220
-_QUOTE_LENGTH = 100
 
 _GATE_CONCLUSIONS: dict[str, tuple[str, Tone]] = {
     "passed": ("Gate passed. ", "pass"),
     "failed": ("Gate failed. ", "fail"),
     "inconclusive": ("Gate undecided. ", "inconclusive"),
 }
-
-ANSWER_WORDS: dict[bool | None, tuple[str, Tone]] = {
-    True: ("pass", "pass"),
-    False: ("fail", "fail"),
-    None: ("open", "inconclusive"),
-}
-"""The badge of an answer and its colour."""
-
-
-class RunAnswers:
-    """The answers that a run's document shows, chosen while all of them are read."""
-
-    def __init__(self, *, most: int = _MOST_WORST, lists_all: bool = False) -> None:
-        self._most = most
-        self._all: list[Entry] | None = [] if lists_all else None
-        self._n_not_passed = 0
-        self._n_read = 0
-        # A run may be larger than memory: of the answers that did not pass only the worst stay.
-        self._worst: list[tuple[float, int, Outcome]] = []
-
-    def take(self, answer: Outcome) -> None:
-        """Take one answer into account."""
-        self._n_read += 1
-        if self._all is not None:
-            self._all.append(answer_entry(answer))
-        # An error is no bad answer, and an unfinished one may still pass.
-        is_judged = answer.result.output.error is None and answer.result.is_done
-        if answer.passed is True or not is_judged:
-            return
-        self._n_not_passed += 1
-        value = answer.verdict.value_high if answer.verdict is not None else answer.value or 0.0
-        heapq.heappush(self._worst, (-value, -self._n_read, answer))
-        if len(self._worst) > self._most:
-            heapq.heappop(self._worst)
-
-    def blocks(self) -> tuple[Block, ...]:
-        """The worst answers, and all of them where they were listed."""
-        n = len(self._worst)
-        note = f"{n} of {self._n_not_passed:,}; all with -v" if self._n_not_passed > n else ""
-        worst = [one for *_, one in sorted(self._worst, key=lambda row: (-row[0], -row[1]))]
-        return not_empty((
-            Entries(tuple(map(answer_entry, worst)), "Not passed", note),
-            Details("All answers", not_empty([Entries(tuple(self._all or ()))])),
-        ))  # fmt: skip
 
 
 def run_document(
@@ -201,14 +152,13 @@ def _differences(differences: Sequence[VariantDifference]) -> Table | Details:
     words = {"value": "value", "pass_rate": "pass rate"}
     rows: list[tuple[str | Cell, ...]] = []
     for one in differences:
-        p = one.p if one.p_adjusted is None else one.p_adjusted
         # Values differ by 1 at most: a larger difference cannot be detected by more cases.
         is_possible = one.detectable is not None and one.detectable <= 1
         rows.append((
             f"{one.second} - {one.first}",
             words.get(one.measure, one.measure),
             difference_cell(one.estimate),
-            format_p_value(p),
+            format_p_value(one.p, one.p_adjusted),
             f"{one.estimate.n:,}",
             numbers.format_decimal(one.detectable if is_possible else None),
         ))  # fmt: skip
@@ -223,60 +173,6 @@ def _differences(differences: Sequence[VariantDifference]) -> Table | Details:
     if len(rows) > _MOST_DIFFERENCES:  # pairs grow with the square of the variants
         return Details("Differences", (Table(columns, tuple(rows), notes=(note,)),))
     return Table(columns, tuple(rows), "Differences", (note,))
-
-
-def answer_entry(answer: Outcome) -> Entry:
-    """An answer, with the assertions that fail and what each judgment says."""
-    result = answer.result
-    lines = []
-    if result.output.error is not None:
-        lines.append(f"no output: {message.printable(result.output.error, _MESSAGE_LENGTH)}")
-    lines += [
-        f"{check.type} {'error' if check.passed is None else 'fails'}: "
-        f"{message.one_line(check.error or check.message, _MESSAGE_LENGTH)}"
-        for check in result.checks
-        if check.passed is not True
-    ]
-    lines += [
-        message.one_line(part.message, _MESSAGE_LENGTH)
-        for part in (() if answer.outcome is None else answer.outcome.parts)
-        # Semantic similarity is a strategy of its own and has no assertion above.
-        if part.strategy == "semantic_sim" and part.passed is not True
-    ]
-    lines += _judgment_lines(result)
-    badge, tone = ANSWER_WORDS[answer.passed]
-    return Entry(answer_headline(answer), tuple(lines), badge, tone)
-
-
-def _judgment_lines(result: CaseResult) -> list[str]:
-    lines = []
-    for judgment in result.judgments:
-        # The heuristic judge repeats the messages of the assertions, which are listed already.
-        if judgment.source == "heuristic":
-            continue
-        score = f"{judgment.criterion} {numbers.format_score(judgment)}"
-        lines.append(f"{score}: {message.printable(judgment.rationale, _MESSAGE_LENGTH)}")
-        for piece in judgment.evidence[:1]:
-            missing = "" if piece.found else " (not in the output)"
-            lines.append(f"“{message.printable(piece.quote, _QUOTE_LENGTH)}”{missing}")
-    return lines + [
-        f"{one.criterion}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
-        for one in result.failures
-        if one.judge != HEURISTIC
-    ]
-
-
-def answer_headline(answer: Outcome) -> str:
-    """Which answer it is: case, variant, repeat and value."""
-    result, verdict = answer.result, answer.verdict
-    repeat = f" #{result.repeat + 1}" if result.repeat else ""
-    parts = [result.case.id, f"{result.variant}{repeat}"]
-    if answer.value is not None:
-        parts.append(f"{answer.value:.2f}")
-    if verdict is not None and verdict.uncalibrated is not None:
-        own = numbers.format_decimal(verdict.uncalibrated.value)
-        parts.append(f"calibrated, judge's own {own}")
-    return ", ".join(part for part in parts if part)
 
 
 def format_pass_count(variant: VariantFigures) -> str:
@@ -345,9 +241,9 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
         lines.append(("similarity", str(measure)))
     # A rubric that nobody named still decides what passes, so that it is reported.
     lines += [("rubric", words) for words in default_rubric_lines(default_rubrics_in(run.config))]
-    if n_without_judge := run.config.get(UNASKED_RUBRICS_KEY):
-        cases = numbers.format_count(int(str(n_without_judge)), "case")
-        lines.append(("rubric", f"{cases} with a rubric not judged: no judge; add --judge MODEL"))
+    n_without_judge = int(str(run.config.get(UNASKED_RUBRICS_KEY, 0)))
+    without = "with a rubric not judged: no judge; add --judge MODEL"
+    lines += count_lines("rubric", n_without_judge, "case", without)
     lines += [("judge", judge) for judge in run.panel.judges]
     if len(run.panel.judges) > 1:
         lines.append(("panel", run.panel.combine))
@@ -360,10 +256,8 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     if summary.replaced_usd:
         replaced = numbers.format_usd(summary.replaced_usd)
         lines.append(("cost", f"{replaced} more for answers and judgments replaced since"))
-    if summary.n_waiting:
-        questions = numbers.format_count(summary.n_waiting, "question")
-        lines.append(("human", f"{questions} for human labelling: judgekit label {run.id}"))
-    return lines
+    labelling = f"for human labelling: judgekit label {run.id}"
+    return lines + count_lines("human", summary.n_waiting, "question", labelling)
 
 
 # Judgments whose score rests on nothing that can be looked up.
@@ -379,13 +273,10 @@ def _reply_lines(summary: RunSummary) -> list[LabelledText]:
         lines.append(("calls", numbers.format_spending(summary.spent)))
     if summary.n_evidence:
         passages = f"{summary.n_evidence_found} of {summary.n_evidence} quoted passages"
-        counts = [
-            numbers.format_count(n, *words)
-            for kind, words in _UNSUPPORTED.items()
-            if (n := summary.evidence.get(kind))
-        ]
-        parts = [f"{passages} are in the outputs", ", ".join(counts)]
-        lines.append(("evidence", "; ".join(filter(None, parts))))
+        kinds = [(kind, n) for kind in _UNSUPPORTED if (n := summary.evidence.get(kind))]
+        counts = ", ".join(numbers.format_count(n, *_UNSUPPORTED[kind]) for kind, n in kinds)
+        unsupported = f"; {counts}" if counts else ""
+        lines.append(("evidence", f"{passages} are in the outputs{unsupported}"))
     return lines + [
         ("flagged", f"{numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS.get(flag, flag)}")
         for flag, n in summary.flags.items()
@@ -449,10 +340,11 @@ def _partial_lines(summary: RunSummary) -> list[LabelledText]:
         if n_cases is None or (variant.n_cases >= n_cases and not variant.n_unfinished):
             continue
         cases = f"{variant.n_cases:,} of {numbers.format_count(n_cases, 'case')}"
-        words = f"{cases} answered; the figures cover only these"
+        progress = "answered"
         if variant.n_unfinished:
             unfinished = numbers.format_count(variant.n_unfinished, "answer")
-            words = f"{cases} started, {unfinished} not fully judged; the figures cover only these"
+            progress = f"started, {unfinished} not fully judged"
+        words = f"{cases} {progress}; the figures cover only these"
         lines.append(("partial", f"{variant.variant}: {words}"))
     return lines
 
@@ -519,8 +411,96 @@ def _cost(variant: VariantFigures) -> str:
     if money.recorded_usd:
         parts.append(f"its recorded answers had cost {numbers.format_usd(money.recorded_usd)}")
     if variant.latency_ms:
-        p50, p90 = (
-            numbers.format_milliseconds(variant.latency_ms[name]) for name in ("p50", "p90")
-        )
-        parts.append(f"answers took {p50} (p90 {p90})")
+        times = {n: numbers.format_milliseconds(ms) for n, ms in variant.latency_ms.items()}
+        parts.append(f"answers took {times['p50']} (p90 {times['p90']})")
     return ", ".join(parts)
+
+
+def gate_lines(gate: GateResult) -> list[LabelledText]:
+    """The result of each requirement of a gate, for each variant."""
+    # The cases that are missing could still turn the result either way.
+    if gate.is_partial:
+        return [("gate", "not decided: the run is not complete")]
+    lines = [("gate", _tier_text(one)) for one in gate.tiers]
+    if gate.calibration is not None:
+        met = "met" if gate.calibration.held == "passed" else "not met"
+        words = gate.calibration.words
+        lines.append(("gate", f"a calibration is required, {met}: {words}"))
+    if gate.drops and all(one.baseline is None and one.problem is None for one in gate.drops):
+        allowed = f"a drop of {gate.drops[0].max_drop:g} allowed"
+        return [*lines, ("gate", f"pass rate: no earlier run of this suite, {allowed}")]
+    for drop in gate.drops:
+        lines.append(("gate", _drop_text(drop)))
+        lines += [("", note) for note in drop.notes]
+        if drop.hint is not None:
+            lines.append(("", drop.hint))
+    for trend in gate.trends:
+        if trend.direction.direction != "stable":
+            rates = " → ".join(f"{rate * 100:.0f}" for rate in trend.rates[-trend.direction.n :])
+            runs = numbers.format_count(len(trend.rates), "comparable run")
+            words = f"pass rate {trend.direction.direction} over {runs}: {rates} %"
+            lines.append(("trend", f"{trend.variant}: {words}"))
+    return lines
+
+
+def gate_words(gate: GateResult) -> str:
+    """The result of a gate in one line."""
+    return "; ".join(text for label, text in gate_lines(gate) if label == "gate")
+
+
+def gate_json(gate: GateResult | None) -> JsonObject | None:
+    """The result of a gate as JSON types, still with nan."""
+    return None if gate is None else {"held": gate.held, **asdict(gate)}
+
+
+# The interval decides by default; another rule is named.
+_RULE_WORDS = {"interval": "", "point": ", decided by the measured value (rule: point)"}
+
+
+def _tier_text(one: TierGateResult) -> str:
+    words = {"passed": "reaches", "failed": "is below", "inconclusive": "undecided for"}[one.held]
+    result = f"{one.variant}: {words} {one.tier}"
+    if isnan(one.value.value):
+        return f"{result}: no answer has a value, {one.least:g} required"
+    value = f"value {one.value.value:.2f}"
+    if not isnan(one.value.low):
+        value += f" [{one.value.low:.2f}, {one.value.high:.2f}]"
+    text = f"{result}: {value}, {one.least:g} required{_RULE_WORDS[one.rule]}"
+    if one.held != "inconclusive":
+        return text
+    if one.n_without:
+        n = numbers.format_count(one.n_without, "answer")
+        return f"{text}; {n} without a value counted as 0 and as 1: {one.low:.2f} to {one.high:.2f}"
+    return f"{text}; more cases are needed"
+
+
+def _drop_text(one: DropGateResult) -> str:
+    variant = f"{one.variant}: pass rate"
+    allowed = f"a drop of {one.max_drop:g} allowed{_RULE_WORDS[one.rule]}"
+    if one.problem is not None:
+        return f"{variant} undecided: {one.problem}"
+    if one.baseline is None:
+        return f"{variant}: no earlier run of this suite has it, {allowed}"
+    if one.held is None:
+        return f"{variant}: no case in common with run {one.baseline}, {allowed}"
+    undecided = ""
+    if one.n_undecided:
+        n = numbers.format_count(one.n_undecided, "case is", "cases are")
+        undecided = f"; {n} undecided now and had a verdict then"
+    words = {
+        "passed": "within the allowed drop",
+        "failed": "dropped too far",
+        "inconclusive": "undecided",
+    }[one.held]
+    if one.change is None:
+        return f"{variant} {words}: {allowed}{undecided}"
+    e = one.change
+    cases = numbers.format_count(e.n, "case")
+    which = "the best run " if one.against == "best" else ""
+    change = f"{numbers.format_difference(e)} since {which}{one.baseline} ({cases})"
+    # The allowed drop is in points, the critical one a share of the earlier rate.
+    lost = ""
+    if one.relative is not None and one.relative > 0:
+        lost = f", {one.relative:.0%} of the rate{' (critical)' if one.is_critical else ''}"
+    text = f"{variant} {words}: {change}{lost}, {allowed}"
+    return text + (undecided if one.held == "inconclusive" else "")

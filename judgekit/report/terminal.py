@@ -162,39 +162,30 @@ def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     _print_title(console, block.title, block.note)
+    longest = None if verbose else block.line_length
     for entry in block.entries:
         text = Text()
         if entry.badge:
-            text.append(
-                f"{printable(entry.badge)}  ", style=f"bold {TONE_STYLES[entry.tone]}".rstrip()
-            )
+            style = f"bold {TONE_STYLES[entry.tone]}".rstrip()
+            text.append(f"{printable(entry.badge)}  ", style=style)
         text.append(printable(entry.headline), style="bold")
         for line in entry.lines:
-            text.append(
-                f"\n  {printable(line, None if verbose else block.line_length)}", style="dim"
-            )
+            text.append(f"\n  {printable(line, longest)}", style="dim")
         console.print(HangingText(text, margin=2))
 
 
 @_print_block.register(Section)
 def _print_section(block: Section, console: Console, *, verbose: bool) -> None:
     # A heading over nothing but plots would stand alone: a terminal draws none.
-    if all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro:
+    is_drawing = all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro
+    # Few readers need details, and what fills the screen hides the conclusion.
+    if is_drawing or (isinstance(block, Details) and not verbose):
         return
     _print_title(console, block.title)
     if block.intro:
         console.print(HangingText(_text(block.intro, TONE_STYLES[block.tone]), margin=2))
     for inner in block.blocks:
         _print_block(inner, console, verbose=verbose)
-
-
-# Few readers need details, and what fills the screen hides the conclusion.
-@_print_block.register(Details)
-def _print_details(block: Details, console: Console, *, verbose: bool) -> None:
-    if verbose:
-        _print_title(console, block.summary)
-        for inner in block.blocks:
-            _print_block(inner, console, verbose=verbose)
 
 
 @_print_block.register(Table)
@@ -259,14 +250,9 @@ def _column_widths(
         longest = max(map(cell_len, texts))
         whole = min(longest, column.max_width or longest)
         words = " ".join(texts).split()
-        least_of_kind = {
-            # A column of notes may be empty in every row.
-            "text": min(
-                whole,
-                max((cell_len(part) for word in words for part in _BREAK.split(word)), default=0),
-            ),
-            "ellipsis": min(whole, _MIN_CUT_WIDTH),
-        }
+        # A column of notes may be empty in every row.
+        parts = [0, *(cell_len(part) for word in words for part in _BREAK.split(word))]
+        least_of_kind = {"text": min(whole, max(parts)), "ellipsis": min(whole, _MIN_CUT_WIDTH)}
         least.append(least_of_kind.get(column.kind, longest))
         most.append(max(whole, least[-1]))
     free = width - sum(least) - _GAP * len(columns) + 1

@@ -8,7 +8,7 @@ from judgekit.records import VALUE_TOLERANCE, CalibrationInUse, RunPanel, Uncali
 from judgekit.scoring.aggregate import overall_bounds, tally_criteria
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from judgekit.records import (
         CalibratedJudge,
@@ -22,16 +22,10 @@ if TYPE_CHECKING:
 
 _MEAN = RunPanel()
 
-# How a criterion is asked, and of whom, with the names in messages.
-_PROMPT_PARTS = {
-    "question": "question",
-    "scale": "scale",
-    "scoring_guide": "scoring guide",
-    "examples": "examples",
-    "needs": "needs",
-    "template": "template",
-    "judge": "judge",
-}
+# How a criterion is asked, and of whom.
+_PROMPT_PARTS = (
+    "question", "scale", "scoring_guide", "examples", "needs", "template", "judge",
+)  # fmt: skip
 
 
 def calibration_in_use(
@@ -59,7 +53,8 @@ def calibration_in_use(
         words = f"stale: {'; '.join([*changed, *edited])}"
         raw = [criterion.name for criterion in rubric.criteria if criterion.name not in applied]
         if applied:
-            words += f"; the judge's own value decides {_and(raw)}, and maps {_and(applied)}"
+            own, mapped = " and ".join(raw), " and ".join(applied)
+            words += f"; the judge's own value decides {own}, and maps {mapped}"
     elif missing:
         names = ", ".join(criterion.name for criterion in missing)
         words = f"partly {words}; no map for {names}"
@@ -110,7 +105,7 @@ def apply_calibration(
 def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
     """The differences between two panels of judges, in words."""
     if len(then.judges) != len(now.judges):
-        before, after = (_and([judge.judge for judge in one.judges]) for one in (then, now))
+        before, after = (" and ".join(judge.judge for judge in one.judges) for one in (then, now))
         yield f"the judges were {before}, are {after}"
         return
     for old, new in zip(then.judges, now.judges, strict=True):
@@ -122,10 +117,6 @@ def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
             yield "the weights of the judges were changed"
         if then.escalate_below != now.escalate_below:
             yield f"escalate_below was {then.escalate_below}, is {now.escalate_below}"
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(names)
 
 
 def _member_changes(then: CalibratedJudge, now: CalibratedJudge) -> Iterator[str]:
@@ -166,11 +157,8 @@ def criterion_edits(
         old = before.get(criterion.name)
         matters = names is None or criterion.name in names
         if old is not None and matters and old.fingerprint != criterion.fingerprint:
-            parts = [
-                words
-                for name, words in _PROMPT_PARTS.items()
-                if getattr(old, name) != getattr(criterion, name)
-            ]
+            changed = (n for n in _PROMPT_PARTS if getattr(old, n) != getattr(criterion, n))
+            parts = [name.replace("_", " ") for name in changed]
             yield f"criterion {place} ({criterion.name}) edited: its {' and its '.join(parts)}"
 
 

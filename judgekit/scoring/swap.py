@@ -252,7 +252,7 @@ def conclude_comparison(
         raw_winner=_raw_winner(result),
         rule=rule,
         criteria=CriterionComparisons(criteria),
-        judges=_by_judge(judges, overall),
+        judges=tuple(map(_member_comparison, judges, overall)) if len(judges) > 1 else (),
         agreement=sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
         preferences=tuple(preferences),
         failures=tuple(failures),
@@ -339,13 +339,10 @@ def _overall_comparison(
         there = [each for each in answers if (each.order, each.repeat) == (order, repeat)]
         votes[order].append(_weighted_vote(rubric, there))
     counting = [c for c in rubric.criteria if c.weight > 0] or rubric.criteria
-    parts = [
-        (
-            c.weight or 1.0,
-            _PartialComparison.of([each for each in answers if each.criterion == c.name], rule),
-        )
-        for c in counting
-    ]
+    parts = []
+    for criterion in counting:
+        own = [each for each in answers if each.criterion == criterion.name]
+        parts.append((criterion.weight or 1.0, _PartialComparison.of(own, rule)))
     return _PartialComparison(
         result=reconcile(votes["ab"], votes["ba"], rule),
         raw_a=_weighted_mean([(weight, part.raw_a) for weight, part in parts]),
@@ -353,19 +350,12 @@ def _overall_comparison(
     )
 
 
-def _by_judge(
-    judges: Sequence[str], overall: Sequence[_PartialComparison]
-) -> tuple[MemberComparison, ...]:
-    if len(judges) == 1:
-        return ()
-    return tuple(
-        MemberComparison(
-            judge=judge,
-            winner=part.result.winner,
-            consistent=part.result.consistent,
-            probability=part.result.probability,
-        )
-        for judge, part in zip(judges, overall, strict=True)
+def _member_comparison(judge: str, part: _PartialComparison) -> MemberComparison:
+    return MemberComparison(
+        judge=judge,
+        winner=part.result.winner,
+        consistent=part.result.consistent,
+        probability=part.result.probability,
     )
 
 

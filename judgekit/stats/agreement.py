@@ -6,6 +6,7 @@ More than two raters are in `raters`; numeric scores in `method_comparison`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import isnan, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
@@ -22,44 +23,20 @@ from judgekit.stats.agreement_coefficients import (
 )
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
-from judgekit.stats.influence import kappa_of, smoothed_interval
+from judgekit.stats.influence import kappa_influence, smoothed_interval
 from judgekit.stats.intervals import proportion, share_interval
-from judgekit.stats.method_comparison import (
-    BlandAltman,
-    Concordance,
-    Correlation,
-    CorrelationMethod,
-    bland_altman,
-    correlation,
-    grouped_correlation,
-    lin_ccc,
-)
-from judgekit.stats.missing import (
-    DIGITS,
-    cluster_codes,
-    known_clusters,
-    known_labels,
-    known_pairs,
-)
+from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
+from judgekit.stats.missing import DIGITS, cluster_codes, known_clusters, known_labels, known_pairs
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, require
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 __all__ = [
-    "BlandAltman",
-    "Concordance",
-    "Correlation",
-    "CorrelationMethod",
-    "Kappa",
-    "PairAccuracy",
-    "ScottPi",
-    "TieCalibration",
     "bland_altman",
     "calibrate_ties",
     "cohen_kappa",
     "correlation",
-    "grouped_correlation",
     "lin_ccc",
     "pairwise_accuracy",
     "scott_pi",
@@ -143,8 +120,9 @@ def cohen_kappa(
     se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
     if ci == "smoothed":
         places = (side.astype(float) for side in np.divmod(pairs.cells, pairs.q))
+        kappa = partial(kappa_influence, weights=w)
         ends = smoothed_interval(
-            value, kappa_of(w), *places, levels=np.arange(pairs.q), codes=pairs.codes, level=level,
+            value, kappa, *places, levels=np.arange(pairs.q), codes=pairs.codes, level=level,
             undefined=_CONSTANT,
         )  # fmt: skip
     else:

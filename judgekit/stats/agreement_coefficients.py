@@ -6,14 +6,15 @@ See `agreement`, `raters` and `alpha`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, nan
+from math import atanh, isnan, nan, tanh
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import jackknife_interval
+from judgekit.stats.estimate import jackknife_se
 from judgekit.stats.missing import cluster_codes, is_missing
+from judgekit.stats.quantiles import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -81,21 +82,28 @@ def coefficient_interval(
     unit: str = "item",
     undefined: str = "",
 ) -> Interval:
-    """The jackknife interval of a coefficient, or why there is none; `undefined` if it is nan."""
+    """The interval of a coefficient in (-1, 1) from its values without each unit, or why none.
+
+    `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` by the delta method on Fisher's z, so that
+    limits stay inside (-1, 1). `undefined` is the reason where the value is nan.
+    """
     values = [float(v) for v in left_out]
-    low, high = jackknife_interval(value, values, level=level)
-    # An interval of no width would claim certainty: better none, with the reason.
-    if not isnan(low) and low < high:
-        return Interval(low, high, None)
+    quantile = t_quantile(level, len(values) - 1)
     if isnan(value) and undefined:
         reason = undefined
     elif len(values) < 2:  # noqa: PLR2004 - a variance needs two
         reason = f"one {unit} only"
     elif abs(value) >= 1:
         reason = f"the coefficient is {value:g}: its spread cannot be seen in these data"
-    elif any(isnan(v) for v in values):
+    elif isnan(value) or any(isnan(v) for v in values):
         reason = f"leaving one {unit} out leaves the coefficient undefined"
     else:
+        se = jackknife_se(values)
+        half = quantile * se / (1 - value * value)
+        low, high = tanh(atanh(value) - half), tanh(atanh(value) + half)
+        # An interval of no width would claim certainty: better none, with the reason.
+        if se > _ROUNDING and low < high:
+            return Interval(low, high, None)
         reason = f"no {unit} changes the coefficient when it is left out"
     return Interval(nan, nan, reason)
 
@@ -145,22 +153,24 @@ class RatingList:
         """Independent units: items, or clusters of items."""
         return int(self.units.max()) + 1
 
-
-@dataclass(frozen=True, slots=True)
-class RatingCounts:
-    """How often each item got each label: one row per item with enough ratings."""
-
-    labels: tuple[Hashable, ...]
-    counts: np.ndarray
-    units: np.ndarray
-    """The independent unit of each row, numbered from 0."""
-
-    n_missing: int
-
-    @property
-    def n(self) -> int:
-        """Independent units: items, or clusters of items."""
-        return int(self.units.max()) + 1
+    def count(
+        self, labels: Sequence[Hashable] | None = None
+    ) -> tuple[Sequence[Hashable], np.ndarray]:
+        """The scale, and how often each item got each label; without labels, those that occur."""
+        if labels is not None:
+            scale = labels
+        elif all(isinstance(label, int | float) for label in self.labels):
+            scale = sorted(self.labels, key=float)  # type: ignore[arg-type] # checked above
+        else:
+            # Labels of several types do not compare; their text always does.
+            scale = sorted(self.labels, key=repr)
+        place = {label: i for i, label in enumerate(scale)}
+        strange = sorted(repr(rating) for rating in self.labels if rating not in place)
+        if strange:
+            raise ValueError(f"{', '.join(strange)} is not on the scale {list(scale)}")
+        counts = np.zeros((len(self.units), len(scale)))
+        np.add.at(counts, (self.items, np.array([place[r] for r in self.ratings])), 1)
+        return scale, counts
 
 
 def list_ratings(
@@ -188,28 +198,3 @@ def list_ratings(
         n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
         n_dropped=len(known) - len(usable),
     )
-
-
-def count_ratings(
-    ratings: Sequence[Sequence[Hashable]],
-    *,
-    labels: Sequence[Hashable] | None = None,
-    at_least: int = 2,
-    clusters: Sequence[Hashable] | None = None,
-) -> RatingCounts:
-    """Count the labels of each item; without `labels` the scale is what occurs, in order."""
-    listed = list_ratings(ratings, at_least=at_least, clusters=clusters)
-    if labels is not None:
-        scale = list(labels)
-    elif all(isinstance(label, int | float) for label in listed.labels):
-        scale = sorted(listed.labels, key=float)  # type: ignore[arg-type] # checked above
-    else:
-        # Labels of several types do not compare; their text always does.
-        scale = sorted(listed.labels, key=repr)
-    place = {label: i for i, label in enumerate(scale)}
-    strange = sorted(repr(r) for r in listed.labels if r not in place)
-    if strange:
-        raise ValueError(f"{', '.join(strange)} is not on the scale {scale}")
-    counts = np.zeros((len(listed.units), len(scale)))
-    np.add.at(counts, (listed.items, np.array([place[r] for r in listed.ratings])), 1)
-    return RatingCounts(tuple(scale), counts, listed.units, listed.n_missing)

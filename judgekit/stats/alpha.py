@@ -10,9 +10,7 @@ import numpy as np
 
 from judgekit.stats.agreement_coefficients import (
     IntervalMethod,
-    RatingCounts,
     RatingList,
-    count_ratings,
     interval_by,
     list_ratings,
 )
@@ -88,7 +86,7 @@ def krippendorff_alpha(
     elif level == "ordinal" and len(table.labels) > _FEW_LEVELS:
         value, left_out = _ranked_alphas(table)
     else:
-        value, left_out = _alphas(count_ratings(ratings, clusters=clusters), level)
+        value, left_out = _alphas(table, level)
     undefined = "all ratings are equal: alpha is 0/0"
     ends = interval_by(ci, value, left_out, level=confidence, undefined=undefined)
     return Alpha(
@@ -167,10 +165,10 @@ def _ranked_alphas(table: RatingList) -> tuple[float, np.ndarray]:
     return float(whole[0]), left
 
 
-def _alphas(table: RatingCounts, level: Literal["ordinal", "ratio"]) -> tuple[float, np.ndarray]:
+def _alphas(table: RatingList, level: Literal["ordinal", "ratio"]) -> tuple[float, np.ndarray]:
     """Alpha, and alpha without each item or case, from a table of few levels."""
-    points = _numbers(table.labels)
-    rows, group, place = table.counts, table.units, np.arange(table.n)
+    labels, rows = table.count()
+    points, group, place = _numbers(labels), table.units, np.arange(table.n)
     times: np.ndarray = np.ones(len(rows))
     if table.n == len(rows):
         # Items with the same counts are alike: each distinct row is left out once.

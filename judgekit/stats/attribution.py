@@ -16,10 +16,10 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
 from judgekit.stats.missing import cluster_codes, floats
 from judgekit.stats.quantiles import check_level, require_whole
-from judgekit.stats.resample import resample_positions
+from judgekit.stats.resample import resampled_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Sequence
 
 # 2^10 regressions for each resample; beyond that the shares take minutes.
 _MOST_GROUPS = 10
@@ -126,9 +126,8 @@ def shapley_r2(
     left, r2 = n - 1 - int(rank), float(shares.r2)
     low = high = floor = (nan,) * len(groups)
     if rng is not None:
-        parts = [
-            _shares(_cross(rows), table.groups).lmg for rows in _draws(table, rng, n_resamples)
-        ]
+        stacks = resampled_rows(table.whole, table.codes, rng, n_resamples)
+        parts = [_shares(_cross(stack), table.groups).lmg for stack in stacks]
         ends = np.nanquantile(
             np.concatenate(parts, axis=1), [(1 - level) / 2, (1 + level) / 2], axis=1
         )
@@ -292,20 +291,6 @@ def _r2(correlations: np.ndarray, columns: Sequence[int]) -> np.ndarray:
     # Dependent columns are allowed in a group: the pseudo-inverse shares what they explain.
     inverse = np.linalg.pinv(inner, rcond=_FLAT, hermitian=True)
     return np.asarray(varies + np.einsum("...i,...ij,...j->...", target, inverse, target))
-
-
-def _draws(table: _Table, rng: np.random.Generator, n_resamples: int) -> Iterator[np.ndarray]:
-    """Resampled rows, a stack at a time; whole cases, one resample at a time."""
-    if table.codes is None:
-        whole = table.whole
-        for places in resample_positions(len(whole), rng, n_resamples, width=whole.size):
-            yield whole[places]
-        return
-    # Clusters differ in size, so that their resamples cannot be one array.
-    members = [np.flatnonzero(table.codes == k) for k in range(int(table.codes.max()) + 1)]
-    for _ in range(n_resamples):
-        pick = rng.integers(0, len(members), len(members))
-        yield table.whole[None, np.concatenate([members[k] for k in pick])]
 
 
 def _noise_floor(table: _Table, rng: np.random.Generator) -> tuple[float, ...]:

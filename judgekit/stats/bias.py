@@ -206,16 +206,10 @@ def perturbation_effect(
 
 
 def bias_verdict(effect: Estimate, margin: float) -> BiasVerdict:
-    """The conclusion that the interval of a bias allows.
+    """The conclusion that the interval of a bias allows; less than `margin` does not matter.
 
-    Args:
-        effect: The bias; 0 is none.
-        margin: The largest bias that does not matter, more than 0.
-
-    Returns:
-        `biased` when the interval leaves out 0 and either the effect is a margin or more, or the
-        whole interval is beyond it; `negligible` when it lies inside +-margin; else
-        `inconclusive`.
+    `biased` when the interval leaves out 0 and the effect is a margin or more, `negligible` when it
+    lies inside +-margin, else `inconclusive`.
     """
     if not margin > 0:
         raise ValueError(f"margin is {margin}; it is more than 0")
@@ -437,12 +431,7 @@ def scale_use(
 
 
 def granularity(scores: Sequence[float | None], scale: Sequence[float]) -> Granularity:
-    """How many levels of its scale a judge uses.
-
-    Args:
-        scores: Scores within the scale; None and nan are missing.
-        scale: Levels of the scale, or its two ends.
-    """
+    """How many levels of its scale (its levels, or its two ends) a judge uses."""
     known = np.round([s for s in floats(scores) if not np.isnan(s)], DIGITS)
     if len(known) == 0:
         raise NotEnoughDataError("no score to count")

@@ -1,13 +1,13 @@
 """Maps from a judge's score to the human label, and the choice among them.
 
-Shift, affine, isotonic, Platt and beta; the ordinal map is in `logistic`.
+Shift, affine, isotonic and Platt; the ordinal map is in `logistic`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,25 +18,6 @@ from judgekit.stats.missing import floats, fold_codes, known_columns, known_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
-
-__all__ = [
-    "AffineMap",
-    "BetaMap",
-    "FittedMap",
-    "IsotonicMap",
-    "MapChoice",
-    "OrdinalMap",
-    "PlattMap",
-    "ShiftMap",
-    "choose_map",
-    "crossfit",
-    "fit_affine",
-    "fit_beta",
-    "fit_isotonic",
-    "fit_ordinal",
-    "fit_platt",
-    "fit_shift",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +80,6 @@ def fit_isotonic(
     )
 
 
-# Logits of 0 and 1 are infinite: one overconfident item would decide the fit.
-_CLIP = 1e-6
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlattMap(Counted):
     """`P = 1 / (1 + exp(-(intercept + slope score)))`."""
@@ -120,27 +97,6 @@ class PlattMap(Counted):
         return expit(self.intercept + self.slope * np.asarray(x, dtype=float))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BetaMap(Counted):
-    """`logit P = a ln s - b ln(1 - s) + c` for scores s in (0, 1)."""
-
-    a: float
-    """Weight of ln s, 0 or more."""
-
-    b: float
-    """Weight of -ln(1 - s), 0 or more."""
-
-    c: float
-    """Log-odds where both logarithms cancel."""
-
-    kind: str = "beta"
-
-    def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The probabilities to expect."""
-        up, down = _logs(np.asarray(x, dtype=float))
-        return expit(self.a * up + self.b * down + self.c)
-
-
 def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) -> PlattMap:
     """Logistic regression of pass/fail labels on a score (Platt 1999).
 
@@ -153,84 +109,22 @@ def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) ->
     Raises:
         NotEnoughDataError: When labels or scores do not vary.
     """
-    x, targets, n_missing = _smoothed(scores, labels)
-    fit = fit_logistic(np.column_stack([np.ones(len(x)), x]), targets)
-    return PlattMap(
-        intercept=float(fit.coef[0]), slope=float(fit.coef[1]), n=len(x), n_missing=n_missing
-    )
-
-
-def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> BetaMap:
-    """Beta calibration of confidences in (0, 1) (Kull, Silva Filho & Flach 2017).
-
-    Logistic regression on `ln s` and `-ln(1 - s)` with Platt's targets; a negative weight is
-    set to 0 and the other one is fitted again, so the map never falls.
-
-    Args:
-        scores: Confidences in [0, 1]; None and nan are missing.
-        labels: 1 (right) or 0, in the order of `scores`.
-
-    Raises:
-        NotEnoughDataError: When labels or scores do not vary enough.
-    """
-    x, targets, n_missing = _smoothed(scores, labels)
-    if not ((x >= 0) & (x <= 1)).all():
-        raise ValueError("a confidence lies outside 0..1")
-    columns = _logs(x)
-    used = [0, 1] if len(np.unique(x)) > 2 else [0]  # noqa: PLR2004 - two points, two coefficients
-    weights = _slopes(columns, used, targets)
-    # The constraint of Kull et al. (2017): with a negative weight the map would fall somewhere.
-    while used and min(weights[place] for place in used) < 0:
-        used = [place for place in used if weights[place] > 0]
-        weights = _slopes(columns, used, targets)
-    return BetaMap(a=weights[0], b=weights[1], c=weights[2], n=len(x), n_missing=n_missing)
-
-
-def _smoothed(
-    scores: Sequence[float | None], labels: Sequence[float | None]
-) -> tuple[np.ndarray, np.ndarray, int]:
     x, y, n_missing = known_pairs(scores, labels)
     y = outcomes(y, "a label")
     if len(np.unique(x)) < 2 or len(np.unique(y)) < 2:  # noqa: PLR2004 - one value has no slope
         raise NotEnoughDataError("a map needs two different scores and both labels")
     n1 = float(y.sum())
     n0 = len(y) - n1
-    # Platt (1999): smoothed targets, so that separable labels have a finite fit.
-    return x, np.where(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2)), n_missing
-
-
-def _logs(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    s = np.clip(x, _CLIP, 1 - _CLIP)
-    return np.log(s), -np.log1p(-s)
-
-
-def _slopes(
-    columns: tuple[np.ndarray, np.ndarray], used: Sequence[int], targets: np.ndarray
-) -> list[float]:
-    chosen = [columns[place] for place in used]
-    coef = fit_logistic(np.column_stack([*chosen, np.ones(len(targets))]), targets).coef
-    slopes = [0.0, 0.0, float(coef[-1])]
-    for place, weight in zip(used, coef, strict=False):
-        slopes[place] = float(weight)
-    return slopes
+    targets = np.where(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
+    fit = fit_logistic(np.column_stack([np.ones(len(x)), x]), targets)
+    return PlattMap(
+        intercept=float(fit.coef[0]), slope=float(fit.coef[1]), n=len(x), n_missing=n_missing
+    )
 
 
 _FEW_LEVELS = 10
 _PER_LEVEL = 5
 _FLAT = 1e-12
-
-
-class FittedMap(Protocol):
-    """A map from judge scores to the human scale."""
-
-    @property
-    def kind(self) -> str:
-        """The name of this kind of map."""
-        ...
-
-    def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human scores to expect at some judge scores."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,6 +158,10 @@ class AffineMap(Counted):
         return np.asarray(self.intercept + self.slope * np.asarray(x, dtype=float))
 
 
+FittedMap = ShiftMap | AffineMap | IsotonicMap | PlattMap | OrdinalMap
+"""A map from judge scores to the human scale."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapChoice(Counted):
     """The map that was chosen, and how well each did out of fold."""
@@ -282,12 +180,7 @@ class MapChoice(Counted):
 
 
 def fit_shift(x: Sequence[float | None], y: Sequence[float | None]) -> ShiftMap:
-    """The mean of human - judge.
-
-    Args:
-        x: Judge scores; None and nan are missing.
-        y: Human scores, in the order of `x`.
-    """
+    """The mean of human - judge."""
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
         raise NotEnoughDataError("no pair of scores to fit a map on")
@@ -325,19 +218,9 @@ def crossfit(
     y: Sequence[float | None],
     folds: Sequence[Hashable] | int = 5,
 ) -> np.ndarray:
-    """What maps fitted on the other folds predict for each pair.
+    """What maps fitted on the other folds predict for each pair; nan for a pair that lacks a side.
 
-    Args:
-        fit: One of the fits of this module.
-        x: Judge scores; None and nan are missing.
-        y: Human scores, in the order of `x`.
-        folds: The fold of each pair (keep a case in one), or how many to deal in turn.
-
-    Returns:
-        One prediction a pair, in order; nan for a pair that lacks a side.
-
-    Raises:
-        NotEnoughDataError: When fewer than two folds hold a pair, or a map cannot be fitted.
+    `folds` are the fold of each pair (keep a case in one), or how many to deal in turn.
     """
     (left, right), places = known_columns(x, y)
     fold = fold_codes(folds, x, y)
@@ -357,18 +240,7 @@ def choose_map(
 
     Tried are shift (10 labels), affine (20), ordinal (50, and five for each of at most ten
     levels) and isotonic (100, or 50 where the judge uses ten scores or fewer); the rule is that
-    of Breiman et al. 1984.
-
-    Args:
-        x: Judge scores; None and nan are missing.
-        y: Human scores, in the order of `x`.
-        folds: The fold of each pair (keep a case in one), or how many to deal in turn.
-
-    Returns:
-        The choice, with every map's error out of fold.
-
-    Raises:
-        NotEnoughDataError: When there are too few labels for any map.
+    of Breiman et al. 1984. Folds are those of `crossfit`.
     """
     left, right, n_missing = known_pairs(x, y)
     refusals = _refusals(left, right)

@@ -1,4 +1,4 @@
-"""Concordant, discordant and tied pairs of two scores, counted in n log n.
+"""Concordant, discordant and tied pairs of two scores, counted without listing them.
 
 Used by `agreement` and `method_comparison`.
 """
@@ -33,7 +33,7 @@ def count_pairs(
 ) -> PairCounts:
     """How two scores order the pairs within groups; y is tied up to `width`, 0 or more.
 
-    Scores that agree to nine digits are tied. Time grows as n log n, memory as n.
+    Scores that agree to nine digits are tied. Time grows as n (log n)^2, memory as n.
     """
     # For each item: how many of its group lie more than the width below it in y, and how many of
     # these lie below it, or level with it, in x. The rest follows from the numbers of ties.
@@ -45,12 +45,11 @@ def count_pairs(
     level = _ranks(groups, np.round(x, DIGITS)) + groups
     reach = np.concatenate([y, y - width - SLACK])
     place = _ranks(np.tile(groups, 2), reach)
-    points = PlanePoints(place[: len(y)], level)
-    corner = place[len(y) :]
+    at, corner = place[: len(y)], place[len(y) :]
     earlier = (np.cumsum(sizes) - sizes)[groups]
-    below = np.searchsorted(np.sort(points.x), corner, side="left") - earlier
-    less = count_below(points, PlanePoints(corner, level)) - earlier
-    level_or_less = count_below(points, PlanePoints(corner, level + 1)) - earlier
+    below = np.searchsorted(np.sort(at), corner, side="left") - earlier
+    less = count_below(at, level, corner, level) - earlier
+    level_or_less = count_below(at, level, corner, level + 1) - earlier
 
     def per_group(column: np.ndarray) -> np.ndarray:
         return np.bincount(groups, column, minlength=n_groups).astype(np.int64)
@@ -77,61 +76,24 @@ def _ranks(groups: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return ranks
 
 
-class PlanePoints(NamedTuple):
-    """Points of a plane, or corners of quadrants."""
-
-    x: np.ndarray
-    y: np.ndarray
-
-
-def count_below(points: PlanePoints, corners: PlanePoints) -> np.ndarray:
-    """For each corner, how many points lie below and to the left of it, both strictly."""
-    # Points and corners are sorted by x; y is compared bit by bit of its rank, from the highest. A
-    # corner whose bit is 1 gains what came before it with the same higher bits and a 0: the prefix
-    # sums of a wavelet tree (Grossi, Gupta & Vitter 2003). Comparing every pair would take
-    # quadratic time and memory.
-    n_corners = len(corners.x)
-    levels = np.unique(points.y)
-    # Corners stand first, so that a stable sort puts them before points at the same x.
-    order = np.argsort(np.concatenate([corners.x, points.x]), kind="stable")
-    ranks = np.concatenate([np.searchsorted(levels, corners.y), np.searchsorted(levels, points.y)])
-    is_point = (np.arange(len(ranks)) >= n_corners).astype(np.int64)
-    state = _State(ranks[order], is_point[order], order)
+def count_below(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
+    """For each corner (of_x, of_y), how many points (x, y) lie left of and below it, strictly."""
+    # Corners and points stand in the order of x, corners first at the same x. That order is cut
+    # into blocks, twice as long in every round; a corner in the second of two blocks gains the
+    # points in the first that lie below it. So each corner meets each point left of it once, and
+    # comparing every pair, which takes quadratic time and memory, is spared.
+    n_corners = len(of_x)
+    order = np.argsort(np.concatenate([of_x, x]), kind="stable")
+    levels, level = np.unique(np.concatenate([of_y, y]), return_inverse=True)
+    level, is_point = level[order], order >= n_corners
     found = np.zeros(n_corners, dtype=np.int64)
-    for bit in reversed(range(len(levels).bit_length())):
-        state = state.refined(bit, found)
+    place, width = np.arange(len(order)), 1
+    while width < len(order):
+        is_second, pair = place // width % 2 == 1, place // (2 * width)
+        floor = pair * len(levels)
+        points = np.sort((floor + level)[is_point & ~is_second])
+        asks = ~is_point & is_second
+        lower, upper = (np.searchsorted(points, at[asks]) for at in (floor, floor + level))
+        found[order[asks]] += upper - lower
+        width *= 2
     return found
-
-
-class _State(NamedTuple):
-    """Points and corners in the order of their higher bits, then of x."""
-
-    rank: np.ndarray
-    is_point: np.ndarray
-    place: np.ndarray
-
-    def refined(self, bit: int, found: np.ndarray) -> _State:
-        """Adds this bit's share to the corners and splits each run of equal higher bits by it."""
-        size = len(self.rank)
-        head, ones = self.rank >> (bit + 1), (self.rank >> bit) & 1
-        starts = np.flatnonzero(np.concatenate([[True], head[1:] != head[:-1]]))[: max(1, size)]
-        lengths = np.diff(np.append(starts, size))
-        low = np.where(ones == 0, self.is_point, 0)
-        before = _within(low, starts, lengths)
-        asks = (ones == 1) & (self.place < len(found))
-        found[self.place[asks]] += before[asks]
-        zeros_before = _within(1 - ones, starts, lengths)
-        zeros = np.repeat(np.add.reduceat(1 - ones, starts), lengths)
-        start = np.repeat(starts, lengths)
-        ones_before = np.arange(size) - start - zeros_before
-        to = start + np.where(ones == 1, zeros + ones_before, zeros_before)
-        moved = _State(*(np.empty_like(column) for column in self))
-        for old, new in zip(self, moved, strict=True):
-            new[to] = old
-        return moved
-
-
-def _within(column: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """For each place what stands before it in its own run."""
-    before = np.cumsum(column) - column
-    return np.asarray(before - np.repeat(before[starts], lengths))

@@ -15,57 +15,26 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.intervals import difference_of_proportions, mean, proportion, wilson
-from judgekit.stats.missing import (
-    DIGITS,
-    cluster_codes,
-    floats,
-    known_columns,
-    known_pairs,
-    known_scores,
-)
+from judgekit.stats.missing import DIGITS, floats, known_pairs, known_scores
 from judgekit.stats.ppi import (
-    CrossfitMean,
+    LabelledScores,
     LamTuning,
-    PPIMean,
-    StratifiedMean,
-    Stratum,
     crossfit_isotonic_mean,
     ppi_mean,
     stratified_ppi_mean,
 )
 from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
-from judgekit.stats.rogan_gladen import (
-    CorrectedRate,
-    JudgeRates,
-    LabelAllocation,
-    allocate_labels,
-    corrected_pass_rate,
-    judge_rates,
-)
+from judgekit.stats.rogan_gladen import allocate_labels, corrected_pass_rate, judge_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
 __all__ = [
-    "ActiveMean",
-    "CorrectedMean",
-    "CorrectedRate",
-    "CrossfitMean",
-    "JudgeRates",
-    "LabelAllocation",
-    "LabelCheck",
-    "LabelsAre",
-    "PPIMean",
-    "PoststratifiedMean",
-    "StratifiedMean",
-    "Stratum",
     "active_mean",
     "allocate_labels",
-    "corrected_mean",
     "corrected_pass_rate",
     "crossfit_isotonic_mean",
     "judge_rates",
-    "labels_look_random",
     "poststratified_mean",
     "ppi_mean",
     "stratified_ppi_mean",
@@ -127,46 +96,31 @@ def corrected_mean(
 ) -> CorrectedMean:
     """A judge's mean corrected by human labels, with the estimator that fits their sampling.
 
-    Labels of a random subset of the scored items: post-stratified for pass/fail, PPI++ else.
+    Labels of a random subset of the scored items: post-stratified for pass/fail, PPI++ else, and
+    with `clusters` (the case of each labelled item, and of each other item) always PPI++.
     Labels from elsewhere (another system, another month, balanced by design) identify the judge's
-    error rates only: Rogan & Gladen, for pass/fail. Used on the other kind of labels, either
+    error rates only: Rogan & Gladen, for pass/fail, the counts divided by the design effect of the
+    cases; `judge_unlabeled` is then the whole target. Used on the other kind of labels, either
     estimator is wrong without a warning, so the caller states the kind. Labels that the judge's
     prompt was tuned on must not be used.
 
-    Args:
-        labels: Human scores; pairs that lack a side are left out.
-        judge_labeled: The judge's scores of the same items.
-        judge_unlabeled: The judge's scores of the items without a label: with `other` labels,
-            the whole target.
-        labels_are: `random` or `other`.
-        tuning: How PPI++ is tuned, as in `ppi_mean`.
-        clusters: The case of each labelled item, and of each other item. With them a random
-            subset is corrected by PPI++, and Rogan & Gladen's counts are divided by the design
-            effect of the cases.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The corrected mean beside the raw one; never a mean without its interval. Refused with a
-        reason below 20 labels (10 a class for Rogan & Gladen), or where the judge may be no better
-        than chance. `raw` and `labels_only` treat items as independent.
-
-    Raises:
-        NotEnoughDataError: When there is no label, or no score of another item.
+    Never a mean without its interval: refused with a reason below 20 labels (10 a class for Rogan
+    & Gladen), or where the judge may be no better than chance. `raw` and `labels_only` treat items
+    as independent.
     """
     if labels_are not in ("random", "other"):
         raise ValueError(f"labels are {labels_are!r}; say whether they are random or other")
-    y, f, _ = known_pairs(labels, judge_labeled)
-    others = known_scores(judge_unlabeled)
-    if len(y) == 0 or len(others) == 0:
-        raise NotEnoughDataError(f"{len(y)} labelled items and {len(others)} others to correct")
+    data = LabelledScores.of(labels, judge_labeled, judge_unlabeled, clusters)
+    y, f, others, _, cases = data
+    if len(others) == 0:
+        raise NotEnoughDataError(f"{len(y)} labelled items and no others to correct")
     binary = bool(np.isin(np.concatenate([y, f, others]), (0, 1)).all())
-    known = _known_clusters(clusters, labels, judge_labeled, judge_unlabeled)
     if labels_are == "other":
-        return _from_elsewhere(y, f, others, known, binary=binary, level=level)
+        return _from_elsewhere(data, binary=binary, level=level)
     # Post-stratification has no clustered variance here, and PPI++ has.
-    estimator = "post-stratified" if binary and known is None else "ppi++"
+    estimator = "post-stratified" if binary and cases is None else "ppi++"
     fit = (
-        partial(ppi_mean, tuning=tuning, clusters=_names(known))
+        partial(ppi_mean, tuning=tuning, clusters=cases and tuple(c.tolist() for c in cases))
         if estimator == "ppi++"
         else poststratified_mean
     )
@@ -214,40 +168,10 @@ def _of_random_subset(
     return undefined_estimate(reason, n=len(y), method=estimator, level=level)
 
 
-def _names(clusters: tuple[np.ndarray, np.ndarray] | None) -> tuple[list[int], list[int]] | None:
-    return None if clusters is None else (clusters[0].tolist(), clusters[1].tolist())
-
-
-def _known_clusters(
-    clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None,
-    labels: Sequence[float | None],
-    judge_labeled: Sequence[float | None],
-    judge_unlabeled: Sequence[float | None],
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """The cases of the known labelled items and of the other known items, in one numbering."""
-    if clusters is None:
-        return None
-    sizes = len(labels), len(judge_unlabeled)
-    if (len(clusters[0]), len(clusters[1])) != sizes:
-        raise ValueError(f"{sizes[0]} and {sizes[1]} items; each needs the name of its case")
-    _, places = known_columns(labels, judge_labeled)
-    rest = np.flatnonzero(~np.isnan(floats(judge_unlabeled))).tolist()
-    names = [*(clusters[0][i] for i in places), *(clusters[1][i] for i in rest)]
-    codes = cluster_codes(names, range(len(names)))
-    return codes[: len(places)], codes[len(places) :]
-
-
-def _from_elsewhere(
-    y: np.ndarray,
-    f: np.ndarray,
-    others: np.ndarray,
-    clusters: tuple[np.ndarray, np.ndarray] | None,
-    *,
-    binary: bool,
-    level: float,
-) -> CorrectedMean:
+def _from_elsewhere(data: LabelledScores, *, binary: bool, level: float) -> CorrectedMean:
+    y, others = data.y, data.others
     if binary:
-        corrected = _rogan_gladen(y, f, others, clusters, level)
+        corrected = _rogan_gladen(data, level)
     else:
         # Error rates by class are all that such labels identify; a score has no two classes.
         reason = (
@@ -266,16 +190,11 @@ def _from_elsewhere(
     )
 
 
-def _rogan_gladen(
-    y: np.ndarray,
-    f: np.ndarray,
-    others: np.ndarray,
-    clusters: tuple[np.ndarray, np.ndarray] | None,
-    level: float,
-) -> Estimate:
+def _rogan_gladen(data: LabelledScores, level: float) -> Estimate:
+    y, f, others, _, cases = data
     n_pos, n_neg = int(y.sum()), int((1 - y).sum())
     true_pos, true_neg = int((y * f).sum()), int(((1 - y) * (1 - f)).sum())
-    effect, df = (1.0, inf) if clusters is None else _case_effect(y, f, others, clusters)
+    effect, df = (1.0, inf) if cases is None else _case_effect(y, f, others, cases)
     if not df > 0:
         reason = "the labels of a class, or the other items, are of one case"
         return undefined_estimate(reason, n=len(others), method="rogan-gladen, lee", level=level)
@@ -294,16 +213,13 @@ def _rogan_gladen(
     youden = found.tpr + found.tnr - 1
     low = youden - sqrt((found.tpr - tpr_low) ** 2 + (found.tnr - tnr_low) ** 2)
     if low > 0:
-        return replace(found, n_clusters=None if clusters is None else _n_cases(clusters))
+        n_cases = None if cases is None else int(np.concatenate(cases).max()) + 1
+        return replace(found, n_clusters=n_cases)
     reason = (
         f"TPR + TNR - 1 is {youden:.2f} and may be as low as {low:.2f}: too weak a judge to correct"
         " by, which may be no better than chance"
     )
     return undefined_estimate(reason, n=len(others), method=found.method, level=level)
-
-
-def _n_cases(clusters: tuple[np.ndarray, np.ndarray]) -> int:
-    return len(np.unique(np.concatenate(clusters)))
 
 
 def _case_effect(
@@ -509,17 +425,6 @@ def labels_look_random(
     The judge's mean on labelled items less that on the others, with Newcombe's interval for
     pass/fail scores and Welch's (1947) for others. A difference of more than two standard errors
     shows that labels were chosen by something the judge sees; a smaller one proves nothing.
-
-    Args:
-        judge_labeled: The judge's scores of labelled items; None and nan are left out.
-        judge_unlabeled: The judge's scores of the others.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The difference, its z, and whether the labels look random.
-
-    Raises:
-        NotEnoughDataError: When either side has fewer than two scores.
     """
     check_level(level)
     a, b = known_scores(judge_labeled), known_scores(judge_unlabeled)

@@ -7,10 +7,8 @@ The base class of results, and the decision an interval allows. Intervals of mea
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from math import atanh, fsum, isinf, isnan, nan, sqrt, tanh
+from math import fsum, isinf, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
-
-from judgekit.stats.quantiles import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -53,9 +51,6 @@ def python_value(value: object) -> object:
         return value.item()
     return value
 
-
-_ROUNDING = 1e-12
-"""A standard error that floats make where nothing varies."""
 
 _FEW_CLUSTERS = 10
 Decision = Literal["better", "worse", "equivalent", "inconclusive"]
@@ -193,35 +188,11 @@ def jackknife_se(leave_one_out: Sequence[float] | np.ndarray) -> float:
     return sqrt((n - 1) / n * fsum((v - centre) ** 2 for v in leave_one_out))
 
 
-def jackknife_interval(
-    value: float, leave_one_out: Sequence[float], *, level: float = 0.95
-) -> tuple[float, float]:
-    """The interval of a coefficient in (-1, 1) from its leave-one-item-out values.
-
-    `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` by the delta method on Fisher's z.
-    """
-    n = len(leave_one_out)
-    quantile = t_quantile(level, n - 1)
-    if n < 2 or isnan(value) or abs(value) >= 1 or any(isnan(v) for v in leave_one_out):  # noqa: PLR2004 - a variance needs two
-        return nan, nan
-    se = jackknife_se(leave_one_out)
-    if se <= _ROUNDING:
-        return nan, nan
-    # On the Fisher z scale (derivative 1 / (1 - v²)), so that limits stay inside (-1, 1).
-    half = quantile * se / (1 - value * value)
-    return tanh(atanh(value) - half), tanh(atanh(value) + half)
-
-
 def decide(estimate: Estimate, margin: float) -> Decision:
-    """The conclusion that the interval of a difference allows.
+    """The conclusion that the interval of a difference allows; more is better.
 
-    Args:
-        estimate: A difference; more is better.
-        margin: The largest difference that does not matter, 0 or more, in its unit.
-
-    Returns:
-        `better` when the whole interval lies above 0, `worse` when it lies below, `equivalent`
-        when it lies inside +-margin, else `inconclusive` (also without an interval).
+    `better` when the whole interval lies above 0, `worse` when it lies below, `equivalent` when it
+    lies inside +-margin, else `inconclusive` (also without an interval).
     """
     if not margin >= 0:
         raise ValueError(f"margin is {margin}; it is 0 or more")

@@ -6,7 +6,6 @@ jackknife, Jaeckel 1972), taken after a few pseudo-items were added.
 
 from __future__ import annotations
 
-from functools import partial
 from math import atanh, isnan, nan, sqrt, tanh
 from typing import TYPE_CHECKING, Protocol
 
@@ -54,27 +53,15 @@ def smoothed_interval(
     level: float,
     undefined: str,
 ) -> Interval:
-    """The interval of a coefficient in [-1, 1], taken with two pseudo-items.
+    """The interval of a coefficient in [-1, 1], taken with two pseudo-items; nan with the reason.
 
     One pseudo-item is spread evenly over all pairs of levels, one over the equal pairs: chance and
     agreement. On few items they stand for the pairs that were not seen yet, without which the
     spread of a skewed or nearly perfect table is underestimated (the idea of Agresti & Coull 1998
     for a rate). The ends are `tanh(atanh(c) +- t(df) se / (1 - c^2))` of the smoothed coefficient
-    c, widened to include the plain value; df is n - 1, and less where few items carry the spread.
-
-    Args:
-        value: The plain coefficient; nan where it is undefined.
-        coefficient: The coefficient with its influences.
-        x: Scores of one rater.
-        y: Scores of the other.
-        levels: The scale of both; five steps from 0 to 1 for scores that were brought there.
-        codes: The cluster of each pair, numbered from 0. A pseudo-item is then a pseudo-case of
-            equal outputs, as many as the root of the average size.
-        level: Confidence level in (0, 1).
-        undefined: The reason where the value is nan.
-
-    Returns:
-        The ends, or nan with the reason.
+    c, widened to include the plain `value`; df is n - 1, and less where few items carry the spread.
+    With `codes`, the cluster of each pair, a pseudo-item is a pseudo-case of equal outputs, as many
+    as the root of the average size.
     """
     n = len(x)
     units = n if codes is None else int(codes.max()) + 1
@@ -194,11 +181,6 @@ def kappa_influence(
     value = (po - pe) / (1 - pe)
     lean = to_row[rows] + to_column[columns] - 2 * pe
     return float(value), (alike - po - (1 - value) * lean) / (1 - pe)
-
-
-def kappa_of(weights: np.ndarray) -> Influence:
-    """Kappa with these weights of agreement."""
-    return partial(kappa_influence, weights=weights)
 
 
 def _ratio(

@@ -233,15 +233,7 @@ def clustered_proportion(
     the variance of the cases' rates and of two half pseudo-cases at 0 and 1, but no more than
     there are observations. (Korn & Graubard 1998 put such an effective size into Clopper &
     Pearson's interval.) With one observation a case, or repeats that all agree, it is Wilson's
-    interval.
-
-    Args:
-        outcomes: 1 (passed), 0 (did not) or missing (nan, None); or shares between 0 and 1.
-        clusters: The case of each outcome.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The rate; `n` counts cases, `n_missing` outcomes.
+    interval. Outcomes may be shares; `n` counts cases, `n_missing` outcomes.
     """
     known, names = known_observations(outcomes, clusters)
     if any(not 0 <= value <= 1 for value in known):
@@ -278,20 +270,12 @@ def clustered_proportion(
 def pooled_proportion(
     outcomes: Sequence[float | None], clusters: Sequence[Hashable], *, level: float = 0.95
 ) -> Rate:
-    """A pass rate over all outcomes, `k / n` however they fall into cases.
+    """A pass rate over all outcomes, `k / n` however they fall into cases; `n` counts outcomes.
 
     Wilson's interval for the effective number of outcomes `p (1-p) / v (z / t)^2`, with v the
     variance by case totals and t on G - 1 degrees of freedom (after Korn & Graubard 1998, who use
     Clopper & Pearson's interval); at most the number of outcomes, and the number of cases where v
     is 0. `clustered_proportion` gives every case the same weight instead.
-
-    Args:
-        outcomes: 1 (passed), 0 (did not) or missing (nan, None).
-        clusters: The case of each outcome.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The rate; `n` counts outcomes, `n_clusters` cases.
     """
     known, names = known_observations(outcomes, clusters)
     if any(value not in (0, 1) for value in known):

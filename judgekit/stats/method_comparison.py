@@ -314,7 +314,7 @@ def correlation(
     (Bonett & Wright 2000); Kendall `sqrt(.437 / (n-4))` (Fieller, Hartley & Pearson 1957). They
     hold for continuous scores close to a bivariate normal; for scores with ties, a ceiling, gross
     errors or heavy tails they cover 60 to 92 %. `smoothed` covers as stated (Pearson's with rare
-    outliers on an unbounded scale only near 90 %: take a rank correlation there). `kendall` is
+    outliers on an unbounded scale at 87 % only: take a rank correlation there). `kendall` is
     tau-b; on few levels it cannot reach 1 for unlike margins, tau-c (Stuart 1953) nearly can.
     A correlation does not see leniency; pooled over prompts it rises with their difficulty.
 
@@ -354,6 +354,7 @@ def correlation(
     else:
         raise ValueError(f"{method} has no smoothed interval; take `kendall`, or ci='fisher'")
     units = n if codes is None else int(codes.max()) + 1
+    few = f"{units} items only: the interval is rough" if units < _SMALL else None
     return Correlation(
         value=value,
         **ends._asdict(),
@@ -364,15 +365,11 @@ def correlation(
         + ("" if codes is None else ", clustered"),
         n_clusters=None if codes is None else units,
         n_observations=None if codes is None else n,
-        note=_few(units) if codes is None else few_clusters(units),
+        note=few if codes is None else few_clusters(units),
     )
 
 
 _CONSTANT_SIDE = "one side is constant"
-
-
-def _few(n: int) -> str | None:
-    return f"{n} items only: the interval is rough" if n < _SMALL else None
 
 
 def _fisher_interval(value: float, n: int, method: CorrelationMethod, level: float) -> Interval:
@@ -411,20 +408,10 @@ def grouped_correlation(
     *,
     level: float = 0.95,
 ) -> Correlation:
-    """The mean of the correlations within each group (prompt, document).
+    """The mean of the correlations within each group (prompt, document); `n` counts groups.
 
     Groups in which a side is constant have none and are left out, as is usual for system outputs
     per document; the interval is a jackknife over groups.
-
-    Args:
-        a: Scores; None and nan are missing.
-        b: Scores, in the order of `a`.
-        groups: The group of each item.
-        method: As in `correlation`.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The mean; `n` counts the groups used, `n_skipped` the others.
     """
     check_choice("correlation", method, get_args(CorrelationMethod))
     if not len(a) == len(b) == len(groups):

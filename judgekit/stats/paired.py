@@ -249,15 +249,8 @@ def pass_rate_difference(
 ) -> PairedProportions | PairedDifference:
     """Change of a pass rate, B - A, from the outcomes themselves.
 
-    Args:
-        a: Outcomes of A: 1 (passed), 0 (did not) or missing (nan, None).
-        b: Outcomes of B, in the order of `a`.
-        clusters: The case of each pair; without, each pair is a case of its own.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        `paired_proportions` where every case has one pair, else `paired_difference` of the
-        cases' pass rates with a step of 1.
+    `paired_proportions` where every case has one pair, else `paired_difference` of the cases' pass
+    rates with a step of 1.
     """
     if len(a) != len(b) or (clusters is not None and len(clusters) != len(a)):
         raise ValueError(f"{len(a)} outcomes of A and {len(b)} of B; each pair needs its case")
@@ -350,14 +343,8 @@ def clustered_win_rate(
 ) -> WinRate:
     """A's share of wins where a prompt was compared several times: the mean over prompts.
 
-    Args:
-        scores: 1 (A won), 1/2 (tie), 0 (B won), a probability between, or missing (nan, None).
-        clusters: The prompt of each score.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The rate as in `win_rate`, with each prompt's mean score in place of one score; the sign
-        test counts prompts that lean to either side. `n` counts prompts.
+    As `win_rate`, with each prompt's mean score (1 where A won, 1/2 for a tie) in place of one
+    score; the sign test counts prompts that lean to either side. `n` counts prompts.
     """
     known, names = known_observations(scores, clusters)
     if any(not 0 <= value <= 1 for value in known):
@@ -437,22 +424,12 @@ class SignedRanks(Figure):
 
 
 def signed_rank_test(a: Sequence[float | None], b: Sequence[float | None]) -> SignedRanks:
-    """Wilcoxon's signed-rank test of B - A over the same items.
+    """Wilcoxon's signed-rank test (1945) of B - A over the same items.
 
     Items that do not differ are left out, equal distances share their mean rank. Up to 100 items
     the p is exact, ties included: the share of all flips of signs whose rank sum lies at least as
     far from its mean; beyond, normal with the variance `sum r^2 / 4` and no continuity
     correction. The value is `(W+ - W-) / (W+ + W-)` (Kerby 2014): 1 where B is always higher.
-
-    Args:
-        a: Values of the first; nan and None are missing.
-        b: Values of the second, in the order of `a`.
-
-    Returns:
-        The test and its effect; nan with a reason where no item differs.
-
-    References:
-        Wilcoxon (1945), Individual comparisons by ranking methods.
     """
     import numpy as np  # noqa: PLC0415 - the rest of the module does without it
 

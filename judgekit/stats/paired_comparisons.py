@@ -11,14 +11,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.missing import cluster_codes
-from judgekit.stats.multiplicity import adjust
-from judgekit.stats.quantiles import (
-    normal_p_value,
-    normal_quantile,
-    require_whole,
-    t_p_value,
-    t_quantile,
-)
+from judgekit.stats.quantiles import normal_quantile, require_whole, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -55,6 +48,28 @@ class Comparisons(NamedTuple):
         if self.clusters is None:
             return round(float(self.counts.sum()))
         return int(self.clusters.max()) + 1
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of intervals over clusters; nan for the normal law."""
+        return nan if self.clusters is None else float(self.n_units - 1)
+
+    def note(self, *, prior: bool) -> str | None:
+        """What these results leave open; `prior` where half wins had to be added."""
+        notes = []
+        groups, never = self.groups(), sorted(set(range(self.n_items)) - set(self.items.tolist()))
+        if len(groups) > 1:
+            named = " and ".join("{" + ", ".join(map(str, g)) + "}" for g in groups)
+            met = f"items {named} never met, even by way of others: compare within each only"
+            notes.append(met)
+        if never:
+            notes.append(f"never compared: {', '.join(map(str, never))}")
+        if prior:
+            notes.append(
+                "some items won or lost everything, or never met: half a win and half a loss"
+                " against the mean were added for each"
+            )
+        return "; ".join(notes) or None
 
     def contrasts(self) -> tuple[np.ndarray, np.ndarray]:
         """Strengths of all items from free coefficients, and the difference of each row."""
@@ -193,16 +208,7 @@ class Ranking(Result):
         return tuple(1000 + _ELO * rating for rating in self.ratings)
 
     def difference(self, i: int, j: int) -> Estimate:
-        """How much stronger item i is than item j.
-
-        Args:
-            i: An item, from 0.
-            j: Another.
-
-        Returns:
-            The difference of their log-strengths with its interval; nan with a reason where no
-            chain of comparisons links them.
-        """
+        """How much stronger item i is than item j, by their log-strengths."""
         if not any(i in group and j in group for group in self.groups):
             reason = f"no chain of comparisons links items {i} and {j}"
             return undefined_estimate(reason, n=self.n, method=self.method, level=self.level)
@@ -221,88 +227,30 @@ class Ranking(Result):
             reason=None if se > _FLAT else "an item against itself" if i == j else "no variation",
         )
 
-    def rank_bounds(self) -> tuple[tuple[int, int], ...]:
-        """The best and the worst rank each item may have.
-
-        Returns:
-            For each item 1 + how many are shown to be stronger, and how many there are less those
-            shown to be weaker (Holm over all pairs, at 1 - level).
-        """
-        k = len(self.ratings)
-        pairs = [(i, j) for i in range(k) for j in range(i)]
-        differences = [self.difference(i, j) for i, j in pairs]
-        p_values = [nan] * len(pairs)
-        for place, d in enumerate(differences):
-            if d.se > _FLAT:
-                z = d.value / d.se
-                p_values[place] = t_p_value(z, self.df) if self.df > 0 else normal_p_value(z)
-        stronger, weaker = [0] * k, [0] * k
-        # Holm over all pairs: the bounds of all items hold together.
-        for (i, j), d, p in zip(pairs, differences, adjust(p_values).value, strict=True):
-            if p <= 1 - self.level:
-                up, down = (i, j) if d.value > 0 else (j, i)
-                stronger[down] += 1
-                weaker[up] += 1
-        return tuple((1 + stronger[i], k - weaker[i]) for i in range(k))
-
-
-def build_ranking(
-    rows: Comparisons,
-    basis: np.ndarray,
-    coef: np.ndarray,
-    covariance: np.ndarray,
-    *,
-    loglik: float,
-    method: str,
-    prior: bool,
-    position: bool,
-    level: float,
-) -> Ranking:
-    """The ranking from the coefficients of a fit and their covariance."""
-    k, df = basis.shape[1], nan if rows.clusters is None else float(rows.n_units - 1)
-    never = np.setdiff1d(np.arange(rows.n_items), rows.items)
-    ratings, spread = basis @ coef[:k], basis @ covariance[:k, :k] @ basis.T
-    ratings[never] = nan
-    spread[never], spread[:, never] = nan, nan
-    se, low, high = _ends(ratings, np.diag(spread), level, df)
-    terms = coefficients(coef[k:], covariance[k:, k:], rows, level)
-    return Ranking(
-        ratings=tuple(ratings.tolist()),
-        se=tuple(se.tolist()),
-        low=tuple(low.tolist()),
-        high=tuple(high.tolist()),
-        covariance=tuple(map(tuple, spread.tolist())),
-        level=level,
-        n=rows.n_units,
-        df=df,
-        loglik=loglik,
-        position=terms[-1] if position else None,
-        covariates=terms[:-1] if position else terms,
-        groups=rows.groups(),
-        method=f"{method}, sandwich" + ("" if rows.clusters is None else ", clustered"),
-        note=_note(rows, prior=prior),
-    )
-
 
 def coefficients(
     values: np.ndarray, covariance: np.ndarray, rows: Comparisons, level: float
 ) -> tuple[Estimate, ...]:
-    """Coefficients beside the strengths, with their intervals."""
-    df = nan if rows.clusters is None else float(rows.n_units - 1)
-    se, low, high = _ends(values, np.diag(covariance), level, df)
+    """Coefficients of a fit with their intervals."""
+    variances = np.diag(covariance)
+    # A variance that is only the rounding of larger ones beside it is none.
+    least = max(_FLAT**2, 1e-14 * float(np.nanmax(variances, initial=0.0)))
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(np.where(variances > least, variances, nan))
+    quantile = _quantile(level, rows.df)
     return tuple(
         Estimate(
-            value=float(values[k]),
-            low=float(low[k]),
-            high=float(high[k]),
+            value=value,
+            low=value - quantile * se,
+            high=value + quantile * se,
             level=level,
             n=rows.n_units,
             method="sandwich",
-            se=float(se[k]),
-            df=df,
-            reason=None if se[k] > 0 else "one cluster only, or no variation",
+            se=se,
+            df=rows.df,
+            reason=None if se > 0 else "one cluster only, or no variation",
         )
-        for k in range(len(values))
+        for value, se in zip(values.tolist(), errors.tolist(), strict=True)
     )
 
 
@@ -321,34 +269,6 @@ def sandwich(
         many = len(totals)
         meat = meat + totals.T @ totals * (many / (many - 1) if many > 1 else nan)
     return np.asarray(bread @ meat @ bread)
-
-
-def _ends(
-    values: np.ndarray, variances: np.ndarray, level: float, df: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    # A variance that is only the rounding of larger ones beside it is none.
-    least = max(_FLAT**2, 1e-14 * float(np.nanmax(variances, initial=0.0)))
-    with np.errstate(invalid="ignore"):
-        se = np.sqrt(np.where(variances > least, variances, nan))
-    half = _quantile(level, df) * se
-    return se, values - half, values + half
-
-
-def _note(rows: Comparisons, *, prior: bool) -> str | None:
-    """The note on results that do not identify all strengths."""
-    notes = []
-    groups, never = rows.groups(), sorted(set(range(rows.n_items)) - set(rows.items.tolist()))
-    if len(groups) > 1:
-        named = " and ".join("{" + ", ".join(map(str, g)) + "}" for g in groups)
-        notes.append(f"items {named} never met, even by way of others: compare within each only")
-    if never:
-        notes.append(f"never compared: {', '.join(map(str, never))}")
-    if prior:
-        notes.append(
-            "some items won or lost everything, or never met: half a win and half a loss against"
-            " the mean were added for each"
-        )
-    return "; ".join(notes) or None
 
 
 def _quantile(level: float, df: float) -> float:

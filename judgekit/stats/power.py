@@ -212,45 +212,6 @@ def labels_for_ppi(
     return SampleSize(value=high, alpha=alpha, power=None, method="power-tuned PPI")
 
 
-def sample_size_repeated(
-    delta: float,
-    var_item: float,
-    var_a: float,
-    var_b: float,
-    *,
-    repeats_a: int = 1,
-    repeats_b: int = 1,
-    alpha: float = 0.05,
-    power: float = 0.8,
-) -> SampleSize:
-    """Items needed to see a paired difference when each item is tried several times.
-
-    `(z_a + z_b)^2 (var_item + var_a / repeats_a + var_b / repeats_b) / delta^2` (Miller 2024).
-
-    Args:
-        delta: The difference to be seen; not 0.
-        var_item: Variance over items of the difference of their true scores, 0 or more.
-        var_a: Variance of A's repeats within an item, 0 or more.
-        var_b: Variance of B's repeats within an item, 0 or more.
-        repeats_a: Repeats of each item by A, 1 or more.
-        repeats_b: Repeats of each item by B, 1 or more.
-        alpha: Two-sided error of the first kind, in (0, 1).
-        power: Chance to see it, in (0, 1).
-
-    Returns:
-        The size, rounded up.
-    """
-    var_item, var_a, var_b = require(var_item=var_item, var_a=var_a, var_b=var_b)
-    (delta,) = require(delta=delta)
-    repeats_a, repeats_b = require_whole(repeats_a=repeats_a, repeats_b=repeats_b)
-    if min(var_item, var_a, var_b) < 0 or min(repeats_a, repeats_b) < 1:
-        raise ValueError("variances are 0 or more, repeats 1 or more")
-    variance = var_item + var_a / repeats_a + var_b / repeats_b
-    _positive(delta=abs(delta), variance=variance)
-    needed = ((_z(alpha) + _z_power(power)) / delta) ** 2 * variance
-    return _size(needed, "paired with repeats (Miller 2024)", alpha, power)
-
-
 def _size(needed: float, method: str, alpha: float, power: float) -> SampleSize:
     # What exceeds a whole number by rounding only is that number.
     value = max(1, ceil(needed - SLACK))

@@ -109,7 +109,7 @@ def ppi_mean(
         raise ValueError(f"lam is {lam}; it lies in [0, 1]")
     check_choice("quantile", quantile, get_args(Quantile))
     check_choice("tuning", tuning, get_args(LamTuning))
-    data = _Data.of(labels, judge_labeled, judge_unlabeled, clusters)
+    data = LabelledScores.of(labels, judge_labeled, judge_unlabeled, clusters)
     weight: float | np.ndarray = 0.0
     if lam is None:
         weight = data.tuned() if tuning == "plug-in" else data.tuned_without_each()
@@ -164,7 +164,10 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     z = normal_quantile(level)
     if not strata:
         raise NotEnoughDataError("no stratum was given")
-    data = [_Data.of(s["labels"], s["judge_labeled"], s["judge_unlabeled"], None) for s in strata]
+    data = [
+        LabelledScores.of(s["labels"], s["judge_labeled"], s["judge_unlabeled"], None)
+        for s in strata
+    ]
     own = [s["weight"] for s in strata if "weight" in s]
     if own and len(own) < len(strata):
         raise ValueError("some strata have a weight and some have none")
@@ -173,7 +176,7 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
         raise ValueError("a stratum's weight is not more than 0")
     weights = [w / sum(weights) for w in weights]
     y, f, others = map(np.concatenate, zip(*(d[:3] for d in data), strict=True))
-    common = _Data(y, f, others, n_missing=0).tuned()
+    common = LabelledScores(y, f, others, n_missing=0).tuned()
     # A small stratum borrows the common lam: tuned on a few labels it would fit their noise.
     lams = []
     for stratum, d in zip(strata, data, strict=True):
@@ -254,7 +257,7 @@ def crossfit_isotonic_mean(
     )
 
 
-class _Data(NamedTuple):
+class LabelledScores(NamedTuple):
     """Labels y, judge scores f of the same items, judge scores of others; cases of both."""
 
     y: np.ndarray
@@ -270,7 +273,8 @@ class _Data(NamedTuple):
         judge_labeled: Sequence[float | None],
         judge_unlabeled: Sequence[float | None],
         clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None,
-    ) -> _Data:
+    ) -> LabelledScores:
+        """The known scores; cases are numbered in order of appearance, labelled items first."""
         y, f, n_missing = known_pairs(labels, judge_labeled)
         others = known_scores(judge_unlabeled)
         if len(y) == 0:
@@ -278,19 +282,23 @@ class _Data(NamedTuple):
         n_missing += len(judge_unlabeled) - len(others)
         if clusters is None:
             return cls(y, f, others, n_missing)
-        if [len(names) for names in clusters] != [len(labels), len(judge_unlabeled)]:
-            raise ValueError("clusters name the case of each labelled and of each other item")
+        sizes = len(labels), len(judge_unlabeled)
+        if (len(clusters[0]), len(clusters[1])) != sizes:
+            raise ValueError(f"{sizes[0]} and {sizes[1]} items; each needs the name of its case")
         # nan in either sum marks an item that is left out.
         sides = floats(labels) + floats(judge_labeled), floats(judge_unlabeled)
         known = [np.flatnonzero(~np.isnan(side)).tolist() for side in sides]
-        codes = [cluster_codes(c, places) for c, places in zip(clusters, known, strict=True)]
-        return cls(y, f, others, n_missing, (codes[0], codes[1]))
+        names = [side[i] for side, places in zip(clusters, known, strict=True) for i in places]
+        codes = cluster_codes(names, range(len(names)))
+        return cls(y, f, others, n_missing, (codes[: len(y)], codes[len(y) :]))
 
     @property
     def n_units(self) -> int:
+        """Labelled items, or cases of them."""
         return len(self.y) if self.cases is None else int(self.cases[0].max()) + 1
 
     def tuned(self) -> float:
+        """The weight of the judge that gives the mean the least variance."""
         n, rest = len(self.y), len(self.others)
         if rest == 0 or n < 2:  # noqa: PLR2004 - a covariance needs two
             return 0.0
@@ -325,6 +333,7 @@ class _Data(NamedTuple):
         return weights
 
     def mean(self, lam: float | np.ndarray) -> tuple[float, float]:
+        """The mean and its standard error, the judge weighed by `lam`."""
         # The mean error of the judge on labelled items, taken off its mean on the others.
         # The judge's scores count from their mean, so that weights of single items add no variance
         # that depends on where the scale begins.
@@ -342,7 +351,7 @@ class _Data(NamedTuple):
 def _variance_of_mean(x: np.ndarray, cases: np.ndarray | None) -> float:
     """s^2 / n, or that of case totals (Cameron & Miller 2015); nan for one unit."""
     pull = x - x.mean()
-    totals = pull if cases is None else np.bincount(cases, pull)
+    totals = pull if cases is None else np.bincount(np.unique(cases, return_inverse=True)[1], pull)
     # Totals per case instead of single items: outputs of one case are not independent.
     groups = len(totals)
     if groups < 2:  # noqa: PLR2004 - a variance needs two
@@ -356,7 +365,7 @@ def _no_width(se: float, n: int) -> str | None:
     return None if se > _FLAT else "neither labels nor the judge's errors vary"
 
 
-def _note(n: int, data: _Data, lam: float | None) -> str | None:
+def _note(n: int, data: LabelledScores, lam: float | None) -> str | None:
     notes = []
     if n < _FEW_LABELS:
         notes.append(f"{n} labels: fewer than {_FEW_LABELS}, the interval is too short")

@@ -16,7 +16,6 @@ from judgekit.stats.paired_comparisons import (
     Comparisons,
     PairResult,
     Ranking,
-    build_ranking,
     coefficients,
     comparisons,
     sandwich,
@@ -25,17 +24,6 @@ from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
-
-__all__ = [
-    "LengthControlledWinRate",
-    "PairResult",
-    "Ranking",
-    "TieRule",
-    "bradley_terry",
-    "davidson",
-    "length_controlled_win_rate",
-    "rao_kupper",
-]
 
 TieRule = Literal["half", "drop"]
 _FAR = 0.10
@@ -292,22 +280,32 @@ class _Fit(NamedTuple):
 
     def ranking(self, method: str, start: float | None) -> tuple[Ranking, Estimate | None]:
         """The ranking, and the tie parameter where there is a start for one."""
-        k = self.design.shape[1]
+        rows, m, k = self.rows, self.basis.shape[1], self.design.shape[1]
         at = np.append(np.zeros(k), [] if start is None else [start])
         at = maximise(lambda x: self.loglik(x) + self._prior(x), self.derivatives, at)
         covariance = self._covariance(at)
-        found = build_ranking(
-            self.rows,
-            self.basis,
-            at[:k],
-            covariance[:k, :k],
-            loglik=self.loglik(at),
-            method=method,
-            prior=len(self.pseudo) > 0,
-            position=self.position,
+        ratings, spread = self.basis @ at[:m], self.basis @ covariance[:m, :m] @ self.basis.T
+        never = np.setdiff1d(np.arange(rows.n_items), rows.items)
+        ratings[never], spread[never], spread[:, never] = nan, nan, nan
+        strengths = coefficients(ratings, spread, rows, self.level)
+        terms = coefficients(at[m:k], covariance[m:k, m:k], rows, self.level)
+        ties = coefficients(at[k:], covariance[k:, k:], rows, self.level)
+        found = Ranking(
+            ratings=tuple(ratings.tolist()),
+            se=tuple(strength.se for strength in strengths),
+            low=tuple(strength.low for strength in strengths),
+            high=tuple(strength.high for strength in strengths),
+            covariance=tuple(map(tuple, spread.tolist())),
             level=self.level,
+            n=rows.n_units,
+            df=rows.df,
+            loglik=self.loglik(at),
+            position=terms[-1] if self.position else None,
+            covariates=terms[:-1] if self.position else terms,
+            groups=rows.groups(),
+            method=f"{method}, sandwich" + ("" if rows.clusters is None else ", clustered"),
+            note=rows.note(prior=len(self.pseudo) > 0),
         )
-        ties = coefficients(at[k:], covariance[k:, k:], self.rows, self.level)
         return found, ties[0] if ties else None
 
     def loglik(self, at: np.ndarray) -> float:

@@ -15,15 +15,15 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import (
     Interval,
     IntervalMethod,
-    RatingCounts,
+    RatingList,
     Weights,
     above_chance,
     category_weights,
     coefficient_interval,
-    count_ratings,
     interval_by,
+    list_ratings,
 )
-from judgekit.stats.alpha import Alpha, AlphaLevel, krippendorff_alpha
+from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import floats, group_sums
 from judgekit.stats.quantiles import check_choice, check_level, t_quantile
@@ -31,17 +31,7 @@ from judgekit.stats.quantiles import check_choice, check_level, t_quantile
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-__all__ = [
-    "Alpha",
-    "AlphaLevel",
-    "ChanceCorrected",
-    "ICCKind",
-    "IntraclassCorrelation",
-    "fleiss_kappa",
-    "gwet_ac",
-    "icc",
-    "krippendorff_alpha",
-]
+__all__ = ["fleiss_kappa", "gwet_ac", "icc", "krippendorff_alpha"]
 
 _CONSTANT = "all ratings are one label: agreement beyond chance is 0/0"
 
@@ -96,17 +86,18 @@ def gwet_ac(
     """
     check_choice("interval", ci, get_args(IntervalMethod))
     w, q = category_weights(labels, weights), len(labels)
-    table = _table(ratings, labels, clusters)
     factor = float(w.sum()) / (q * (q - 1))
-    found = _Agreement.of(table, w, lambda share: factor * (share * (1 - share)).sum(axis=-1))
-    se = _linearised_se(table, found, factor)
-    half = t_quantile(level, table.n - 1) * se
-    flat = "one item only" if table.n == 1 else "the standard error is 0"
+    found = _Agreement.of(
+        ratings, clusters, lambda share: factor * (share * (1 - share)).sum(axis=-1), w, labels
+    )
+    se, n = found.linearised_se(factor), found.table.n
+    half = t_quantile(level, n - 1) * se
+    flat = "one item only" if n == 1 else "the standard error is 0"
     ends = interval_by(
         ci, found.value, found.left_out, half, level=level, undefined=_CONSTANT, flat=flat
     )
-    kind = f"gwet, {ci}"
-    return _result(kind, found, table, ends, clusters, se=se, weights=weights, level=level)
+    method = f"gwet, {ci}" + ("" if clusters is None else ", clustered")
+    return found.result(ends, method, level=level, se=se, weights=weights or "none")
 
 
 def fleiss_kappa(
@@ -130,27 +121,19 @@ def fleiss_kappa(
     Raises:
         NotEnoughDataError: When no item has two ratings.
     """
-    table = _table(ratings, None, clusters)
-    found = _Agreement.of(table, np.eye(len(table.labels)), lambda share: (share**2).sum(axis=-1))
+    found = _Agreement.of(ratings, clusters, lambda share: (share**2).sum(axis=-1))
     ends = coefficient_interval(found.value, found.left_out, level=level, undefined=_CONSTANT)
-    return _result("fleiss, jackknife", found, table, ends, clusters, level=level)
-
-
-def _table(
-    ratings: Sequence[Sequence[Hashable]],
-    labels: Sequence[Hashable] | None,
-    clusters: Sequence[Hashable] | None,
-) -> RatingCounts:
-    # Gwet: an item with one rating still counts for the distribution of labels, though not for
-    # agreement.
-    count_ratings(ratings, labels=labels)  # refuses where no item has two
-    return count_ratings(ratings, labels=labels, at_least=1, clusters=clusters)
+    method = "fleiss, jackknife" + ("" if clusters is None else ", clustered")
+    return found.result(ends, method, level=level)
 
 
 @dataclass(frozen=True, slots=True)
 class _Agreement:
     """Observed and expected agreement, with and without each unit."""
 
+    table: RatingList
+    is_clustered: bool
+    n_ratings: np.ndarray
     value: float
     pa: float
     pe: float
@@ -160,14 +143,25 @@ class _Agreement:
 
     @classmethod
     def of(
-        cls, table: RatingCounts, w: np.ndarray, expected: Callable[[np.ndarray], np.ndarray]
+        cls,
+        ratings: Sequence[Sequence[Hashable]],
+        clusters: Sequence[Hashable] | None,
+        expected: Callable[[np.ndarray], np.ndarray],
+        weights: np.ndarray | None = None,
+        labels: Sequence[Hashable] | None = None,
     ) -> _Agreement:
-        raters = table.counts.sum(axis=1)
+        list_ratings(ratings)  # refuses where no item has two
+        # Gwet: an item with one rating still counts for the distribution of labels, though not for
+        # agreement.
+        table = list_ratings(ratings, at_least=1, clusters=clusters)
+        counts = table.count(labels)[1]
+        raters = counts.sum(axis=1)
         paired = raters > 1
         # A placeholder of 1 keeps single ratings from dividing by 0; `paired` removes them.
         pairs = np.where(paired, raters * (raters - 1), 1)
-        item = (table.counts * (table.counts @ w - 1)).sum(axis=1) / pairs * paired
-        share = table.counts / raters[:, None]
+        weighted = counts if weights is None else counts @ weights
+        item = (counts * (weighted - 1)).sum(axis=1) / pairs * paired
+        share = counts / raters[:, None]
         columns = (item, paired, np.ones_like(item), share)
         sums = [group_sums(table.units, column) for column in columns]
         whole = [part.sum(axis=0) for part in sums]
@@ -177,52 +171,44 @@ class _Agreement:
         with np.errstate(invalid="ignore"):
             pa_left = rest[0] / np.where(rest[1] > 0, rest[1], nan)
             pe_left = expected(rest[3] / rest[2][:, None])
-        left_out = above_chance(pa_left, pe_left)
-        return cls(float(above_chance(pa, pe)), float(pa), float(pe), item, share, left_out)
+        return cls(
+            table, clusters is not None, raters, float(above_chance(pa, pe)), float(pa), float(pe),
+            item, share, above_chance(pa_left, pe_left),
+        )  # fmt: skip
 
+    def linearised_se(self, factor: float) -> float:
+        """Gwet's linearised standard error; clusters take the place of items."""
+        units = self.table.n
+        if isnan(self.value) or units < 2:  # noqa: PLR2004 - a variance needs two
+            return nan
+        n, room, paired = len(self.item), 1 - self.pe, self.n_ratings > 1
+        margin = self.share.sum(axis=0) / n
+        # Gwet (2008; 2014 for weights and missing ratings): what each item adds to agreement, less
+        # twice what it adds to chance agreement, in which the margins are squared.
+        agreement = n / paired.sum() * (self.item - self.pe * paired) / room
+        chance = factor * (self.share * (1 - margin)).sum(axis=1)
+        pull = agreement - 2 * (1 - self.value) * (chance - self.pe) / room - self.value
+        totals = group_sums(self.table.units, pull)
+        return sqrt(float((totals**2).sum()) / n**2 * units / (units - 1))
 
-def _linearised_se(table: RatingCounts, found: _Agreement, factor: float) -> float:
-    """Gwet's linearised standard error; clusters take the place of items."""
-    if isnan(found.value) or table.n < 2:  # noqa: PLR2004 - a variance needs two
-        return nan
-    n, room = len(table.counts), 1 - found.pe
-    paired = table.counts.sum(axis=1) > 1
-    margin = found.share.sum(axis=0) / n
-    # Gwet (2008; 2014 for weights and missing ratings): what each item adds to agreement, less
-    # twice what it adds to chance agreement, in which the margins are squared.
-    agreement = n / paired.sum() * (found.item - found.pe * paired) / room
-    chance = factor * (found.share * (1 - margin)).sum(axis=1)
-    pull = agreement - 2 * (1 - found.value) * (chance - found.pe) / room - found.value
-    totals = group_sums(table.units, pull)
-    return sqrt(float((totals**2).sum()) / n**2 * table.n / (table.n - 1))
-
-
-def _result(
-    method: str,
-    found: _Agreement,
-    table: RatingCounts,
-    ends: Interval,
-    clusters: Sequence[Hashable] | None,
-    *,
-    level: float,
-    se: float = nan,
-    weights: Weights | None = None,
-) -> ChanceCorrected:
-    return ChanceCorrected(
-        value=found.value,
-        **ends._asdict(),
-        level=level,
-        n=table.n,
-        n_missing=table.n_missing,
-        method=method + ("" if clusters is None else ", clustered"),
-        se=se,
-        n_clusters=None if clusters is None else table.n,
-        n_observations=int(table.counts.sum()),
-        pa=found.pa,
-        pe=found.pe,
-        weights=weights or "none",
-        n_single=int((table.counts.sum(axis=1) == 1).sum()),
-    )
+    def result(
+        self, ends: Interval, method: str, *, level: float, se: float = nan, weights: str = "none"
+    ) -> ChanceCorrected:
+        return ChanceCorrected(
+            value=self.value,
+            **ends._asdict(),
+            level=level,
+            n=self.table.n,
+            n_missing=self.table.n_missing,
+            method=method,
+            se=se,
+            n_clusters=self.table.n if self.is_clustered else None,
+            n_observations=len(self.table.ratings),
+            pa=self.pa,
+            pe=self.pe,
+            weights=weights,
+            n_single=int((self.n_ratings == 1).sum()),
+        )
 
 
 ICCKind = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]

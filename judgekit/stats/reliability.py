@@ -16,13 +16,14 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
 from judgekit.stats.estimate import Counted, Estimate, Result, carried, few_clusters
 from judgekit.stats.intervals import Rate, mean, rate, rating_mean
-from judgekit.stats.missing import is_missing, known_clusters, known_pairs, outcomes
+from judgekit.stats.missing import group_sums, is_missing, known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, require, require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
 BinKind = Literal["width", "mass"]
+_TENTHS = 10
 
 # With fewer items the expected error of a calibrated judge is as large as a real one.
 _FEW = 200
@@ -58,10 +59,10 @@ class ReliabilityBin(Result):
     """One row of a reliability diagram."""
 
     low: float
-    """Lower border; for bins of equal mass the smallest confidence."""
+    """Lower border."""
 
     high: float
-    """Upper border; for bins of equal mass the largest confidence."""
+    """Upper border."""
 
     confidence: float
     """Mean confidence."""
@@ -103,13 +104,16 @@ def ece(
     n_bins, n_simulations = require_whole(n_bins=n_bins, n_simulations=n_simulations)
     codes = known_clusters(clusters, confidence, correct)
     n = len(p) if codes is None else int(codes.max()) + 1
-    bins = _bins(p, n_bins, kind)
-    gaps, shares = _gaps(p, y[None], bins)
-    value = float((shares * gaps[0]).sum())
+    _, bins, counts = np.unique(_bins(p, n_bins, kind), return_inverse=True, return_counts=True)
+    shares = counts / len(p)
+    # Times residuals this gives rate less confidence of each bin that holds an item.
+    means = (bins[:, None] == np.arange(len(counts))) / counts
+    gaps = np.abs((y - p) @ means)
+    value = float((shares * gaps).sum())
     expected = p_value = nan
     if rng is not None:
         simulated = np.concatenate(
-            [gap @ shares for gap in _chance_gaps(p, y, bins, codes, rng, n_simulations)]
+            [gap @ shares for gap in _chance_gaps(p, y, means, codes, rng, n_simulations)]
         )
         expected = float(simulated.mean())
         # The observed value counts as one of the simulations, so that p is never 0.
@@ -118,7 +122,7 @@ def ece(
     note = f"{n} {unit}: biased upwards, read mcb instead" if n < _FEW else None
     return CalibrationError(
         value=value,
-        max_gap=float(gaps[0].max()),
+        max_gap=float(gaps.max()),
         n=n,
         n_missing=n_missing,
         n_bins=len(shares),
@@ -131,42 +135,27 @@ def ece(
 def reliability_table(
     confidence: Sequence[float | None],
     correct: Sequence[float | None],
-    n_bins: int = 10,
-    kind: BinKind = "width",
     *,
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> tuple[ReliabilityBin, ...]:
-    """The rows of a reliability diagram.
+    """The rows of a reliability diagram, rising: one for each tenth that holds an item.
 
-    Args:
-        confidence: As in `ece`.
-        correct: As in `ece`.
-        n_bins: As in `ece`.
-        kind: As in `ece`.
-        clusters: The case of each item; the rates' intervals are then by sums of cases
-            (`intervals.pooled_proportion`).
-        level: Confidence level of the rates' intervals.
-
-    Returns:
-        One row for each bin that holds an item, rising.
+    With clusters the intervals of the rates are by sums of cases (`intervals.pooled_proportion`).
     """
     p, y, _ = known_probabilities(confidence, correct)
     codes = known_clusters(clusters, confidence, correct)
-    (n_bins,) = require_whole(n_bins=n_bins)
-    bins = _bins(p, n_bins, kind)
+    bins = _bins(p, _TENTHS, "width")
     rows = []
     for b in np.unique(bins):
         inside = bins == b
-        ends = (b / n_bins, (b + 1) / n_bins)
-        if kind == "mass":
-            # Bins of equal mass have no ends of their own: what they hold is shown.
-            ends = (float(p[inside].min()), float(p[inside].max()))
         of_bin = rate(y[inside], None if codes is None else codes[inside], level=level)
-        confidence_of_bin = float(p[inside].mean())
         rows.append(
             ReliabilityBin(
-                low=float(ends[0]), high=float(ends[1]), confidence=confidence_of_bin, rate=of_bin
+                low=float(b / _TENTHS),
+                high=float((b + 1) / _TENTHS),
+                confidence=float(p[inside].mean()),
+                rate=of_bin,
             )
         )
     return tuple(rows)
@@ -186,37 +175,26 @@ def _bins(p: np.ndarray, n_bins: int, kind: BinKind) -> np.ndarray:
     return bins
 
 
-def _gaps(p: np.ndarray, y: np.ndarray, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """|rate - confidence| per row of outcomes and bin that holds an item; the bins' shares."""
-    _, group, counts = np.unique(bins, return_inverse=True, return_counts=True)
-    member = np.zeros((len(p), len(counts)))
-    member[np.arange(len(p)), group] = 1 / counts[group]
-    return np.abs(y @ member - p @ member), counts / len(p)
-
-
 def _chance_gaps(
     p: np.ndarray,
     y: np.ndarray,
-    bins: np.ndarray,
+    means: np.ndarray,
     codes: np.ndarray | None,
     rng: np.random.Generator,
     n_simulations: int,
 ) -> Iterator[np.ndarray]:
     """The gaps of calibrated samples, some at a time: outcomes drawn by p, or cases' signs."""
-    many = len(p) if codes is None else int(codes.max()) + 1
-    _, group, counts = np.unique(bins, return_inverse=True, return_counts=True)
-    pull = np.zeros((many, len(counts)))
-    if codes is not None:
-        np.add.at(pull, (codes, group), (y - p) / counts[group])
+    pull = means if codes is None else group_sums(codes, (y - p)[:, None] * means)
+    many = len(pull)
     most = max(1, _CELLS // many)
     for start in range(0, n_simulations, most):
-        rows = min(most, n_simulations - start)
+        size = (min(most, n_simulations - start), many)
         if codes is None:
-            yield _gaps(p, (rng.random((rows, many)) < p).astype(float), bins)[0]
+            yield np.abs(((rng.random(size) < p) - p) @ pull)
         else:
             # Whole cases change sign (wild bootstrap): drawing each outcome alone would treat
             # repeats of a case as independent.
-            yield np.abs(rng.choice((-1.0, 1.0), (rows, many)) @ pull)
+            yield np.abs(rng.choice((-1.0, 1.0), size) @ pull)
 
 
 _CLIP = 1e-6

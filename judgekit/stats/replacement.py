@@ -14,13 +14,7 @@ from judgekit.stats.estimate import Estimate, Result, carried, undefined_estimat
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import floats, is_missing
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.quantiles import (
-    SLACK,
-    check_choice,
-    require,
-    require_whole,
-    upper_t_p_value,
-)
+from judgekit.stats.quantiles import SLACK, check_choice, require, require_whole, upper_t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import atanh, isnan, log, nan, sqrt, tanh
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import Interval, coefficient_interval
-from judgekit.stats.estimate import Counted, Estimate, Result, jackknife_se
+from judgekit.stats.estimate import Counted, Estimate, jackknife_se
 from judgekit.stats.intervals import proportion
-from judgekit.stats.missing import floats, known_clusters, known_pairs, outcomes
+from judgekit.stats.missing import known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, check_level, normal_quantile, require
 from judgekit.stats.resample import bootstrap
 
@@ -79,20 +79,6 @@ class AbstainThreshold(Counted):
     """Why nothing is accepted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cascade(Result):
-    """A chain of judges, each with a threshold; what the last leaves goes to human review."""
-
-    stages: tuple[AbstainThreshold, ...]
-    """One threshold a judge, of the items that reach it."""
-
-    coverage: float
-    """Share of all items some judge accepts."""
-
-    risk: float
-    """Share of errors among them; nan where none is."""
-
-
 def risk_coverage(
     confidence: Sequence[float | None],
     correct: Sequence[float | None],
@@ -117,9 +103,9 @@ def risk_coverage(
         El-Yaniv 2019).
     """
     check_level(level)
-    sample = _sample(confidence, correct)
+    p, wrong, n_missing = _errors(confidence, correct)
     codes = known_clusters(clusters, confidence, correct)
-    rows = np.column_stack([sample.confidence, sample.error])
+    rows = np.column_stack([p, wrong])
     n = len(rows)
     accepted = np.arange(1, n + 1)
     risk = _risks(rows)
@@ -134,7 +120,7 @@ def risk_coverage(
             rng=rng,
         )
         ends = found.low, found.high
-    errors = int(sample.error.sum())
+    errors = int(wrong.sum())
     # A perfect order rejects all errors first: what an AURC can reach at this error rate.
     perfect = np.maximum(0, accepted - (n - errors)) / accepted
     return RiskCoverage(
@@ -146,7 +132,7 @@ def risk_coverage(
         aurc_low=ends[0],
         aurc_high=ends[1],
         n=n if codes is None else int(codes.max()) + 1,
-        n_missing=sample.n_missing,
+        n_missing=n_missing,
     )
 
 
@@ -177,68 +163,48 @@ def abstain_threshold(
     Returns:
         The threshold; nan with a reason where no level can be proved.
     """
-    max_risk, delta = _risk_limits(max_risk, delta, grid)
-    return _threshold(_sample(confidence, correct), max_risk, delta, grid)
-
-
-def cascade_thresholds(
-    stages: Sequence[tuple[Sequence[float | None], Sequence[float | None]]],
-    *,
-    max_risk: float,
-    delta: float = 0.1,
-    grid: Sequence[float] = _GRID,
-) -> Cascade:
-    """Thresholds for a chain of judges, cheap first; what the last leaves goes to human review.
-
-    Each stage is tested on the items no earlier one accepted, with an even share of delta, so the
-    error limit holds for the whole chain with probability 1 - delta.
-
-    Args:
-        stages: For each judge its confidences and whether it was right, over the same items in
-            the same order; None and nan are missing.
-        max_risk: The error that is allowed, in (0, 1).
-        delta: The chance that it is exceeded nevertheless, in (0, 1).
-        grid: Levels to test, fixed before the labels were seen.
-
-    Returns:
-        A threshold a stage, and what the chain accepts.
-
-    Raises:
-        ValueError: When stages differ in length, there is none, or an argument is out of range.
-    """
-    lengths = {len(part) for stage in stages for part in stage}
-    if len(lengths) != 1:
-        raise ValueError("a cascade needs stages over the same items")
-    max_risk, delta = _risk_limits(max_risk, delta, grid)
-    n = lengths.pop()
-    left, thresholds, errors = np.ones(n, dtype=bool), [], 0.0
-    for confidence, correct in stages:
-        sure, right = floats(confidence), outcomes(correct)
-        sure[~left] = nan
-        known = ~(np.isnan(sure) | np.isnan(right))
-        sample = _Sample(sure[known], 1 - right[known], int((left & ~known).sum()))
-        # Bonferroni over stages: all thresholds together keep the risk.
-        stage = _threshold(sample, max_risk, delta / len(stages), grid)
-        accepted = known & (sure >= stage.threshold - SLACK)
-        errors += float((1 - right[accepted]).sum())
-        # Later stages get only what earlier ones left; their guarantee is for those items.
-        left &= ~accepted
-        thresholds.append(stage)
-    n_accepted = n - int(left.sum())
-    return Cascade(
-        stages=tuple(thresholds),
-        coverage=n_accepted / n if n else nan,
-        risk=errors / n_accepted if n_accepted else nan,
-    )
-
-
-def _risk_limits(max_risk: float, delta: float, grid: Sequence[float]) -> tuple[float, float]:
     max_risk, delta = require(max_risk=max_risk, delta=delta)
     if not (0 < max_risk < 1 and 0 < delta < 1):
         raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
     if len(grid) == 0:
         raise ValueError("the grid holds no level")
-    return max_risk, delta
+    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
+
+    p, wrong, n_missing = _errors(confidence, correct)
+    # Without any error, so many items are the fewest that can show the risk.
+    needed = log(delta) / log(1 - max_risk)
+    level, n_wrong, n_accepted, p_value = nan, 0, 0, nan
+    reason = f"each level has fewer than the {needed:.0f} items needed"
+    # Fixed-sequence testing: from the strictest level down, stopping at the first failure, so that
+    # no alpha is split.
+    for threshold in sorted(set(grid), reverse=True):
+        accepted = p >= threshold - SLACK
+        n, errors = int(accepted.sum()), int(wrong[accepted].sum())
+        if n < needed - SLACK:
+            continue
+        p_of_level = float(bdtr(errors, n, max_risk))
+        if p_of_level > delta:
+            reason = (
+                f"from {threshold:g} on {errors} of {n} are wrong:"
+                f" an error of at most {max_risk:g} is not proved"
+            )
+            break
+        level, n_wrong, n_accepted, p_value = threshold, errors, n, p_of_level
+    certainty = 1 - 2 * min(delta, 0.49)
+    accepted_risk = proportion(n_wrong, n_accepted, method="clopper-pearson", level=certainty)
+    return AbstainThreshold(
+        threshold=level,
+        coverage=n_accepted / len(p),
+        risk=accepted_risk.value,
+        risk_high=accepted_risk.high,
+        p_value=p_value,
+        n=len(p),
+        n_accepted=n_accepted,
+        n_missing=n_missing,
+        max_risk=max_risk,
+        delta=delta,
+        reason=None if n_accepted else reason,
+    )
 
 
 def _risks(rows: np.ndarray) -> np.ndarray:
@@ -252,59 +218,14 @@ def _risks(rows: np.ndarray) -> np.ndarray:
     return np.asarray(np.cumsum(np.repeat(shared, counts)) / np.arange(1, len(sure) + 1))
 
 
-class _Sample(NamedTuple):
-    confidence: np.ndarray
-    error: np.ndarray
-    n_missing: int
-
-
-def _sample(confidence: Sequence[float | None], correct: Sequence[float | None]) -> _Sample:
+def _errors(
+    confidence: Sequence[float | None], correct: Sequence[float | None]
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Known confidences, whether each is an error, and how many pairs lack a side."""
     p, y, n_missing = known_pairs(confidence, correct)
     if len(p) == 0:
         raise NotEnoughDataError("no item has both a confidence and an outcome")
-    return _Sample(p, 1 - outcomes(y), n_missing)
-
-
-def _threshold(
-    sample: _Sample, max_risk: float, delta: float, grid: Sequence[float]
-) -> AbstainThreshold:
-    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
-
-    # Without any error, so many items are the fewest that can show the risk.
-    needed = log(delta) / log(1 - max_risk)
-    level, n_wrong, n_accepted, p_value = nan, 0, 0, nan
-    reason = f"each level has fewer than the {needed:.0f} items needed"
-    # Fixed-sequence testing: from the strictest level down, stopping at the first failure, so that
-    # no alpha is split.
-    for threshold in sorted(set(grid), reverse=True):
-        accepted = sample.confidence >= threshold - SLACK
-        n, errors = int(accepted.sum()), int(sample.error[accepted].sum())
-        if n < needed - SLACK:
-            continue
-        p_of_level = float(bdtr(errors, n, max_risk))
-        if p_of_level > delta:
-            reason = (
-                f"from {threshold:g} on {errors} of {n} are wrong:"
-                f" an error of at most {max_risk:g} is not proved"
-            )
-            break
-        level, n_wrong, n_accepted, p_value = threshold, errors, n, p_of_level
-    total = len(sample.error)
-    certainty = 1 - 2 * min(delta, 0.49)
-    bound = proportion(n_wrong, n_accepted, method="clopper-pearson", level=certainty)
-    return AbstainThreshold(
-        threshold=level,
-        coverage=n_accepted / total if total else 0.0,
-        risk=n_wrong / n_accepted if n_accepted else nan,
-        risk_high=bound.high,
-        p_value=p_value,
-        n=total,
-        n_accepted=n_accepted,
-        n_missing=sample.n_missing,
-        max_risk=max_risk,
-        delta=delta,
-        reason=None if n_accepted else reason,
-    )
+    return p, 1 - outcomes(y), n_missing
 
 
 def auroc(
@@ -318,18 +239,8 @@ def auroc(
 
     The variance is that of DeLong, DeLong & Clarke-Pearson 1988, taken on Fisher's z of 2A - 1.
     With clusters it is that of a jackknife which leaves out whole cases, with t(G - 1): answers to
-    one case are right or wrong together, and their pairs are no independent evidence.
-
-    Args:
-        confidence: Any scores that rise with confidence; None and nan are missing.
-        correct: 1 or 0, in the order of `confidence`.
-        clusters: The case of each item; without, each is a case of its own.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The chance over all pairs of items; nan where all items are right, or all wrong; no
-        interval at 0 and 1, nor where one case alone has what is right, or what is wrong. `n`
-        counts items, or cases.
+    one case are right or wrong together, and their pairs are no independent evidence. No interval
+    at 0 and 1, nor where one case alone has what is right, or what is wrong.
     """
     check_level(level)
     p, y, n_missing = known_pairs(confidence, correct)

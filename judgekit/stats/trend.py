@@ -1,7 +1,7 @@
 """Whether quality moves from run to run.
 
-The rules that raise alarms, trend tests and CUSUM; then the evidence behind an alarm: certainty of
-a drop, baseline of a series, change point.
+The rules that raise alarms, trend tests and CUSUM; then the baseline of a series and its change
+point.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations, pairwise
 from math import comb, factorial, fsum, inf, isnan, nan, prod, sqrt
 from statistics import median
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -435,25 +435,8 @@ def _upper_tail(ties: Sequence[int], s: int) -> float:
     return reached / (factorial(sum(ties)) // prod(factorial(t) for t in ties))
 
 
-DropEvidence = Literal["strong", "weak", "none"]
 _FEWEST_BASELINE_RUNS = 8
 _FEWEST_AROUND_A_CHANGE = 2
-
-
-class TestedDifference(Protocol):
-    """A difference with an interval and a two-sided p, such as `PairedProportions`."""
-
-    @property
-    def value(self) -> float:
-        """Current less previous."""
-
-    @property
-    def high(self) -> float:
-        """Upper end of its interval."""
-
-    @property
-    def p_value(self) -> float:
-        """Two-sided p."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -488,17 +471,6 @@ class Changepoint(Result):
 
     n_resamples: int
     """Shuffles it rests on."""
-
-
-def drop_evidence(difference: TestedDifference) -> DropEvidence:
-    """How certain it is that a rate fell; `trend.pass_rate_drop` does not depend on it."""
-    if isnan(difference.p_value):
-        return "none"
-    half = difference.p_value / 2
-    one_sided = half if difference.value < 0 else 1 - half
-    if one_sided < 0.01 and difference.high < 0:  # noqa: PLR2004 - the definition
-        return "strong"
-    return "weak" if one_sided < 0.05 else "none"  # noqa: PLR2004 - the definition
 
 
 def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> Baseline:

@@ -9,7 +9,7 @@ import difflib
 import json
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, or_, select
 
 from judgekit.errors import UnknownNameError
 from judgekit.records import (
@@ -31,6 +31,8 @@ from judgekit.store.observations import read_superseded
 from judgekit.store.results import (
     ResultFilter,
     dated_record,
+    has_tag,
+    is_current_for_answer,
     read_progress,
     read_results,
     spent_usd,
@@ -43,8 +45,8 @@ from judgekit.store.rows import (
     paged_rows,
 )
 from judgekit.store.schema import (
+    HAS_VARIANT,
     answers,
-    case_tags,
     cases,
     configs,
     criteria,
@@ -93,7 +95,7 @@ class StoredRuns(Database):
     def run(self, name: str = LATEST_RUN) -> RunInfo:
         """The settings of a run and how it ended."""
         with self.reading() as connection:
-            return _read_run(connection, find_run(connection, name))
+            return _read_run(connection, _find_run(connection, name))
 
     def runs(
         self,
@@ -169,18 +171,22 @@ class StoredRuns(Database):
         rubric: str | None = None,
     ) -> Iterator[Case]:
         """Stored cases, each content once; all conditions must hold."""
-        wanted = {
-            "case_id": case_id,
-            "agent": agent,
-            "skill": skill,
-            "prompt_version": prompt_version,
-            "tag": tag,
-            "rubric": rubric,
-        }
-        conditions = [
-            _case_condition(what, text) for what, text in wanted.items() if text is not None
-        ]
-        query = select(cases.c.key, cases.c.json).where(*conditions).order_by(cases.c.key)
+        columns = (
+            (cases.c.case_id, case_id),
+            (cases.c.agent, agent),
+            (cases.c.skill, skill),
+            (cases.c.prompt_version, prompt_version),
+        )
+        query = select(cases.c.key, cases.c.json).order_by(cases.c.key)
+        query = query.where(*(
+            column == lookup_text(text) for column, text in columns if text is not None
+        ))  # fmt: skip
+        if tag is not None:
+            query = query.where(has_tag(cases.c.key, tag))
+        if rubric is not None:
+            of_runs = select(answers.c.case_key).join(runs, runs.c.no == answers.c.run_no)
+            of_runs = of_runs.where(runs.c.rubric_key.in_(_rubric_keys(rubric)))
+            query = query.where(_judged_by(rubric, cases.c.key.in_(of_runs)))
         for row in paged_rows(self.reading, query, [cases.c.key], size=_PAGE):
             yield read_record(Case, row.json)
 
@@ -208,7 +214,27 @@ class StoredRuns(Database):
         self, criterion: str, *, rubric: str | None = None
     ) -> Iterator[StoredJudgment]:
         """The judgments of a criterion in every run, oldest first."""
-        query = _criterion_query(criterion, rubric)
+        query = (
+            select(
+                judgments.c.no,
+                judgments.c.json,
+                judgments.c.at,
+                runs.c.id,
+                answers.c.case_id,
+                variants.c.variant,
+                answers.c.repeat,
+            )
+            .select_from(judgments)
+            .join(answers, is_current_for_answer(judgments))
+            .join(runs, runs.c.no == answers.c.run_no)
+            .join(variants, HAS_VARIANT)
+            .join(cases, cases.c.key == answers.c.case_key)
+            .where(judgments.c.criterion == lookup_text(criterion))
+            .order_by(judgments.c.no)
+        )
+        if rubric is not None:
+            of_run = runs.c.rubric_key.in_(_rubric_keys(rubric))
+            query = query.where(_judged_by(rubric, of_run))
         for row in paged_rows(self.reading, query, [judgments.c.no], size=_PAGE):
             key = ItemKey(row.case_id, row.variant, row.repeat)
             yield StoredJudgment(row.id, key, dated_record(Judgment, row.json, row.at))
@@ -285,27 +311,23 @@ def run_number(connection: Connection, run_id: str) -> int:
     # By the exact id only: what is written to must never be found by a prefix.
     number = number_of(connection, runs, run_id)
     if number is None:
-        raise unknown_run_error(connection, run_id)
+        raise _unknown_run_error(connection, run_id)
     return number
 
 
-def find_run(connection: Connection, name: str) -> int:
-    """The number of a run named by its id, the beginning of its id, or `latest`."""
+def _find_run(connection: Connection, name: str) -> int:
     number = number_of(connection, runs, name)
+    word, _, suite = name.partition(":")
+    if number is None and word == LATEST_RUN:
+        number = _last_run(connection, suite)
+    elif number is None:
+        number = number_with_prefix(connection, runs, name, nouns="runs")
     if number is None:
-        word, _, suite = name.partition(":")
-        number = (
-            _last_run(connection, suite)
-            if word == LATEST_RUN
-            else number_with_prefix(connection, runs, name, nouns="runs")
-        )
-    if number is None:
-        raise unknown_run_error(connection, name)
+        raise _unknown_run_error(connection, name)
     return number
 
 
-def unknown_run_error(connection: Connection, name: str) -> UnknownNameError:
-    """The error for a run that is not there."""
+def _unknown_run_error(connection: Connection, name: str) -> UnknownNameError:
     # Near names first: a store may hold thousands of runs, and a typing error is near its target.
     known = list(connection.scalars(select(runs.c.id).order_by(*newest_first(runs))))
     near = difflib.get_close_matches(name, known, n=3)
@@ -347,51 +369,10 @@ def _rubric_keys(rubric: str) -> Select[tuple[str]]:
     return select(rubrics.c.key).where(or_(rubrics.c.name == name, rubrics.c.fingerprint == name))
 
 
-def _case_condition(what: str, text: str) -> ColumnElement[bool]:
-    if what == "tag":
-        tagged = select(case_tags.c.case_key).where(case_tags.c.tag == lookup_text(text))
-        return cases.c.key.in_(tagged)
-    if what != "rubric":
-        return cases.c[what] == lookup_text(text)
-    keys = _rubric_keys(text)
-    # A case without a rubric of its own is judged by that of its runs.
-    of_runs = select(answers.c.case_key).join(runs, runs.c.no == answers.c.run_no)
-    by_run = cases.c.rubric_key.is_(None) & cases.c.rubric_name.is_(None)
-    return or_(
-        cases.c.rubric_key.in_(keys),
-        cases.c.rubric_name == lookup_text(text),
-        by_run & cases.c.key.in_(of_runs.where(runs.c.rubric_key.in_(keys))),
+def _judged_by(rubric: str, of_run: ColumnElement[bool]) -> ColumnElement[bool]:
+    """The condition that a rubric judges a case; `of_run` is that of the cases which name none."""
+    # A rubric of the case comes first; only a case without one is judged by that of its runs.
+    named = or_(
+        cases.c.rubric_key.in_(_rubric_keys(rubric)), cases.c.rubric_name == lookup_text(rubric)
     )
-
-
-def _criterion_query(criterion: str, rubric: str | None) -> Select[tuple[object, ...]]:
-    columns = ("run_no", "place", "variant_no", "repeat")
-    same_answer = [judgments.c[name] == answers.c[name] for name in columns]
-    same_variant = (variants.c.run_no == answers.c.run_no, variants.c.no == answers.c.variant_no)
-    query = (
-        select(
-            judgments.c.no,
-            judgments.c.json,
-            judgments.c.at,
-            runs.c.id,
-            answers.c.case_id,
-            variants.c.variant,
-            answers.c.repeat,
-        )
-        .select_from(judgments)
-        .join(answers, and_(*same_answer))
-        .join(runs, runs.c.no == answers.c.run_no)
-        .join(variants, and_(*same_variant))
-        .join(cases, cases.c.key == answers.c.case_key)
-        .where(judgments.c.criterion == lookup_text(criterion))
-        .where(judgments.c.superseded_at.is_(None))
-        .order_by(judgments.c.no)
-    )
-    if rubric is None:
-        return query
-    keys = _rubric_keys(rubric)
-    # A rubric of the case comes first; only a case without one is judged by the run's.
-    by_run = cases.c.rubric_key.is_(None) & cases.c.rubric_name.is_(None)
-    named = cases.c.rubric_name == lookup_text(rubric)
-    own = or_(cases.c.rubric_key.in_(keys), named)
-    return query.where(or_(own, by_run & runs.c.rubric_key.in_(keys)))
+    return or_(named, cases.c.rubric_key.is_(None) & cases.c.rubric_name.is_(None) & of_run)

@@ -40,6 +40,7 @@ from judgekit.store.rows import (
     number_of,
     number_with_prefix,
     pages,
+    record_row,
     supersede,
 )
 from judgekit.store.schema import (
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 
     from judgekit.records import ComparisonStatus
     from judgekit.store.rows import Rows, RowValues
+
+    PreferenceRecord = Preference | PreferenceFailure
 
 _FIRST_COMPARISON_LOCK = 1 << 40
 """Comparisons are locked by numbers above those of runs."""
@@ -109,23 +112,12 @@ class StoredComparisons(Database):
             .order_by(compared_pairs.c.place)
         )
 
-        def load(connection: Connection, rows: Rows) -> tuple[Rows, _PreferencesByPlace]:
-            return rows, _preferences_by_place(connection, number, [row.place for row in rows])
+        def load(connection: Connection, rows: Rows) -> tuple[Rows, list[ComparedPair]]:
+            return rows, _load_pairs(connection, number, rows)
 
         order = [compared_pairs.c.place]
-        for rows, answers in pages(self.reading, query, order, size=_PAGE, load=load):
-            for row in rows:
-                own = answers[row.place]
-                yield ComparedPair(
-                    place=row.place,
-                    case=read_record(Case, row.case),
-                    repeat=row.repeat,
-                    a=read_record(Output, row.a),
-                    b=read_record(Output, row.b),
-                    preferences=tuple(each for each in own if isinstance(each, Preference)),
-                    failures=tuple(each for each in own if isinstance(each, PreferenceFailure)),
-                    is_done=row.is_done,
-                )
+        for _, pairs in pages(self.reading, query, order, size=_PAGE, load=load):
+            yield from pairs
 
     def analyses(self, comparison_id: str) -> dict[int, ComparisonAnalysis]:
         """The analyses of pairs, by the index of the pair."""
@@ -172,13 +164,8 @@ class StoredComparisons(Database):
     def add_analysis(self, comparison_id: str, place: int, analysis: ComparisonAnalysis) -> None:
         """Store the analysis of a pair."""
         number = self._comparison_number(comparison_id)
-        row: RowValues = {
-            "comparison_no": number,
-            "place": place,
-            "at": time_text(datetime.now(UTC)),
-            "json": record_text(analysis),
-            "superseded_at": None,
-        }
+        at = time_text(datetime.now(UTC))
+        row = record_row(analyses, analysis, comparison_no=number, place=place, at=at)
         with self.writing() as connection:
             supersede(connection, analyses, PAIR_COLUMNS, [row], only_changed=True)
             insert_new(connection, analyses, [row])
@@ -194,13 +181,9 @@ class StoredComparisons(Database):
 
     def approve(self, approval: Approval) -> None:
         """Store an approval."""
-        row = {
-            "id": name_text("approval id", approval.id),
-            "at": time_text(approval.at),
-            "variant": lookup_text(approval.variant),
-            "version": approval.version.fingerprint,
-            "json": record_text(approval),
-        }
+        name, at = name_text("approval id", approval.id), time_text(approval.at)
+        version = approval.version.fingerprint
+        row = record_row(approvals, approval, id=name, at=at, version=version)
         with self.writing() as connection:
             connection.execute(insert(approvals), row)
 
@@ -224,12 +207,7 @@ class StoredComparisons(Database):
             )
 
 
-if TYPE_CHECKING:
-    PreferenceRecord = Preference | PreferenceFailure
-    _PreferencesByPlace = dict[int, list[PreferenceRecord]]
-
 _PAGE = 200
-_ENDING = {"finished_at", "status", "reason"}
 
 
 def _insert_comparison(connection: Connection, info: ComparisonInfo) -> int:
@@ -237,27 +215,17 @@ def _insert_comparison(connection: Connection, info: ComparisonInfo) -> int:
     name = name_text("comparison id", info.id)
     if number_of(connection, blind_comparisons, name) is not None:
         raise StoreError(f"the comparison {info.id} exists already", hint="give another id")
-    row: RowValues = {
-        "id": name,
-        "suite": None if info.suite is None else lookup_text(info.suite),
-        "rubric_key": insert_rubric(connection, info.rubric, at),
-        "judge": lookup_text(info.judge),
-        "started_at": at,
-        "json": record_text(info),
-        **ending_columns(info.status, info.reason, info.finished_at),
-    }
+    rubric_key = insert_rubric(connection, info.rubric, at)
+    ending = ending_columns(info.status, info.reason, info.finished_at)
+    row = record_row(
+        blind_comparisons, info, id=name, rubric_key=rubric_key, started_at=at, **ending
+    )
     number = insert_numbered(connection, blind_comparisons, row)
-    sides = [
-        {
-            "comparison_no": number,
-            "side": side,
-            "label": lookup_text(about.label),
-            "variant": None if about.variant is None else lookup_text(about.variant),
-            "run_id": None if about.run_id is None else lookup_text(about.run_id),
-            "version": None if about.version is None else about.version.fingerprint,
-        }
-        for side, about in (("a", info.a), ("b", info.b))
-    ]
+    sides = []
+    for side, about in (("a", info.a), ("b", info.b)):
+        version = None if about.version is None else about.version.fingerprint
+        own: RowValues = {"comparison_no": number, "side": side, "version": version}
+        sides.append(record_row(comparison_sides, about, **own))
     connection.execute(insert(comparison_sides), sides)
     return number
 
@@ -312,44 +280,50 @@ def _read_comparison(connection: Connection, number: int) -> ComparisonInfo:
     ).one()
     info = read_record(ComparisonInfo, row.json)
     # The JSON text is that of the beginning; how it ended is in columns that can be updated.
-    ending = {name: getattr(row, name) for name in _ENDING}
+    ending = {name: getattr(row, name) for name in ("finished_at", "status", "reason")}
     return ComparisonInfo.model_validate({**info.model_dump(mode="json"), **ending})
 
 
 def _preference_row(number: int, place: int, answer: PreferenceRecord, at: str) -> RowValues:
-    return {
+    own: RowValues = {
         "comparison_no": number,
         "place": place,
         "slot": fingerprint([answer.order, answer.criterion, answer.judge, answer.repeat])[:32],
         "at": at,
         "shown": answer.order,
-        "criterion": None if answer.criterion is None else lookup_text(answer.criterion),
-        "judge": lookup_text(answer.judge),
         "judge_repeat": answer.repeat,
         "choice": answer.choice if isinstance(answer, Preference) else None,
         "failure_kind": answer.kind if isinstance(answer, PreferenceFailure) else None,
-        "cost_usd": answer.cost_usd,
-        "json": record_text(answer),
-        "superseded_at": None,
     }
+    return record_row(preferences, answer, **own)
 
 
-def _preferences_by_place(
-    connection: Connection, number: int, places: Sequence[int]
-) -> _PreferencesByPlace:
-    found: _PreferencesByPlace = defaultdict(list)
-    if not places:
-        return found
+def _load_pairs(connection: Connection, number: int, rows: Rows) -> list[ComparedPair]:
+    if not rows:
+        return []
     query = select(preferences.c.place, preferences.c.choice, preferences.c.json).where(
         preferences.c.comparison_no == number,
         # A range, not a list of places: a page is contiguous, and PostgreSQL limits parameters.
-        preferences.c.place.between(places[0], places[-1]),
+        preferences.c.place.between(rows[0].place, rows[-1].place),
         preferences.c.superseded_at.is_(None),
     )
-    for row in connection.execute(query.order_by(preferences.c.no)):
-        found[row.place].append(
-            read_record(Preference, row.json)
-            if row.choice is not None
-            else read_record(PreferenceFailure, row.json)
+    chosen: dict[int, list[Preference]] = defaultdict(list)
+    failed: dict[int, list[PreferenceFailure]] = defaultdict(list)
+    for place, choice, text in connection.execute(query.order_by(preferences.c.no)):
+        if choice is None:
+            failed[place].append(read_record(PreferenceFailure, text))
+        else:
+            chosen[place].append(read_record(Preference, text))
+    return [
+        ComparedPair(
+            place=row.place,
+            case=read_record(Case, row.case),
+            repeat=row.repeat,
+            a=read_record(Output, row.a),
+            b=read_record(Output, row.b),
+            preferences=tuple(chosen[row.place]),
+            failures=tuple(failed[row.place]),
+            is_done=row.is_done,
         )
-    return found
+        for row in rows
+    ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json, text_fingerprint
 from judgekit.records import Rubric, content_key, lookup_text, name_text, record_text
-from judgekit.store.rows import RowValues, insert_new
+from judgekit.store.rows import RowValues, insert_new, record_row
 from judgekit.store.schema import case_tags, cases, configs, criteria, rubrics, variants
 
 if TYPE_CHECKING:
@@ -33,15 +33,11 @@ def insert_config(connection: Connection, config: JsonObject) -> str:
 def insert_rubric(connection: Connection, rubric: Rubric, at: str) -> str:
     """Store a rubric and its criteria."""
     text = record_text(rubric)
-    key = content_key(text)
-    row: RowValues = {
-        "key": key,
-        "fingerprint": rubric.fingerprint,
-        "name": lookup_text(rubric.name),
-        "version": lookup_text(str(rubric.version)),
-        "first_seen_at": at,
-        "json": text,
-    }
+    key, mark = content_key(text), rubric.fingerprint
+    version = lookup_text(str(rubric.version))
+    row = record_row(
+        rubrics, rubric, json=text, key=key, fingerprint=mark, version=version, first_seen_at=at
+    )
     insert_new(connection, rubrics, [row])
     parts: list[RowValues] = [
         {
@@ -76,35 +72,18 @@ def insert_cases(connection: Connection, found: Mapping[str, tuple[Case, str, st
 
 def _case_row(connection: Connection, key: str, case: Case, text: str, at: str) -> RowValues:
     own = case.rubric
-    is_whole = isinstance(own, Rubric)
-    return {
-        "key": key,
-        "case_id": lookup_text(case.id),
-        "agent": _optional_lookup(case.agent),
-        "skill": _optional_lookup(case.skill),
-        "prompt_version": _optional_lookup(case.prompt_version),
-        "rubric_key": insert_rubric(connection, own, at) if isinstance(own, Rubric) else None,
-        "rubric_name": None if own is None or is_whole else lookup_text(str(own)),
-        "first_seen_at": at,
-        "json": text,
-    }
+    rubric_key = insert_rubric(connection, own, at) if isinstance(own, Rubric) else None
+    name = None if own is None or isinstance(own, Rubric) else lookup_text(str(own))
+    about: RowValues = {"key": key, "case_id": lookup_text(case.id), "first_seen_at": at}
+    return record_row(cases, case, json=text, **about, rubric_key=rubric_key, rubric_name=name)
 
 
 def insert_variants(
     connection: Connection, run_no: int, found: Iterable[tuple[int, Variant]]
 ) -> None:
     """Store variants of a run with their positions."""
-    rows: list[RowValues] = [
-        {
-            "run_no": run_no,
-            "no": no,
-            "variant": name_text("variant id", variant.id),
-            "json": record_text(variant),
-        }
-        for no, variant in found
+    rows = [
+        record_row(variants, one, run_no=run_no, no=no, variant=name_text("variant id", one.id))
+        for no, one in found
     ]
     insert_new(connection, variants, rows)
-
-
-def _optional_lookup(text: str | None) -> str | None:
-    return None if text is None else lookup_text(text)

@@ -125,7 +125,7 @@ class Database:
 
     def _open(self, lock_file: FileLocks | None, *, create: bool) -> None:
         with self.reading() as connection:
-            found = schema_version(connection, self.location.name)
+            found = _schema_version(connection, self.location.name)
         if found == SCHEMA_VERSION:
             return
         if found is None and not create:
@@ -136,12 +136,9 @@ class Database:
         with nullcontext() if lock_file is None else lock_file.opening():
             if found is None and lock_file is not None:
                 # Readers then never wait for the writer; the file remembers it.
-                with map_database_errors(self.location.name), self._engine.connect() as connection:
-                    raw = connection.connection.driver_connection
-                    if raw is not None:
-                        raw.execute("PRAGMA journal_mode = WAL")
+                self._set_pragma("journal_mode = WAL")
             with self.writing() as connection:
-                migrate_database(connection, self.location)
+                _migrate_database(connection, self.location)
 
     def check(self) -> None:
         """Check SQLite's file for damage; takes 0.6 s per GiB."""
@@ -154,24 +151,19 @@ class Database:
 
     def checkpoint(self) -> None:
         """Move commits from the write-ahead log to SQLite's main file."""
-        if self.location.file is None:
-            return
-        with (
-            self._lock,
-            map_database_errors(self.location.name),
-            self._engine.connect() as connection,
-        ):
+        if self.location.file is not None:
+            with self._lock:
+                self._set_pragma("wal_checkpoint(PASSIVE)")
+
+    def _set_pragma(self, pragma: str) -> None:
+        with map_database_errors(self.location.name), self._engine.connect() as connection:
+            # The driver's own connection: SQLite does neither within a transaction.
             raw = connection.connection.driver_connection
             if raw is not None:
-                raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                raw.execute(f"PRAGMA {pragma}")
 
 
-OLDEST_VERSION = 1
-"""The oldest schema version that can still be migrated."""
-
-
-def schema_version(connection: Connection, name: str) -> int | None:
-    """The schema version a database has."""
+def _schema_version(connection: Connection, name: str) -> int | None:
     tables = set(inspect(connection).get_table_names())
     if schema_versions.name not in tables:
         # A server's database may be shared with others, as long as no name is taken.
@@ -199,12 +191,12 @@ def schema_version(connection: Connection, name: str) -> int | None:
     return int(newest.version)
 
 
-def migrate_database(connection: Connection, location: DatabaseLocation) -> None:
-    """Create or migrate the schema; call it inside the only open transaction."""
+def _migrate_database(connection: Connection, location: DatabaseLocation) -> None:
+    """Create or migrate the schema, inside the only open transaction."""
     if connection.dialect.name == "postgresql":
         # Two processes that make the same tables at once would both fail.
         connection.execute(text("SELECT pg_advisory_xact_lock(7310320463178329443)"))
-    found = schema_version(connection, location.name)
+    found = _schema_version(connection, location.name)
     if found is None:
         if location.file is None:
             declare_postgresql_indexes()
@@ -212,7 +204,7 @@ def migrate_database(connection: Connection, location: DatabaseLocation) -> None
         _record_version(connection, SCHEMA_VERSION)
         return
     if found < SCHEMA_VERSION and location.file is not None:
-        copy_database(location.file, found)
+        _copy_database(location.file, found)
     for step in range(found, SCHEMA_VERSION):
         try:
             MIGRATIONS[step](connection)
@@ -224,7 +216,7 @@ def migrate_database(connection: Connection, location: DatabaseLocation) -> None
         _record_version(connection, step + 1)
 
 
-def copy_database(file: Path, found: int) -> Path:
+def _copy_database(file: Path, found: int) -> Path:
     """Copy a database file next to itself before it is migrated."""
     when = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     copy = file.with_name(f"{file.name}.v{found}-{when}")
@@ -258,7 +250,6 @@ def _record_version(connection: Connection, version: int) -> None:
 
 def _from_1_to_2(connection: Connection) -> None:
     """Add the queue for human judgment, and the column with the agent's run."""
-    # Migrations are written in plain SQL: the tables of `schema` may change later.
     connection.execute(text("ALTER TABLE outputs ADD COLUMN agent_run TEXT"))
     rows = connection.execute(text("SELECT no, json FROM outputs WHERE json LIKE '%\"run_id\"%'"))
     known = [
@@ -270,19 +261,18 @@ def _from_1_to_2(connection: Connection) -> None:
         change = "UPDATE outputs SET agent_run = :agent_run WHERE no = :no"
         connection.execute(text(change), known)
     connection.execute(text("CREATE INDEX outputs_by_agent_run ON outputs (agent_run)"))
-    is_sqlite = connection.dialect.name == "sqlite"
-    number = "INTEGER NOT NULL" if is_sqlite else "BIGINT GENERATED BY DEFAULT AS IDENTITY"
-    connection.execute(
-        text(
-            f"CREATE TABLE queue (no {number}, run_no BIGINT NOT NULL, place BIGINT NOT NULL, "
-            "variant_no BIGINT NOT NULL, repeat BIGINT NOT NULL, slot TEXT NOT NULL, "
-            "json TEXT NOT NULL, asked_at TEXT NOT NULL, answered_at TEXT, answer_slot TEXT, "
-            "PRIMARY KEY (no), FOREIGN KEY (run_no, place, variant_no, repeat) "
-            "REFERENCES answers (run_no, place, variant_no, repeat), "
-            "UNIQUE (run_no, place, variant_no, repeat, slot))"
-        )
-    )
+    _add_tables(_QUEUE_TABLE_SQL, connection)
 
+
+_QUEUE_TABLE_SQL = """
+CREATE TABLE queue (
+    no NUMBER, run_no BIGINT NOT NULL, place BIGINT NOT NULL, variant_no BIGINT NOT NULL,
+    repeat BIGINT NOT NULL, slot TEXT NOT NULL, json TEXT NOT NULL, asked_at TEXT NOT NULL,
+    answered_at TEXT, answer_slot TEXT, PRIMARY KEY (no),
+    FOREIGN KEY (run_no, place, variant_no, repeat)
+        REFERENCES answers (run_no, place, variant_no, repeat),
+    UNIQUE (run_no, place, variant_no, repeat, slot))
+"""
 
 _COMPARISON_TABLES_SQL = """
 CREATE TABLE comparisons (
@@ -324,7 +314,6 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_by_variant ON approvals (variant)
 """
 """Plain SQL: the tables of `schema` may change later, and a migration must not."""
-
 
 _GATE_TABLES_SQL = """
 CREATE TABLE gate_decisions (

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import URL, make_url
@@ -107,6 +107,9 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+    own_options = location.url.query.get("options", ())
+    options = [own_options] if isinstance(own_options, str) else [*own_options]
+    options.append(f"-c lock_timeout={int(patience_s * 1000)}")
     try:
         return create_engine(
             location.url,
@@ -114,19 +117,13 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
             pool_pre_ping=True,
             # A run reads its parts one after the other; they must be of the same moment.
             isolation_level="REPEATABLE READ",
-            connect_args={"options": _engine_options(location.url, patience_s)},
+            connect_args={"options": " ".join(options)},
         )
     except ModuleNotFoundError as error:
         raise SettingsError(
             "PostgreSQL needs psycopg, which is not installed",
             hint='pip install "judgekit-llm[postgres]", or store runs in a file',
         ) from error
-
-
-def _engine_options(url: URL, patience_s: float) -> str:
-    options = url.query.get("options", "")
-    options = options if isinstance(options, str) else " ".join(options)
-    return f"{options} -c lock_timeout={int(patience_s * 1000)}".strip()
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
@@ -148,24 +145,8 @@ def _begin_sqlite(connection: Connection) -> None:
 _OPENING = 0  # the byte held while the schema is made or migrated; runs are counted from 1
 
 
-class RunLocks(Protocol):
-    """Locks that decide which store may add to a run."""
-
-    def try_acquire(self, run_no: int) -> bool:
-        """Lock a run if no other store has it; never waits."""
-        ...
-
-    def release(self, run_no: int) -> None:
-        """Unlock a run."""
-        ...
-
-    def close(self) -> None:
-        """Release every lock."""
-        ...
-
-
 class FileLocks:
-    """Locks each run by one byte of a file next to the database.
+    """Locks that decide which store may add to a run: a byte each in a file next to the database.
 
     On Linux the locks belong to the open file, so that two stores in one process exclude each
     other as well; on other POSIX systems they belong to the process. On Windows there are none.
@@ -176,11 +157,11 @@ class FileLocks:
         self._descriptor: int | None = None
 
     def try_acquire(self, run_no: int) -> bool:
-        """See `RunLocks.try_acquire`."""
+        """Lock a run if no other store has it; never waits."""
         return lock_byte(self._open_file(), run_no)
 
     def release(self, run_no: int) -> None:
-        """See `RunLocks.release`."""
+        """Unlock a run."""
         unlock_byte(self._open_file(), run_no)
 
     def close(self) -> None:
@@ -211,7 +192,7 @@ class FileLocks:
 
 
 class ServerLocks:
-    """Locks runs by advisory locks of a separate PostgreSQL session."""
+    """The same locks as advisory locks of a separate PostgreSQL session."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -219,11 +200,11 @@ class ServerLocks:
         self._schema = ""
 
     def try_acquire(self, run_no: int) -> bool:
-        """See `RunLocks.try_acquire`."""
+        """Lock a run if no other store has it; never waits."""
         return bool(self._ask("SELECT pg_try_advisory_lock(:key)", run_no))
 
     def release(self, run_no: int) -> None:
-        """See `RunLocks.release`."""
+        """Unlock a run."""
         if self._session is not None:
             self._ask("SELECT pg_advisory_unlock(:key)", run_no)
 
@@ -287,27 +268,23 @@ def map_database_errors(name: str) -> Iterator[None]:
     try:
         yield
     except StatementError as error:  # DBAPIError is one
-        raise _store_error(name, error.orig or error, is_lost=_is_lost(error)) from error
+        is_lost = isinstance(error, DBAPIError) and error.connection_invalidated
+        raise _store_error(name, error.orig or error, is_lost=is_lost) from error
     except SQLAlchemyError as error:
         raise StoreError(f"{name}: {error}") from error
     except sqlite3.Error as error:
         raise _store_error(name, error, is_lost=False) from error
 
 
-def _is_lost(error: StatementError) -> bool:
-    return isinstance(error, DBAPIError) and error.connection_invalidated
-
-
 def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreError:
     words = " ".join(str(error).split()) or type(error).__name__
-    hint = _hint_for(words, getattr(error, "sqlstate", None))
+    state = getattr(error, "sqlstate", None)
+    if state:
+        near = [code for code in _POSTGRES_HINTS if state.startswith(code)]
+        hint = _POSTGRES_HINTS[max(near, key=len)] if near else None
+    else:
+        lower = words.lower()
+        hint = next((hint for part, hint in _SQLITE_HINTS.items() if part in lower), None)
     if hint is None and (is_lost or "connection" in words.lower()):
         hint = _NO_SERVER_HINT
     return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint is _FULL_HINT)
-
-
-def _hint_for(words: str, state: str | None) -> str | None:
-    if state:
-        near = [code for code in _POSTGRES_HINTS if state.startswith(code)]
-        return _POSTGRES_HINTS[max(near, key=len)] if near else None
-    return next((hint for part, hint in _SQLITE_HINTS.items() if part in words.lower()), None)

@@ -12,11 +12,10 @@ from judgekit.records import (
     judgment_slot,
     read_record,
     read_time,
-    record_text,
     time_text,
 )
 from judgekit.store.observations import find_answer_row, judge_row
-from judgekit.store.rows import insert_new, paged_rows, supersede
+from judgekit.store.rows import insert_new, paged_rows, record_row, supersede
 from judgekit.store.schema import ANSWER_COLUMNS, failures, judgments, queue
 
 if TYPE_CHECKING:
@@ -33,17 +32,11 @@ _SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
 
 def enqueue_items(connection: Connection, run_no: int, items: Sequence[HumanItem]) -> None:
     """Add items to the queue; items in the queue are not changed."""
-    rows: list[NewRow] = [
-        {
-            **find_answer_row(connection, run_no, item.key),
-            "slot": _item_slot(item),
-            "json": record_text(item),
-            "asked_at": time_text(item.asked_at),
-            "answered_at": None,
-            "answer_slot": None,
-        }
-        for item in items
-    ]
+    rows = []
+    for item in items:
+        key, at = find_answer_row(connection, run_no, item.key), time_text(item.asked_at)
+        own: NewRow = {**key, "slot": _item_slot(item), "asked_at": at, "answered_at": None}
+        rows.append(record_row(queue, item, **own))
     insert_new(connection, queue, rows)
 
 
@@ -62,7 +55,8 @@ def read_queue(
     if open_only:
         query = query.where(queue.c.answered_at.is_(None))
     for row in paged_rows(reading, query, order, size=_PAGE):
-        yield _item(row)
+        item = read_record(HumanItem, row.json)
+        yield item.model_copy(update={"answered_at": read_time(row.answered_at)})
 
 
 def record_human_judgment(
@@ -123,8 +117,3 @@ def _update_item(
 ) -> None:
     values = {"answered_at": answered_at, "answer_slot": slot}
     connection.execute(update(queue).where(queue.c.no == no).values(values))
-
-
-def _item(row: Row[tuple[object, ...]]) -> HumanItem:
-    item = read_record(HumanItem, row.json)
-    return item.model_copy(update={"answered_at": read_time(row.answered_at)})

@@ -27,10 +27,11 @@ from judgekit.records import (
 )
 from judgekit.store.content import insert_cases, insert_variants
 from judgekit.store.results import dated_record
-from judgekit.store.rows import insert_new, mark_superseded, supersede
+from judgekit.store.rows import insert_new, mark_superseded, record_row, supersede
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
-    OBSERVATION_TABLES,
+    HAS_VARIANT,
+    OBSERVATION_KEYS,
     answers,
     checks,
     failures,
@@ -41,7 +42,7 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import ColumnElement
     from sqlalchemy.engine import Connection
@@ -64,17 +65,20 @@ def add_observations(
     batch = ObservationBatch.of(run_no, known_variants, observed)
     insert_cases(connection, batch.cases)
     # Where every answer is new, there is nothing to supersede.
-    is_new = insert_new(connection, answers, batch.new_answers.values()) == len(batch.answers)
+    may_be_new = [row for row in batch.answers.values() if "case_key" in row]
+    is_new = insert_new(connection, answers, may_be_new) == len(batch.answers)
     if not is_new:
         _update_answers(connection, batch)
         _supersede_changed(connection, batch)
-    insert_new(connection, outputs, batch.outputs.values())
-    insert_new(connection, failures, batch.failures.values())
-    insert_new(connection, judgments, batch.judgments.values())
-    if batch.failures or not is_new:
-        _prefer_judgments(connection, batch)
-    for table, lists in ((checks, batch.checks), (scores, batch.scores)):
-        insert_new(connection, table, [row for rows in lists.values() for row in rows])
+    for table in OBSERVATION_KEYS:
+        insert_new(connection, table, batch.rows(table))
+    judged = [*batch.rows(failures), *batch.rows(judgments)]
+    # A judgment supersedes a failure, but a failure never a judgment.
+    if judged and (batch.lists[failures] or not is_new):
+        bound = [
+            {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]} for row in judged
+        ]
+        connection.execute(_SUPERSEDE_JUDGED_FAILURES, bound)
 
 
 def _number_variants(
@@ -118,20 +122,17 @@ def _misplaced(row: RowValues, found: str | None) -> str:
 
 def _supersede_changed(connection: Connection, batch: ObservationBatch) -> None:
     """Supersede current rows that differ from the new ones."""
-    _supersede_changed_outputs(connection, list(batch.outputs.values()))
-    for table, rows in ((failures, batch.failures), (judgments, batch.judgments)):
-        supersede(
-            connection, table, (*ANSWER_COLUMNS, "slot"), list(rows.values()), only_changed=True
-        )
-    for table, lists in ((checks, batch.checks), (scores, batch.scores)):
-        items = [row for rows in lists.values() for row in rows]
-        supersede(connection, table, (*ANSWER_COLUMNS, "ordinal"), items, only_changed=True)
+    _supersede_changed_outputs(connection, batch.rows(outputs))
+    for table in (failures, judgments, checks, scores):
+        keys = OBSERVATION_KEYS[table]
+        supersede(connection, table, keys, batch.rows(table), only_changed=True)
+    for table, statement in _SHORTEN.items():
         ends = [
             {**_bound_parameters(rows[0]), "b_at": rows[0]["at"], "b_n": len(rows)}
-            for rows in lists.values()
+            for rows in batch.lists[table].values()
         ]
         if ends:  # a shorter list replaces the longer one entirely
-            connection.execute(_SHORTEN[table], ends)
+            connection.execute(statement, ends)
 
 
 def _supersede_changed_outputs(connection: Connection, rows: Sequence[RowValues]) -> None:
@@ -139,18 +140,8 @@ def _supersede_changed_outputs(connection: Connection, rows: Sequence[RowValues]
         return
     for row in rows:
         if not _has_current(connection, outputs, row):  # its judgments belong to another output
-            for table in OBSERVATION_TABLES:
+            for table in OBSERVATION_KEYS:
                 supersede(connection, table, ANSWER_COLUMNS, [row])
-
-
-def _prefer_judgments(connection: Connection, batch: ObservationBatch) -> None:
-    """A judgment supersedes a failure, but a failure never a judgment."""
-    rows = [*batch.failures.values(), *batch.judgments.values()]
-    if rows:
-        bound = [
-            {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]} for row in rows
-        ]
-        connection.execute(_SUPERSEDE_JUDGED_FAILURES, bound)
 
 
 def _bound_parameters(row: RowValues) -> RowValues:
@@ -180,12 +171,6 @@ _SUPERSEDE_JUDGED_FAILURES = mark_superseded(
 )
 """A failure whose question was answered meanwhile."""
 
-_RECORD_TYPES: tuple[tuple[Table, type[Record]], ...] = (
-    (outputs, Output),
-    (judgments, Judgment),
-    (failures, JudgeFailure),
-)
-
 
 class SupersededObservation(NamedTuple):
     """An observation that is no longer current."""
@@ -214,9 +199,9 @@ def forget_failures(
     for key in keys:
         row = find_answer_row(connection, run_no, key)
         # With a failed output everything that was observed of it is superseded.
-        tables: Sequence[Table] = ()
+        tables: Iterable[Table] = ()
         if target_errors and _has_current(connection, outputs, row, outputs.c.is_error):
-            tables = OBSERVATION_TABLES
+            tables = OBSERVATION_KEYS
         elif judge_failures and _has_current(connection, failures, row):
             tables = (failures,)
         if tables:
@@ -234,7 +219,10 @@ def read_superseded(
     """The superseded observations of an answer."""
     row = find_answer_row(connection, run_no, key)
     found: list[SupersededObservation] = []
-    for table, kind in _RECORD_TYPES:
+    kinds: tuple[tuple[Table, type[Record]], ...] = (
+        (outputs, Output), (judgments, Judgment), (failures, JudgeFailure),
+    )  # fmt: skip
+    for table, kind in kinds:
         query = select(table.c.at, table.c.superseded_at, table.c.json)
         query = query.where(*_same_answer_columns(table, row), table.c.superseded_at.is_not(None))
         for at, until, text in connection.execute(query.order_by(table.c.no)):
@@ -264,17 +252,16 @@ _AnswerNumbers = tuple[int, int, int, int]
 class ObservationBatch:
     """The rows of one call; of two with the same key the last is here.
 
-    Cases come with their texts and when they are first seen.
+    Cases come with their texts and when they are first seen. An answer that may be new has the
+    columns of its case as well.
     """
 
     cases: dict[str, tuple[Case, str, str]] = field(default_factory=dict)
-    new_answers: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
     answers: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
-    outputs: dict[_AnswerNumbers, RowValues] = field(default_factory=dict)
-    judgments: dict[tuple[_AnswerNumbers, str], RowValues] = field(default_factory=dict)
-    failures: dict[tuple[_AnswerNumbers, str], RowValues] = field(default_factory=dict)
-    checks: dict[_AnswerNumbers, list[RowValues]] = field(default_factory=dict)
-    scores: dict[_AnswerNumbers, list[RowValues]] = field(default_factory=dict)
+    lists: dict[Table, dict[object, list[RowValues]]] = field(
+        default_factory=lambda: {table: {} for table in OBSERVATION_KEYS}
+    )
+    """Rows of each table that only another list of the same key replaces."""
 
     @classmethod
     def of(cls, run_no: int, variants: Mapping[str, int], observed: Sequence[Observation]) -> Self:
@@ -284,6 +271,10 @@ class ObservationBatch:
             batch._take(run_no, variants[each.key.variant], each)
         return batch
 
+    def rows(self, table: Table) -> list[RowValues]:
+        """All rows of a table."""
+        return [row for rows in self.lists[table].values() for row in rows]
+
     def _take(self, run_no: int, variant_no: int, each: Observation) -> None:
         answer = (run_no, each.place, variant_no, each.key.repeat)
         # Rows share these columns; the places are those of `ANSWER_COLUMNS`.
@@ -291,105 +282,58 @@ class ObservationBatch:
         at = time_text(each.at)
         self._take_answer(answer, key, each, at)
         if each.output is not None:
-            self.outputs[answer] = output_row(key, each.output, at)
+            self.lists[outputs][answer] = [_output_row(key, each.output, at)]
         for judged in each.said:
             row = judge_row(key, judged, at)
-            rows = self.judgments if isinstance(judged, Judgment) else self.failures
-            rows[answer, str(row["slot"])] = row
-        if each.checks:
-            self.checks[answer] = [
-                {
-                    **key,
-                    "ordinal": ordinal,
-                    "at": at,
-                    "type": lookup_text(check.type),
-                    "passed": check.passed,
-                    "value": check.value,
-                    "json": record_text(check),
-                }
-                for ordinal, check in enumerate(each.checks)
-            ]
-        if each.scores:
-            self.scores[answer] = [
-                {
-                    **key,
-                    "ordinal": ordinal,
-                    "at": at,
-                    "name": lookup_text(score.name),
-                    "value": score.value,
-                    "raw": score.raw,
-                    "unit": None if score.unit is None else lookup_text(score.unit),
-                    "json": record_text(score),
-                }
-                for ordinal, score in enumerate(each.scores)
-            ]
+            table = judgments if isinstance(judged, Judgment) else failures
+            self.lists[table][answer, row["slot"]] = [row]
+        for table, records in ((checks, each.checks), (scores, each.scores)):
+            if records:
+                self.lists[table][answer] = [
+                    record_row(table, record, **key, ordinal=ordinal, at=at)
+                    for ordinal, record in enumerate(records)
+                ]
 
     def _take_answer(
         self, answer: _AnswerNumbers, key: RowValues, each: Observation, at: str
     ) -> None:
-        before = self.answers.get(answer)
-        is_done = each.is_done or (before is not None and bool(before["is_done"]))
         case_id = name_text("case id", each.key.case_id)
-        self.answers[answer] = {**key, "case_id": case_id, "is_done": is_done}
+        row = self.answers.setdefault(answer, {**key, "case_id": case_id, "is_done": False})
+        if row["case_id"] != case_id:
+            raise StoreError(_misplaced({**row, "case_id": case_id}, str(row["case_id"])))
+        row["is_done"] = row["is_done"] or each.is_done
         if each.case is not None:
             if each.case.id != case_id:
                 raise StoreError(f"case {each.case.id!r} does not match the answer to {case_id!r}")
             text = record_text(each.case)
             case_key = content_key(text)
             self.cases[case_key] = (each.case, text, at)
-            new = {"case_id": case_id, "case_key": case_key, "begun_at": at}
-            self.new_answers.setdefault(answer, {**key, **new})
-        if answer in self.new_answers:
-            self.new_answers[answer]["is_done"] = is_done
+            if "case_key" not in row:
+                row |= {"case_key": case_key, "begun_at": at}
 
 
-def output_row(key: RowValues, output: Output, at: str) -> RowValues:
-    """An output as a row."""
+def _output_row(key: RowValues, output: Output, at: str) -> RowValues:
     text = record_text(output)
-    return {
-        **key,
-        "at": at,
-        "size": len(text),
-        "is_error": output.error is not None,
-        "error_kind": output.error_kind,
-        "agent_run": None if output.run_id is None else lookup_text(output.run_id),
-        "json": text,
-    }
+    agent_run = None if output.run_id is None else lookup_text(output.run_id)
+    about: RowValues = {"size": len(text), "is_error": output.error is not None}
+    return record_row(outputs, output, json=text, **key, at=at, **about, agent_run=agent_run)
 
 
 def judge_row(key: RowValues, answer: Judgment | JudgeFailure, at: str) -> RowValues:
     """A judgment or a judge's failure as a row."""
+    table = judgments if isinstance(answer, Judgment) else failures
     if isinstance(answer, Judgment) and answer.judged_at is not None:
         # The time has a column of its own: the same judgment at another time is no other one.
         answer = answer.model_copy(update={"judged_at": None})
-    row = {
-        **key,
-        "slot": judgment_slot(answer.criterion, answer.judge, answer.repeat),
-        "at": at,
-        "criterion": lookup_text(answer.criterion),
-        "judge": lookup_text(answer.judge),
-        "judge_repeat": answer.repeat,
-        "cost_usd": answer.cost_usd,
-        "json": record_text(answer),
-    }
-    if isinstance(answer, Judgment):
-        return row | {
-            "raw": answer.raw,
-            "value": answer.value,
-            "confidence": answer.confidence,
-            "source": answer.source,
-        }
-    return row | {"kind": answer.kind}
+    slot = judgment_slot(answer.criterion, answer.judge, answer.repeat)
+    return record_row(table, answer, **key, slot=slot, at=at, judge_repeat=answer.repeat)
 
 
 def find_answer_row(connection: Connection, run_no: int, key: ItemKey) -> RowValues:
     """The columns that identify an answer."""
     query = (
         select(*(answers.c[name] for name in ANSWER_COLUMNS))
-        .join(
-            variants,
-            (variants.c.run_no == answers.c.run_no) & (variants.c.no == answers.c.variant_no),
-        )
+        .join(variants, HAS_VARIANT)
         .where(answers.c.run_no == run_no, answers.c.repeat == key.repeat)
         .where(answers.c.case_id == words_text(key.case_id))
         .where(variants.c.variant == words_text(key.variant))

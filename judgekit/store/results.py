@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import and_, exists, func, or_, select
 
@@ -30,6 +30,7 @@ from judgekit.records import (
 from judgekit.store.rows import paged_rows, pages
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
+    HAS_VARIANT,
     answers,
     case_tags,
     cases,
@@ -83,17 +84,15 @@ def read_results(
     # Observations arrive in the order of the replies, which differs from run to run.
     order = _JudgmentOrder(run)
 
-    def load(connection: Connection, page: Rows) -> tuple[Rows, _PageParts]:
+    def load(connection: Connection, page: Rows) -> tuple[Rows, list[CaseResult]]:
         rows = _within_memory(page)
-        return rows, _PageParts.of(connection, run_no, rows)
+        return rows, _load_results(connection, run_no, run.id, rows, order)
 
-    for rows, parts in pages(reading, query, answer_order(), size=_RESULTS_PAGE, load=load):
-        for row in rows:
-            yield _result(run, row, parts, order)
+    for _, results in pages(reading, query, answer_order(), size=_RESULTS_PAGE, load=load):
+        yield from results
 
 
 def _results_query(run_no: int, wanted: ResultFilter) -> Select[tuple[object, ...]]:
-    same_variant = variants.c.no == answers.c.variant_no
     return (
         select(
             answers.c.place,
@@ -106,7 +105,7 @@ def _results_query(run_no: int, wanted: ResultFilter) -> Select[tuple[object, ..
             outputs.c.at,
             outputs.c.size,
         )
-        .join(variants, (variants.c.run_no == answers.c.run_no) & same_variant)
+        .join(variants, HAS_VARIANT)
         .join(outputs, is_current_for_answer(outputs))
         .where(answers.c.run_no == run_no, *_conditions(wanted))
         .order_by(*answer_order())
@@ -123,10 +122,14 @@ def _conditions(wanted: ResultFilter) -> Iterator[ColumnElement[bool]]:
     if wanted.agent_run is not None:
         yield outputs.c.agent_run == lookup_text(wanted.agent_run)
     if wanted.tag is not None:
-        tagged = select(case_tags.c.case_key).where(case_tags.c.tag == lookup_text(wanted.tag))
-        yield answers.c.case_key.in_(tagged)
+        yield has_tag(answers.c.case_key, wanted.tag)
     if wanted.failed_only:
         yield or_(outputs.c.is_error, exists().where(is_current_for_answer(failures)))
+
+
+def has_tag(case_key: Column[str], tag: str) -> ColumnElement[bool]:
+    """The condition that a case has a tag."""
+    return case_key.in_(select(case_tags.c.case_key).where(case_tags.c.tag == lookup_text(tag)))
 
 
 def _within_memory(page: Rows) -> Rows:
@@ -140,34 +143,43 @@ def _within_memory(page: Rows) -> Rows:
     return page
 
 
-@dataclass(frozen=True, slots=True)
-class _PageParts:
-    """The parts of the answers of one page; lists in stored order."""
-
-    cases: dict[str, Case]
-    outputs: dict[int, Output]
-    judgments: dict[_AnswerPlace, list[Judgment]]
-    failures: dict[_AnswerPlace, list[JudgeFailure]]
-    checks: dict[_AnswerPlace, list[AssertionResult]]
-    scores: dict[_AnswerPlace, list[Score]]
-
-    @classmethod
-    def of(cls, connection: Connection, run_no: int, rows: Rows) -> Self:
-        # A range of places, then all observations of it in one query each: six queries a page.
-        places = sorted({row.place for row in rows})
-        keys = sorted({row.case_key for row in rows})
-        of_page = select(cases.c.key, cases.c.json).where(cases.c.key.in_(keys))
-        produced = select(outputs.c.no, outputs.c.json).where(
-            outputs.c.no.in_([row.output_no for row in rows])
+def _load_results(
+    connection: Connection, run_no: int, run_id: str, rows: Rows, order: _JudgmentOrder
+) -> list[CaseResult]:
+    # A range of places, then all observations of it in one query each: six queries a page.
+    places = sorted({row.place for row in rows})
+    of_page = select(cases.c.key, cases.c.json).where(
+        cases.c.key.in_(sorted({row.case_key for row in rows}))
+    )
+    produced = select(outputs.c.no, outputs.c.json).where(
+        outputs.c.no.in_([row.output_no for row in rows])
+    )
+    known = {key: read_record(Case, text) for key, text in connection.execute(of_page)}
+    texts = {no: read_record(Output, text) for no, text in connection.execute(produced)}
+    judged = _read_observations(connection, judgments, Judgment, run_no, places)
+    failed = _read_observations(connection, failures, JudgeFailure, run_no, places)
+    checked = _read_observations(connection, checks, AssertionResult, run_no, places)
+    scored = _read_observations(connection, scores, Score, run_no, places)
+    results = []
+    for row in rows:
+        place, case = _answer_place(row), known[row.case_key]
+        rank = order.of(case)
+        result = CaseResult(
+            run_id=run_id,
+            place=row.place,
+            case=case,
+            variant=row.variant,
+            repeat=row.repeat,
+            output=texts[row.output_no],
+            judgments=tuple(sorted(judged.get(place, ()), key=rank)),
+            failures=tuple(sorted(failed.get(place, ()), key=rank)),
+            checks=tuple(checked.get(place, ())),
+            scores=tuple(scored.get(place, ())),
+            is_done=row.is_done,
+            ran_at=read_time(row.at),
         )
-        return cls(
-            cases={key: read_record(Case, text) for key, text in connection.execute(of_page)},
-            outputs={no: read_record(Output, text) for no, text in connection.execute(produced)},
-            judgments=_read_observations(connection, judgments, Judgment, run_no, places),
-            failures=_read_observations(connection, failures, JudgeFailure, run_no, places),
-            checks=_read_observations(connection, checks, AssertionResult, run_no, places),
-            scores=_read_observations(connection, scores, Score, run_no, places),
-        )
+        results.append(result)
+    return results
 
 
 def _read_observations(
@@ -191,28 +203,6 @@ def dated_record(kind: type[_RecordT], text: str, at: str) -> _RecordT:
     if isinstance(record, Judgment):
         return record.model_copy(update={"judged_at": read_time(at)})
     return record
-
-
-def _result(
-    run: RunInfo, row: Row[tuple[object, ...]], parts: _PageParts, order: _JudgmentOrder
-) -> CaseResult:
-    place = _answer_place(row)
-    case = parts.cases[row.case_key]
-    rank = order.of(case)
-    return CaseResult(
-        run_id=run.id,
-        place=row.place,
-        case=case,
-        variant=row.variant,
-        repeat=row.repeat,
-        output=parts.outputs[row.output_no],
-        judgments=tuple(sorted(parts.judgments.get(place, ()), key=rank)),
-        failures=tuple(sorted(parts.failures.get(place, ()), key=rank)),
-        checks=tuple(parts.checks.get(place, ())),
-        scores=tuple(parts.scores.get(place, ())),
-        is_done=row.is_done,
-        ran_at=read_time(row.at),
-    )
 
 
 def _answer_place(row: Row[tuple[object, ...]]) -> _AnswerPlace:
@@ -306,10 +296,7 @@ def _progress_query(run_no: int) -> Select[tuple[object, ...]]:
             _count_current(judgments).label("n_judgments"),
             _count_current(failures).label("n_failures"),
         )
-        .join(
-            variants,
-            (variants.c.run_no == answers.c.run_no) & (variants.c.no == answers.c.variant_no),
-        )
+        .join(variants, HAS_VARIANT)
         .outerjoin(outputs, is_current_for_answer(outputs))
         .where(answers.c.run_no == run_no)
         .order_by(*answer_order())
@@ -332,6 +319,8 @@ def spent_usd(
 ) -> float:
     """Total cost of a run in US dollars."""
     with reading() as connection:
+        query = select(variants.c.no, variants.c.variant).where(variants.c.run_no == run_no)
+        names = {row.no: row.variant for row in connection.execute(query)}
         judged = [
             connection.scalar(
                 select(func.sum(table.c.cost_usd)).where(
@@ -341,16 +330,28 @@ def spent_usd(
             or 0.0
             for table in (judgments, failures)
         ]
+
+    def records(table: Table, kind: type[_RecordT], field: str) -> Iterator[tuple[int, _RecordT]]:
+        # A coarse filter in SQL; the record itself decides.
+        holds = table.c.json.like(f'%"{field}"%')
+        meant = _in_run(table, run_no, only_replaced=only_replaced)
+        query = select(table.c.no, table.c.variant_no, table.c.json).where(*meant, holds)
+        for row in paged_rows(
+            reading, query.order_by(table.c.no), [table.c.no], size=_SPENDING_PAGE
+        ):
+            yield row.variant_no, read_record(kind, row.json)
+
     # Money is counted where it was paid: a cached reply cost nothing this time.
     answered = (
         output.usage.cost_usd or 0.0
-        for variant, output in _priced_outputs(reading, run_no, only_replaced=only_replaced)
-        if output.usage is not None and not is_owned(variant, output)
+        for variant_no, output in records(outputs, Output, "cost_usd")
+        if output.usage is not None and not is_owned(names[variant_no], output)
     )
-    compared = (
-        0.0 if check.asked is None else check.asked.cost_usd or 0.0
-        for check in _model_checks(reading, run_no, only_replaced=only_replaced)
+    asked = (
+        *(check.asked for _, check in records(checks, AssertionResult, "asked")),
+        *(score.asked for _, score in records(scores, Score, "asked")),
     )
+    compared = (usage.cost_usd or 0.0 for usage in asked if usage is not None)
     # fsum: a sum of many small amounts must not depend on their order.
     return fsum([*judged, fsum(answered), fsum(compared)])
 
@@ -358,44 +359,3 @@ def spent_usd(
 def _in_run(table: Table, run_no: int, *, only_replaced: bool) -> tuple[ColumnElement[bool], ...]:
     of_run = table.c.run_no == run_no
     return (of_run, table.c.superseded_at.is_not(None)) if only_replaced else (of_run,)
-
-
-def _priced_outputs(
-    reading: Reading, run_no: int, *, only_replaced: bool
-) -> Iterator[tuple[str, Output]]:
-    """Every output with a cost, and its variant."""
-    with reading() as connection:
-        query = select(variants.c.no, variants.c.variant).where(variants.c.run_no == run_no)
-        names = {row.no: row.variant for row in connection.execute(query)}
-    meant = _in_run(outputs, run_no, only_replaced=only_replaced)
-    for variant_no, text in _rows_with_field(reading, outputs, meant, "cost_usd"):
-        yield names[variant_no], read_record(Output, text)
-
-
-def _model_checks(
-    reading: Reading, run_no: int, *, only_replaced: bool
-) -> Iterator[AssertionResult | Score]:
-    """Every check and score that called an embedding model."""
-    kinds: tuple[tuple[Table, type[AssertionResult | Score]], ...] = (
-        (checks, AssertionResult),
-        (scores, Score),
-    )
-    for table, kind in kinds:
-        meant = _in_run(table, run_no, only_replaced=only_replaced)
-        for _, text in _rows_with_field(reading, table, meant, "asked"):
-            yield read_record(kind, text)
-
-
-def _rows_with_field(
-    reading: Reading,
-    table: Table,
-    meant: tuple[ColumnElement[bool], ...],
-    field: str,
-) -> Iterator[tuple[int, str]]:
-    """The rows whose text may have a field, with the number of their variant."""
-    # A coarse filter in SQL; the record itself decides.
-    holds = table.c.json.like(f'%"{field}"%')
-    query = select(table.c.no, table.c.variant_no, table.c.json)
-    query = query.where(*meant, holds).order_by(table.c.no)
-    for row in paged_rows(reading, query, [table.c.no], size=_SPENDING_PAGE):
-        yield row.variant_no, row.json

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, bindparam, func, insert, select, tuple_, u
 from sqlalchemy.dialects import sqlite
 
 from judgekit.errors import InputError
-from judgekit.records import time_text, words_text
+from judgekit.records import lookup_text, record_text, time_text, words_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, Insert, Row, Select, Table, Update
     from sqlalchemy.engine import Connection
+
+    from judgekit.records import Record
 
     Reading = Callable[[], AbstractContextManager[Connection]]
     """Opens a transaction that only reads."""
@@ -98,6 +100,25 @@ def _postgresql_insert(table: Table) -> Insert:
 
     statement: Insert = postgresql.insert(table).on_conflict_do_nothing()
     return statement.execution_options(preserve_rowcount=True)
+
+
+def record_row(table: Table, record: Record, **own: object) -> RowValues:
+    """A record as a row: its fields that have a column, its JSON, and `own` in the others."""
+    for name in _record_columns(table, type(record)):
+        if name in own:
+            continue
+        if name == "json":
+            own[name] = record_text(record)
+        else:
+            value = getattr(record, name)
+            # The JSON has a text in full; its column only has to be searchable.
+            own[name] = lookup_text(value) if isinstance(value, str) else value
+    return own
+
+
+@cache
+def _record_columns(table: Table, kind: type[Record]) -> tuple[str, ...]:
+    return tuple(name for name in (*kind.model_fields, "json") if name in table.c)
 
 
 def insert_numbered(connection: Connection, table: Table, row: RowValues) -> int:

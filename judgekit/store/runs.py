@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json, fingerprint
-from judgekit.records import lookup_text, name_text, record_text, time_text, words_text
+from judgekit.records import lookup_text, name_text, time_text, words_text
 from judgekit.store import human_queue
 from judgekit.store.catalog import StoredRuns, run_number
 from judgekit.store.comparisons import StoredComparisons
@@ -25,6 +25,7 @@ from judgekit.store.rows import (
     insert_new,
     insert_numbered,
     number_of,
+    record_row,
 )
 from judgekit.store.schema import gate_decisions, run_figures, runs, variants
 
@@ -187,12 +188,8 @@ class RunStore(StoredRuns, StoredComparisons):
             StoreError: When it cannot be stored.
         """
         with self.writing() as connection:
-            row = {
-                "run_no": run_number(connection, decision.run_id),
-                "at": time_text(decision.at),
-                "outcome": decision.outcome,
-                "json": record_text(decision),
-            }
+            number, at = run_number(connection, decision.run_id), time_text(decision.at)
+            row = record_row(gate_decisions, decision, run_no=number, at=at)
             connection.execute(insert(gate_decisions), row)
 
     def keep_figures(self, run_id: str, key: str, figures: JsonObject) -> None:
@@ -208,12 +205,8 @@ class RunStore(StoredRuns, StoredComparisons):
             StoreError: When it cannot be stored.
         """
         with self.writing() as connection:
-            row = {
-                "run_no": run_number(connection, run_id),
-                "key": key,
-                "json": canonical_json(figures),
-            }
-            insert_new(connection, run_figures, [row])
+            number, text = run_number(connection, run_id), canonical_json(figures)
+            insert_new(connection, run_figures, [{"run_no": number, "key": key, "json": text}])
 
     def ask_person(self, run_id: str, items: Sequence[HumanItem]) -> None:
         """Queue items for human judgment; items in the queue are not changed.
@@ -332,19 +325,16 @@ def _insert_run(connection: Connection, run: RunInfo) -> int:
     # contradict it after an update.
     apart: dict[str, object] = {"config": {}, "rubric": None, "variants": ()}
     ended: dict[str, object] = {"status": "running", "finished_at": None, "reason": None}
-    row: RowValues = {
+    own: RowValues = {
         "id": run.id,
-        "suite": lookup_text(run.suite),
-        "suite_version": lookup_text(run.suite_version),
         "started_at": at,
         "config_key": insert_config(connection, run.config),
         "config_fingerprint": lookup_text(run.config_fingerprint or fingerprint(run.config)),
-        "dataset": None if run.dataset is None else lookup_text(run.dataset),
         "rubric_key": None if run.rubric is None else insert_rubric(connection, run.rubric, at),
-        "json": record_text(run.model_copy(update=apart | ended)),
         **ending_columns(run.status, run.reason, run.finished_at),
         **_this_process(),
     }
+    row = record_row(runs, run.model_copy(update=apart | ended), **own)
     number = insert_numbered(connection, runs, row)
     insert_variants(connection, number, enumerate(run.variants))
     return number

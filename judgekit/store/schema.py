@@ -5,6 +5,8 @@ They hold observations and decisions, never what is concluded from them; `run_fi
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -19,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 SCHEMA_VERSION = 4
@@ -51,30 +54,32 @@ def _key_columns(names: tuple[str, ...]) -> tuple[Column[int], ...]:
     return tuple(Column(name, BigInteger, nullable=False) for name in names)
 
 
-def _foreign_key(table: str, names: tuple[str, ...]) -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(names, [f"{table}.{name}" for name in names])
-
-
-def _unique_current(table: Table, *columns: str) -> None:
-    """One observation is current; those that it replaced stay, and say since when."""
-    index = Index(
-        f"current_{table.name}",
-        *(table.c[name] for name in columns),
-        unique=True,
-        sqlite_where=table.c.superseded_at.is_(None),
+def _observations(
+    name: str, of: Table, *own: Column[Any] | Index, unique: tuple[str, ...] = ()
+) -> Table:
+    """A table where one observation is current; those that it replaced stay, and say since when."""
+    keys = tuple(column.name for column in of.primary_key)
+    is_current = text("superseded_at IS NULL")
+    return Table(
+        name,
+        metadata,
+        _number(),
+        *_key_columns(keys),
+        *own,
+        _text("json"),
+        _optional_text("superseded_at"),
+        ForeignKeyConstraint(keys, list(of.primary_key)),
+        Index(f"current_{name}", *keys, *unique, unique=True, sqlite_where=is_current),
     )
-    _CURRENT_INDEXES.append(index)
-
-
-_CURRENT_INDEXES: list[Index] = []
 
 
 def declare_postgresql_indexes() -> None:
     """Tell PostgreSQL, too, that its unique indexes are of current observations only."""
     # `postgresql_where=` would import that dialect, of 20 modules, into every command.
-    for index in _CURRENT_INDEXES:
-        options = index.dialect_options
-        options["postgresql"]["where"] = options["sqlite"]["where"]
+    for index in (index for table in metadata.tables.values() for index in table.indexes):
+        if index.unique:
+            options = index.dialect_options
+            options["postgresql"]["where"] = options["sqlite"]["where"]
 
 
 schema_versions = Table(
@@ -87,12 +92,7 @@ schema_versions = Table(
 """The versions this database has had, and which judgekit made them."""
 
 # Stored by content: the same suite run every night is one row.
-configs = Table(
-    "configs",
-    metadata,
-    Column("key", Text, primary_key=True),
-    _text("json"),
-)
+configs = Table("configs", metadata, Column("key", Text, primary_key=True), _text("json"))
 """Every suite as it was run, by its content."""
 
 rubrics = Table(
@@ -104,12 +104,10 @@ rubrics = Table(
     _text("version"),
     _text("first_seen_at"),
     _text("json"),
+    Index("rubrics_by_fingerprint", "fingerprint"),
+    Index("rubrics_by_name", "name"),
 )
 """Every rubric as it was, by its whole content; the fingerprint is of what decides a verdict."""
-
-Index("rubrics_by_fingerprint", rubrics.c.fingerprint)
-
-Index("rubrics_by_name", rubrics.c.name)
 
 # Apart from the JSON text only what is searched for has columns; the text is the record.
 criteria = Table(
@@ -122,10 +120,9 @@ criteria = Table(
     Column("weight", Double, nullable=False),
     Column("is_required", Boolean, nullable=False),
     PrimaryKeyConstraint("rubric_key", "place"),
+    Index("criteria_by_name", "name"),
 )
 """The criteria of each rubric; their words are in the rubric's JSON."""
-
-Index("criteria_by_name", criteria.c.name)
 
 # `status` and `finished_at` are columns and not JSON, because they change.
 runs = Table(
@@ -146,16 +143,12 @@ runs = Table(
     _optional_text("host"),
     Column("pid", BigInteger, nullable=True),
     _text("json"),
+    Index("runs_by_suite", "suite", "started_at"),
+    Index("runs_by_start", "started_at"),
+    Index("runs_by_config", "config_fingerprint"),
+    Index("runs_by_rubric", "rubric_key"),
 )
 """What each run set out to do and how it ended; host and pid are of who ran it last."""
-
-Index("runs_by_suite", runs.c.suite, runs.c.started_at)
-
-Index("runs_by_start", runs.c.started_at)
-
-Index("runs_by_config", runs.c.config_fingerprint)
-
-Index("runs_by_rubric", runs.c.rubric_key)
 
 variants = Table(
     "variants",
@@ -166,10 +159,9 @@ variants = Table(
     _text("json"),
     PrimaryKeyConstraint("run_no", "no"),
     UniqueConstraint("run_no", "variant"),
+    Index("variants_by_name", "variant"),
 )
 """The variants of each run, in its order."""
-
-Index("variants_by_name", variants.c.variant)
 
 cases = Table(
     "cases",
@@ -183,16 +175,12 @@ cases = Table(
     _optional_text("rubric_name"),
     _text("first_seen_at"),
     _text("json"),
+    Index("cases_by_id", "case_id"),
+    Index("cases_by_agent", "agent"),
+    Index("cases_by_skill", "skill"),
+    Index("cases_by_prompt_version", "prompt_version"),
 )
 """Every case as it was, by its content; a case in a hundred runs is here once."""
-
-Index("cases_by_id", cases.c.case_id)
-
-Index("cases_by_agent", cases.c.agent)
-
-Index("cases_by_skill", cases.c.skill)
-
-Index("cases_by_prompt_version", cases.c.prompt_version)
 
 case_tags = Table(
     "case_tags",
@@ -200,10 +188,9 @@ case_tags = Table(
     Column("case_key", ForeignKey("cases.key"), nullable=False),
     _text("tag"),
     PrimaryKeyConstraint("case_key", "tag"),
+    Index("cases_by_tag", "tag"),
 )
 """The tags of each case."""
-
-Index("cases_by_tag", case_tags.c.tag)
 
 # Without a rowid, the primary key is the table: reading a run in order is one scan.
 answers = Table(
@@ -216,37 +203,26 @@ answers = Table(
     Column("is_done", Boolean, nullable=False),
     PrimaryKeyConstraint(*ANSWER_COLUMNS),
     UniqueConstraint("run_no", "case_id", "variant_no", "repeat"),
+    Index("answers_by_case", "case_key"),
     sqlite_with_rowid=False,
 )
 """Every answer that was begun; its parts are in the tables below."""
 
-Index("answers_by_case", answers.c.case_key)
-
-outputs = Table(
+outputs = _observations(
     "outputs",
-    metadata,
-    _number(),
-    *_key_columns(ANSWER_COLUMNS),
+    answers,
     _text("at"),
     Column("size", BigInteger, nullable=False),
     Column("is_error", Boolean, nullable=False),
     _optional_text("error_kind"),
     _optional_text("agent_run"),
-    _text("json"),
-    _optional_text("superseded_at"),
-    _foreign_key("answers", ANSWER_COLUMNS),
+    Index("outputs_by_agent_run", "agent_run"),
 )
 """What variants produced; never altered. `agent_run` is the agent's own run."""
 
-_unique_current(outputs, *ANSWER_COLUMNS)
-
-Index("outputs_by_agent_run", outputs.c.agent_run)
-
-judgments = Table(
+judgments = _observations(
     "judgments",
-    metadata,
-    _number(),
-    *_key_columns(ANSWER_COLUMNS),
+    answers,
     _text("slot"),
     _text("at"),
     _text("criterion"),
@@ -257,22 +233,15 @@ judgments = Table(
     Column("confidence", Double, nullable=True),
     _text("source"),
     Column("cost_usd", Double, nullable=True),
-    _text("json"),
-    _optional_text("superseded_at"),
-    _foreign_key("answers", ANSWER_COLUMNS),
+    Index("judgments_by_criterion", "criterion", "run_no"),
+    unique=("slot",),
 )
 """Judgments; `slot` identifies criterion, judge and repeat."""
 
-_unique_current(judgments, *ANSWER_COLUMNS, "slot")
-
-Index("judgments_by_criterion", judgments.c.criterion, judgments.c.run_no)
-
 # Separate from `judgments`: a failure has no value and must not enter a mean by mistake.
-failures = Table(
+failures = _observations(
     "judge_failures",
-    metadata,
-    _number(),
-    *_key_columns(ANSWER_COLUMNS),
+    answers,
     _text("slot"),
     _text("at"),
     _text("criterion"),
@@ -280,50 +249,34 @@ failures = Table(
     Column("judge_repeat", BigInteger, nullable=False),
     _text("kind"),
     Column("cost_usd", Double, nullable=True),
-    _text("json"),
-    _optional_text("superseded_at"),
-    _foreign_key("answers", ANSWER_COLUMNS),
+    unique=("slot",),
 )
 """Failures of judges."""
 
-_unique_current(failures, *ANSWER_COLUMNS, "slot")
-
-checks = Table(
+checks = _observations(
     "assertion_results",
-    metadata,
-    _number(),
-    *_key_columns(ANSWER_COLUMNS),
+    answers,
     Column("ordinal", BigInteger, nullable=False),
     _text("at"),
     _text("type"),
     Column("passed", Boolean, nullable=True),
     Column("value", Double, nullable=True),
-    _text("json"),
-    _optional_text("superseded_at"),
-    _foreign_key("answers", ANSWER_COLUMNS),
+    unique=("ordinal",),
 )
 """Results of assertions, in the suite's order."""
 
-_unique_current(checks, *ANSWER_COLUMNS, "ordinal")
-
-scores = Table(
+scores = _observations(
     "scores",
-    metadata,
-    _number(),
-    *_key_columns(ANSWER_COLUMNS),
+    answers,
     Column("ordinal", BigInteger, nullable=False),
     _text("at"),
     _text("name"),
     Column("value", Double, nullable=True),
     Column("raw", Double, nullable=True),
     _optional_text("unit"),
-    _text("json"),
-    _optional_text("superseded_at"),
-    _foreign_key("answers", ANSWER_COLUMNS),
+    unique=("ordinal",),
 )
 """Scores, in the suite's order."""
-
-_unique_current(scores, *ANSWER_COLUMNS, "ordinal")
 
 # An annotator may answer weeks later, in another process; the item outlives the run.
 queue = Table(
@@ -336,13 +289,22 @@ queue = Table(
     _text("asked_at"),
     _optional_text("answered_at"),
     _optional_text("answer_slot"),
-    _foreign_key("answers", ANSWER_COLUMNS),
+    ForeignKeyConstraint(ANSWER_COLUMNS, list(answers.primary_key)),
     UniqueConstraint(*ANSWER_COLUMNS, "slot"),
 )
 """Items for human judgment; `answer_slot` is the slot of the judgment that closed the item."""
 
-OBSERVATION_TABLES = (outputs, judgments, failures, checks, scores)
-"""The tables of observations."""
+HAS_VARIANT = (variants.c.run_no == answers.c.run_no) & (variants.c.no == answers.c.variant_no)
+"""The condition that a variant gave an answer."""
+
+OBSERVATION_KEYS = {
+    outputs: ANSWER_COLUMNS,
+    judgments: (*ANSWER_COLUMNS, "slot"),
+    failures: (*ANSWER_COLUMNS, "slot"),
+    checks: (*ANSWER_COLUMNS, "ordinal"),
+    scores: (*ANSWER_COLUMNS, "ordinal"),
+}
+"""The tables of observations, and the columns by which one supersedes another."""
 
 blind_comparisons = Table(
     "comparisons",
@@ -357,10 +319,9 @@ blind_comparisons = Table(
     _text("status"),
     _optional_text("reason"),
     _text("json"),
+    Index("comparisons_by_start", "started_at"),
 )
 """The settings of each comparison and how it ended."""
-
-Index("comparisons_by_start", blind_comparisons.c.started_at)
 
 comparison_sides = Table(
     "comparison_sides",
@@ -372,20 +333,14 @@ comparison_sides = Table(
     _optional_text("run_id"),
     _optional_text("version"),
     PrimaryKeyConstraint("comparison_no", "side"),
+    Index("comparison_sides_by_label", "label"),
+    Index("comparison_sides_by_variant", "variant"),
+    Index("comparison_sides_by_run", "run_id"),
 )
 """The sides of each comparison, searchable from either end."""
 
-Index("comparison_sides_by_label", comparison_sides.c.label)
-
-Index("comparison_sides_by_variant", comparison_sides.c.variant)
-
-Index("comparison_sides_by_run", comparison_sides.c.run_id)
-
 compared_outputs = Table(
-    "compared_outputs",
-    metadata,
-    Column("key", Text, primary_key=True),
-    _text("json"),
+    "compared_outputs", metadata, Column("key", Text, primary_key=True), _text("json")
 )
 """Every output that was compared, by its content."""
 
@@ -406,11 +361,9 @@ compared_pairs = Table(
 )
 """Every pair that was started; its preferences are in the table below."""
 
-preferences = Table(
+preferences = _observations(
     "preferences",
-    metadata,
-    _number(),
-    *_key_columns(PAIR_COLUMNS),
+    compared_pairs,
     _text("slot"),
     _text("at"),
     _text("shown"),
@@ -420,28 +373,17 @@ preferences = Table(
     _optional_text("choice"),
     _optional_text("failure_kind"),
     Column("cost_usd", Double, nullable=True),
-    _text("json"),
-    _optional_text("superseded_at"),
-    _foreign_key("compared_pairs", PAIR_COLUMNS),
+    unique=("slot",),
 )
 """Preferences and failures: one of `choice` and `failure_kind` is set. `shown` is the order;
 `slot` identifies order, criterion, judge and repeat."""
 
-_unique_current(preferences, *PAIR_COLUMNS, "slot")
-
-analyses = Table(
+analyses = _observations(
     "analyses",
-    metadata,
-    _number(),
-    *_key_columns(PAIR_COLUMNS),
+    compared_pairs,
     _text("at"),
-    _text("json"),
-    _optional_text("superseded_at"),
-    _foreign_key("compared_pairs", PAIR_COLUMNS),
 )
 """Analyses of pairs, asked for after the verdict."""
-
-_unique_current(analyses, *PAIR_COLUMNS)
 
 approvals = Table(
     "approvals",
@@ -452,10 +394,9 @@ approvals = Table(
     _text("variant"),
     _text("version"),
     _text("json"),
+    Index("approvals_by_variant", "variant"),
 )
 """Approved versions with approver, reason and evidence."""
-
-Index("approvals_by_variant", approvals.c.variant)
 
 # A decision is no conclusion that could be derived again: it rests on the runs there were then.
 gate_decisions = Table(
@@ -466,10 +407,9 @@ gate_decisions = Table(
     _text("at"),
     _text("outcome"),
     _text("json"),
+    Index("gate_decisions_by_run", "run_no"),
 )
 """What a gate decided about a run when it ended, and who accepted it in spite of that."""
-
-Index("gate_decisions_by_run", gate_decisions.c.run_no)
 
 run_figures = Table(
     "run_figures",

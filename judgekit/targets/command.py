@@ -26,11 +26,8 @@ if TYPE_CHECKING:
 
 _KINDS: dict[ProcessFailure, TargetErrorKind] = {
     "timeout": "timeout",
-    "exit": "exit",
     "signal": "signal",
     "too_large": "too_large",
-    "not_found": "exit",
-    "memory": "exit",
 }
 
 # The end of stderr, since programs write the cause of a failure last.
@@ -80,7 +77,9 @@ class CommandTarget:
             # By the kind a report shows whether the program was slow, missing or wrong.
             last = error.stderr[-_SHOWN_STDERR:].strip()
             end = f"; the end of stderr: {last}" if last else ""
-            return call.failed(_KINDS[error.kind], f"{self._command[0]}: {error.message}{end}")
+            return call.failed(
+                _KINDS.get(error.kind, "exit"), f"{self._command[0]}: {error.message}{end}"
+            )
         return call.read_bytes(stdout, source="stdout")
 
     async def aclose(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
 from judgekit.errors import SettingsError
-from judgekit.http_session import HttpSessions, read_body
+from judgekit.http_session import http_sessions, read_body
 from judgekit.targets.target import TargetCall, call_timeout_s, encode_call
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ class EndpointTarget:
         connect_s: float = 10.0,
         secrets: Sequence[str] = (),
     ) -> None:
-        if _origin(url) is None:
+        self._origin = _origin(url)
+        if self._origin is None:
             raise SettingsError(f"variant {variant!r}: {url!r} is no HTTP address")
         self.id = variant
         self._url = url
         # Without user, password and query.
-        parts = urlsplit(url)
-        self._where = f"{parts.scheme}://{parts.hostname}:{_port(url)}{parts.path}"
+        self._where = "{}://{}:{}".format(*self._origin) + urlsplit(url).path
         self._method = method
         # A line end in a value would let a variable's content add headers of its own.
         for name, value in (headers or {}).items():
@@ -70,7 +70,7 @@ class EndpointTarget:
         self._timeout_s = timeout_s
         self._connect_s = connect_s
         self._secrets = tuple(secrets)
-        self._sessions = HttpSessions(url, timeout_s=None, connect_s=connect_s)
+        self._sessions = http_sessions(url, timeout_s=None, connect_s=connect_s)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id, self._secrets)
@@ -106,7 +106,7 @@ class EndpointTarget:
                     return await self._read(response, call)
             url = urljoin(url, location)
             # The headers may hold a key, and the case may be confidential: neither goes elsewhere.
-            if _origin(url) != _origin(self._url):
+            if _origin(url) != self._origin:
                 message = f"{self._where} redirects to another host, which is not followed"
                 return call.failed("http_status", message)
         return call.failed("http_status", f"{self._where} redirects too often")
@@ -129,14 +129,10 @@ class EndpointTarget:
 def _origin(url: str) -> tuple[str, str, int] | None:
     """Scheme, host and port; None for what is no HTTP address."""
     try:
-        parts, port = urlsplit(url), _port(url)
+        parts = urlsplit(url)
+        port = parts.port
     except ValueError:
         return None
     if parts.scheme not in _PORTS or not parts.hostname:
         return None
-    return parts.scheme, parts.hostname, port
-
-
-def _port(url: str) -> int:
-    parts = urlsplit(url)
-    return parts.port or _PORTS.get(parts.scheme, 0)
+    return parts.scheme, parts.hostname, port or _PORTS[parts.scheme]

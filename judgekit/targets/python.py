@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from types import ModuleType
 
+    Begin = Callable[[], Awaitable[object]]
 
 # These end the whole run (no money left, a reply that is not cached or cannot be stored), so that
 # they must not become the error of one case.
@@ -214,10 +215,6 @@ def _error_message(error: BaseException, folder: Path) -> str:
     return f"{message} ({last.filename}:{last.lineno})"
 
 
-if TYPE_CHECKING:
-    Begin = Callable[[], Awaitable[object]]
-
-
 class EventLoopThread:
     """Runs a user's coroutines in one loop, so that they can share their clients.
 
@@ -235,9 +232,9 @@ class EventLoopThread:
     async def run(self, begin: Begin) -> object:
         while True:
             served = self._served = self._served or _LoopThread()
-            call = _Call(begin)
-            ended = served.result(call)
-            if await self._is_begun(call, ended):
+            begun: Future[None] = Future()
+            ended = served.result(begin, begun)
+            if await self._is_begun(begun, ended):
                 returned, raised = await ended
                 if raised is not None:
                     raise raised
@@ -252,8 +249,9 @@ class EventLoopThread:
         if self._blocked or self._served is None:
             return bool(self._blocked)
         # That shows only in whether it begins another call.
-        ping = _Call(lambda: asyncio.sleep(0))
-        return not await self._is_begun(ping, self._served.result(ping))
+        begun: Future[None] = Future()
+        ended = self._served.result(lambda: asyncio.sleep(0), begun)
+        return not await self._is_begun(begun, ended)
 
     async def aclose(self) -> None:
         """Cancel what still runs there, and end the loops; one that is blocked ends later."""
@@ -264,48 +262,33 @@ class EventLoopThread:
         if served is not None:
             await asyncio.wait({asyncio.wrap_future(served.ended)}, timeout=self._patience_s)
 
-    async def _is_begun(self, call: _Call, ended: asyncio.Future[_Outcome]) -> bool:
+    async def _is_begun(self, begun: Future[None], ended: asyncio.Future[_Outcome]) -> bool:
         """Whether a call was begun; one that was not will not be."""
         try:
-            waiting: set[asyncio.Future[Any]] = {asyncio.wrap_future(call.begun), ended}
+            waiting: set[asyncio.Future[Any]] = {asyncio.wrap_future(begun), ended}
             await asyncio.wait(waiting, timeout=self._grace_s, return_when="FIRST_COMPLETED")
         except asyncio.CancelledError:
-            call.withdraw()
+            begun.cancel()
             ended.cancel()
             raise
-        return not call.withdraw()
+        # A future that was begun cannot be cancelled any more.
+        return not begun.cancel()
 
 
 _Outcome = tuple[object, BaseException | None]
 
 
-class _Call:
-    """A coroutine that waits to be run, unless its caller has cancelled it."""
-
-    def __init__(self, begin: Begin) -> None:
-        self.begun: Future[None] = Future()
-        self._begin = begin
-        self._lock = threading.Lock()
-        self._is_open = True
-
-    def withdraw(self) -> bool:
-        """Have it not run; whether that came in time."""
-        with self._lock:
-            was_open, self._is_open = self._is_open, False
-            return was_open
-
-    async def outcome(self) -> _Outcome:
-        """A result or an error: what ends a program would end the loop of all calls."""
-        if not self.withdraw():
-            return None, None
-        if self.begun.set_running_or_notify_cancel():
-            self.begun.set_result(None)
-        try:
-            return await self._begin(), None
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
-            return None, _settable(error)
+async def _outcome(begin: Begin, begun: Future[None]) -> _Outcome:
+    """A result or an error: what ends a program would end the loop of all calls."""
+    if not begun.set_running_or_notify_cancel():
+        return None, None
+    begun.set_result(None)
+    try:
+        return await begin(), None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
+        return None, _settable(error)
 
 
 class _LoopThread:
@@ -317,8 +300,9 @@ class _LoopThread:
         self._loop = self._runner.get_loop()
         threading.Thread(target=self._serve, name="judgekit-target-loop", daemon=True).start()
 
-    def result(self, call: _Call) -> asyncio.Future[_Outcome]:
-        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call.outcome(), self._loop))
+    def result(self, begin: Begin, begun: Future[None]) -> asyncio.Future[_Outcome]:
+        running = asyncio.run_coroutine_threadsafe(_outcome(begin, begun), self._loop)
+        return asyncio.wrap_future(running)
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

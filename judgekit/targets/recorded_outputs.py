@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.datasets import RecordedOutput, has_own_lines, iter_output_rows, read_output_row
+from judgekit.datasets import RecordedOutput, iter_output_rows, valid_output
 from judgekit.errors import DatasetError
 from judgekit.formats import (
     MAX_LINE_BYTES,
     FileRow,
     as_path,
     decode_utf8,
+    is_read_whole,
+    json_row,
     open_file,
-    parse_strict_json,
     suffix_of,
 )
+from judgekit.records import Output
 from judgekit.targets.target import TargetCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.records import Case, Output, TargetErrorKind
+    from judgekit.records import Case, TargetErrorKind
 
 # Formats in which a row can be read again from the byte it begins at.
 _INDEXED = (".jsonl", ".ndjson")
@@ -40,42 +42,36 @@ class RecordedTarget:
     def __init__(self, variant: str, path: Path | str) -> None:
         self.id = variant
         self._path = as_path(path)
-        self._places: dict[str, list[_RowOffset]] = {}
-        self._outputs: dict[str, list[Output]] = {}
+        self._rows: dict[str, list[Output | _RowOffset]] = {}
         others: set[str] = set()
         for answer, place in _answers(self._path):
             if answer.output.variant not in {None, variant}:
                 others.add(str(answer.output.variant))
-            elif place is None:
-                self._outputs.setdefault(str(answer.output.case_id), []).append(answer.output)
             else:
-                self._places.setdefault(str(answer.output.case_id), []).append(place)
-        if not self._places and not self._outputs:
+                rows = self._rows.setdefault(str(answer.output.case_id), [])
+                rows.append(answer.output if place is None else place)
+        if not self._rows:
             hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
             raise DatasetError(f"holds no outputs of {variant!r}", path=self._path, hint=hint)
 
     @property
     def case_ids(self) -> list[str]:
         """The cases it has outputs for, in the order of the file."""
-        return [*self._places, *self._outputs]
+        return list(self._rows)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id)
-        places = self._places.get(case.id, ())
-        outputs = self._outputs.get(case.id, ())
-        n_rows = len(places) + len(outputs)
-        if repeat >= n_rows:
+        rows = self._rows.get(case.id, ())
+        if repeat >= len(rows):
             # An error of this case only: the other recorded cases are still graded.
-            message = f"{self._path} has no output for it"
-            if n_rows:
-                message = (
-                    f"{self._path} has {n_rows} of its outputs, and repeat {repeat + 1} was wanted"
-                )
+            has = f"{len(rows)} of its outputs, and repeat {repeat + 1} was wanted"
+            message = f"{self._path} has {has if rows else 'no output for it'}"
             return _failed(call, "not_recorded", message)
-        if outputs:
-            return self._own(outputs[repeat])
+        row = rows[repeat]
+        if isinstance(row, Output):
+            return self._own(row)
         try:
-            output = self._read_again(*places[repeat])
+            output = self._read_again(*row)
         except (DatasetError, OSError) as error:
             return _failed(call, "unreadable", f"the file has changed: {error}")
         # The offsets were read when the file was opened; another program may have rewritten it
@@ -94,7 +90,7 @@ class RecordedTarget:
         with self._path.open("rb") as stream:
             stream.seek(offset)
             raw = stream.readline(MAX_LINE_BYTES + 1)
-        return _valid_answer(_row(raw, self._path, line=line, offset=offset), self._path).output
+        return valid_output(_row(raw, self._path, line=line, offset=offset), self._path).output
 
 
 class GivenTarget:
@@ -123,16 +119,16 @@ def _failed(call: TargetCall, kind: TargetErrorKind, message: str) -> Output:
 
 def _answers(path: Path) -> Iterator[tuple[RecordedOutput, _RowOffset | None]]:
     """Every answer of a file, with the place it can be read from again, if there is one."""
-    if suffix_of(path) not in _INDEXED or not has_own_lines(path):
+    if suffix_of(path) not in _INDEXED or is_read_whole(path):
         for row in iter_output_rows(path):
-            yield _valid_answer(row, path), None
+            yield valid_output(row, path), None
         return
     with open_file(path) as stream:
         line, offset = 0, 0
         while raw := stream.readline(MAX_LINE_BYTES + 1):
             line += 1
             if raw.strip():
-                yield _valid_answer(_row(raw, path, line=line, offset=offset), path), (offset, line)
+                yield valid_output(_row(raw, path, line=line, offset=offset), path), (offset, line)
             offset += len(raw)
 
 
@@ -141,16 +137,4 @@ def _row(raw: bytes, path: Path, *, line: int, offset: int) -> FileRow:
         message = f"a line longer than {MAX_LINE_BYTES >> 20} MiB"
         raise DatasetError(message, path=path, line=line)
     text = decode_utf8(raw, path=path, line=line, offset=offset).strip()
-    value, is_repaired = parse_strict_json(text, path=path, first_line=line)
-    if not isinstance(value, dict):
-        hint = 'write {"case_id": …, "text": …}'
-        raise DatasetError("a row must be an object", path=path, line=line, hint=hint)
-    return FileRow(line, value, is_repaired=is_repaired)
-
-
-def _valid_answer(row: FileRow, path: Path) -> RecordedOutput:
-    answer = read_output_row(row)
-    if isinstance(answer, list):
-        fault = answer[0]
-        raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
-    return answer
+    return json_row(text, path, line)

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from judgekit.datasets import read_output
 from judgekit.errors import DatasetError
-from judgekit.formats import decode_utf8, parse_strict_json
+from judgekit.formats import FileRow, decode_utf8, parse_strict_json
 from judgekit.models import redact
 from judgekit.records import Case, Output, TargetErrorKind
 from judgekit.subprocess import printable_text
@@ -85,11 +85,11 @@ class TargetCall:
             return self.failed("unreadable", message)
         # The case and the variant are ours: an answer cannot claim to belong to another case.
         whole = {**value, "case_id": self.case.id, "variant": self.variant}
-        read = read_output(whole, is_repaired=is_repaired)
+        read = read_output(FileRow(1, whole, is_repaired=is_repaired))
         if isinstance(read, list):
             faults = "; ".join(f"{fault.message} ({fault.remedy})" for fault in read)
             return self.failed("unreadable", f"what it returned is no output: {faults}")
-        return self.with_details(read[0])
+        return self.with_details(read.output)
 
     def read_text(self, raw: bytes, *, charset: str) -> Output:
         try:

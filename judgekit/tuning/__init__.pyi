@@ -1,6 +1,4 @@
-from .inputs import (
-    TuneOptions as TuneOptions,
-)
+from .inputs import TuneOptions as TuneOptions
 from .results import (
     HeldOutAgreement as HeldOutAgreement,
     HeldOutContrast as HeldOutContrast,

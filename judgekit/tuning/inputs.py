@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from dataclasses import dataclass
 from math import ceil, floor, fsum
@@ -20,6 +19,7 @@ from judgekit.calibration import (
     align_items,
     groups_of,
     label_problems,
+    random_key,
 )
 from judgekit.errors import InputError, NotEnoughDataError, SettingsError
 
@@ -39,7 +39,7 @@ MIN_CASES_PER_SIDE = 10
 _FOLDS = 5
 _STRATA = 4
 
-# Random numbers are the first eight bytes of a digest.
+# Random numbers are the first sixteen digits of a hexadecimal key.
 _DRAWS = 2**64
 _DIGITS = 9
 
@@ -218,5 +218,4 @@ def split_cases(labels: LabelledOutputs, *, holdout: float, seed: int) -> Split:
 
 def seeded_draw(seed: int, *what: object) -> float:
     """A random number in [0, 1) for something, which depends on that and on the seed only."""
-    digest = hashlib.sha256(repr((seed, *what)).encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:8]) / _DRAWS
+    return int(random_key(seed, *what)[:16], 16) / _DRAWS

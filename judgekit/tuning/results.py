@@ -207,11 +207,7 @@ def held_out_contrast(
     # The squared distance of one step of the scale, of the finest one if there are several.
     steps = [VALUE_STEP if part.levels is None else 1 / (len(part.levels) - 1) for part in present]
     distance = paired_difference(
-        list(a.values()),
-        [b[key] for key in a],
-        step=min(steps) ** 2,
-        clusters=names,
-        level=level,
+        list(a.values()), [b[key] for key in a], step=min(steps) ** 2, clusters=names, level=level
     )
     # A failure can hide any loss up to the largest one its label allows. The bounds assume the
     # largest loss for one side and none for the other.
@@ -319,8 +315,7 @@ def _kappa_difference(
         return cohen_kappa(judge, label, labels=levels, weights="quadratic", ci="none").value
 
     def difference(places: np.ndarray) -> float:
-        # Halved into (-1, 1), which the jackknife of a coefficient requires.
-        return (kappa(b[places]) - kappa(a[places])) / 2
+        return kappa(b[places]) - kappa(a[places])
 
     whole = difference(np.arange(len(both)))
     undefined = undefined_estimate(
@@ -329,8 +324,8 @@ def _kappa_difference(
     if isnan(whole):
         return undefined
     one = replace(undefined, value=whole, reason=None)
-    half = clustered_estimate(one, difference, [clusters[key] for key in both])
-    return replace(half, value=2 * half.value, low=2 * half.low, high=2 * half.high)
+    names = [clusters[key] for key in both]
+    return clustered_estimate(one, difference, names, bounds=(-2.0, 2.0))
 
 
 def _clusters(parts: Sequence[AlignedItems]) -> dict[_ItemKey, Hashable]:

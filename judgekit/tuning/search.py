@@ -21,7 +21,7 @@ from judgekit.bias_audit import (
     count_failures,
     total_spent,
 )
-from judgekit.calibration import OutputKey, cover_outputs
+from judgekit.calibration import LabelCoverage, OutputKey, cover_outputs
 from judgekit.datasets import locate_labels, read_labels
 from judgekit.errors import InputError, NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
@@ -30,7 +30,7 @@ from judgekit.evaluation import (
     estimate_judge_reply_tokens,
     judge_plan_fields,
 )
-from judgekit.judge import SyncRunner, gather_in_order, select_criteria
+from judgekit.judge import SyncRunner, gather_in_order
 from judgekit.models import RecordedModel
 from judgekit.records import Verdict
 from judgekit.tuning.candidates import ExamplePool, build_candidates
@@ -90,22 +90,17 @@ class TuningSetup:
     ) -> list[GradeProbe]:
         """The gradings of all labelled outputs of some clusters."""
         # Without a joint question, only the labelled criteria of an output are asked and paid for.
-        names: dict[object, set[str]] = {}
+        names: defaultdict[OutputKey, set[str]] = defaultdict(set)
         for item in self.labels.items:
             if item.cluster in clusters:
-                names.setdefault(item.place, set()).add(item.criterion)
+                names[item.place].add(item.criterion)
         asks_all = self.runner.judge.template.header.asks == "all" and candidate.template is None
-        parts: dict[frozenset[str], Rubric] = {}
-        probes = []
-        for place, (case, output) in self.labels.answers.items():
-            if place not in names:
-                continue
-            wanted = frozenset(names[place])
-            if wanted not in parts:
-                parts[wanted] = rubric if asks_all else select_criteria(rubric, wanted)
-            probes.append(GradeProbe(case=case, output=output, rubric=parts[wanted],
-                                     template=candidate.template))  # fmt: skip
-        return probes
+        parts = LabelCoverage(names).rubrics(rubric, asks_all=asks_all)
+        return [
+            GradeProbe(case=case, output=output, rubric=parts[place], template=candidate.template)
+            for place, (case, output) in self.labels.answers.items()
+            if place in parts
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

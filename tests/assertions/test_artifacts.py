@@ -119,9 +119,9 @@ def test_data_of_another_kind_is_taken_as_it_is(data: Any) -> None:
     ("given", "message"),
     [
         ("hello", "must be an Output, not str"),
-        ({"txt": "hello"}, "is no output: Extra inputs are not permitted .at txt."),
+        ({"txt": "hello"}, "is no output: txt: Extra inputs are not permitted"),
         ({}, "is no output: an output needs a text"),
-        (Output(data={**ARTIFACT, "events": [{"type": ""}]}), "artifact's events: .* .at type."),
+        (Output(data={**ARTIFACT, "events": [{"type": ""}]}), "artifact's events: type: "),
     ],
 )
 def test_what_is_no_output_is_refused_by_name(given: Any, message: str) -> None:

@@ -33,10 +33,9 @@ def test_a_function_runs_in_the_worker() -> None:
     assert run_bounded(SEARCH, "a+", "baa\ud800", False, timeout_s=60) == "aa"
 
 
-def test_what_a_function_raises_comes_back_named() -> None:
-    with pytest.raises(RefusedInputError, match="unterminated") as caught:
+def test_what_a_function_raises_comes_back() -> None:
+    with pytest.raises(RefusedInputError, match="unterminated"):
         run_bounded(SEARCH, "(a", "a", False, timeout_s=60)
-    assert caught.value.kind == "error"
 
 
 def test_a_missing_package_says_that_something_is_to_be_installed() -> None:

@@ -134,7 +134,6 @@ def test_an_answer_larger_than_a_pipe_is_whole_however_it_is_written(tmp_path: P
 
 def test_scripts_run_only_where_they_are_allowed(tmp_path: Path) -> None:
     error = fail(tmp_path, "open('ran', 'w')", is_allowed=False)
-    assert error.kind == "not_allowed"
     assert "--allow-scripts" in error.message
     assert not (tmp_path / "ran").exists()
 
@@ -147,86 +146,99 @@ def test_a_script_may_not_lie_outside_of_the_suites_folder(tmp_path: Path, name:
     suite.mkdir()
     put(tmp_path, "check.py", "print(True)")
     (suite / "link.py").symlink_to(tmp_path / "check.py")
-    with pytest.raises(ScriptFailedError, match="lies outside of") as caught:
+    with pytest.raises(ScriptFailedError, match="lies outside of"):
         find_script(name, settings(suite))
-    assert caught.value.kind == "outside"
 
 
 @pytest.mark.parametrize("name", ["check.py", "a\0b.py", "."])
 def test_a_script_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ScriptFailedError, match=r"no script|no path") as caught:
+    with pytest.raises(ScriptFailedError, match=r"no script|no path"):
         find_script(name, settings(tmp_path))
-    assert caught.value.kind == "not_found"
 
 
 def test_another_language_is_an_error(tmp_path: Path) -> None:
-    assert fail(tmp_path, "echo 1", "check.sh").kind == "unknown_language"
+    assert "is in an unknown language" in fail(tmp_path, "echo 1", "check.sh").message
 
 
 def test_without_node_a_javascript_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     error = fail(tmp_path, "1", "check.js", node="no-such-node")
-    assert error.kind == "no_runtime"
     assert "needs Node.js, and no program 'no-such-node' was found" in error.message
 
 
 HOSTILE = [
-    ("check.py", "while True: pass", "timeout"),
+    ("check.py", "while True: pass", "was stopped"),
     (
         "check.py",
         "import os\nif os.fork(): os._exit(0)\nos.setsid()\nwhile True: pass",
-        "unreadable",
+        "cannot be read",
     ),
-    ("check.py", "import sys\nwhile True: sys.stdout.write('x' * 1000000)", "too_large"),
-    ("check.py", "def evaluate(o):\n  while True: print('x' * 100000)", "too_large"),
-    ("check.js", "while (true) console.log('x'.repeat(100000));", "too_large"),
+    ("check.py", "import sys\nwhile True: sys.stdout.write('x' * 1000000)", "wrote more than"),
+    ("check.py", "def evaluate(o):\n  while True: print('x' * 100000)", "wrote more than"),
+    ("check.js", "while (true) console.log('x'.repeat(100000));", "wrote more than"),
     (
         "check.js",
         "setTimeout(() => { while (true) console.log('x'.repeat(1e5)); }, 1)",
-        "too_large",
+        "wrote more than",
     ),
     (
         "check.js",
         "module.exports = () => { while (true) console.log('x'.repeat(1e5)); }",
-        "too_large",
+        "wrote more than",
     ),
-    ("check.js", "const b = 'x'.repeat(1e5); for (;;) require('fs').writeSync(1, b);", "too_large"),
-    ("check.js", "const b = 'x'.repeat(1e5); for (;;) require('fs').writeSync(2, b);", "too_large"),
+    (
+        "check.js",
+        "const b = 'x'.repeat(1e5); for (;;) require('fs').writeSync(1, b);",
+        "wrote more than",
+    ),
+    (
+        "check.js",
+        "const b = 'x'.repeat(1e5); for (;;) require('fs').writeSync(2, b);",
+        "wrote more than",
+    ),
     (
         "check.mjs",
         "import fs from 'fs'; const f = () => fs.write(1, 'x'.repeat(1e5), f); f();",
-        "too_large",
+        "wrote more than",
     ),
-    ("check.py", "def evaluate(o):\n  x = []\n  while True: x.append(bytearray(10**8))", "memory"),
-    ("check.py", "import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(60)", "signal"),
-    ("check.py", "import os\nos.kill(os.getpid(), 11)", "signal"),
-    ("check.py", "import sys\nsys.exit(0)", "unreadable"),
-    ("check.py", "import sys\nsys.exit('no luck')", "exit"),
-    ("check.py", "def evaluate(o): raise KeyError('colour')", "exit"),
-    ("check.py", "print('<garbage>')", "unreadable"),
-    ("check.py", "def evaluate(o): return float('nan')", "exit"),
-    ("check.py", "this is not Python", "exit"),
-    ("check.js", "while (true) {}", "timeout"),
-    ("check.js", "module.exports = () => new Promise(() => {});", "unreadable"),
-    ("check.js", "const x = []; for (;;) x.push(new Array(1e6).fill(1.5));", "memory"),
-    ("check.js", "const x = []; for (;;) x.push(Buffer.alloc(1e8, 1));", "memory"),
-    ("check.js", "process.kill(process.ppid, 'SIGKILL'); setTimeout(() => {}, 60000);", "signal"),
-    ("check.js", "module.exports = () => { throw new TypeError('colour'); };", "exit"),
-    ("check.js", "process.exit(3)", "exit"),
-    ("check.js", "throw null", "exit"),
-    ("check.js", "Promise.reject(null)", "exit"),
-    ("check.js", "module.exports = () => () => 1;", "unreadable"),
+    (
+        "check.py",
+        "def evaluate(o):\n  x = []\n  while True: x.append(bytearray(10**8))",
+        "MiB of memory",
+    ),
+    ("check.py", "import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(60)", "killed by SIG"),
+    ("check.py", "import os\nos.kill(os.getpid(), 11)", "killed by SIG"),
+    ("check.py", "import sys\nsys.exit(0)", "cannot be read"),
+    ("check.py", "import sys\nsys.exit('no luck')", "exit code"),
+    ("check.py", "def evaluate(o): raise KeyError('colour')", "exit code"),
+    ("check.py", "print('<garbage>')", "cannot be read"),
+    ("check.py", "def evaluate(o): return float('nan')", "exit code"),
+    ("check.py", "this is not Python", "exit code"),
+    ("check.js", "while (true) {}", "was stopped"),
+    ("check.js", "module.exports = () => new Promise(() => {});", "cannot be read"),
+    ("check.js", "const x = []; for (;;) x.push(new Array(1e6).fill(1.5));", "MiB of memory"),
+    ("check.js", "const x = []; for (;;) x.push(Buffer.alloc(1e8, 1));", "MiB of memory"),
+    (
+        "check.js",
+        "process.kill(process.ppid, 'SIGKILL'); setTimeout(() => {}, 60000);",
+        "killed by SIG",
+    ),
+    ("check.js", "module.exports = () => { throw new TypeError('colour'); };", "exit code"),
+    ("check.js", "process.exit(3)", "exit code"),
+    ("check.js", "throw null", "exit code"),
+    ("check.js", "Promise.reject(null)", "exit code"),
+    ("check.js", "module.exports = () => () => 1;", "cannot be read"),
 ]
 
 
-@pytest.mark.parametrize(("name", "source", "kind"), HOSTILE)
+@pytest.mark.parametrize(("name", "source", "why"), HOSTILE)
 def test_a_hostile_script_is_a_named_error_and_leaves_no_process(
-    tmp_path: Path, name: str, source: str, kind: str
+    tmp_path: Path, name: str, source: str, why: str
 ) -> None:
     if name.endswith("js") and shutil.which("node") is None:
         pytest.skip("Node.js is not installed")
-    timeout_s = 0.3 if kind == "timeout" else 20
+    timeout_s = 0.3 if why == "was stopped" else 20
     error = fail(tmp_path, source, name, timeout_s=timeout_s, memory_bytes=128 << 20)
-    assert error.kind == kind, error.message
+    assert why in error.message
     deadline = time.monotonic() + 60
     while (left := processes_of(tmp_path)) and time.monotonic() < deadline:
         os.sched_yield()
@@ -331,7 +343,6 @@ def test_a_spec_runs_a_script_as_a_scorer(tmp_path: Path, source: str, value: fl
 def test_an_answer_that_is_none_is_an_error_that_says_why(answer: bytes, why: str) -> None:
     with pytest.raises(ScriptFailedError, match="cannot be read") as caught:
         read_script_answer(answer, "check.py")
-    assert caught.value.kind == "unreadable"
     assert why in caught.value.message
 
 

@@ -54,7 +54,7 @@ def fault_of(spec: object) -> str:
         ({"type": "all", "threshold": 2, "assertions": [{"type": "is-html"}]}, "`threshold`"),
         ({}, "assertions[0]: needs a `type`"),
         ({"type": " "}, "needs a `type`"),
-        ({"type": "is-html", "criterion": 3}, "`criterion` must be a criterion's name"),
+        ({"type": "is-html", "criterion": 3}, "`criterion` must be a valid string, not 3"),
         ({"type": "trajectory:tool-used", "value": "x"}, "use `trajectory.tool_used`"),
         ({"type": "trajectory:goal-success"}, "put it into the rubric as a criterion"),
         ({"type": "moderation"}, "put it into the rubric as a criterion"),

@@ -94,6 +94,7 @@ def test_data_is_checked_as_json() -> None:
         {"pattern": 3},
         {"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"b": {}}},
         {"$id": "https://x.test/a", "$ref": "#here"},
+        {"$id": "urn:x", "$ref": "urn:x#/$defs/a"},
     ],
 )
 def test_an_unsound_schema_is_found_before_a_run(schema: object) -> None:
@@ -153,6 +154,10 @@ def test_a_schema_may_refer_to_itself_and_to_what_it_holds() -> None:
     assert invalid_schema({"$ref": "#/$defs/a", "$defs": {"a": True}}) is None
     assert invalid_schema({"$anchor": "here", "items": {"$ref": "#here"}}) is None
     assert invalid_schema(True) is None
+
+
+def test_what_looks_like_a_reference_in_a_value_is_none() -> None:
+    assert invalid_schema({"enum": [{"$ref": "https://x.test/y"}]}) is None
 
 
 def test_a_hostile_schema_costs_its_timeout() -> None:

@@ -102,6 +102,7 @@ def test_nodes_are_looked_for_in_the_events() -> None:
         result("a", error="boom"),
         result(None, isError=True, content="boom"),
         result("a", status="failed", content="boom"),
+        result("a", status="crashed", content="boom"),
         result("a", success=False, content="boom"),
         {"type": "tool:error", "name": "a", "content": "boom"},
         {"type": "error", "toolName": "a", "content": "boom"},

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.bias_audit import GradeProbe
 from judgekit.bias_audit.api import PROBES, evaluate_probes, unpriced_plan
-from judgekit.bias_audit.attacks import shipped_corpus
+from judgekit.bias_audit.inputs import shipped_corpus
 from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.probe import ProbeQuestion
 from judgekit.bias_audit.self_test import synthetic_inputs
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from judgekit.bias_audit import AuditInputs, AuditPlan, ProbeResult
     from judgekit.bias_audit.api import ProbeAnswer
-    from judgekit.bias_audit.attacks import Attack
+    from judgekit.bias_audit.inputs import Attack
     from judgekit.records import PreferenceSlot, PresentationOrder, Verdict
 
 Judge: TypeAlias = Callable[[ProbeQuestion], "ProbeAnswer"]
@@ -62,7 +62,7 @@ class Setting:
     def of(cls, n_cases: int, *, n_plans: int = 4) -> Setting:
         """All probes on made-up outputs."""
         given = [synthetic_inputs(n_cases, seed=seed, n_pairs=_N_PAIRS) for seed in range(n_plans)]
-        return cls(n_cases, tuple((one, unpriced_plan(one, PROBES, "x")) for one in given))
+        return cls(n_cases, tuple((one, unpriced_plan(one, PROBES)) for one in given))
 
     @classmethod
     def attacked(cls, n_cases: int, *, each: int, n_plans: int = 4) -> Setting:
@@ -71,9 +71,7 @@ class Setting:
             synthetic_inputs(n_cases, seed=seed, n_pairs=_N_PAIRS, n_attacks=each)
             for seed in range(n_plans)
         ]
-        return cls(
-            n_cases, tuple((one, unpriced_plan(one, (INJECTION_PROBE,), "x")) for one in given)
-        )
+        return cls(n_cases, tuple((one, unpriced_plan(one, (INJECTION_PROBE,))) for one in given))
 
     def audited(self, number: int, judge: Judge) -> tuple[ProbeResult, ...]:
         """What the audit of that number finds."""

@@ -8,7 +8,7 @@ import pytest
 
 from judgekit import parse_reply
 from judgekit.bias_audit import AttackCorpus, read_attacks
-from judgekit.bias_audit.attacks import Attack, shipped_corpus
+from judgekit.bias_audit.inputs import Attack, shipped_corpus
 from judgekit.errors import DatasetError
 from tests.bias_audit.corpus import ATTACKS, needs_corpus
 from tests.factories import make_rubric

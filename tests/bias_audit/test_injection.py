@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from judgekit.bias_audit.attacks import Attack, shipped_corpus
+from judgekit.bias_audit.inputs import Attack, shipped_corpus
 from judgekit.bias_audit.perturbation import INJECTION_PROBE, OFF_TOPIC
 from judgekit.models import BiasedModel
 from judgekit.scoring import conclude
@@ -14,7 +14,7 @@ from tests.factories import make_failure, make_judgment, make_rubric
 
 if TYPE_CHECKING:
     from judgekit.bias_audit import AuditInputs, GradeProbe
-    from judgekit.bias_audit.attacks import AttackGoal
+    from judgekit.bias_audit.inputs import AttackGoal
     from judgekit.bias_audit.probe import PairProbe, Trial
     from judgekit.records import Verdict
 

@@ -11,7 +11,7 @@ import pytest
 
 from judgekit.bias_audit import ProbeRunner, run_audit
 from judgekit.bias_audit.api import unpriced_plan
-from judgekit.bias_audit.attacks import shipped_corpus
+from judgekit.bias_audit.inputs import shipped_corpus
 from judgekit.bias_audit.perturbation import INJECTION_PROBE
 from judgekit.bias_audit.self_test import synthetic_inputs
 from judgekit.models import BiasedModel, fenced_outputs
@@ -67,7 +67,7 @@ def found_of(manner: Manner, mode: str = "joint") -> ProbeResult:
     )
     settings: Any = {"mode": mode, "max_reasks": 0}
     with make_judge(Quoting(manner), **settings) as judge:
-        plan = unpriced_plan(given, (INJECTION_PROBE,), "m")
+        plan = unpriced_plan(given, (INJECTION_PROBE,))
         return asyncio.run(run_audit(ProbeRunner(judge), given, plan)).probes[0]
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import judgekit as jk
-from judgekit.calibration.classification import Classification, classify
+from judgekit.calibration.agreement import Classification, classify
 from tests.calibration.items import FIVE, YES_NO, aligned, item
 from tests.stats.simulation import covers_at_its_level, covers_at_least
 

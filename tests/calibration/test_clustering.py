@@ -80,18 +80,6 @@ def test_groups_of_cases_are_left_out_together_when_they_are_many() -> None:
     assert found.low < found.value < found.high
 
 
-def test_fewer_are_left_out_where_a_coefficient_compares_all_pairs() -> None:
-    seen: list[int] = []
-
-    def statistic(places: np.ndarray) -> float:
-        seen.append(len(places))
-        return 0.3 + len(seen) / 1000
-
-    known = Estimate(value=0.3, low=0.2, high=0.4, n=9000, method="m")
-    clustered_estimate(known, statistic, [i // 2 for i in range(9000)], is_quadratic=True)
-    assert len(seen) == 10
-
-
 def test_one_case_alone_has_no_interval() -> None:
     found = clustered_estimate(mean([1.0, 2.0]), lambda _: 1.0, ["a", "a"])
     assert isnan(found.low)

@@ -21,7 +21,8 @@ from judgekit.errors import DatasetError, InputError, NotEnoughDataError
 from judgekit.evaluation import JudgedPair, compare_side_scores
 from judgekit.records import Preference
 from judgekit.scoring import conclude_comparison
-from judgekit.stats.correction import corrected_mean, ppi_mean
+from judgekit.stats.correction import corrected_mean
+from judgekit.stats.ppi import ppi_mean
 from tests.evaluation.comparison.test_scores import scored
 from tests.evaluation.pairs import RUBRIC, compared, said, summed
 from tests.factories import make_rubric

@@ -254,3 +254,26 @@ def test_labels_from_elsewhere_that_cannot_be_enough_have_a_reason(
     found = label_budget(labelled, "pass rate", options)
     assert reason in (found.reason or "")
     assert (found.n_needed, found.strata) == (None, ())
+
+
+def test_labels_from_elsewhere_in_cases_of_copies_take_as_many_more() -> None:
+    options = CalibrationOptions(labels_are="other", half_width=0.2)
+    one, five = (label_budget(copied(n), "pass rate", options) for n in (1, 5))
+    assert one.n_needed is not None
+    assert one.n_needed > 20, "more than the least that a correction takes"
+    assert five.n_needed == pytest.approx(5 * one.n_needed, rel=0.05)
+
+
+def test_labels_from_elsewhere_without_an_error_count_a_case_once() -> None:
+    options = CalibrationOptions(labels_are="other", half_width=0.12)
+
+    def needed(size: int) -> int | None:
+        items = [item(k % 2, k % 2, case=f"c{k}") for k in range(40) for _ in range(size)]
+        others = [item(k % 2, case=f"d{k}") for k in range(400)]
+        rated = aligned(*items, unlabelled=tuple(others), scale=YES_NO, threshold=0.5)
+        return label_budget(rated, "pass rate", options).n_needed
+
+    single, double = needed(1), needed(2)
+    assert single is not None
+    assert double is not None
+    assert double > single

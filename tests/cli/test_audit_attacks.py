@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.bias_audit import read_attacks
-from judgekit.bias_audit.attacks import shipped_corpus
+from judgekit.bias_audit.inputs import shipped_corpus
 from judgekit.models import BiasedModel, Biases
 from judgekit.models.request import ModelRequest, Subject
 from tests.bias_audit.corpus import ATTACKS, needs_corpus

@@ -65,7 +65,7 @@ def test_the_corrected_figure_decides_and_the_judges_own_is_shown_beside_it(side
     assert "b.jsonl is better: A wins 33 % [" in ran.out
     assert ", corrected by 40 labelled pairs" in ran.out
     assert "A's share of wins, corrected by human labels: the overall figure decides" in ran.out
-    assert "judge alone  a.jsonl is better: 40 of 60 decided pairs" in ran.out
+    assert "The judge alone\n  a.jsonl is better: 40 of 60 decided pairs" in ran.out
     for name in ("page.html", "page.md"):
         page = (sides.folder / name).read_text(encoding="utf-8")
         assert "corrected by 40 labelled pairs" in page
@@ -184,7 +184,7 @@ def test_a_difference_of_scores_is_corrected_by_human_scores(graded: Bench) -> N
     assert ran.code == 0
     assert "latest::v1 is better: a difference of -0." in ran.out
     assert "corrected by 36 labelled cases" in ran.out
-    assert "judge alone  latest::v2 is better" in ran.out
+    assert "The judge alone\n  latest::v2 is better" in ran.out
     found = graded.run(*what, "--json", "--labels-are", "random").json
     assert found["human_labels"]["whole"]["corrected"]["value"] == pytest.approx(-0.2, abs=0.05)
     assert found["value"]["estimate"]["value"] == pytest.approx(0.125)

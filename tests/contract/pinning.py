@@ -29,7 +29,9 @@ class Pins:
         if self.updates:
             with _locked():
                 known = read(file) if path.exists() else {}
-                _write(path, json.dumps(known | {key: value}, indent=1, sort_keys=True))
+                # 0 and 0.0 are equal: only what differs is written.
+                if key not in known or known[key] != value:
+                    _write(path, json.dumps(known | {key: value}, indent=1, sort_keys=True))
             return
         assert value == read(file)[key], f"{path.name} says otherwise of {key!r}; {_REMEDY}"
 

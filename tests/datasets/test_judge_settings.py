@@ -83,10 +83,10 @@ def test_the_schema_of_a_suite_describes_what_a_judge_takes() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"rule": "mean"}, "rule is 'mean'"),
-        ({"repeats": 0}, "repeats is 0; it must be 1 or more"),
-        ({"timeout_s": 0}, "timeout_s is 0; it must be greater than 0"),
-        ({"max_tokens": "many"}, "max_tokens is 'many': input should be a valid integer"),
+        ({"rule": "mean"}, "`rule` must be 'consistent' or 'average', not 'mean'"),
+        ({"repeats": 0}, "`repeats` must be 1 or more, not 0"),
+        ({"timeout_s": 0}, "`timeout_s` must be more than 0"),
+        ({"max_tokens": "many"}, "`max_tokens` must be a whole number, not 'many'"),
         ({"parameters": {"stop": object()}}, "the parameter stop cannot be sent as JSON"),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_setting_that_cannot_be_names_itself(given: dict[str, Any], problem: s
 
 
 def test_a_judge_of_a_suite_has_upper_limits_too() -> None:
-    with pytest.raises(SettingsError, match="repeats is 1000; it must be 100 or less"):
+    with pytest.raises(SettingsError, match="`repeats` must be 100 or less, not 1000"):
         SuiteJudge.checked(model="x/y", repeats=1000)
 
 

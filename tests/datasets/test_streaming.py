@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.datasets import SelectionCount, Suite, choose_cases, draw_sample, open_cases
+from judgekit.datasets import CaseSelection, SelectionCount, Suite, draw_sample, open_cases
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.records import Case, CaseSource
 from tests.formats import FOREIGN
@@ -85,7 +85,7 @@ def test_drafts_and_deprecated_cases_are_left_out_and_counted() -> None:
         Case(id="c", input=1, status="deprecated", tags=("x",)),
         Case(id="d", input=1, tags=("x",)),
     )
-    chosen = choose_cases(source, tags=["x"])
+    chosen = CaseSelection(source, tags=["x"])
     assert [case.id for case in chosen] == ["d"]
     assert chosen.tally() == SelectionCount(n_chosen=1, n_draft=1, n_deprecated=1, n_filtered=1)
     assert (chosen.name, chosen.version) == ("made", "7")
@@ -93,35 +93,35 @@ def test_drafts_and_deprecated_cases_are_left_out_and_counted() -> None:
 
 def test_names_are_searched_and_ids_where_there_is_no_name() -> None:
     source = make_source(Case(id="refund-1", input=1), Case(id="b", input=1, name="A refund"))
-    assert choose_cases(source, name_pattern="refund").count() == 2
-    assert [case.id for case in choose_cases(source, name_pattern="^refund")] == ["refund-1"]
+    assert CaseSelection(source, name_pattern="refund").count() == 2
+    assert [case.id for case in CaseSelection(source, name_pattern="^refund")] == ["refund-1"]
 
 
 def test_a_wanted_id_that_is_not_there_is_told_with_near_ones() -> None:
     source = make_source(Case(id="refund", input=1), Case(id="other", input=1))
-    assert [case.id for case in choose_cases(source, ids=["refund"])] == ["refund"]
+    assert [case.id for case in CaseSelection(source, ids=["refund"])] == ["refund"]
     for read in (list, lambda chosen: chosen.tally()):
         with pytest.raises(UnknownNameError, match="no case is called 'refnd'") as raised:
-            read(choose_cases(source, ids=["refnd"]))
+            read(CaseSelection(source, ids=["refnd"]))
         assert "refund" in str(raised.value)
 
 
 @pytest.mark.parametrize("field", ["sample", "limit"])
 def test_a_number_below_one_is_refused(field: str) -> None:
     with pytest.raises(SettingsError, match=f"the {field} must be 1 or more"):
-        choose_cases(make_source(), **{field: 0})  # type: ignore[arg-type]  # either is a number
+        CaseSelection(make_source(), **{field: 0})  # type: ignore[arg-type]  # either is a number
 
 
 def test_a_pattern_that_is_none_is_refused() -> None:
     with pytest.raises(SettingsError, match="not a regular expression"):
-        choose_cases(make_source(), name_pattern="(")
+        CaseSelection(make_source(), name_pattern="(")
 
 
 def test_a_sample_is_in_file_order_and_the_same_for_the_same_seed(tmp_path: Path) -> None:
     source = open_cases(write_cases(tmp_path, 50))
 
     def drawn(seed: int) -> list[int]:
-        chosen = choose_cases(source, tags=["t0", "t1"], sample=9, seed=seed)
+        chosen = CaseSelection(source, tags=["t0", "t1"], sample=9, seed=seed)
         assert [case.id for case in chosen] == [case.id for case in chosen]
         return [int(case.id[1:]) for case in chosen]
 
@@ -131,8 +131,8 @@ def test_a_sample_is_in_file_order_and_the_same_for_the_same_seed(tmp_path: Path
 
 def test_the_limit_holds_after_the_drawing(tmp_path: Path) -> None:
     source = open_cases(write_cases(tmp_path, 20))
-    drawn = [case.id for case in choose_cases(source, sample=10, seed=1)]
-    limited = choose_cases(source, sample=10, seed=1, limit=3)
+    drawn = [case.id for case in CaseSelection(source, sample=10, seed=1)]
+    limited = CaseSelection(source, sample=10, seed=1, limit=3)
     assert [case.id for case in limited] == drawn[:3]
     assert limited.tally() == SelectionCount(n_chosen=3, n_undrawn=17)
 

@@ -155,7 +155,7 @@ def test_a_named_trace_may_not_lie_outside_of_the_outputs_folder(tmp_path: Path)
     (tmp_path / "secret.json").write_text("[]", encoding="utf-8")
     folder = tmp_path / "in"
     folder.mkdir()
-    with pytest.raises(DatasetError, match=r"o\.jsonl:1: .*`trace`: .*is outside of"):
+    with pytest.raises(DatasetError, match=r"o\.jsonl:1: .*`trace`: .*leads out of the folder"):
         row_of(folder, trace="../secret.json")
     with pytest.raises(DatasetError, match="a trace cannot be a path here"):
         normalise_trace("t.json")

@@ -366,3 +366,12 @@ def test_damaged_rows_of_another_tool_are_told_with_the_faults_of_the_others(
     errors = [(p.line, p.message) for p in problems if p.severity == "error"]
     assert [line for line, _ in errors] == [1, 3]
     assert errors[1][1].startswith("not JSON")
+
+
+def test_replies_are_valid_with_all_that_is_recorded_of_them(tmp_path: Path) -> None:
+    row = {"case_id": "a", "criterion": "c", "text": "7", "finish_reason": "stop"}
+    logprobs = [{"token": "7", "logprob": -0.1, "top": []}]
+    path = tmp_path / "recorded.jsonl"
+    lines = [row | {"attempt": attempt, "logprobs": logprobs} for attempt in (0, 1)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert validate_path(path) == []

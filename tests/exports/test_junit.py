@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.errors import SettingsError
-from judgekit.exports.junit import write_junit
+from judgekit.exports.junit import JUNIT
 from tests.exports.making import check, make_answer, make_run
 from tests.factories import make_case, make_failure, make_output
 
@@ -22,7 +22,7 @@ UNJUDGED: dict[str, Any] = {"rubric": None, "panel": {}}
 def written(folder: Path, *answers: Outcome, **fields: object) -> ET.Element:
     """The root of the report of some answers."""
     path = folder / "report.xml"
-    assert write_junit(path, make_run("v1", "v2", **fields), iter(answers)) == len(answers)
+    assert JUNIT.write(path, make_run("v1", "v2", **fields), iter(answers)) == len(answers)
     return ET.parse(path).getroot()  # noqa: S314 - written here
 
 
@@ -112,4 +112,4 @@ def test_what_xml_cannot_hold_is_marked_and_line_ends_survive(tmp_path: Path) ->
 
 def test_another_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"a JUnit report to a\.json"):
-        write_junit(tmp_path / "a.json", make_run(), [])
+        JUNIT.write(tmp_path / "a.json", make_run(), [])

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.datasets import load_dataset, read_output, validate_path
+from judgekit.datasets import load_dataset, valid_output, validate_path
 from judgekit.errors import SettingsError
 from judgekit.evaluation import conclude_result
-from judgekit.exports.quality_memory import QualityExport, write_quality_records
-from judgekit.formats import ParsedDocument, quality_run_rows, read_whole_document
+from judgekit.exports.quality_memory import QUALITY, QualityExport
+from judgekit.formats import FileRow, ParsedDocument, quality_run_rows, read_whole_document
 from judgekit.formats.quality_memory import read_quality_records
 from judgekit.records import CaseResult, Level, Rubric, Variant
 from tests.exports.making import (
@@ -49,7 +49,7 @@ def read_back(*answers: Outcome, run: RunInfo | None = None) -> tuple[Any, list[
     """The cases and outputs that the readers make of the objects."""
     objects: Any = list(QualityExport(run or make_run()).objects(answers))
     rows = quality_run_rows(ParsedDocument(Path("x.json"), objects))
-    return cases_in(objects), [read_output(row)[0] for _, row in rows]
+    return cases_in(objects), [valid_output(FileRow(*row), Path("x.json")).output for row in rows]
 
 
 def test_a_run_is_linked_objects_from_case_to_benchmark_run() -> None:
@@ -244,7 +244,7 @@ def test_variants_of_one_prompt_version_and_errors_come_back_as_they_were(tmp_pa
     assert first.metadata["promptVersionRef"] == "p@1"
     assert (second.variant, second.error) == ("a", "it crashed")
     path = tmp_path / "q.jsonl"
-    write_quality_records(path, run, answers)
+    QUALITY.write(path, run, answers)
     assert [p for p in validate_path(path) if "is not known" in p.message] == []
 
 
@@ -271,7 +271,7 @@ def test_the_objects_of_an_export_come_back_as_they_were() -> None:
     judgments = [[said("Right", 5, judge="gpt", confidence=0.9, rationale="The list says 30.")], []]
     answers = []
     for at, row in enumerate(quality_run_rows(ParsedDocument(Path("x.json"), objects))):
-        output: Any = read_output(row[1])[0]
+        output: Any = valid_output(FileRow(*row), Path("x.json")).output
         result = CaseResult(run_id="r", place=0, case=cases[output.case_id], repeat=at,
                             variant=output.variant, output=output,
                             judgments=tuple(judgments[at]))  # fmt: skip
@@ -346,7 +346,7 @@ def test_ids_of_rubrics_come_from_their_cases_where_they_are_free() -> None:
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
 def test_files_are_read_again(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
-    assert write_quality_records(path, make_run(), iter([make_answer()])) == 1
+    assert QUALITY.write(path, make_run(), iter([make_answer()])) == 1
     document = read_whole_document(path)
     assert document is not None
     assert [case.id for case in read_quality_records(document).cases] == ["refund"]
@@ -356,4 +356,4 @@ def test_files_are_read_again(tmp_path: Path, suffix: str) -> None:
 def test_a_run_without_answers_is_a_benchmark_alone(tmp_path: Path) -> None:
     assert list(exported()) == ["benchmark"]
     with pytest.raises(SettingsError, match="quality records to"):
-        write_quality_records(tmp_path / "a.xml", make_run(), [])
+        QUALITY.write(tmp_path / "a.xml", make_run(), [])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.exports.skill_results import CONVENTIONS, grading, version_of, write_gradings
+from judgekit.exports.skill_results import CONVENTIONS, GRADING, grading, version_of
 from judgekit.records import Evidence, TraceEvent
 from tests.exports.making import check, make_answer, make_run, said
 from tests.factories import make_case, make_criterion, make_failure, make_output, make_rubric
@@ -158,7 +158,7 @@ def test_a_folder_gets_a_file_for_each_answer(tmp_path: Path) -> None:
     folder = tmp_path / "grading"
     answers = [make_answer(), make_answer(repeat=1), make_answer(case=make_case(id="../a b"))]
     for _ in range(2):
-        assert write_gradings(folder, make_run(), iter(answers)) == 3
+        assert GRADING.write(folder, make_run(), iter(answers)) == 3
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["-a-b_v1_run1.json", "refund_v1_run1.json", "refund_v1_run2.json"]
     assert json.loads((folder / names[1]).read_text())["run"] == 1
@@ -167,31 +167,31 @@ def test_a_folder_gets_a_file_for_each_answer(tmp_path: Path) -> None:
 def test_two_answers_of_one_name_are_refused_in_a_folder(tmp_path: Path) -> None:
     answers = [make_answer(case=make_case(id=name)) for name in ("a b", "A-b")]
     with pytest.raises(StoreError, match="two answers would both be written to A-b_v1"):
-        write_gradings(tmp_path / "g", make_run(), answers)
+        GRADING.write(tmp_path / "g", make_run(), answers)
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_ours(tmp_path: Path) -> None:
     (tmp_path / "g").write_text("a file")
     with pytest.raises(StoreError, match="cannot make the folder"):
-        write_gradings(tmp_path / "g", make_run(), [])
+        GRADING.write(tmp_path / "g", make_run(), [])
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
 def test_gradings_may_stand_in_one_file(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    assert write_gradings(path, make_run(), [make_answer(), make_answer(2)]) == 2
+    assert GRADING.write(path, make_run(), [make_answer(), make_answer(2)]) == 2
     text = path.read_text()
     found = json.loads(text) if name == "a.json" else [*map(json.loads, text.splitlines())]
     assert [one["overall"] for one in found] == ["pass", "fail"]
 
 
 def test_a_single_grading_is_a_file_of_its_own_as_the_form_has_it(tmp_path: Path) -> None:
-    assert write_gradings(tmp_path / "grading.json", make_run(), [make_answer()]) == 1
+    assert GRADING.write(tmp_path / "grading.json", make_run(), [make_answer()]) == 1
     assert json.loads((tmp_path / "grading.json").read_text())["overall"] == "pass"
 
 
 def test_no_answers_are_an_empty_list(tmp_path: Path) -> None:
-    assert write_gradings(tmp_path / "a.json", make_run(), []) == 0
+    assert GRADING.write(tmp_path / "a.json", make_run(), []) == 0
     assert json.loads((tmp_path / "a.json").read_text()) == []
     with pytest.raises(SettingsError, match=r"use \.json, \.jsonl, a folder"):
-        write_gradings(tmp_path / "a.csv", make_run(), [])
+        GRADING.write(tmp_path / "a.csv", make_run(), [])

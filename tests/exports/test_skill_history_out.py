@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from judgekit.errors import DatasetError
 from judgekit.evaluation import summarize_run
-from judgekit.exports.skill_results import extended_history, write_history
+from judgekit.exports.skill_results import HISTORY, extended_history
 from judgekit.formats import read_skill_history
 from judgekit.records import Variant
 from tests.exports.making import JSON, NAMES, make_answer, make_run
@@ -27,7 +27,7 @@ def test_a_history_is_begun_with_a_version_for_each_variant(tmp_path: Path) -> N
     path = tmp_path / "history.json"
     run = make_run("v0", "v1", notes="shorter")
     answers = [make_answer(3, 3, variant="v0"), make_answer(5, 4, variant="v1")]
-    assert write_history(path, run, iter(answers)) == 2
+    assert HISTORY.write(path, run, iter(answers)) == 2
     history = read_skill_history(path)
     assert [v.average_score for v in history.versions] == [3.0, 4.5]
     assert (history.current_version, history.current.version) == (1, 1)
@@ -39,7 +39,7 @@ def test_what_was_in_a_history_stands_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     path.write_text((FOREIGN / "history.json").read_text())
     before = loaded(path)
-    write_history(path, make_run("new"), [make_answer(variant="new")])
+    HISTORY.write(path, make_run("new"), [make_answer(variant="new")])
     after = loaded(path)
     n = len(before["versions"])
     assert after["versions"][:n] == before["versions"]
@@ -50,10 +50,10 @@ def test_what_was_in_a_history_stands_as_it_was(tmp_path: Path) -> None:
 
 def test_a_run_that_is_written_again_is_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "history.json"
-    write_history(path, make_run(), [make_answer(None, None)])
+    HISTORY.write(path, make_run(), [make_answer(None, None)])
     assert read_skill_history(path).versions[0].average_score is None
     once = loaded(path)
-    write_history(path, make_run(), [make_answer(5, 5)])
+    HISTORY.write(path, make_run(), [make_answer(5, 5)])
     once["versions"][0]["average_score"] = 5.0
     assert loaded(path) == once
 
@@ -91,5 +91,5 @@ def test_a_file_that_is_no_history_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     path.write_text('{"versions": [], "current_version": 0}')
     with pytest.raises(DatasetError, match="versions"):
-        write_history(path, make_run(), [make_answer()])
+        HISTORY.write(path, make_run(), [make_answer()])
     assert loaded(path) == {"versions": [], "current_version": 0}

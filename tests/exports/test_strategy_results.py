@@ -13,7 +13,6 @@ from judgekit.exports.tabular import (
     STRATEGIES,
     STRATEGY_COLUMNS,
     strategy_row,
-    write_strategy_results,
 )
 from judgekit.records import Score
 from tests.exports.making import JSON, NAMES, check, make_answer, make_run
@@ -170,7 +169,7 @@ def test_a_row_is_json_whatever_the_output_holds(data: Any, name: str) -> None:
 def test_rows_are_written_in_each_form(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"rows{suffix}"
     answers = [make_answer(), make_answer(2, output=make_output("=1+1\x00"), repeat=1)]
-    assert write_strategy_results(path, make_run(), iter(answers)) == 2
+    assert STRATEGIES.write(path, make_run(), iter(answers)) == 2
     text = path.read_text(encoding="utf-8")
     if suffix == ".csv":
         first, second = csv.DictReader(text.splitlines())
@@ -183,4 +182,4 @@ def test_rows_are_written_in_each_form(tmp_path: Path, suffix: str) -> None:
 
 def test_another_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="result rows to"):
-        write_strategy_results(tmp_path / "a.xml", make_run(), [])
+        STRATEGIES.write(tmp_path / "a.xml", make_run(), [])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import SettingsError
-from judgekit.exports.validation_report import write_validation_report
+from judgekit.exports.validation_report import VALIDATION
 from judgekit.formats import read_document
 from judgekit.records import Evidence
 from tests.exports.making import check, make_answer, make_run, said
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def report(folder: Path, *answers: Outcome, run: RunInfo | None = None) -> Any:
     """The report of some answers, read again."""
     path = folder / "report.yaml"
-    assert write_validation_report(path, run or make_run(), iter(answers)) == len(answers)
+    assert VALIDATION.write(path, run or make_run(), iter(answers)) == len(answers)
     return read_document(path).value
 
 
@@ -170,7 +170,7 @@ def test_long_reasons_are_cut_and_what_no_file_holds_is_marked(tmp_path: Path) -
 
 def test_another_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="a validation report to"):
-        write_validation_report(tmp_path / "a.json", make_run(), [])
+        VALIDATION.write(tmp_path / "a.json", make_run(), [])
 
 
 def test_a_criterion_of_the_cases_own_rubrics_has_the_weight_all_of_them_say(

@@ -9,11 +9,6 @@ from judgekit.datasets import load_dataset
 from judgekit.errors import DatasetError
 from judgekit.formats import promptfoo
 from judgekit.formats.promptfoo_assertions import assertion_of_text, row_as_test
-from judgekit.formats.promptfoo_vocabulary import (
-    CODE_ASSERTIONS,
-    MODEL_FREE_ASSERTIONS,
-    MODEL_GRADED_ASSERTIONS,
-)
 from judgekit.records import CaseEvaluation, Rubric
 from tests.factories import make_output
 from tests.formats import FOREIGN
@@ -23,8 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.records import Case
-
-KNOWN = frozenset({*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS, *CODE_ASSERTIONS})
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +173,7 @@ def test_a_table_of_tests_is_read(cases: dict[str, Case]) -> None:
     ],
 )
 def test_a_cell_is_an_assertion(text: str, expected: dict[str, Any]) -> None:
-    assert assertion_of_text(text, KNOWN) == expected
+    assert assertion_of_text(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -245,12 +238,12 @@ def test_what_should_be_mended_is_a_warning(
 
 def test_a_column_of_a_list_is_one_and_an_empty_cell_says_nothing() -> None:
     row = {"q": "", "__metadata:tags[]": r"a, b\, c", "__metadata:owner": " ", "__threshold": ""}
-    test = row_as_test({**row, "__description": None}, KNOWN)
+    test = row_as_test({**row, "__description": None})
     assert test == {"vars": {"q": ""}, "assert": [], "metadata": {"tags": ["a", "b, c"]}}
 
 
 def test_columns_of_settings_are_kept() -> None:
-    test = row_as_test({"q": "Q", "__prefix": "P", "__expected": ""}, KNOWN)
+    test = row_as_test({"q": "Q", "__prefix": "P", "__expected": ""})
     assert test == {"vars": {"q": "Q"}, "assert": [], "metadata": {"__prefix": "P"}}
 
 
@@ -291,8 +284,8 @@ def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> 
         ({"tests": "file://tests.py:make"}, "is code, which is never run"),
         ({"tests": "https://x/y.csv"}, "is not a file here"),
         ({"tests": ["tests/*.yaml"]}, "is not a file here"),
-        ({"tests": ["../tests.yaml"]}, "leads out of its folder"),
-        ({"tests": ["link.yaml"]}, "leads out of its folder"),
+        ({"tests": ["../tests.yaml"]}, "leads out of"),
+        ({"tests": ["link.yaml"]}, "leads out of"),
         ({"tests": ["no.yaml"]}, "the tests cannot be read: "),
         ({"tests": [7]}, "a test is a mapping or a file, not a number"),
         ({"tests": 7}, "`tests` is a list or a file, not a number"),

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets import has_own_lines, iter_output_rows
+from judgekit.datasets import iter_output_rows
 from judgekit.errors import DatasetError
 from judgekit.formats import (
     ParsedDocument,
     RubricIds,
     case_object,
+    is_read_whole,
     quality_run_rows,
     rubric_objects,
 )
@@ -174,7 +175,7 @@ def test_the_runs_of_a_memory_are_outputs(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"memory{suffix}"
     lines = "".join(json.dumps(one) + "\n" for one in MEMORY)
     path.write_text(json.dumps(MEMORY) if suffix == ".json" else lines, encoding="utf-8")
-    assert not has_own_lines(path)
+    assert is_read_whole(path)
     found = {output.variant: output for output in iter_outputs(path)}
     assert (found["p@1"].text, found["p@2"].data) == ("A", {"b": 1})
     assert [row.fields["input"] for row in iter_output_rows(path)] == ["Q", "Q"]

@@ -7,7 +7,7 @@ import pytest
 
 from judgekit.datasets import iter_case_outputs, load_dataset, read_output
 from judgekit.errors import DatasetError
-from judgekit.formats import ParsedDocument, quality_run_rows, read_document
+from judgekit.formats import FileRow, ParsedDocument, quality_run_rows, read_document
 from judgekit.formats.text import MAX_DOCUMENT_BYTES
 from judgekit.records import Rubric
 from tests.formats import FOREIGN
@@ -70,8 +70,8 @@ def test_an_export_may_be_lines_a_list_under_a_name_or_one_object(
 
 def test_runs_are_outputs() -> None:
     document = read_document(FOREIGN / "quality.json")
-    read = [read_output(row) for _, row in quality_run_rows(document)]
-    first, second = (found[0] for found in read if not isinstance(found, list))
+    read = [read_output(FileRow(*row)) for row in quality_run_rows(document)]
+    first, second = (found.output for found in read if not isinstance(found, list))
     assert (first.data, first.variant, first.run_id) == ({"price": 30}, "quote@3", "ar-9")
     assert (first.duration_ms, first.metadata["passed"]) == (1200, True)
     assert (second.text, second.metadata["test_run_id"]) == ("30 euros", "run-2")

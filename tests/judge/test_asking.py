@@ -114,7 +114,7 @@ async def test_without_a_token_limit_none_is_invented() -> None:
 
 async def test_a_refusal_is_asked_again_once_in_other_words() -> None:
     answer, (first, second) = await asked("refused", "refused")
-    assert (answer.failure_kind, answer.spending.n_calls) == ("refusal", 2)
+    assert (answer.failure_kind, total_spending(answer.replies).n_calls) == ("refusal", 2)
     assert second.key != first.key
     assert "It declined to judge." in second.messages[-1]["content"]
 
@@ -133,15 +133,15 @@ async def test_asking_again_can_be_switched_off() -> None:
 @pytest.mark.parametrize("kind", ["auth", "rate_limited", "timeout", "content_filter", "quota"])
 async def test_an_error_of_the_provider_is_a_failure_of_its_kind(kind: str) -> None:
     answer, requests = await asked(ModelError("no", kind=kind))
-    assert (answer.failure_kind, answer.reply, len(requests)) == (kind, None, 1)
-    assert answer.spending == Spending()
+    assert (answer.failure_kind, answer.replies, len(requests)) == (kind, [], 1)
+    assert total_spending(answer.replies) == Spending()
 
 
 async def test_an_error_while_asking_again_leaves_the_first_reason() -> None:
     answer, _ = await asked("ambiguous", ModelError("too fast", kind="rate_limited"))
     assert answer.failure_kind == "unreadable"
     assert str(answer.error) == "It was ambiguous. (the retry failed: too fast)"
-    assert answer.reply is not None
+    assert len(answer.replies) == 1
 
 
 @pytest.mark.parametrize("error", [ValueError("odd"), KeyError("x")])
@@ -153,8 +153,8 @@ async def test_whatever_a_strangers_model_raises_is_an_internal_failure(error: E
 
 async def test_a_strangers_kind_is_an_internal_failure() -> None:
     assert (await asked(ModelError("no", kind="moody")))[0].failure_kind == "internal"
-    assert JudgeAnswer(None, None, None, Spending()).failure_kind == "internal"
-    assert JudgeAnswer(None, JudgeError("x"), None, Spending()).failure_kind == "internal"
+    assert JudgeAnswer(None, None, []).failure_kind == "internal"
+    assert JudgeAnswer(None, JudgeError("x"), []).failure_kind == "internal"
 
 
 async def test_a_reply_that_was_paid_for_and_cannot_be_kept_stops_everything() -> None:
@@ -181,9 +181,10 @@ async def test_what_only_the_caller_can_mend_stops_everything() -> None:
 async def test_every_reply_counts_in_the_spending() -> None:
     tokens = Usage(input_tokens=10, output_tokens=2, cached_input_tokens=4, reasoning_tokens=1)
     answer, _ = await asked(priced("ambiguous", 0.1, usage=tokens), priced("ok", 0.2, usage=tokens))
-    assert answer.spending.cost_usd == answer.spending.price_usd == pytest.approx(0.3)
-    assert answer.spending.n_calls == 2
-    assert answer.spending.usage == Usage(
+    spent = total_spending(answer.replies)
+    assert spent.cost_usd == spent.price_usd == pytest.approx(0.3)
+    assert spent.n_calls == 2
+    assert spent.usage == Usage(
         input_tokens=20, output_tokens=4, cached_input_tokens=8, reasoning_tokens=2
     )
 

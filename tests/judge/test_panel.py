@@ -221,7 +221,7 @@ async def test_an_interrupted_panel_goes_on_where_it_stopped(panel: RunPanel) ->
     for n_said in range(len(whole) + 1):
         made, models = judges()
         said = whole[:n_said]
-        rest = await told(JudgePanel(made, panel).observe(CASE, OUTPUT, RUBRIC, said=said))
+        rest = await told(JudgePanel(made, panel).observe(CASE, OUTPUT, RUBRIC, judge_answers=said))
         assert sum(len(model.requests) for model in models) == len(whole) - n_said
         assert {(f.judge, f.criterion) for f in [*said, *rest]} == {
             (f.judge, f.criterion) for f in whole
@@ -269,7 +269,6 @@ async def test_an_error_that_no_case_survives_ends_the_panel() -> None:
 @pytest.mark.parametrize(
     ("names", "panel", "problem"),
     [
-        ([], RunPanel(), "a panel needs a judge"),
         (["a", "a"], RunPanel(), "their votes cannot be distinguished"),
         (["a"], RunPanel(judges=("other",)), "does not name the judge a"),
         (["a"], RunPanel(combine="cascade"), "a cascade needs escalate_below"),

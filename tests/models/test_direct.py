@@ -112,7 +112,7 @@ def test_no_connection_outlives_its_loop(closes: bool) -> None:  # noqa: FBT001
         for _ in range(3):
             asyncio.run(work(model))
         assert server.n_requests == 12
-        assert len(model._sessions._sessions) <= 1
+        assert len(model._sessions._open) <= 1
     del model
     gc.collect()
 

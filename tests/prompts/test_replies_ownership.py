@@ -248,3 +248,43 @@ def test_the_user_is_told_why_and_the_judge_what_to_do(
         parse_reply(text, ONE)
     assert str(refused.value) == message
     assert refused.value.instruction == instruction
+
+
+WITHDRAWN = [
+    "I take that back.",
+    "Actually, I take it back.",
+    "No, wait. Scratch that.",
+    "On second thought, the answer is worse than that.",
+    "Correction: the answer misses the point.",
+    "I was wrong, the second claim is invented.",
+    "That was only an example.",
+    "Sorry, I misread the answer.",
+    "Das nehme ich zurück.",
+]
+REASONS = [
+    "I take the length into account.",
+    "I gave it this much because it is complete.",
+    "This is only partly an answer to the question.",
+    "It is not an answer a user would expect, but a correct one.",
+    "The answer says: scratch that, and corrects itself.",
+    "Correction of the second claim would make it perfect.",
+    "It was wrong on one date only.",
+]
+
+
+@pytest.mark.parametrize("form", ["Score: 5\n\n{}", "Score: 5\n{}", "[[5]]\n{}"])
+@pytest.mark.parametrize("sentence", WITHDRAWN)
+def test_a_line_with_a_score_that_is_taken_back_without_a_number_is_no_verdict(
+    form: str, sentence: str
+) -> None:
+    with pytest.raises(ReplyFormatError, match="takes it back"):
+        parse_reply(form.format(sentence), ONE)
+    kind = ReplyFormat("brackets" if form.startswith("[") else "score_line")
+    criterion = Criterion(name="quality", question="Good?", scale={"min": 1, "max": 5})
+    with pytest.raises(ReplyFormatError, match="takes it back"):
+        parse_formatted_reply(form.format(sentence), criterion, reply_format=kind)
+
+
+@pytest.mark.parametrize("sentence", REASONS)
+def test_a_reason_below_a_score_is_no_withdrawal(sentence: str) -> None:
+    assert parse_reply(f"Score: 5\n\n{sentence}", ONE) == {"quality": 5.0}

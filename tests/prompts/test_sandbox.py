@@ -131,8 +131,8 @@ def test_the_names_of_a_block_are_those_of_all_it_includes(tmp_path: Path) -> No
         p='{{ y }}{% include "q.j2" %}',
         q="{{ z }}",
     )
-    assert template.names_used("a") == {"y", "z"}
-    assert template.names_used("b") == {"x"}
+    assert template.uses["a"] == {"y", "z"}
+    assert template.uses["b"] == {"x"}
     assert set(template.sources) == {"t.j2", "p.j2", "q.j2"}
 
 
@@ -142,7 +142,7 @@ def test_a_macro_that_sees_the_context_counts_what_it_names(tmp_path: Path) -> N
         t='{% block a %}{% from "m.j2" import show with context %}{{ show() }}{% endblock %}',
         m="{% macro show() %}{{ output }}{% endmacro %}",
     )
-    assert "output" in template.names_used("a")
+    assert "output" in template.uses["a"]
     assert template.render("a", {"output": "x"}) == "x"
 
 

@@ -193,6 +193,25 @@ def test_a_question_that_waits_for_a_slot_is_not_asked_when_the_time_is_over(
     assert not any(one.failures or one.is_done for one in results if one.output.error is None)
 
 
+def test_a_judge_whose_time_was_over_judges_a_later_run(store: RunStore) -> None:
+    session = Session(max_seconds=0.1)
+
+    class Slow(ScriptedModel):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            await session.stop.wait()
+            return await super().complete(request)
+
+    old = old_run(store)
+    with make_judge(Slow(reply(5)), max_concurrency=1) as judge:
+        first = new_rejudgment(old, judge, now=START)
+        asyncio.run(rejudge_run(old, first, judge, store, session))
+        second = new_rejudgment(old, judge, now=START, token="2")
+        ended = asyncio.run(rejudge_run(old, second, judge, store, Session()))
+    assert (session.reason, ended.status) == ("time", "complete")
+    results = [one for one in store.results(second.id) if one.output.error is None]
+    assert all(one.judgments and not one.failures for one in results)
+
+
 def test_a_run_that_breaks_says_why(store: RunStore) -> None:
     old = old_run(store)
     with pytest.raises(StoreError, match="disk full"):

@@ -287,6 +287,24 @@ def test_precision_recall_and_f1_of_each_level_are_in_every_form() -> None:
     assert [each["n_human"] for each in whole["classification"]["classes"]] == [16, 24]
 
 
+def test_unordered_categories_have_no_plot_of_differences_and_no_weighted_kappa() -> None:
+    levels = [{"value": n, "name": name} for n, name in enumerate(("ask", "praise", "complain"), 1)]
+    kinds = make_criterion(scale={"levels": levels})
+    rubric = make_rubric(criteria=(kinds,))
+    said = [
+        conclude(rubric, [make_judgment(raw=1 + n % 3, value=n % 3 / 2)], case_id=f"c{n}")
+        for n in range(12)
+    ]
+    rows: list[dict[str, Any]] = [
+        {"case_id": f"c{n}", "annotator": "ada", "raw": 1 + n % 2} for n in range(12)
+    ]
+    options = CalibrationOptions(categories=True)
+    document = calibration_document(jk.calibrate(said, rows, rubric=rubric, options=options))
+    page = render_html(document)
+    assert "Bland and Altman" not in page
+    assert "weighted by distance" not in page
+
+
 def test_the_labels_to_add_are_listed_by_decision_segment_and_output() -> None:
     report = binary_report()
     text = " ".join(shown(report, full=True).split())

@@ -164,6 +164,12 @@ def test_a_page_holds_foreign_text_as_text_only() -> None:
     assert {"\u202e", "\x00"}.isdisjoint(seen.text)
 
 
+def test_a_page_keeps_the_indent_of_a_row() -> None:
+    rows = (("judge", "1"), ("  its model", "2"))
+    made = Document("plan", Conclusion("one"), (Table(text_columns("", "n"), rows),), dict)
+    assert "\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}its model" in render_html(made)
+
+
 def test_a_page_allows_its_own_style_and_nothing_else() -> None:
     page = render_html(document())
     (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit.evaluation import DropGateResult, GateResult, TierGateResult
 from judgekit.evaluation.gate import CalibrationGateResult
-from judgekit.report.gate import gate_json, gate_lines
+from judgekit.report.run import gate_json, gate_lines
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:

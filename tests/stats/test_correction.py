@@ -82,7 +82,7 @@ def test_scores_from_elsewhere_cannot_be_corrected() -> None:
 def test_how_labels_were_drawn_has_to_be_said() -> None:
     with pytest.raises(ValueError, match="random or other"):
         corrected_mean([1], [1], [1], labels_are="some")  # type: ignore[arg-type] # tested
-    with pytest.raises(NotEnoughDataError, match="0 labelled items and 1 others"):
+    with pytest.raises(NotEnoughDataError, match="no item has both a label and a judge score"):
         corrected_mean([None], [1], [1], labels_are="random")
 
 

@@ -36,7 +36,7 @@ SHOWN = {
     "method_comparison.grouped_correlation": "test_the_mean_over_groups_covers_at_its_level",
     "selective.auroc": "test_the_area_covers_at_its_level"
     " test_the_area_over_cases_covers_where_that_over_items_does_not",
-    "estimate.jackknife_interval": "test_the_jackknife_interval_of_a_correlation"
+    "agreement_coefficients.coefficient_interval": "test_the_jackknife_interval_of_a_correlation"
     "_covers_at_its_level",
     "intervals.mean": "test_the_t_interval_of_clusters_covers_at_its_level",
     "intervals.rating_mean": "test_the_mean_of_ratings_near_the_ceiling_covers_at_its_level"
@@ -76,7 +76,6 @@ SHOWN = {
     " test_the_bca_bootstrap_of_a_spread_covers_at_its_level"
     " test_the_bootstrap_of_clusters_covers_near_its_level"
     " test_the_bootstrap_of_any_function_of_clustered_rows_covers",
-    "resample.bootstrap_table": "test_the_bootstrap_of_a_table_covers_at_its_level",
     "rogan_gladen.corrected_pass_rate": "test_the_corrected_rate_covers_at_its_level",
     "rogan_gladen.judge_rates": "test_the_rates_of_a_judge_cover_at_their_level",
     "correction.active_mean": "test_active_labels_cover_at_their_level",
@@ -101,7 +100,6 @@ SHOWN = {
 """Functions that give an interval, and the tests (in this folder) that simulate it."""
 
 MADE_OF_THESE = {
-    "agreement_coefficients.coefficient_interval": "estimate.jackknife_interval",
     "reliability.conformal_set": "reliability.conformal_quantile",
     "correction.corrected_mean": "ppi.ppi_mean",
     "agreement_coefficients.interval_by": "agreement.cohen_kappa",
@@ -109,16 +107,14 @@ MADE_OF_THESE = {
     "intervals.share_interval": "intervals.clustered_proportion",
     "intervals.wilson": "intervals.proportion",
     "reliability.reliability_table": "intervals.pooled_proportion",
-    "selective.cascade_thresholds": "selective.abstain_threshold",
     "paired_comparisons.coefficients": "ranking.bradley_terry",
-    "paired_comparisons.build_ranking": "ranking.bradley_terry",
 }
 """Functions whose interval is that of another one."""
 
 NO_INTERVAL = {
     "estimate.undefined_estimate", "power.labels_for_ppi",
     "power.mde_paired", "power.sample_size_mcnemar", "power.sample_size_paired",
-    "power.sample_size_repeated", "power.sample_size_sign", "power.sample_size_two_proportions",
+    "power.sample_size_sign", "power.sample_size_two_proportions",
     "quantiles.check_level", "quantiles.normal_quantile", "quantiles.t_quantile",
 }  # fmt: skip
 """Functions that know a level and give no interval."""

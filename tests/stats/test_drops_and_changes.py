@@ -6,22 +6,7 @@ import numpy as np
 import pytest
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.intervals import difference_of_proportions
-from judgekit.stats.paired import paired_proportions
-from judgekit.stats.trend import baseline, changepoint, drop_evidence
-
-
-@pytest.mark.parametrize(
-    ("only_previous", "only_current", "evidence"),
-    [(20, 2, "strong"), (9, 2, "weak"), (6, 4, "none"), (2, 20, "none"), (0, 0, "none")],
-)
-def test_how_sure_a_drop_is(only_previous: int, only_current: int, evidence: str) -> None:
-    assert drop_evidence(paired_proportions(60, only_previous, only_current, 10)) == evidence
-
-
-def test_runs_on_other_cases_are_compared_as_independent_rates() -> None:
-    assert drop_evidence(difference_of_proportions(60, 100, 85, 100)) == "strong"
-    assert drop_evidence(difference_of_proportions(10, 10, 10, 10)) == "none"
+from judgekit.stats.trend import baseline, changepoint
 
 
 def test_a_baseline_spreads_at_least_as_drawing_the_cases() -> None:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from judgekit.stats.agreement_coefficients import coefficient_interval
 from judgekit.stats.estimate import (
     Decision,
     Estimate,
     Figure,
     cluster_means,
     decide,
-    jackknife_interval,
     known_observations,
     undefined_estimate,
 )
@@ -72,14 +72,14 @@ def test_a_cluster_is_worth_its_mean() -> None:
 def test_the_jackknife_interval_by_hand() -> None:
     """Values .4, .5, .6 around .5: se^2 = 2/3 * .02, on Fisher's z divided by .75."""
     half = 4.302652730 * math.sqrt(2 / 3 * 0.02) / 0.75
-    low, high = jackknife_interval(0.5, [0.4, 0.5, 0.6])
+    low, high, _ = coefficient_interval(0.5, [0.4, 0.5, 0.6], level=0.95)
     assert low == pytest.approx(math.tanh(math.atanh(0.5) - half))
     assert high == pytest.approx(math.tanh(math.atanh(0.5) + half))
 
 
 @given(st.floats(-0.99, 0.99), st.lists(st.floats(-0.9, 0.9), min_size=2, max_size=9))
 def test_the_jackknife_interval_stays_within_its_bounds(value: float, left: list[float]) -> None:
-    low, high = jackknife_interval(value, left)
+    low, high, _ = coefficient_interval(value, left, level=0.95)
     assert math.isnan(low) or -1 <= low <= value <= high <= 1
 
 
@@ -94,7 +94,10 @@ def test_the_jackknife_interval_stays_within_its_bounds(value: float, left: list
     ],
 )
 def test_a_jackknife_without_information_has_no_interval(value: float, left: list[float]) -> None:
-    assert all(math.isnan(end) for end in jackknife_interval(value, left))
+    found = coefficient_interval(value, left, level=0.95)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert found.reason
 
 
 def test_the_jackknife_interval_of_a_correlation_covers_at_its_level() -> None:
@@ -104,11 +107,12 @@ def test_the_jackknife_interval_of_a_correlation_covers_at_its_level() -> None:
         y = truth * x + math.sqrt(1 - truth**2) * rng.normal(size=n)
         keep = ~np.eye(n, dtype=bool)
         left = [float(np.corrcoef(x[row], y[row])[0, 1]) for row in keep]
-        low, high = jackknife_interval(float(np.corrcoef(x, y)[0, 1]), left)
+        r = float(np.corrcoef(x, y)[0, 1])
+        low, high, _ = coefficient_interval(r, left, level=0.95)
         estimates.append(an_estimate(low, high))
     assert covers_at_least(estimates, truth)
 
 
 def test_what_only_floats_make_vary_leaves_no_interval() -> None:
     left_out = [0.8052293153047, 0.8052293153047 + 2e-16, 0.8052293153047 - 2e-16]
-    assert all(math.isnan(end) for end in jackknife_interval(0.8052293153047, left_out))
+    assert math.isnan(coefficient_interval(0.8052293153047, left_out, level=0.95).low)

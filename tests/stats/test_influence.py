@@ -15,7 +15,7 @@ from judgekit.stats.agreement import cohen_kappa, correlation, lin_ccc
 from judgekit.stats.agreement_coefficients import Weights, category_weights
 from judgekit.stats.influence import (
     concordance_influence,
-    kappa_of,
+    kappa_influence,
     kendall_influence,
     pearson_influence,
     spearman_influence,
@@ -95,6 +95,26 @@ def test_smoothed_kappa_and_concordance_cover(data: str, n: int) -> None:
     assert covers(DATA[data], partial(lin_ccc, ci="smoothed"), n)
 
 
+def rare_outliers(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """A judge without levels, 5 % of the errors of which are eight times as large."""
+    latent = rng.normal(size=n)
+    error = 0.5 * rng.normal(size=n) * np.where(rng.random(n) < 0.05, 8, 1)
+    return 1 + np.searchsorted(EVEN, latent), latent + error
+
+
+@pytest.mark.parametrize("n", [12, 30, 100])
+def test_smoothed_rank_correlations_cover_with_rare_outliers(n: int) -> None:
+    for method in ("spearman", "kendall"):
+        assert covers(rare_outliers, partial(correlation, method=method, ci="smoothed"), n), method
+
+
+def test_pearsons_interval_does_not_cover_with_rare_outliers_in_100_outputs() -> None:
+    """A limit that the documentation names; samples in which few were drawn do not show them."""
+    smoothed = partial(correlation, method="pearson", ci="smoothed")
+    assert covers(rare_outliers, smoothed, 30)
+    assert not covers(rare_outliers, smoothed, 100)
+
+
 @pytest.mark.parametrize("data", ["ceiling", "gross errors"])
 def test_fishers_intervals_do_not_cover_such_scores(data: str) -> None:
     for method in ("pearson", "spearman", "kendall"):
@@ -162,7 +182,7 @@ COEFFICIENTS: dict[str, tuple[Influence, Statistic]] = {
     "concordance": (concordance_influence, partial(lin_ccc, ci="none")),
     **{
         f"kappa, {weights}": (
-            kappa_of(category_weights(range(5), weights)),
+            partial(kappa_influence, weights=category_weights(range(5), weights)),
             partial(cohen_kappa, labels=range(5), weights=weights, ci="none"),
         )
         for weights in (None, *get_args(Weights))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.stats.agreement_coefficients import count_ratings, list_ratings
+from judgekit.stats.agreement_coefficients import list_ratings
 from judgekit.stats.alpha import _alphas, _ranked_alphas, krippendorff_alpha
 
 ROWS = st.lists(
@@ -50,7 +50,7 @@ def test_counts_and_ranks_give_the_alpha_of_the_matrix(
     ]
     wanted = [by_matrix(part) if part else float("nan") for part in [ratings, *parts]]
     for whole, left in (
-        _alphas(count_ratings(ratings, clusters=cases), "ordinal"),
+        _alphas(list_ratings(ratings, clusters=cases), "ordinal"),
         _ranked_alphas(table),
     ):
         assert [whole, *left] == pytest.approx(wanted, abs=1e-9, nan_ok=True)

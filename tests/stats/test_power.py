@@ -15,7 +15,6 @@ from judgekit.stats.power import (
     mde_paired,
     sample_size_mcnemar,
     sample_size_paired,
-    sample_size_repeated,
     sample_size_sign,
     sample_size_two_proportions,
 )
@@ -71,13 +70,6 @@ def test_the_smallest_difference_and_the_size_are_inverse(n: int, sd: float) -> 
     assert sample_size_paired(float(mde_paired(n, sd)), sd).value == n
 
 
-def test_repeats_thin_out_only_their_own_noise() -> None:
-    once = sample_size_repeated(0.2, 0.5, 0.25, 0.25)
-    often = sample_size_repeated(0.2, 0.5, 0.25, 0.25, repeats_a=5, repeats_b=5)
-    assert once.value == sample_size_paired(0.2, 1).value
-    assert often.value == sample_size_paired(0.2, math.sqrt(0.6)).value
-
-
 def test_a_planned_size_has_its_power() -> None:
     """80 % of experiments of the planned size see the difference, within three errors."""
     rng, reps = np.random.default_rng(2), 400
@@ -107,7 +99,5 @@ def test_what_cannot_be_planned_is_refused() -> None:
         sample_size_sign(0.5001)
     with pytest.raises(ValueError, match="out of range"):
         labels_for_ppi(-1, 0.1, 0.5, 0.5)
-    with pytest.raises(ValueError, match="repeats 1 or more"):
-        sample_size_repeated(0.1, 1, 1, 1, repeats_a=0)
     with pytest.raises(ValueError, match="power is 1"):
         sample_size_paired(0.1, 1, power=1)

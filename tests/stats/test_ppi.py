@@ -93,7 +93,7 @@ def test_arguments_out_of_range_are_refused() -> None:
         ppi_mean([1, 0], [1, 0], [1], lam=2)
     with pytest.raises(ValueError, match="known: t, normal"):
         ppi_mean([1, 0], [1, 0], [1], quantile="z")  # type: ignore[arg-type] # the error is tested
-    with pytest.raises(ValueError, match="clusters name the case"):
+    with pytest.raises(ValueError, match="items; each needs the name of its case"):
         ppi_mean([1, 0], [1, 0], [1], clusters=(["x"], ["y"]))
     with pytest.raises(NotEnoughDataError, match="no item has both"):
         ppi_mean([None], [1], [1])

@@ -33,17 +33,17 @@ def test_an_error_of_calibration_by_hand() -> None:
 
 
 def test_bins_are_closed_above() -> None:
-    rows = reliability_table([0.0, 0.2, 0.21, 1.0, None], [0, 0, 1, 1, 1], 5)
-    assert [(row.low, row.high) for row in rows] == [(0, 0.2), (0.2, 0.4), (0.8, 1)]
+    rows = reliability_table([0.0, 0.1, 0.11, 1.0, None], [0, 0, 1, 1, 1])
+    assert [(row.low, row.high) for row in rows] == [(0, 0.1), (0.1, 0.2), (0.9, 1)]
     assert [row.rate.n for row in rows] == [2, 1, 1]
-    assert rows[0].confidence == 0.1
+    assert rows[0].confidence == 0.05
     assert rows[0].rate.low < rows[0].rate.high
 
 
 def test_bins_of_equal_mass_hold_as_many_items() -> None:
-    rows = reliability_table([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], 2, "mass")
-    assert [(row.low, row.high, row.rate.n) for row in rows] == [(0.1, 0.2, 2), (0.3, 0.9, 2)]
-    assert ece([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], 2, "mass").n_bins == 2
+    found = ece([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], 2, "mass")
+    assert found.n_bins == 2
+    assert found.max_gap == pytest.approx(0.35)
 
 
 def test_a_calibrated_judge_shows_what_chance_gives() -> None:
@@ -162,7 +162,7 @@ def test_an_error_over_cases_counts_cases() -> None:
 
 def test_the_rates_of_a_diagram_know_cases() -> None:
     p, y = (side.tolist() for side in rated_cases(np.random.default_rng(7)))
-    plain, found = reliability_table(p, y, 5), reliability_table(p, y, 5, clusters=NAMES)
+    plain, found = reliability_table(p, y), reliability_table(p, y, clusters=NAMES)
     for one, other in zip(plain, found, strict=True):
         assert (one.confidence, one.rate.value) == (other.confidence, other.rate.value)
         assert other.rate.n_clusters is not None

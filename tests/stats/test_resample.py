@@ -9,7 +9,7 @@ from scipy import stats as oracle
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.intervals import mean
-from judgekit.stats.resample import bootstrap, bootstrap_table
+from judgekit.stats.resample import bootstrap
 from tests.stats.simulation import covers_at_its_level, covers_at_least
 
 
@@ -32,20 +32,6 @@ def test_the_bootstrap_agrees_with_scipy(method: str) -> None:
         (x,), np.mean, method=method, n_resamples=20_000, batch=500, rng=np.random.default_rng(3)
     ).confidence_interval
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02)
-
-
-def test_a_named_statistic_and_its_function_have_the_same_law() -> None:
-    x = np.random.default_rng(4).normal(size=101)
-    named = bootstrap(x, "median", n_resamples=4000, seed=1)
-    called = bootstrap(x, lambda v: float(np.median(v)), n_resamples=4000, seed=2)
-    assert (named.low, named.high) == pytest.approx((called.low, called.high), abs=0.06)
-
-
-def test_many_levels_and_few_levels_have_the_same_law() -> None:
-    x = np.random.default_rng(5).integers(1, 6, 200).astype(float)
-    few = bootstrap(x, "mean", n_resamples=4000, seed=1)
-    many = bootstrap(x + np.arange(200) * 1e-7, "mean", n_resamples=4000, seed=1)
-    assert (few.low, few.high) == pytest.approx((many.low, many.high), abs=0.04)
 
 
 def test_the_same_seed_draws_the_same_and_a_generator_moves_on() -> None:
@@ -133,22 +119,6 @@ def test_what_cannot_be_resampled_is_refused() -> None:
         bootstrap([None], "mean", seed=1)
 
 
-def test_a_table_is_resampled_as_its_items_are() -> None:
-    table, items = [[30, 5], [10, 55]], [1.0] * 85 + [0.0] * 15
-    found = bootstrap_table(table, lambda t: float(t.trace() / t.sum()), n_resamples=4000, seed=1)
-    plain = bootstrap(items, "mean", n_resamples=4000, seed=2)
-    assert found.value == 0.85
-    assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=0.011)
-
-
-def test_a_table_has_to_hold_counts() -> None:
-    assert bootstrap_table([[5, 0]], lambda t: float(t[0, 0]), seed=1).reason == "no variation"
-    with pytest.raises(ValueError, match="negative"):
-        bootstrap_table([[-1, 2]], spread, seed=1)
-    with pytest.raises(NotEnoughDataError, match="no item"):
-        bootstrap_table([[0, 0]], spread, seed=1)
-
-
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_the_bootstrap_covers_at_its_level(method: str) -> None:
     rng = np.random.default_rng(7)
@@ -171,16 +141,6 @@ def test_a_large_bootstrap_is_small() -> None:
 def test_nothing_cannot_be_resampled(x: list[float | None]) -> None:
     with pytest.raises(NotEnoughDataError, match="no observations to resample"):
         bootstrap(x, "mean", seed=1)
-
-
-def test_the_bootstrap_of_a_table_covers_at_its_level() -> None:
-    rng, found = np.random.default_rng(9), []
-    for _ in range(200):
-        table = rng.multinomial(200, [0.4, 0.15, 0.1, 0.35]).reshape(2, 2)
-        found.append(
-            bootstrap_table(table, lambda t: float(t.trace() / t.sum()), n_resamples=200, rng=rng)
-        )
-    assert covers_at_its_level(found, 0.75)
 
 
 def test_the_bootstrap_of_any_function_of_clustered_rows_covers() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.selective import abstain_threshold, cascade_thresholds, risk_coverage
+from judgekit.stats.selective import abstain_threshold, risk_coverage
 from tests.stats.repeated_cases import N_CASES, NAMES, REPEATS
 from tests.stats.simulation import band
 
@@ -72,24 +72,6 @@ def test_the_error_is_exceeded_as_seldom_as_stated() -> None:
     assert over / 300 <= 0.1 + 3 * math.sqrt(0.09 / 300)
 
 
-def test_a_chain_passes_on_what_it_does_not_accept() -> None:
-    n = 120
-    cheap = [0.9] * 60 + [0.1] * 60, [1] * 60 + [0] * 60
-    strong = [0.9] * n, [1] * n
-    found = cascade_thresholds([cheap, strong], max_risk=0.1)
-    assert [stage.n_accepted for stage in found.stages] == [60, 60]
-    assert found.stages[1].n == 60
-    assert (found.coverage, found.risk) == (1, 0)
-    assert found.stages[0].delta == 0.05
-
-
-def test_a_chain_of_judges_that_know_nothing_asks_a_person() -> None:
-    found = cascade_thresholds([([0.9] * 40, [0] * 40), ([None] * 40, [1] * 40)], max_risk=0.1)
-    assert found.coverage == 0
-    assert math.isnan(found.risk)
-    assert found.stages[1].n_missing == 40
-
-
 def test_limits_and_lengths_are_checked() -> None:
     with pytest.raises(ValueError, match="lie between 0 and 1"):
         abstain_threshold([0.5], [1], max_risk=0)
@@ -97,10 +79,6 @@ def test_limits_and_lengths_are_checked() -> None:
         abstain_threshold([0.5], [1], max_risk=0.1, grid=[])
     with pytest.raises(NotEnoughDataError, match="no item has both"):
         risk_coverage([None], [1])
-    with pytest.raises(ValueError, match="over the same items"):
-        cascade_thresholds([([0.5], [1, 1])], max_risk=0.1)
-    with pytest.raises(ValueError, match="the grid holds no level"):
-        cascade_thresholds([([0.5], [1])], max_risk=0.1, grid=[])
 
 
 def test_the_area_of_a_curve_covers_at_its_level() -> None:

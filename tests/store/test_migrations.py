@@ -12,7 +12,7 @@ from sqlalchemy.pool import NullPool
 
 from judgekit.errors import StoreError
 from judgekit.store import RunStore, locate_database
-from judgekit.store.database import MIGRATIONS, OLDEST_VERSION
+from judgekit.store.database import MIGRATIONS
 from judgekit.store.schema import SCHEMA_VERSION
 from tests.store.observing import answer, begun, key, only
 from tests.store.test_people import item
@@ -165,4 +165,4 @@ def test_a_server_may_be_shared_with_tables_of_other_names(postgres: Server) -> 
 
 
 def test_there_is_a_step_from_every_version_to_the_next() -> None:
-    assert sorted(MIGRATIONS) == list(range(OLDEST_VERSION, SCHEMA_VERSION))
+    assert sorted(MIGRATIONS) == list(range(1, SCHEMA_VERSION))

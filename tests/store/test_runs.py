@@ -188,6 +188,13 @@ def test_a_case_keeps_its_place(store: RunStore) -> None:
         store.add("run-1", [answer(key("other"))])
 
 
+def test_two_cases_added_at_once_cannot_have_one_place(store: RunStore) -> None:
+    begun(store)
+    with pytest.raises(StoreError, match="'other' is now case 0 of the dataset"):
+        store.add("run-1", [answer(), answer(key("other"))])
+    assert list(store.results("run-1")) == []
+
+
 def test_a_case_that_is_not_the_one_named_is_refused(store: RunStore) -> None:
     begun(store)
     with pytest.raises(StoreError, match="'refund' does not match the answer to 'other'"):

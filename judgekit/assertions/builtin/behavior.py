@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from judgekit.assertions.builtin.calls import trace_of
+from judgekit.assertions.builtin.calls import BAD_STATES, reports_error, trace_of
 from judgekit.assertions.registry import UndecidedError, assertion
 from judgekit.records import AssertionResult, Count, Name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pydantic import JsonValue
-
     from judgekit.records import Output, TraceEvent
 
 # Workflow engines spell the node of an event in these ways.
 _NODE_KEYS = ("nodeId", "node_id", "node")
-
-# Words that engines use for a failed node or event.
-_BAD = frozenset({"error", "errored", "failed", "failure", "exception", "crashed"})
 
 # A node with one of these has not run.
 _IDLE = frozenset({"pending", "queued", "skipped", "idle", "waiting", "scheduled"})
@@ -32,8 +27,7 @@ _WORKED = frozenset({
     "finished", "done",
 })  # fmt: skip
 _OF_NODES = ("node", "agent", "task")
-_LAST_WORD = re.compile(r"[^:._/\-]*\Z")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD_END = re.compile(r"[:._/\-]|(?<=[a-z0-9])(?=[A-Z])")
 
 
 @assertion("behavior.no_errors")
@@ -43,28 +37,23 @@ def no_errors(output: Output) -> AssertionResult:
     An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
     that has a `status` of that kind, an `error`, or `isError`; a node with such a status in the
     output's data.
-
-    Args:
-        output: The output.
-
-    Returns:
-        The result; `actual` lists the errors.
     """
     errors = [] if output.error is None else [output.error]
     for event in output.trace:
-        if _is_error(event):
+        if _kind(event) in BAD_STATES or reports_error(event):
             extra = event.__pydantic_extra__ or {}
             why = extra.get("error") or extra.get("message") or event.content or "no message"
             where = f" ({node})" if (node := _node(event)) else ""
             errors.append(f"{event.type}{where}: {str(why)[:200]}")
     statuses = _node_statuses(output).items()
-    errors += [f"node {node}: {status}" for node, status in statuses if status.lower() in _BAD]
+    errors += [
+        f"node {node}: {status}" for node, status in statuses if status.lower() in BAD_STATES
+    ]
     message = f"no errors in {len(output.trace)} events"
     if errors:
         n_errors = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
         message = f"{n_errors}: {'; '.join(errors[:5])}"
-    actual: list[JsonValue] = [*errors]
-    return AssertionResult(passed=not errors, actual=actual, message=message)
+    return AssertionResult(passed=not errors, actual=[*errors], message=message)
 
 
 @assertion("behavior.node_executed")
@@ -72,14 +61,7 @@ def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
     """Pass when a node was executed.
 
     Args:
-        output: The output.
         node_id: The node; `nodeId` in S1 files.
-
-    Returns:
-        The result; `actual` lists the nodes that were executed.
-
-    Raises:
-        UndecidedError: The output has neither events nor the state of its nodes.
     """
     statuses = _node_statuses(output)
     outputs = output.data.get("outputs") if isinstance(output.data, dict) else None
@@ -92,8 +74,7 @@ def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
     passed = node_id in executed
     names = ", ".join(sorted(executed)) or "none"
     verb = "was executed" if passed else f"was not executed; executed were: {names}"
-    actual: list[JsonValue] = [*sorted(executed)]
-    return AssertionResult(passed=passed, actual=actual, message=f"{node_id} {verb}")
+    return AssertionResult(passed=passed, actual=[*sorted(executed)], message=f"{node_id} {verb}")
 
 
 @assertion("behavior.node_invocations.max")
@@ -102,18 +83,12 @@ def node_invocations(
 ) -> AssertionResult:
     """Pass when a node was invoked at most a number of times.
 
+    That is how often the most frequent of its `node` and `agent` events occurs, else the number of
+    different `invocation` values, else how often the most frequent of its other events occurs.
+
     Args:
-        output: The output.
         node_id: The node; `nodeId` in S1 files.
         value: The limit.
-
-    Returns:
-        The result; `actual` is the number of invocations: how often the most frequent of its
-        `node` and `agent` events occurs, else the number of different `invocation` values, else
-        how often the most frequent of its other events occurs.
-
-    Raises:
-        UndecidedError: The output has no events.
     """
     if not output.trace:
         raise UndecidedError("the output has no events, so invocations cannot be counted")
@@ -134,14 +109,7 @@ def finish_reason(output: Output, *, value: Name) -> AssertionResult:
     """Pass when the model stopped for the expected reason.
 
     Args:
-        output: The output.
         value: `stop`, `length`, `content_filter`, `tool_calls`, …, in the provider's words.
-
-    Returns:
-        The result; `actual` is the recorded reason.
-
-    Raises:
-        UndecidedError: No reason was recorded.
     """
     places: list[Mapping[str, object]] = [
         event.__pydantic_extra__ or {} for event in reversed(output.trace)
@@ -161,11 +129,7 @@ def trajectory_node_executed(output: Output, *, node: Name) -> AssertionResult:
     """Pass when a node of the workflow was entered, as its events show.
 
     Args:
-        output: The output.
         node: The node's id.
-
-    Returns:
-        The result; `actual` lists the nodes that were.
     """
     trace_of(output)
     return node_executed(output, node_id=node)
@@ -176,33 +140,16 @@ def trajectory_node_invocations(output: Output, *, node: Name, value: Count) -> 
     """Pass when a node was entered at most a number of times.
 
     Args:
-        output: The output.
         node: The node's id.
         value: The limit.
-
-    Returns:
-        The result; `actual` is how often it was.
     """
     trace_of(output)
     return node_invocations(output, node_id=node, value=value)
 
 
-def _is_error(event: TraceEvent) -> bool:
-    extra = event.__pydantic_extra__ or {}
-    status = extra.get("status")
-    return (
-        _kind(event) in _BAD
-        or (isinstance(status, str) and status.lower() in _BAD)
-        or bool(extra.get("error"))
-        or extra.get("isError") is True
-        or extra.get("is_error") is True
-    )
-
-
 def _kind(event: TraceEvent) -> str:
     """The last word of an event's type: `complete` of `agent:complete`, `error` of `nodeError`."""
-    found = _LAST_WORD.search(event.type)
-    return "" if found is None else _HUMP.split(found.group())[-1].lower()
+    return _WORD_END.split(event.type)[-1].lower()
 
 
 def _node(event: TraceEvent) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import fsum
 from sys import float_info
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 
 from pydantic import Field
 
@@ -23,7 +23,7 @@ UpperLimit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def _maximum(
-    name: str, quantity: Quantity, unit: str, what: str, *, own: str = "that of `usage`"
+    name: str, quantity: Quantity, unit: str, sentence: str
 ) -> Callable[..., AssertionResult]:
     """The assertion that a quantity is within a limit."""
 
@@ -32,8 +32,8 @@ def _maximum(
         found = measure_consumption(output, quantity)
         # Costs are sums of floats: 0.1 + 0.2 must stay within 0.3.
         passed = found.value <= value * (1 + VALUE_TOLERANCE)
-        if passed and found.gap is not None:
-            raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
+        if passed:
+            found.require_all_events()
         verb = "is within" if passed else "is over"
         return AssertionResult(
             passed=passed,
@@ -41,54 +41,31 @@ def _maximum(
             message=f"{found.value:.15g} {found.unit} {verb} the limit of {value:.15g}",
         )
 
-    within_limit.__doc__ = f"""Pass when {what}.
+    within_limit.__doc__ = f"""Pass when {sentence.format(f"at most a number of {unit}")}.
 
     Args:
-        output: The output.
         value: The limit, in {unit}.
-
-    Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else {own}.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
     """
     return within_limit
 
 
 latency_ms = _maximum(
-    "metric.latency_ms.max",
-    "latency_ms",
-    "milliseconds",
-    "making the output took at most a number of milliseconds",
-    own="`duration_ms`",
+    "metric.latency_ms.max", "latency_ms", "milliseconds", "making the output took {}"
 )
 total_cost_usd = _maximum(
-    "metric.total_cost_usd.max",
-    "cost_usd",
-    "US dollars",
-    "making the output cost at most a number of US dollars",
+    "metric.total_cost_usd.max", "cost_usd", "US dollars", "making the output cost {}"
 )
 input_tokens = _maximum(
-    "metric.tokens.input.max",
-    "input_tokens",
-    "tokens",
-    "the model was sent at most a number of tokens",
+    "metric.tokens.input.max", "input_tokens", "tokens", "the model was sent {}"
 )
 output_tokens = _maximum(
-    "metric.tokens.output.max",
-    "output_tokens",
-    "tokens",
-    "the model returned at most a number of tokens",
+    "metric.tokens.output.max", "output_tokens", "tokens", "the model returned {}"
 )
 total_tokens = _maximum(
-    "metric.tokens.total.max",
-    "total_tokens",
-    "tokens",
-    "at most a number of tokens were sent and received together",
+    "metric.tokens.total.max", "total_tokens", "tokens", "{} were sent and received together"
 )
 
-# An output that uses all of its budget scores 0.
+# A scorer's value is the share of the budget that is left: 0 where all of it was used.
 BudgetLimit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -97,11 +74,7 @@ def latency(output: Output, *, max_ms: BudgetLimit = 60_000.0) -> Score:
     """Score how long making the output took.
 
     Args:
-        output: The output.
         max_ms: The limit in milliseconds; at the limit and above the score is 0.
-
-    Returns:
-        `1 - raw / max_ms`, never below 0; `raw` is in milliseconds.
     """
     return _budget_score("latency", output, "latency_ms", max_ms)
 
@@ -111,11 +84,7 @@ def cost(output: Output, *, max_usd: BudgetLimit = 1.0) -> Score:
     """Score what making the output cost.
 
     Args:
-        output: The output.
         max_usd: The limit in US dollars; at the limit and above the score is 0.
-
-    Returns:
-        `1 - raw / max_usd`, never below 0; `raw` is in US dollars.
     """
     return _budget_score("cost", output, "cost_usd", max_usd)
 
@@ -130,22 +99,10 @@ def tokens(
     """Score the tokens that making the output took.
 
     Args:
-        output: The output.
         max_tokens: The limit in tokens; at the limit and above the score is 0.
         count: Which tokens count: those sent, those received, or both.
-
-    Returns:
-        `1 - raw / max_tokens`, never below 0; `raw` is in tokens.
-
-    Raises:
-        UndecidedError: They were not measured, or not for every event.
     """
-    quantities: dict[str, Quantity] = {
-        "input": "input_tokens",
-        "output": "output_tokens",
-        "total": "total_tokens",
-    }
-    return _budget_score("tokens", output, quantities[count], max_tokens)
+    return _budget_score("tokens", output, cast("Quantity", f"{count}_tokens"), max_tokens)
 
 
 @scorer("judge")
@@ -160,17 +117,10 @@ def judge_score(
     """Score an output by a judge's verdict; no judge is called here.
 
     Args:
-        output: The output.
         verdict: The verdict of the rubric.
         value: The judge's value on [0, 1], where there is no verdict.
         raw: The score on the judge's own scale.
         method: Which judge; None takes the judges and the rubric of the verdict.
-
-    Returns:
-        The value as a score.
-
-    Raises:
-        UndecidedError: No judge was called, or the verdict is open because judgments are missing.
     """
     # A suite with its own judge passes a value without a verdict.
     if verdict is None:
@@ -195,8 +145,7 @@ def _budget_score(name: str, output: Output, quantity: Quantity, limit: float) -
     """The share of the budget that is left."""
     found = measure_consumption(output, quantity)
     # A sum over some of the events is a lower bound, and would make the score too good.
-    if found.gap is not None:
-        raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
+    found.require_all_events()
     return Score(
         name=name,
         value=min(max(1 - found.value / limit, 0.0), 1.0),
@@ -228,12 +177,13 @@ class Consumption(NamedTuple):
     n_silent: int = 0
     n_events: int = 0
 
-    @property
-    def gap(self) -> str | None:
-        """What is missing, in words."""
-        if not self.n_silent:
-            return None
-        return f"{self.n_silent} of {self.n_events} {COMPLETE} events do not report it"
+    def require_all_events(self) -> None:
+        """Refuse a lower bound."""
+        if self.n_silent:
+            raise UndecidedError(
+                f"at least {self.value:.15g} {self.unit}, but {self.n_silent} of {self.n_events} "
+                f"{COMPLETE} events do not report it"
+            )
 
 
 def measure_consumption(output: Output, quantity: Quantity) -> Consumption:

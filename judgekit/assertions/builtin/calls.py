@@ -11,7 +11,13 @@ from pydantic import Field, JsonValue, PlainValidator, ValidationError, model_va
 
 from judgekit.assertions.builtin.text import PatternText, same_json, search_text
 from judgekit.assertions.registry import UndecidedError
-from judgekit.assertions.selection import PathText, display_value, find_in, to_json_text
+from judgekit.assertions.selection import (
+    PathText,
+    display_value,
+    find_in,
+    first_fault,
+    to_json_text,
+)
 from judgekit.fingerprint import canonical_json
 from judgekit.records import Finite, JsonObject, Name, Record
 
@@ -27,7 +33,7 @@ _CALLS = frozenset({
 })  # fmt: skip
 
 # Those that they use for its result.
-_RESULTS = frozenset({
+RESULT_EVENTS = frozenset({
     "tool_result", "tool:result", "tool:complete", "tool:end", "tool_response", "tool:error",
     "tool_error", "function_call_output",
 })  # fmt: skip
@@ -35,12 +41,14 @@ _ERRORS = frozenset({"error", "tool:error", "tool_error"})
 _ARGUMENTS = ("arguments", "args", "input", "params", "parameters")
 
 # The fields of a chat message that list calls.
-_CALL_LISTS = ("tool_calls", "toolCalls")
+CALL_LISTS = ("tool_calls", "toolCalls")
 _NAMES = ("toolName", "tool_name", "tool", "function")
 
 # The fields that connect a result to its call, in order of preference.
 _IDS = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id")
-_BAD_STATES = frozenset({"error", "failed", "failure"})
+
+# Words that engines use for a failed node, event or call.
+BAD_STATES = frozenset({"error", "errored", "failed", "failure", "exception", "crashed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ def tool_calls(output: Output) -> list[ToolCall]:
         if made:
             waiting += range(len(calls), len(calls) + len(made))
             calls += made
-        elif event.type in _RESULTS | _ERRORS or _field(event, ("role",)) == "tool":
+        elif event.type in RESULT_EVENTS | _ERRORS or _field(event, ("role",)) == "tool":
             index = _match_result(event, calls, waiting)
             if index is not None:
                 waiting.remove(index)
@@ -106,7 +114,7 @@ def _calls_of_event(event: TraceEvent, place: int) -> list[ToolCall]:
         arguments = event.content if event.content is not None else _field(event, _ARGUMENTS)
         parsed = _parse_arguments(arguments)
         return [ToolCall(tool_of(event) or "?", parsed, place, _id_of(event))]
-    listed = _field(event, _CALL_LISTS)
+    listed = _field(event, CALL_LISTS)
     blocks = event.content if isinstance(event.content, list) else []
     made = [_chat_call(call, place) for call in (listed if isinstance(listed, list) else [])]
     made += [
@@ -151,16 +159,22 @@ def _match_result(
 def _error_of(event: TraceEvent) -> str | None:
     """The error that a result reports."""
     found = event.model_extra or {}
-    reported = found.get("error")
-    is_marked = found.get("is_error") is True or found.get("isError") is True
-    is_bad_state = str(found.get("status", "")).lower() in _BAD_STATES
-    is_error = event.type in _ERRORS or is_marked or is_bad_state or found.get("success") is False
-    if not is_error and not reported:
+    if not (event.type in _ERRORS or reports_error(event) or found.get("success") is False):
         return None
     # `error: true` marks a result whose content is the message.
+    reported = found.get("error")
     what = reported if reported and reported is not True else event.content
     text = what if isinstance(what, str) else json.dumps(what, ensure_ascii=False, default=str)
     return text.strip() or "error"
+
+
+def reports_error(event: TraceEvent) -> bool:
+    """Whether the fields of an event say that something failed."""
+    found = event.model_extra or {}
+    is_marked = found.get("is_error") is True or found.get("isError") is True
+    return bool(
+        found.get("error") or is_marked or str(found.get("status", "")).lower() in BAD_STATES
+    )
 
 
 def _parse_arguments(value: JsonValue) -> JsonValue:
@@ -251,10 +265,7 @@ def _read_call(value: object) -> ExpectedCall:
     try:
         return ExpectedCall.model_validate(value)
     except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in detail["loc"])
-        what = detail["msg"].removeprefix("Value error, ")
-        raise ValueError(f"{place}: {what}" if place else what) from error
+        raise ValueError(first_fault(error)) from error
 
 
 def _read_calls(value: object) -> tuple[ExpectedCall, ...]:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from judgekit.assertions.builtin.calls import tool_calls
+from judgekit.assertions.builtin.calls import CALL_LISTS, tool_calls
 from judgekit.assertions.builtin.text import TextList  # noqa: TC001
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion
-from judgekit.assertions.sandbox import RefusedInputError, TimeoutSeconds, run_bounded
+from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of, truncate_value
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, JsonObject
@@ -74,30 +74,19 @@ def is_json(
     """Pass when the text is JSON, and satisfies the schema where there is one.
 
     Args:
-        output: The output.
         schema: A JSON Schema, by default of draft 2020-12; references to other documents are
             refused.
         path: Where the text is; None takes the whole output, data as it is.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message lists the violations of the schema.
     """
     text = text_of(output, path)
-    faults: object = []
     try:
-        # Without a schema nothing can take long, so the worker process is not needed.
-        if schema is None:
-            read_json(text)
-        else:
-            faults = run_bounded(f"{_PARSERS}:schema_faults", schema, text, timeout_s=timeout_s)
+        read_json(text)
     except ValueError as error:
         return _syntax_result("is", "JSON", text, str(error))
-    except RefusedInputError as error:
-        # A text that is no JSON, as the worker reports it.
-        if error.kind not in ("ValueError", "JSONDecodeError"):
-            raise
-        return _syntax_result("is", "JSON", text, error.message)
+    # Without a schema nothing can take long, so the worker process is not needed.
+    faults: object = []
+    if schema is not None:
+        faults = run_bounded(f"{_PARSERS}:schema_faults", schema, text, timeout_s=timeout_s)
     return _json_result("is", schema, text, faults)
 
 
@@ -112,13 +101,7 @@ def contains_json(
     """Pass when the text contains a JSON object or list that satisfies the schema, if there is one.
 
     Args:
-        output: The output.
         schema: A JSON Schema, as for `is-json`.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message lists the violations of the schema in the first one.
     """
     text = text_of(output, path)
     faults = run_bounded(f"{_PARSERS}:contained_json_faults", text, schema, timeout_s=timeout_s)
@@ -130,9 +113,7 @@ def _json_result(verb: str, schema: JsonValue, text: str, faults: object) -> Ass
     return _syntax_result(verb, what, text, "; ".join(cast("list[str]", faults)))
 
 
-def _xml(
-    verb: str, parser: str, what: str, root: str, message: str
-) -> Callable[..., AssertionResult]:
+def _xml(verb: str, what: str, root: str) -> Callable[..., AssertionResult]:
     @assertion(f"text.{verb}_xml")
     def passes(
         output: Output,
@@ -141,72 +122,39 @@ def _xml(
         path: PathText | None = None,
         timeout_s: TimeoutSeconds = _TIMEOUT_S,
     ) -> AssertionResult:
-        arguments = (parser, text_of(output, path), required_elements or [])
-        return _parsed(verb, "XML", *arguments, timeout_s=timeout_s)
+        text = text_of(output, path)
+        return _parsed(verb, "XML", text, required_elements or [], timeout_s=timeout_s)
 
     passes.__doc__ = f"""Pass when the text {what}.
 
     Entities are neither expanded nor fetched.
 
     Args:
-        output: The output.
         required_elements: Elements that must exist, each as a dotted path from {root}.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names {message}.
     """
     return passes
 
 
-is_xml = _xml(
-    "is", "xml_fault", "is a well-formed XML document", "the root", "the fault with line and column"
-)
-contains_xml = _xml(
-    "contains",
-    "contained_xml_fault",
-    "contains a well-formed XML element",
-    "that element",
-    "the fault of the first element",
-)
+is_xml = _xml("is", "is a well-formed XML document", "the root")
+contains_xml = _xml("contains", "contains a well-formed XML element", "that element")
 
 
-def _html(verb: str, parser: str, what: str, message: str) -> Callable[..., AssertionResult]:
+def _html(verb: str, what: str) -> Callable[..., AssertionResult]:
     @assertion(f"text.{verb}_html")
     def passes(
         output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
     ) -> AssertionResult:
-        return _parsed(verb, "HTML", parser, text_of(output, path), timeout_s=timeout_s)
+        return _parsed(verb, "HTML", text_of(output, path), timeout_s=timeout_s)
 
-    passes.__doc__ = f"""Pass when the text {what}.
-
-    Args:
-        output: The output.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names {message}.
-    """
+    passes.__doc__ = f"Pass when the text {what}."
     return passes
 
 
-is_html = _html(
-    "is",
-    "html_fault",
-    "is HTML: known elements, properly nested, with no text around them",
-    "the first fault with its line",
-)
-contains_html = _html(
-    "contains",
-    "contained_html_fault",
-    "contains an HTML element: one that has no content, or is closed",
-    "the fault",
-)
+is_html = _html("is", "is HTML: known elements, properly nested, with no text around them")
+contains_html = _html("contains", "contains an HTML element: one that has no content, or is closed")
 
 
-def _sql(verb: str, parser: str, what: str, message: str) -> Callable[..., AssertionResult]:
+def _sql(verb: str, what: str) -> Callable[..., AssertionResult]:
     @assertion(f"text.{verb}_sql")
     def passes(
         output: Output,
@@ -216,52 +164,37 @@ def _sql(verb: str, parser: str, what: str, message: str) -> Callable[..., Asser
         path: PathText | None = None,
         timeout_s: TimeoutSeconds = _TIMEOUT_S,
     ) -> AssertionResult:
-        arguments = (parser, text_of(output, path), dialect, tables)
-        return _parsed(verb, "SQL", *arguments, timeout_s=timeout_s)
+        return _parsed(verb, "SQL", text_of(output, path), dialect, tables, timeout_s=timeout_s)
 
     passes.__doc__ = f"""Pass when the text {what}.
 
     Args:
-        output: The output.
         dialect: The dialect; None takes a general one.
         tables: The only tables that may be named; None allows any.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names {message}.
     """
     return passes
 
 
-is_sql = _sql(
-    "is",
-    "sql_fault",
-    "is SQL: one statement or more, and nothing else",
-    "the fault with line and column",
-)
+is_sql = _sql("is", "is SQL: one statement or more, and nothing else")
 contains_sql = _sql(
-    "contains",
-    "contained_sql_fault",
-    "contains SQL, in fenced code or from a line that begins a statement",
-    "the fault of the first candidate",
+    "contains", "contains SQL, in fenced code or from a line that begins a statement"
 )
+
+# The functions of `parsers` that look for a fault of the whole text, or in all parts of it.
+_FAULT_FINDERS = {"is": "{}_fault", "contains": "contained_{}_fault"}
 
 
 def _parsed(
-    verb: str, what: str, parser: str, text: str, *arguments: object, timeout_s: float
+    verb: str, what: str, text: str, *arguments: object, timeout_s: float
 ) -> AssertionResult:
-    fault = run_bounded(f"{_PARSERS}:{parser}", text, *arguments, timeout_s=timeout_s)
+    function = _FAULT_FINDERS[verb].format(what.lower())
+    fault = run_bounded(f"{_PARSERS}:{function}", text, *arguments, timeout_s=timeout_s)
     return _syntax_result(verb, what, text, fault)
 
 
 def _syntax_result(verb: str, what: str, text: str, fault: object) -> AssertionResult:
     message = f"the text {verb} no {what}: {fault}" if fault else f"the text {verb} {what}"
     return AssertionResult(passed=not fault, actual=truncate_value(text), message=message)
-
-
-# Providers and frameworks spell the list of calls in these two ways.
-_LISTS = ("tool_calls", "toolCalls")
 
 
 class _Call(NamedTuple):
@@ -293,16 +226,7 @@ def tool_calls_valid(
     The calls are those of the output's data, of its text where that is JSON, or of its trace.
 
     Args:
-        output: The output.
         tools: The available tools.
-        timeout_s: Seconds the check of one call may take.
-
-    Returns:
-        The result; `actual` lists the calls.
-
-    Raises:
-        NotApplicableError: There is no tool call.
-        UndecidedError: It took too long, or there is no output.
     """
     calls = _output_calls(output)
     if not calls:
@@ -337,7 +261,7 @@ def _output_calls(output: Output) -> list[_Call]:
 def _stated_calls(value: object) -> list[_Call]:
     """The calls of a value: a message with calls, a list of calls, or one call."""
     if isinstance(value, Mapping):
-        for name in _LISTS:
+        for name in CALL_LISTS:
             if isinstance(value.get(name), list):
                 return _stated_calls(value[name])
         # OpenAI's tools wrap a call in `function`; its older functions used `function_call`.

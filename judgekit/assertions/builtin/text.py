@@ -33,15 +33,8 @@ def output_contains(output: Output, *, path: PathText, value: JsonValue) -> Asse
     A text contains its parts, a list elements that are equal to the value.
 
     Args:
-        output: The output.
         path: Where to look.
         value: What to look for.
-
-    Returns:
-        The result; `actual` is the value at the path.
-
-    Raises:
-        NotApplicableError: The path does not exist, or has neither a text nor a list.
     """
     found = value_of(output, path)
     if isinstance(found, str) and isinstance(value, str):
@@ -61,19 +54,11 @@ def output_equals(output: Output, *, path: PathText, value: JsonValue) -> Assert
     """Pass when the value at a path is equal to the expected one.
 
     Args:
-        output: The output.
         path: Where to look.
         value: The expected JSON value; 1 and 1.0 are one number.
-
-    Returns:
-        The result; `actual` is the value at the path.
     """
     found = value_of(output, path)
-    passed = same_json(found, value)
-    message = f"{path} is {display_value(value)}"
-    if not passed:
-        message = f"{path} is {display_value(found)}, not {display_value(value)}"
-    return make_result(passed, truncate_value(found), message)
+    return _equality_result(path, found, value, passed=same_json(found, value))
 
 
 @assertion("text.equals")
@@ -83,10 +68,7 @@ def equals(
     """Pass when the text is equal to the value; a value that is no text is compared as JSON.
 
     Args:
-        output: The output.
         value: The text, or the JSON value that the text should state.
-        path: Where the text is; None takes the whole output.
-        ignore_case: Whether upper and lower case are the same.
     """
     found = value_of(output, path)
     if isinstance(found, str) and not isinstance(value, str):
@@ -98,9 +80,15 @@ def equals(
         passed = found.casefold() == value.casefold()
     else:
         passed = same_json(found, value)
-    message = f"it is {display_value(value)}"
-    if not passed:
-        message = f"it is {display_value(found)}, not {display_value(value)}"
+    return _equality_result("it", found, value, passed=passed)
+
+
+def _equality_result(
+    name: str, found: JsonValue, value: JsonValue, *, passed: bool
+) -> AssertionResult:
+    message = f"{name} is {display_value(found)}, not {display_value(value)}"
+    if passed:
+        message = f"{name} is {display_value(value)}"
     return make_result(passed, truncate_value(found), message)
 
 
@@ -111,10 +99,7 @@ def contains(
     """Pass when the text contains the value.
 
     Args:
-        output: The output.
         value: The part to look for.
-        path: Where the text is; None takes the whole output.
-        ignore_case: Whether upper and lower case are the same.
     """
     text = text_of(output, path)
     passed = value.casefold() in text.casefold() if ignore_case else value in text
@@ -128,14 +113,10 @@ def contains_all(
 ) -> AssertionResult:
     """Pass when the text contains every one of the values.
 
-    Args:
-        output: The output.
-        value: The parts to look for.
-        path: Where the text is; None takes the whole output.
-        ignore_case: Whether upper and lower case are the same.
+    The result's `value` is the share of the values that it contains.
 
-    Returns:
-        The result; `value` is the share of the values that it contains.
+    Args:
+        value: The parts to look for.
     """
     text = text_of(output, path)
     there = _contained(text, value, ignore_case=ignore_case)
@@ -158,10 +139,7 @@ def contains_any(
     """Pass when the text contains one of the values.
 
     Args:
-        output: The output.
         value: The parts to look for.
-        path: Where the text is; None takes the whole output.
-        ignore_case: Whether upper and lower case are the same.
     """
     text = text_of(output, path)
     there = _contained(text, value, ignore_case=ignore_case)
@@ -178,10 +156,7 @@ def starts_with(
     """Pass when the text begins with the value.
 
     Args:
-        output: The output.
         value: The beginning.
-        path: Where the text is; None takes the whole output.
-        ignore_case: Whether upper and lower case are the same.
     """
     text = text_of(output, path)
     fold = str.casefold if ignore_case else str
@@ -204,14 +179,7 @@ def regex(
     """Pass when the pattern matches somewhere in the text.
 
     Args:
-        output: The output.
         value: A pattern of Python's `re`.
-        path: Where the text is; None takes the whole output.
-        ignore_case: Whether upper and lower case are the same.
-        timeout_s: Seconds the search may take.
-
-    Returns:
-        The result; `actual` is what matched first, None where nothing did.
     """
     text = text_of(output, path)
     found = search_text(value, text, ignore_case=ignore_case, timeout_s=timeout_s)
@@ -247,7 +215,7 @@ def _quote_parts(parts: list[str]) -> str:
 
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _NUMBER = re.compile(
-    r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d++)?+(?:[eE][-+]?\d{1,3})?+"
+    r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?(?:[eE][-+]?\d{1,3})?"
     r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
 )
 
@@ -294,12 +262,7 @@ def _count(
     fits.__doc__ = f"""Pass when the text has the expected number of {noun}{what}.
 
     Args:
-        output: The output.
         value: The exact number, or `{{"min": …, "max": …}}`.
-        path: Where the text is; None takes the whole output.
-
-    Returns:
-        The result; `actual` is the number.
     """
     return fits
 
@@ -323,18 +286,10 @@ def states_number(
     Commas between groups of three digits and exponents are understood; a decimal comma is not.
 
     Args:
-        output: The output.
         value: The correct number.
         abs_tol: The tolerance.
         rel_tol: The tolerance as a share of `value`; the wider of the two counts.
         which: The number to take; with `only`, all numbers in the text must be the same.
-        path: Where the text or number is; None takes the whole output.
-
-    Returns:
-        The result; `actual` is the number in the text.
-
-    Raises:
-        NotApplicableError: There is no text, no number in it, or with `only` more than one.
     """
     text = text_of(output, path)
     written = (match.group().replace(",", "") for match in _NUMBER.finditer(text))
@@ -442,12 +397,6 @@ def is_refusal(output: Output) -> AssertionResult:
 
     A short list of English phrases is searched for in the first 300 characters. Refusals in
     other words and other languages are missed; a judge is the better check for these.
-
-    Args:
-        output: The output.
-
-    Returns:
-        The result; `actual` is the phrase.
     """
     text = text_of(output, None)
     if not text.strip():

@@ -97,15 +97,10 @@ def levenshtein(
     """Pass when the edit distance to the value is at most the threshold.
 
     Args:
-        output: The output.
         value: The text to compare with.
         threshold: The largest edit distance that passes, in characters.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; `actual` is the distance, or one more than the threshold when it is larger.
     """
+    # The distance is not computed beyond the threshold: `actual` is one more then.
     text = text_of(output, path)
     found = measure_similarity(
         text_metrics.edit_distance, text, value, threshold, timeout_s=timeout_s
@@ -139,15 +134,8 @@ def _metric(
     {what}
 
     Args:
-        output: The output.
         value: The text to compare with; None takes the case's reference.
         threshold: The smallest score that passes, on [0, 1].
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
     """
     return reaches
 
@@ -191,7 +179,6 @@ def meteor(
     """Pass when the METEOR score of the text reaches the threshold.
 
     Args:
-        output: The output.
         value: The text to compare with, or several, of which the best counts; None takes the
             case's reference.
         threshold: The smallest score that passes, on [0, 1].
@@ -200,12 +187,6 @@ def meteor(
         gamma: The largest penalty, on [0, 1].
         synonyms: Whether WordNet's synonyms match too, whose data must be on the machine; else
             only equal words and equal stems match.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
     """
     text = text_of(output, path)
     others = value if isinstance(value, list) else [reference_text(value, case)]
@@ -231,16 +212,9 @@ def rouge_n(
     """Pass when the ROUGE-N score of the text reaches the threshold: the F1 of its n-grams.
 
     Args:
-        output: The output.
         value: The text to compare with; None takes the case's reference.
         threshold: The smallest score that passes, on [0, 1].
         n: The number of words in an n-gram.
-        path: Where the text is; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
     """
     text, other = text_of(output, path), reference_text(value, case)
     found = measure_similarity(text_metrics.rouge_n_score, text, other, n, timeout_s=timeout_s)
@@ -267,30 +241,28 @@ def similarity(
 ) -> Score:
     """Score how similar the output and a reference are.
 
+    The value is the word ratio, or the cosine of the vectors with negative ones as 0.
+
     Args:
-        output: The output.
         reference: The text to compare with; None takes the case's reference.
         method: `lexical` compares words; `semantic` compares vectors, of `embed` or of the extra
             `semantic`; `best` is semantic where that is available, else lexical. None is semantic
             with `embed`, else lexical, so that installing an extra changes no number. The score's
             `method` names the one that was used.
         embed: What turns texts into vectors; None takes the extra `semantic`.
-        path: Where the text is; None takes the whole output.
-        case: The case.
-
-    Returns:
-        The word ratio, or the cosine of the vectors with negative ones as 0; `raw` is the ratio
-        or the cosine itself.
-
-    Raises:
-        NotApplicableError: There is no text.
-        UndecidedError: There is no reference, or the method is not available.
     """
     text, other = text_of(output, path), reference_text(reference, case)
     # `lexical` compares words even where an embedder is available.
     chosen = None if method == "lexical" else embed
     if chosen is None and method in ("semantic", "best"):
-        chosen = _installed_embedder(needed=method == "semantic")
+        try:
+            chosen = _wordllama()
+        except ImportError as error:
+            if method == "semantic":
+                raise UndecidedError(
+                    "semantic similarity is not installed",
+                    hint="pip install 'judgekit-llm[semantic]'",
+                ) from error
     if chosen is None:
         used = LEXICAL
         raw = measure_similarity(text_metrics.word_ratio, text, other, timeout_s=_TIMEOUT_S)
@@ -313,18 +285,6 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     # Rounding can give a cosine just above 1.
     product = fsum(float(x) * float(y) for x, y in zip(one, other, strict=True))
     return min(max(product / norm, -1.0), 1.0)
-
-
-def _installed_embedder(*, needed: bool) -> Embedder | None:
-    """The embedding that is installed; its weights come with the package."""
-    try:
-        return _wordllama()
-    except ImportError as error:
-        if not needed:
-            return None
-        raise UndecidedError(
-            "semantic similarity is not installed", hint="pip install 'judgekit-llm[semantic]'"
-        ) from error
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from judgekit.assertions.builtin.calls import (
+    RESULT_EVENTS,
     ArgumentsMode,
     ExpectedCall,
     ExpectedCalls,
@@ -48,13 +49,9 @@ def tool_used(
     """Pass when a tool was called, by default at least once.
 
     Args:
-        output: The output.
         tool: The tool.
         at_least: How often at least.
         at_most: How often at most; None sets no limit.
-
-    Returns:
-        The result; `actual` is how often it was called.
     """
     calls = tool_calls(output)
     n = sum(call.tool == tool for call in calls)
@@ -71,11 +68,7 @@ def tool_never_used(output: Output, *, tool: Name | ToolNames) -> AssertionResul
     """Pass when none of the tools was called.
 
     Args:
-        output: The output.
         tool: The tool, or several.
-
-    Returns:
-        The result; `actual` lists the steps in which one was called.
     """
     barred = {tool} if isinstance(tool, str) else set(tool)
     found = [call for call in tool_calls(output) if call.tool in barred]
@@ -97,17 +90,9 @@ def arguments_match(
     """Pass when a tool was called with the right arguments.
 
     Args:
-        output: The output.
         call: The expected call.
         mode: How arguments are compared where the call does not set it.
         which: Which calls of the tool must match.
-
-    Returns:
-        The result; `actual` lists the arguments of its calls.
-
-    Raises:
-        NotApplicableError: The tool was not called.
-        UndecidedError: There is no trace, or a pattern took too long.
     """
     calls = tool_calls(output)
     made = [each for each in calls if each.tool == call.tool]
@@ -137,23 +122,20 @@ def matches(
     """Pass when the tool calls match the expected ones.
 
     Args:
-        output: The output.
         calls: The expected calls, in their order.
         mode: `strict`, `in_order`, `unordered`, `subset` or `superset`.
         arguments: How arguments are compared where an expected call does not set it.
-
-    Returns:
-        The result; `actual` lists the calls that were made.
     """
     made = tool_calls(output)
     explain = _why_out_of_order if mode in {"strict", "in_order"} else _why_other_calls
     why = explain(made, calls, mode, arguments)
     message = f"{len(made)} calls match the {len(calls)} expected ({mode})" if why is None else why
-    actual: list[JsonValue] = [describe_call(call) for call in made]
-    return AssertionResult(passed=why is None, actual=actual, message=message)
+    return AssertionResult(
+        passed=why is None, actual=[describe_call(call) for call in made], message=message
+    )
 
 
-def _share(name: str, summary: str, what: str, returns: str) -> Callable[..., AssertionResult]:
+def _share(name: str, what: str, summary: str) -> Callable[..., AssertionResult]:
     """The assertion that the F1, precision or recall of the calls reaches a threshold."""
 
     @assertion(f"trajectory.{name}")
@@ -187,35 +169,16 @@ def _share(name: str, summary: str, what: str, returns: str) -> Callable[..., As
     reaches.__doc__ = f"""Pass when {summary}.
 
     Args:
-        output: The output.
         calls: The expected calls, in any order.
         threshold: The least {what if what == "F1" else "share"}, on [0, 1].
         arguments: How arguments are compared where an expected call does not set it.
-
-    Returns:
-        The result; {returns}.
     """
     return reaches
 
 
-f1 = _share(
-    "f1",
-    "the F1 of the calls against the expected ones reaches the threshold",
-    "F1",
-    "`value` is the F1, `actual` has precision, recall and the calls",
-)
-precision = _share(
-    "precision",
-    "enough of the calls that were made were expected",
-    "precision",
-    "`value` is the share, 1 where no call was made",
-)
-recall = _share(
-    "recall",
-    "enough of the expected calls were made",
-    "recall",
-    "`value` is the share, 1 where no call was expected",
-)
+f1 = _share("f1", "F1", "the F1 of the calls against the expected ones reaches the threshold")
+precision = _share("precision", "precision", "enough of the calls that were made were expected")
+recall = _share("recall", "recall", "enough of the expected calls were made")
 
 
 def _why_out_of_order(
@@ -273,11 +236,9 @@ _LONGEST_CYCLE = 50
 _NOT_THE_AGENT = frozenset({"system", "user", "human", "tool", "developer"})
 
 # Events that report on another step, or on nothing the agent did.
-_BOOKKEEPING = frozenset({
-    "tool_result", "tool:result", "tool:complete", "tool:end", "tool_response", "tool:error",
-    "tool_error", "function_call_output", "error", "recording:linked", "agent:complete",
-    "node:complete", "node:end", "reasoning",
-})  # fmt: skip
+_BOOKKEEPING = RESULT_EVENTS | {
+    "error", "recording:linked", "agent:complete", "node:complete", "node:end", "reasoning",
+}  # fmt: skip
 
 
 @assertion("trajectory.no_loop")
@@ -291,13 +252,9 @@ def no_loop(
     """Pass when the agent did not repeat itself in a loop.
 
     Args:
-        output: The output.
         max_repeats: How often one call with the same arguments may be made in total.
         max_cycles: How often in a row one sequence of two or more different calls may be made.
         ignoring: Tools that may be called repeatedly, such as one that waits.
-
-    Returns:
-        The result; `actual` is how often the most frequent call was made.
     """
     calls = [call for call in tool_calls(output) if call.tool not in (ignoring or ())]
     keys = [call.key for call in calls]
@@ -321,13 +278,9 @@ def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) 
     """Pass when the agent took at most a number of steps.
 
     Args:
-        output: The output.
         value: The limit.
         types: The types of events that are steps; None takes what the agent did: its tool calls,
             its messages and the nodes it entered, not results and not other records.
-
-    Returns:
-        The result; `actual` is the number of steps.
     """
     n = 0
     for event in trace_of(output):
@@ -345,12 +298,8 @@ def max_tool_calls(output: Output, *, value: Count, tool: Name | None = None) ->
     """Pass when tools were called at most a number of times.
 
     Args:
-        output: The output.
         value: The limit.
         tool: The tool whose calls count; None counts the calls of all.
-
-    Returns:
-        The result; `actual` is the number of calls.
     """
     n = sum(tool is None or call.tool == tool for call in tool_calls(output))
     what = "tool calls" if tool is None else f"calls of {tool}"
@@ -362,19 +311,14 @@ def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResu
     """Pass when no call of a tool ended in an error.
 
     Args:
-        output: The output.
         tool: The tool to check; None checks all.
-
-    Returns:
-        The result; `actual` lists the errors.
     """
     calls = [call for call in tool_calls(output) if tool in (None, call.tool)]
     failed = [call for call in calls if call.error is not None]
     message = "no call of a tool failed" if tool is None else f"no call of {tool} failed"
     if failed:
         message = f"{len(failed)} failed, first {describe_call(failed[0])}: {failed[0].error}"
-    actual = [f"{call.tool}: {call.error}" for call in failed]
-    return AssertionResult(passed=not failed, actual=list(actual), message=message)
+    return AssertionResult(passed=not failed, actual=_list_errors(failed), message=message)
 
 
 @assertion("trajectory.recovers")
@@ -382,11 +326,7 @@ def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
     """Pass when every call that failed was followed by one that did not.
 
     Args:
-        output: The output.
         same_tool: Whether it must be a call of the same tool.
-
-    Returns:
-        The result, passed where nothing failed; `actual` lists the errors without a recovery.
     """
     calls = tool_calls(output)
     failed = [call for call in calls if call.error is not None]
@@ -401,8 +341,11 @@ def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
     if open_:
         message = f"after {describe_call(open_[0])} failed ({open_[0].error}) no call succeeded"
         message += f" of {open_[0].tool}" if same_tool else ""
-    actual = [f"{call.tool}: {call.error}" for call in open_]
-    return AssertionResult(passed=not open_, actual=list(actual), message=message)
+    return AssertionResult(passed=not open_, actual=_list_errors(open_), message=message)
+
+
+def _list_errors(calls: Sequence[ToolCall]) -> list[JsonValue]:
+    return [f"{call.tool}: {call.error}" for call in calls]
 
 
 def _cycle(keys: Sequence[str], most: int) -> tuple[int, int, int] | None:

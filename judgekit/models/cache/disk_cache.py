@@ -12,33 +12,28 @@ import os
 import sqlite3
 import stat
 import threading
-import time
 import warnings
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
-from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import diskcache
 
+from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import (
-    COUNTS_ROW,
-    CacheRows,
     CacheWarning,
-    DamagedEntryError,
     WriteFailedError,
 )
-from judgekit.models.cache.locks import FileKeyLocks, LocalKeyLocks
-from judgekit.models.cache.reply_cache import ReplyCache, SpillFile
+from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
 from judgekit.models.cache.sqlite import (
     MODE_RAW,
     SELECT_TEXT,
     DamagedFileError,
     ReadOnlyRows,
-    RowReader,
+    SqlRows,
     fetch_all,
     is_corruption,
     recover_rows,
@@ -46,7 +41,9 @@ from judgekit.models.cache.sqlite import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
+
+    from judgekit.models.cache.sqlite import Execute
 
 _BATCH = 500
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
@@ -87,7 +84,7 @@ class DiskCache(ReplyCache):
             if place.identity() is None:
                 raise StoreError(f"there is no cache in {place.path}")
             place.check_owner()
-            rows: CacheRows = _open_read_only(place, "the cache was opened read-only")
+            rows: SqlRows = _open_read_only(place, "the cache was opened read-only")
             locks: LocalKeyLocks = LocalKeyLocks()
             goes_on = True
         else:
@@ -115,57 +112,18 @@ opens the folder can change them."""
 
 BUSY_TIMEOUT_S = 30.0
 
-# What `Cache.set` does in two statements; there is no old file to clean up.
-_UPSERT = (
-    "INSERT INTO Cache (key, raw, store_time, access_time, mode, value)"
-    " VALUES (?, 1, ?, ?, ?, ?) ON CONFLICT (key, raw) DO UPDATE SET"
-    " store_time = excluded.store_time, access_time = excluded.access_time, mode = excluded.mode,"
-    " value = excluded.value, filename = NULL, expire_time = NULL, tag = NULL, size = 0"
-)
 
+class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
+    """The rows of one SQLite file, over the connections and transactions of diskcache.
 
-class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
-    """Stores text only, in the database only, and refuses everything else on the way out.
-
-    diskcache unpickles by one column of a row, and reads and deletes files by another; a row
-    planted in the file would so run code or reach out of the folder. Nothing here opens or
-    removes a file.
+    Nothing else of diskcache is called: its own methods unpickle what they find in a row, and
+    open and delete files that a row names. A planted row could so run code.
     """
-
-    def put(self, key: object) -> tuple[str, bool]:
-        if not isinstance(key, str):
-            raise TypeError(f"a cache key is a text, not {type(key).__name__}")
-        return key, True
-
-    def get(self, key: object, raw: object) -> str:
-        if not raw or not isinstance(key, str):
-            raise DamagedEntryError("a row with a pickled key is refused")
-        return key
-
-    def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, str]:
-        del key
-        if read or not isinstance(value, str):
-            raise TypeError(f"a cache value is a text, not {type(value).__name__}")
-        return 0, MODE_RAW, None, value
-
-    def fetch(self, mode: object, filename: object, value: object, read: object) -> str:
-        if read:
-            raise DamagedEntryError("a cache value is never a file")
-        return stored_text(mode, filename, value)
-
-    def remove(self, file_path: object) -> None:
-        """Nothing: this cache has no files, so a file name in a row is another program's."""
-
-
-class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskcache has no types
-    """Named text in one SQLite file; see `judgekit.models.cache.entries.CacheRows`."""
 
     def __init__(self, folder: Path) -> None:
         try:
             with _map_write_errors("opened"):
-                super().__init__(
-                    str(folder), timeout=BUSY_TIMEOUT_S, disk=TextDisk, **DISKCACHE_SETTINGS
-                )
+                super().__init__(str(folder), timeout=BUSY_TIMEOUT_S, **DISKCACHE_SETTINGS)
                 stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
         except StoreError:
             with suppress(AttributeError, sqlite3.Error):
@@ -185,45 +143,22 @@ class DiskcacheRows(diskcache.Cache, RowReader):  # type: ignore[misc]  # diskca
     execute = diskcache.Cache._sql  # noqa: SLF001 - diskcache's own way to this thread's connection
     """Runs one statement on the connection of this thread."""
 
-    def write(self, rows: Mapping[str, str]) -> None:
-        with self._writing():
-            now = time.time()
-            for name, text in rows.items():
-                self._sql(_UPSERT, (name, now, now, MODE_RAW, text))
-
-    def remove(self, names: Sequence[str]) -> None:
-        """One transaction, and no file is touched."""
-        with self._writing():
-            for name in names:
-                self._sql("DELETE FROM Cache WHERE key = ? AND raw = 1", (name,))
-
-    def clear(self) -> None:
-        """Files named in other programs' rows are left alone."""
-        with self._writing():
-            self._sql("DELETE FROM Cache")
-
-    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        with self._writing():
-            try:
-                present = self.text(COUNTS_ROW)
-            except DamagedEntryError:
-                present = None
-            self.set(COUNTS_ROW, text_of(present))
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def change(self, action: Callable[[Execute], None]) -> None:
         with _map_write_errors("written"):
             try:
                 with self.transact():
-                    yield
+                    action(self._sql)
             except sqlite3.Error:
                 # A commit that fails may leave the transaction open, which would fail the next.
                 if self._con.in_transaction:
                     self._sql("ROLLBACK")
                 raise
 
+    def close(self) -> None:
+        diskcache.Cache.close(self)
+
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        return fetch_all(self, statement, values)
+        return fetch_all(self._sql, statement, values)
 
 
 @contextmanager
@@ -241,7 +176,7 @@ def _map_write_errors(what: str) -> Iterator[None]:
         raise WriteFailedError(f"the cache could not be {what}: {cause}") from error
 
 
-class SqliteRows(RowReader):
+class SqliteRows(SqlRows):
     """The rows of a database that is set aside when it is found damaged, and replaced by a new one.
 
     Another process may set the file aside while this one has it open. Every write is therefore
@@ -270,29 +205,17 @@ class SqliteRows(RowReader):
         """It repairs nothing."""
         return self._rows.problems()
 
-    def write(self, rows: Mapping[str, str]) -> None:
-        self._write_checked(methodcaller("write", rows))
-
-    def remove(self, names: Sequence[str]) -> None:
-        self._write_checked(methodcaller("remove", names))
-
-    def clear(self) -> None:
-        self._write_checked(methodcaller("clear"))
-
-    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        self._write_checked(methodcaller("add_counts", text_of))
-
     def close(self) -> None:
         self._rows.close()
 
-    def _write_checked(self, action: Callable[[DiskcacheRows], None]) -> None:
+    def change(self, action: Callable[[Execute], None]) -> None:
         while True:
             rows = self._rows
             try:
-                action(rows)
+                rows.change(action)
             except DamagedFileError as error:
                 self._reopen(rows, error)
-                action(self._rows)
+                self._rows.change(action)
             # Compared by device and inode: a database that was replaced has the same path.
             if self._place.identity() == self._identity:
                 return
@@ -302,10 +225,10 @@ class SqliteRows(RowReader):
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         rows = self._rows
         try:
-            return fetch_all(rows, statement, values)
+            return fetch_all(rows.execute, statement, values)
         except DamagedFileError as error:
             self._reopen(rows, error)
-            return fetch_all(self._rows, statement, values)
+            return fetch_all(self._rows.execute, statement, values)
 
     def _reopen(self, rows: DiskcacheRows, damage: DamagedFileError | None) -> None:
         with self._lock:
@@ -356,7 +279,7 @@ class SqliteRows(RowReader):
         return rows, place.identity()
 
 
-def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
+def _open_writable(place: CacheFolder) -> tuple[SqlRows, LocalKeyLocks, bool]:
     try:
         place.prepare()
         return SqliteRows(place), FileKeyLocks(place.lock_file), False
@@ -373,7 +296,7 @@ def _open_writable(place: CacheFolder) -> tuple[CacheRows, LocalKeyLocks, bool]:
         # disk it must stop at the first reply that cannot be stored.
         goes_on = number in _FORBIDDEN or any(words in str(error) for words in _READ_ONLY)
         reason = str(error)
-    rows: CacheRows = ReadOnlyRows(None, immutable=False, reason=reason)
+    rows: SqlRows = ReadOnlyRows(None, immutable=False, reason=reason)
     try:
         if place.identity() is not None:
             rows = _open_read_only(place, reason)
@@ -397,6 +320,84 @@ def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
         if place.has_log():
             raise
         return ReadOnlyRows(place.database, immutable=True, reason=reason)
+
+
+_OFFSET_DIGITS = 15  # 60 bits, which fit the signed 64-bit offsets of POSIX locks
+
+
+class FileKeyLocks(LocalKeyLocks):
+    """Locks among processes as well: one byte of a file for each key; they die with their holder.
+
+    On Linux the locks belong to the open file, so that two caches in one process exclude each
+    other as well. On other POSIX systems they belong to the process: two caches opened on one
+    folder in the same process do not see each other's locks. On Windows there are none, and
+    two processes may both pay for a request they send at the same moment.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._descriptor: int | None = None
+        self._pid = os.getpid()
+        self._warned = False
+
+    def try_acquire(self, key: str) -> bool:
+        """As for threads; where the system refuses locks, it warns once and grants."""
+        with self._lock:
+            if self._pid != os.getpid():
+                # A forked child shares its parent's open file, and with it the parent's locks.
+                self._pid = os.getpid()
+                self._held.clear()
+                if self._descriptor is not None:
+                    os.close(self._descriptor)
+                    self._descriptor = None
+            # Threads share the open file, so its locks do not keep them apart.
+            if key in self._held:
+                return False
+            self._held.add(key)
+        try:
+            is_ours = lock_byte(self._open_file(), int(key[:_OFFSET_DIGITS], 16))
+        except OSError as error:
+            self._warn_once(error)
+            return True
+        if not is_ours:
+            with self._lock:
+                self._held.discard(key)
+        return is_ours
+
+    def release(self, key: str) -> None:
+        """Release the lock of a key, also for other processes."""
+        try:
+            unlock_byte(self._open_file(), int(key[:_OFFSET_DIGITS], 16))
+        except OSError as error:
+            self._warn_once(error)
+        finally:
+            with self._lock:
+                self._held.discard(key)
+
+    def close(self) -> None:
+        super().close()
+        with self._lock:
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
+
+    def _open_file(self) -> int:
+        with self._lock:
+            if self._descriptor is None:
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            return self._descriptor
+
+    def _warn_once(self, error: OSError) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        warnings.warn(
+            f"{self._path}: the system grants no locks ({error}); "
+            "two processes may pay twice for a request they ask at the same moment",
+            CacheWarning,
+            stacklevel=3,
+        )
 
 
 try:

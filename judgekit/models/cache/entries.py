@@ -11,7 +11,7 @@ import re
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from operator import add
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue, ValidationError
 
@@ -20,8 +20,6 @@ from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.models.request import ModelReply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from judgekit.records import JsonObject
 
 
@@ -74,40 +72,6 @@ class DamagedEntryError(StoreError):
 
 class WriteFailedError(StoreError):
     """Rows could not be written; none of them was."""
-
-
-class CacheRows(Protocol):
-    """Text under names; writes are all or none and on disk when they return."""
-
-    def text(self, name: str) -> str | None:
-        """The text of a row, or None when there is none."""
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The texts of several rows at once, by name; those that are not there are left out."""
-
-    def names(self) -> Iterator[str]:
-        """The names of all rows of ours, in ascending order."""
-
-    def count_replies(self) -> int:
-        """How many rows are named by a bare key."""
-
-    def write(self, rows: Mapping[str, str]) -> None:
-        """Write rows, replacing those of the same name."""
-
-    def remove(self, names: Sequence[str]) -> None:
-        """Remove rows; those that are not there are passed over."""
-
-    def clear(self) -> None:
-        """Remove every row, those of other programs too."""
-
-    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        """Replace the row of counts by what `text_of` makes of it, as one step."""
-
-    def problems(self) -> tuple[str, ...]:
-        """What is wrong with the storage itself, in words."""
-
-    def close(self) -> None:
-        """Let go of files."""
 
 
 SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})

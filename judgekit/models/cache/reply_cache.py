@@ -25,7 +25,6 @@ from judgekit.models.cache.entries import (
     COUNTS_ROW,
     CacheCounts,
     CacheEntry,
-    CacheRows,
     CacheWarning,
     DamagedEntryError,
     decode_entry,
@@ -38,10 +37,10 @@ from judgekit.models.cache.entries import (
     rejected_row,
     request_row,
 )
-from judgekit.models.cache.locks import LocalKeyLocks
+from judgekit.models.cache.sqlite import MemoryRows, SqlRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import JsonObject
@@ -55,7 +54,7 @@ class ReplyCache:
 
     def __init__(
         self,
-        rows: CacheRows,
+        rows: SqlRows,
         locks: LocalKeyLocks,
         *,
         location: Path | None = None,
@@ -322,53 +321,28 @@ def _warn(message: str) -> None:
     warnings.warn(message, CacheWarning, stacklevel=3)
 
 
-# Python makes a single dict operation atomic; only the longer ones need the lock.
-class MemoryRows:
-    """Rows in a dict; gone with the process."""
+class LocalKeyLocks:
+    """Decides which thread or event loop may send the request of a key."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, str] = {}
+        self._held: set[str] = set()
         self._lock = threading.Lock()
 
-    def text(self, name: str) -> str | None:
-        return self._rows.get(name)
-
-    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        rows = self._rows
-        return {name: rows[name] for name in names if name in rows}
-
-    def names(self) -> Iterator[str]:
+    def try_acquire(self, key: str) -> bool:
+        """Take the lock of a key if it is free; never waits."""
         with self._lock:
-            names = sorted(self._rows)
-        return iter(names)
+            if key in self._held:
+                return False
+            self._held.add(key)
+            return True
 
-    def count_replies(self) -> int:
+    def release(self, key: str) -> None:
         with self._lock:
-            return sum(":" not in name and name != COUNTS_ROW for name in self._rows)
-
-    def write(self, rows: Mapping[str, str]) -> None:
-        with self._lock:
-            self._rows.update(rows)
-
-    def remove(self, names: Sequence[str]) -> None:
-        with self._lock:
-            for name in names:
-                self._rows.pop(name, None)
-
-    def clear(self) -> None:
-        with self._lock:
-            self._rows.clear()
-
-    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        with self._lock:
-            self._rows[COUNTS_ROW] = text_of(self._rows.get(COUNTS_ROW))
-
-    def problems(self) -> tuple[str, ...]:
-        """Nothing; memory is assumed to be intact."""
-        return ()
+            self._held.discard(key)
 
     def close(self) -> None:
-        """Nothing is held."""
+        with self._lock:
+            self._held.clear()
 
 
 class MemoryCache(ReplyCache):

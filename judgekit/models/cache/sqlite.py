@@ -1,15 +1,19 @@
-"""Reads cache rows from an SQLite file of diskcache's layout, intact or damaged."""
+"""The rows of a cache in an SQLite file of diskcache's layout, intact or damaged."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
+import time
+import weakref
 from abc import ABC, abstractmethod
 from contextlib import closing, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import (
+    COUNTS_ROW,
     DamagedEntryError,
     WriteFailedError,
     is_intact_row,
@@ -20,11 +24,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    Execute = Callable[[str, tuple[object, ...]], Any]
+
 MODE_RAW = 1
 """The mode of a row whose value stands in the row itself, as text."""
 
 SELECT_TEXT = "SELECT mode, filename, value FROM Cache WHERE key = ? AND raw = 1"
 """The columns from which `stored_text` makes the text of a row."""
+
+# What `Cache.set` of diskcache does in two statements; there is no old file to clean up.
+_UPSERT = (
+    "INSERT INTO Cache (key, raw, store_time, access_time, mode, value)"
+    " VALUES (?, 1, ?, ?, ?, ?) ON CONFLICT (key, raw) DO UPDATE SET"
+    " store_time = excluded.store_time, access_time = excluded.access_time, mode = excluded.mode,"
+    " value = excluded.value, filename = NULL, expire_time = NULL, tag = NULL, size = 0"
+)
+
+_TABLE = (
+    "CREATE TABLE Cache (key, raw, store_time, access_time, expire_time, tag, size, mode, filename,"
+    " value, UNIQUE (key, raw))"
+)
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _PAGE = 500
@@ -35,16 +54,26 @@ class DamagedFileError(StoreError):
     """The database file itself is damaged."""
 
 
-class RowReader(ABC):
-    """Reads named text out of a database of diskcache's layout."""
+class SqlRows(ABC):
+    """Text under names in a database of diskcache's layout.
+
+    Writes are all or none, and on disk when they return.
+    """
 
     @abstractmethod
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         """Every row of the answer to one statement."""
 
+    @abstractmethod
+    def change(self, action: Callable[[Execute], None]) -> None:
+        """Run the statements of an action as one transaction."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files."""
+
     def text(self, name: str) -> str | None:
-        rows = self._ask(SELECT_TEXT, (name,))
-        return stored_text(*rows[0]) if rows else None
+        return _text(self._ask, name)
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
         # One statement for many rows is half the work.
@@ -83,8 +112,64 @@ class RowReader(ABC):
             found.append(f"{rows} not this cache's, and never read")
         return tuple(each for each in found if each != "ok")
 
+    def write(self, rows: Mapping[str, str]) -> None:
+        def action(execute: Execute) -> None:
+            now = time.time()
+            for name, text in rows.items():
+                execute(_UPSERT, (name, now, now, MODE_RAW, text))
 
-class ReadOnlyRows(RowReader):
+        self.change(action)
+
+    def remove(self, names: Sequence[str]) -> None:
+        def action(execute: Execute) -> None:
+            for name in names:
+                execute("DELETE FROM Cache WHERE key = ? AND raw = 1", (name,))
+
+        self.change(action)
+
+    def clear(self) -> None:
+        """Remove every row; files named in other programs' rows are left alone."""
+        self.change(lambda execute: execute("DELETE FROM Cache", ()))
+
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
+        """Replace the row of counts by what `text_of` makes of it, as one step."""
+
+        def action(execute: Execute) -> None:
+            try:
+                present = _text(partial(fetch_all, execute), COUNTS_ROW)
+            except DamagedEntryError:
+                present = None
+            now = time.time()
+            execute(_UPSERT, (COUNTS_ROW, now, now, MODE_RAW, text_of(present)))
+
+        self.change(action)
+
+
+class MemoryRows(SqlRows):
+    """Rows in memory; gone with the process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(
+            ":memory:", check_same_thread=False, isolation_level=None
+        )
+        self._connection.execute(_TABLE)
+        weakref.finalize(self, self._connection.close)
+
+    def change(self, action: Callable[[Execute], None]) -> None:
+        with self._lock, self._connection:
+            self._connection.execute("BEGIN")
+            action(self._connection.execute)
+
+    def close(self) -> None:
+        """Nothing: what is only in memory would be lost."""
+
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return fetch_all(self._connection.execute, statement, values)
+
+
+class ReadOnlyRows(SqlRows):
     """The rows of a database that is only read; without a database there are none."""
 
     def __init__(self, database: Path | None, *, immutable: bool, reason: str) -> None:
@@ -100,21 +185,15 @@ class ReadOnlyRows(RowReader):
         except sqlite3.Error as error:
             raise _read_error(error) from error
         if database is None:
-            self._connection.execute("CREATE TABLE Cache (key, raw, mode, filename, value)")
+            self._connection.execute(_TABLE)
         try:
             self.count_replies()
         except StoreError:
             self.close()
             raise
 
-    def write(self, rows: Mapping[str, str]) -> None:
-        raise WriteFailedError(f"{len(rows)} rows were not written: {self._reason}")
-
-    def remove(self, names: Sequence[str]) -> None:
-        raise WriteFailedError(f"{len(names)} rows were not removed: {self._reason}")
-
-    def clear(self) -> None:
-        raise WriteFailedError(f"the cache was not cleared: {self._reason}")
+    def change(self, action: Callable[[Execute], None]) -> None:  # noqa: ARG002 - the interface
+        raise WriteFailedError(f"the cache was not changed: {self._reason}")
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         """Nothing: a cache that is only read stores no counts; opening it warned of that."""
@@ -125,7 +204,7 @@ class ReadOnlyRows(RowReader):
 
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         with self._lock:
-            return fetch_all(self._connection, statement, values)
+            return fetch_all(self._connection.execute, statement, values)
 
 
 def stored_text(mode: object, filename: object, value: object) -> str:
@@ -144,13 +223,20 @@ def is_corruption(error: BaseException | None) -> bool:
     return is_emptied or (code is not None and code & 0xFF in _DAMAGED)
 
 
-def fetch_all(database: Any, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+def fetch_all(
+    execute: Execute, statement: str, values: tuple[object, ...]
+) -> list[tuple[Any, ...]]:
     """Every row of the answer to one statement; an error says what is wrong."""
     try:
-        found: list[tuple[Any, ...]] = database.execute(statement, values).fetchall()
+        found: list[tuple[Any, ...]] = execute(statement, values).fetchall()
     except sqlite3.Error as error:
         raise _read_error(error) from error
     return found
+
+
+def _text(ask: Callable[[str, tuple[object, ...]], list[tuple[Any, ...]]], name: str) -> str | None:
+    rows = ask(SELECT_TEXT, (name,))
+    return stored_text(*rows[0]) if rows else None
 
 
 def _read_error(error: sqlite3.Error) -> StoreError:

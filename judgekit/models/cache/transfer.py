@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import islice
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
@@ -44,8 +45,7 @@ class ImportReport:
     problems: tuple[str, ...] = ()
 
     def __add__(self, other: ImportReport) -> ImportReport:
-        names = [field.name for field in fields(self)]
-        return ImportReport(**{name: getattr(self, name) + getattr(other, name) for name in names})
+        return ImportReport(*map(add, astuple(self), astuple(other)))
 
 
 def export_entries(

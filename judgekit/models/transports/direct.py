@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judgekit.errors import SettingsError
-from judgekit.http_session import HttpSessions, read_body
+from judgekit.http_session import http_sessions, read_body
 from judgekit.models.capabilities import Negotiation, RequestPlan, negotiate_reply
 from judgekit.models.credentials import (
     OWN_ENDPOINT_KEYS,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 LARGEST_REPLY_BYTES = 32 * 2**20
 
 _OK = 200
-_PREFERRED_PROVIDERS = ("openai/", "hosted_vllm/")
 
 
 class DirectModel:
@@ -38,13 +37,7 @@ class DirectModel:
     reply schemas) is dropped, and remembered by this object.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        api_base: str | None,
-        timeout_s: float = 60,
-    ) -> None:
+    def __init__(self, model: str, *, api_base: str | None, timeout_s: float = 60) -> None:
         if api_base is None:
             raise SettingsError(
                 "transport=direct needs api_base", hint="give the endpoint, up to and including /v1"
@@ -62,7 +55,7 @@ class DirectModel:
         self._key_name = key_variable(provider)
         self._label = endpoint_label(provider, api_base)
         self._negotiation = Negotiation(("json_schema", "plain"))
-        self._sessions = HttpSessions(self._base, timeout_s=timeout_s)
+        self._sessions = http_sessions(self._base, timeout_s=timeout_s)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         # Copied once, since a request that is negotiated is sent several times.
@@ -112,7 +105,8 @@ class DirectModel:
 
 
 def _is_preferred(model: str, api_base: str | None) -> bool:
-    return api_base is not None and model.startswith(_PREFERRED_PROVIDERS)
+    provider, slash, _ = model.partition("/")
+    return bool(api_base and slash) and provider in OWN_ENDPOINT_KEYS
 
 
 DIRECT = Transport(open=DirectModel, is_preferred=_is_preferred)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import SettingsError
 from judgekit.fingerprint import thawed
+from judgekit.http_session import LoopScoped
 from judgekit.models.capabilities import Negotiation, ReplyForm, RequestPlan, negotiate_reply
 from judgekit.models.credentials import (
     OWN_ENDPOINT_KEYS,
@@ -42,9 +43,6 @@ _AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", "bedrock", "sagemaker", "ve
 
 _CACHE_MARKED = frozenset({"anthropic", "azure_ai", "bedrock", "openrouter", "vertex_ai"})
 _PLAIN_ERRORS = (OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
-
-# One open scope for each event loop; litellm's own cache of clients is as global as this.
-_scopes: dict[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = {}
 
 _LEFT_BEHIND = r"coroutine '\w+\.(async_completion|acompletion)' was never awaited"
 
@@ -91,11 +89,8 @@ class LitellmModel:
         self._found_route()
 
     async def aclose(self) -> None:
-        # They are closed before the loop ends in any case; other models that use them in the same
-        # loop open new ones.
-        scope = _scopes.pop(asyncio.get_running_loop(), None)
-        if scope is not None:
-            await scope.aclose()
+        # Other models that use the connections of this loop open new ones.
+        await _CONNECTIONS.aclose()
 
     async def embed(self, text: str) -> object | ProviderFault:
         route = await self._entered_route()
@@ -104,7 +99,7 @@ class LitellmModel:
     async def _entered_route(self) -> _Route:
         """The route, looked up at the first call, whose connections end with this loop."""
         route = self._found_route()
-        await _enter_loop(route.litellm)
+        await _CONNECTIONS.current()
         return route
 
     def _found_route(self) -> _Route:
@@ -279,22 +274,13 @@ def _marked(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}
 
 
-async def _enter_loop(litellm: Any) -> None:
-    """Make sure that the connections of this loop are closed before the loop is."""
-    # A loop closes the async generators that were started in it (`asyncio.run` and its like call
-    # `shutdown_asyncgens`), so an open one is a hook for what must be closed inside the loop.
-    loop = asyncio.get_running_loop()
-    if loop not in _scopes:
-        for ended in [other for other in _scopes if other.is_closed()]:
-            _scopes.pop(ended, None)
-        _scopes[loop] = scope = _connections(litellm)
-        await anext(scope)
-
-
-async def _connections(litellm: Any) -> AsyncGenerator[None, None]:
+async def _connections() -> AsyncGenerator[None, None]:
+    """Nothing is opened here: litellm does that at a call, and would leave it open."""
     try:
         yield
     finally:
+        import litellm  # noqa: PLC0415 - a call has imported it
+
         cache = litellm.in_memory_llm_clients_cache
         ours = [
             key for key in cache.cache_dict if key.endswith(f"-{id(asyncio.get_running_loop())}")
@@ -311,5 +297,8 @@ async def _connections(litellm: Any) -> AsyncGenerator[None, None]:
             await close_litellm_async_clients()
             cache.flush_cache()
 
+
+# As global as litellm's own cache of clients.
+_CONNECTIONS = LoopScoped(_connections)
 
 LITELLM = Transport(open=LitellmModel)

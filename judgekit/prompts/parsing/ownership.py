@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,11 @@ _RESTATED = re.compile(
 
 # A refusal is short; in a long analysis "I cannot give it more" is about the output.
 _LONGEST_REFUSAL = 80
+
+# How many characters before and after a score may decide whether it stands in a sentence or in
+# brackets; with all of them, a reply of many lines with scores would take quadratic time.
+_NEARBY = 600
+
 _OF_DEGREE = re.compile(
     r"\b(?:higher|lower|more|full|top|perfect|highest|maximum|better|best)\b", re.IGNORECASE
 )
@@ -75,6 +81,11 @@ class Aftermath:
 
     strange: tuple[str, ...] = ()
     """Lines that are neither an explanation nor a courtesy."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All but courtesies."""
+        return (*self.labelled, *self.explanation, *self.strange)
 
 
 def is_block(before: str, after: str) -> bool:
@@ -148,13 +159,34 @@ def other_number(
 
 def refuses_beside(before: str, after: Aftermath) -> bool:
     """Whether the judge declines in the prose beside a verdict."""
-    texts = [*after.labelled, *after.explanation, *after.strange]
+    texts = list(after.lines)
     if len(before.split()) <= _LONGEST_REFUSAL:
         texts += before.splitlines()
     if not is_judge_refusal(" ".join(texts)):
         return False
-    sentences = [part.strip(DECORATION) for text in texts for part in SENTENCE_END.split(text)]
-    return any(opens_with_refusal(each) and not _OF_DEGREE.search(each) for each in sentences)
+    return any(opens_with_refusal(s) and not _OF_DEGREE.search(s) for s in _sentences(texts))
+
+
+# Free words below `Score: 4` explain it, so that no structure tells a reason from a withdrawal.
+# Only how a sentence begins counts: reasons report what the output took back.
+_WITHDRAWS = re.compile(
+    r"(?:(?:actually|no|wait|sorry|oops|hmm+|well|but|though|however)[, .!\u2026-]{1,4}){0,3}(?:"
+    r"i(?: would| will|'d|'ll| have to| must)? (?:take (?:that|this|it|my \w{1,20}) back|take back"
+    r"|retract|withdraw|revise (?:that|this|it|my)|correct (?:that|my|myself))\b"
+    r"|i(?: was|'m| am| stand) (?:\w{1,20} )?(?:wrong|mistaken|corrected)\b"
+    r"|i (?:made an? (?:mistake|error)|misread|misjudged|changed? my mind|have changed my mind)\b"
+    r"|(?:scratch|disregard|ignore|forget|strike) (?:that|this|it|the above|my)\b|never mind\b"
+    r"|on (?:second|further) (?:thought|reflection)|correction[:,]"
+    r"|(?:that|this|it|the above) (?:is|was) (?:(?:only|just|merely) (?:an? )?(?:example|illustr)"
+    r"|not my )|das nehme ich zurück|ich nehme (?:das|es) zurück|je (?:le |la )?(?:retire|rétracte)"
+    r"|me retracto|mi correggo|eu retiro o|ik neem dat terug|我收回|訂正)",
+    re.IGNORECASE,
+)
+
+
+def withdraws(after: Aftermath) -> bool:
+    """Whether the prose after a verdict takes it back, in no other words than these few."""
+    return any(_WITHDRAWS.match(each.replace("\u2019", "'")) for each in _sentences(after.lines))
 
 
 def unquoted(text: str, judged: JudgedTexts) -> str:
@@ -164,7 +196,7 @@ def unquoted(text: str, judged: JudgedTexts) -> str:
 
 def is_amid_prose(text: str, start: int, end: int, *, is_named: bool, is_cut: bool = False) -> bool:
     """Whether the text around a score takes it for an example: `is_named` if it has a name."""
-    before, after = text[:start], text[end:]
+    before, after = text[max(0, start - _NEARBY) : start], text[end : end + _NEARBY]
     return (
         is_in_brackets(text, start, end)
         or _is_supposed(before)
@@ -174,7 +206,7 @@ def is_amid_prose(text: str, start: int, end: int, *, is_named: bool, is_cut: bo
 
 def is_in_brackets(text: str, start: int, end: int) -> bool:
     """Whether a place of a text is between brackets, within its paragraph."""
-    before, after = text[:start], text[end:]
+    before, after = text[max(0, start - _NEARBY) : start], text[end : end + _NEARBY]
     # A bracket that is never closed is a slip, and one of another paragraph is not its own.
     closing = after.partition("\n\n")[0].lstrip("*_`\"' ")
     return _opens_bracket(before.rpartition("\n\n")[2]) and _opens_bracket(
@@ -261,10 +293,16 @@ def _restates(bare: str, names: ExpectedCriteria) -> bool:
     return key in LINE_SCORE_KEYS or key.rpartition(" ")[2] in {"score", "rating", "grade"}
 
 
+def _sentences(texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        yield from (part.strip(DECORATION) for part in SENTENCE_END.split(text))
+
+
 def _own_lines(text: str, judged: JudgedTexts) -> Iterator[str]:
     """The lines of a text that are not quoted from the judged text."""
+    has_line = cache(judged.has)  # a reply may repeat one line a thousand times
     lines = text.splitlines()
-    for has, run in groupby(lines, lambda line: not line.strip() or judged.has(line)):
+    for has, run in groupby(lines, lambda line: not line.strip() or has_line(line)):
         quoted = list(run)
         whole = "\n".join(quoted).strip()
         # Single words are in many texts: what is quoted has some length.

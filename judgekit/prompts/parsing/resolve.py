@@ -45,6 +45,7 @@ from judgekit.prompts.parsing.ownership import (
     read_aftermath,
     refuses_beside,
     unquoted,
+    withdraws,
     without_lead_in,
 )
 from judgekit.prompts.parsing.quotation import judged_texts
@@ -96,6 +97,7 @@ _CHOICE_MESSAGES = {
 }
 _OWN_VERDICT = "Give your own verdict as one JSON object"
 AMID_PROSE = "the reply gave its verdict only in a sentence or in brackets, as an example is given"
+WITHDRAWN = "the prose after the verdict takes it back"
 _NOTHING_ELSE = "Give one JSON object and nothing else"
 _FAULTS = {
     "truncated": (
@@ -355,6 +357,8 @@ def _check_prose_beside(reply: _Reply, own: _OwnMarks, found: Found) -> None:
     if is_structure and after.strange:
         why = f"the reply continued after its verdict: {quote_value(after.strange[0])}"
         raise unreadable(_NOTHING_ELSE, why, reason="in_prose", reply=reply.text)
+    if withdraws(after):
+        raise unreadable(_NOTHING_ELSE, WITHDRAWN, reason="in_prose", reply=reply.text)
     # A line with a score may be explained in free words, in which another score is a correction.
     lines = (*after.explanation, *(after.labelled if is_structure else after.strange))
     raws = [raw for _, raw in found.values()]

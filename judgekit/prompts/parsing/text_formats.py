@@ -26,11 +26,13 @@ from judgekit.prompts.parsing.ownership import (
     read_aftermath,
     refuses_beside,
     unquoted,
+    withdraws,
 )
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.resolve import (
     AMID_PROSE,
+    WITHDRAWN,
     declined_beside,
     is_cut_off,
     raise_if_too_many,
@@ -202,6 +204,8 @@ def check_prose_around(
     after = read_aftermath([unquoted(prose[end:], judged)], _NO_NAMES, is_cut=is_cut)
     if is_amid or refuses_beside(unquoted(prose[:first], judged), after):
         raise declined_beside(reply)
+    if withdraws(after):
+        fail("in_prose", ask, WITHDRAWN, reply)
     return after
 
 

@@ -41,9 +41,8 @@ def asked_of_new(made: Suite) -> list[ModelRequest]:
 def asked_of_judge(made: Suite, text: str) -> list[ModelRequest]:
     """What the first judge is asked of outputs with a text, case by case."""
     ready = opened(made)
-    assert ready.judges.models is not None
     assert ready.rubric is not None
-    judge = ready.judges.models.judges[0]
+    judge = ready.judges.judges[0]
     return [
         request
         for case in ready.cases

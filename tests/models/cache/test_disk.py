@@ -11,7 +11,7 @@ import pytest
 
 from judgekit.errors import StoreError
 from judgekit.models.cache import CacheWarning, DamagedFileError, DiskCache
-from judgekit.models.cache.disk_cache import DISKCACHE_SETTINGS, DiskcacheRows, TextDisk
+from judgekit.models.cache.disk_cache import DISKCACHE_SETTINGS, DiskcacheRows
 from judgekit.models.cache.entries import COUNTS_ROW, DamagedEntryError, WriteFailedError
 from judgekit.models.cache.sqlite import ReadOnlyRows
 from tests.models.cache.buying import make_reply, make_request
@@ -133,44 +133,6 @@ def test_strangers_rows_are_counted_and_never_listed(rows: DiskcacheRows, tmp_pa
     plant(tmp_path, key="something else")
     assert list(rows.names()) == []
     assert rows.problems() == ("1 row is not this cache's, and never read",)
-
-
-@pytest.mark.parametrize("key", [1, 1.0, b"key", None, ("a",)])
-def test_the_disk_takes_only_text_keys(key: object) -> None:
-    with pytest.raises(TypeError, match="a cache key is a text"):
-        TextDisk("unused").put(key)
-
-
-@pytest.mark.parametrize("value", [1, b"value", None, {"a": 1}])
-def test_the_disk_takes_only_text_values(value: object) -> None:
-    with pytest.raises(TypeError, match="a cache value is a text"):
-        TextDisk("unused").store(value, read=False)
-    with pytest.raises(TypeError, match="a cache value is a text"):
-        TextDisk("unused").store("text", read=True)
-
-
-def test_the_disk_hands_out_only_plain_rows(tmp_path: Path) -> None:
-    disk = TextDisk(str(tmp_path))
-    assert disk.get("key", raw=True) == "key"
-    assert disk.fetch(1, None, "text", read=False) == "text"
-    with pytest.raises(DamagedEntryError, match="pickled key"):
-        disk.get(b"key", raw=False)
-    with pytest.raises(DamagedEntryError, match="never a file"):
-        disk.fetch(1, None, "text", read=True)
-
-
-def test_the_disk_removes_no_file(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    TextDisk(str(tmp_path)).remove("file")
-    assert (tmp_path / "file").exists()
-
-
-def test_the_interface_of_diskcache_keeps_to_text_as_well(rows: DiskcacheRows) -> None:
-    rows.set("counts", "x" * 3_000_000)
-    assert rows.get("counts") == rows.text("counts")
-    assert list(rows) == ["counts"]
-    with pytest.raises(TypeError, match="value is a text"):
-        rows.set("counts", {"a": 1})
 
 
 def test_nothing_is_evicted_even_when_another_program_asks_for_it(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from judgekit.models.cache.entries import (
     rejected_row,
     request_row,
 )
-from judgekit.models.cache.locks import LocalKeyLocks
-from judgekit.models.cache.reply_cache import FLUSH_EVERY, MemoryRows
+from judgekit.models.cache.reply_cache import FLUSH_EVERY, LocalKeyLocks
+from judgekit.models.cache.sqlite import MemoryRows
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.models.cache import CacheWarning
-from judgekit.models.cache.locks import FileKeyLocks, LocalKeyLocks
+from judgekit.models.cache.disk_cache import FileKeyLocks
+from judgekit.models.cache.reply_cache import LocalKeyLocks
 from tests.models.cache.buying import make_request
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def leases(tmp_path: Path) -> Iterator[FileKeyLocks]:
 HOLDING = """
 import sys, time
 from pathlib import Path
-from judgekit.models.cache.locks import FileKeyLocks
+from judgekit.models.cache.disk_cache import FileKeyLocks
 leases = FileKeyLocks(Path(sys.argv[1]))
 print(leases.try_acquire(sys.argv[2]), flush=True)
 sys.stdin.read()
