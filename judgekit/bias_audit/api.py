@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -48,7 +47,7 @@ from judgekit.evaluation import (
     judge_plan_fields,
     judge_usage,
 )
-from judgekit.judge import SyncRunner, gather_in_order
+from judgekit.judge import gather_in_order, synchronous
 from judgekit.models import RecordedModel
 from judgekit.records import FATAL_FAILURE_KINDS, PreferenceFailure, Verdict
 
@@ -112,36 +111,7 @@ async def audit(
     return await run_audit(runner, inputs, plan)
 
 
-def audit_sync(
-    judge: Judge,
-    answers: Iterable[tuple[Case, Output]],
-    rubric: Rubric,
-    *,
-    options: AuditOptions | None = None,
-    template_folders: Sequence[Path | str] = (),
-) -> Audit:
-    """`audit` for synchronous callers; works inside a running event loop too.
-
-    Args:
-        judge: The judge to audit.
-        answers: Cases with their outputs.
-        rubric: The rubric to judge by.
-        options: Probes, sizes and margins.
-        template_folders: Folders of your own templates.
-
-    Returns:
-        The result of each probe.
-
-    Raises:
-        InputError: When there is no output, a template does not fit, or a file of attacks is
-            invalid.
-        UnknownNameError: When there is no such probe.
-        StoreError: When the cache cannot store a reply that was paid for.
-    """
-    with closing(SyncRunner()) as runner:
-        return runner.run(
-            audit(judge, answers, rubric, options=options, template_folders=template_folders)
-        )
+audit_sync = synchronous(audit)
 
 
 def build_audit_inputs(

@@ -38,7 +38,9 @@ from judgekit.datasets import load_rubric
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import Session, plan_grading
 from judgekit.rejudgment import (
+    MEASURED_BY_FILE,
     check_judged,
+    check_same_rubric,
     compare_runs,
     compare_verdicts,
     describe_calibration,
@@ -68,7 +70,10 @@ _MOST_NAMED = 3
 
 class _RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
     outputs: tuple[Path, ...] = ()
-    rubric: str | None = option("Another rubric; required for VERDICTS.", metavar="FILE|NAME")
+    rubric: str | None = option(
+        "The same criteria with other weights or thresholds; required for VERDICTS.",
+        metavar="FILE|NAME",
+    )
     cases: Path | None = option("Cases of OUTPUTS (inputs, references).", kind=EXISTING_PATH)
     calibration: Path | None = option(
         "Check whether these calibration maps (file or folder) fit the new judge.",
@@ -91,7 +96,9 @@ def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     grade -o; it needs the OUTPUTS it is about and the --rubric. Outputs without a verdict in it are
     not judged.
 
-    Exit code 0 whatever changes, 3 if the new judge failed, 5 if the cost limit was reached.
+    The rubric must ask the same as before: otherwise the differences would not be those of the
+    judge, and nothing is judged (exit code 4). Exit code 0 whatever changes, 3 if the new judge
+    failed, 5 if the cost limit was reached.
 
     Examples:
         judgekit rejudge latest --judge anthropic/claude-sonnet-4-5
@@ -173,8 +180,9 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     old = read_verdicts(path)
     # The maps are checked against the new judge below, not applied to its values.
     setup = grade_setup(GradingOptions.of(options, calibration=None))
-    calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
     with closing(setup.judge):
+        check_same_rubric(path, old, setup.rubric)
+        calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
         setup, n_other = _judged_before(setup, old, path)
         if options.dry_run:
             setup.check()
@@ -186,16 +194,14 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
             console.note(f"{of} left out: no verdict in {path.name}")
         graded, session = grade_all(setup, options, verb=_VERB)
     pairs, left_out = pair_verdicts(old, [one.verdict for one in graded], n_without=n_other)
-    prints = {verdict.rubric_fingerprint for verdict in old.values()}
-    # A file of verdicts has the fingerprint of its rubric only, not the rubric itself.
-    same = setup.rubric if prints == {setup.rubric.fingerprint} else None
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     rejudged = None
     if pairs:
         rejudged = compare_verdicts(
             pairs,
-            (same, setup.rubric),
+            setup.rubric,
             (judges, (setup.judge.id,)),
+            measured=MEASURED_BY_FILE,
             calibration=calibration,
             left_out=left_out,
         )

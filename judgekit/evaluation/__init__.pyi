@@ -1,25 +1,23 @@
 from .approval import (
-    ApprovalEvidence as ApprovalEvidence,
     ApprovalStatus as ApprovalStatus,
     approval_status as approval_status,
     approve_version as approve_version,
     check_version_current as check_version_current,
     find_approval_evidence as find_approval_evidence,
 )
-from .baseline import (
-    PassRateTrend as PassRateTrend,
-)
 from .case_plans import (
+    DEFAULT_RUBRICS_KEY as DEFAULT_RUBRICS_KEY,
     JUDGE_SCORER as JUDGE_SCORER,
     SIMILARITY_KEY as SIMILARITY_KEY,
     UNASKED_RUBRICS_KEY as UNASKED_RUBRICS_KEY,
     CasePlans as CasePlans,
     CriterionChecks as CriterionChecks,
     default_rubric_records as default_rubric_records,
-    default_rubrics_in as default_rubrics_in,
     needs_judge as needs_judge,
 )
 from .comparability import (
+    Comparability as Comparability,
+    PassRateTrend as PassRateTrend,
     compare_measures as compare_measures,
     paired_sides as paired_sides,
 )
@@ -29,11 +27,7 @@ from .comparison_result import (
     ComparisonDecision as ComparisonDecision,
     ComparisonSummary as ComparisonSummary,
     PanelFigures as PanelFigures,
-    StoppingRule as StoppingRule,
     WinFigures as WinFigures,
-)
-from .comparison_summary import (
-    ComparisonTally as ComparisonTally,
 )
 from .cost_plan import (
     CallLoad as CallLoad,
@@ -77,7 +71,6 @@ from .judges import (
     judging_of_names as judging_of_names,
     judging_of_run as judging_of_run,
     meets_calibration_gate as meets_calibration_gate,
-    on_common_scale as on_common_scale,
     one_per_reply as one_per_reply,
     refresh_mode as refresh_mode,
     resolve_calibration as resolve_calibration,
@@ -97,10 +90,8 @@ from .pairing import (
     ORDER_SEED_KEY as ORDER_SEED_KEY,
     Contest as Contest,
     JudgedPair as JudgedPair,
-    LeftOut as LeftOut,
     OutputPair as OutputPair,
     Pairing as Pairing,
-    PairingSurvey as PairingSurvey,
     PairQuestion as PairQuestion,
     QuestionChoice as QuestionChoice,
     Side as Side,
@@ -108,7 +99,6 @@ from .pairing import (
     chosen_pair_question as chosen_pair_question,
     compare_in_order as compare_in_order,
     fatal_failure as fatal_failure,
-    pair_question as pair_question,
 )
 from .planner import (
     plan_suite as plan_suite,
@@ -121,7 +111,6 @@ from .ranking import (
     rank_sync as rank_sync,
 )
 from .ranking_result import (
-    PairFigures as PairFigures,
     RankDecision as RankDecision,
     RankedSide as RankedSide,
     RankingSummary as RankingSummary,
@@ -145,7 +134,6 @@ from .runner import (
     find_resumed_run as find_resumed_run,
     new_run_id as new_run_id,
     prepare_run as prepare_run,
-    run_status as run_status,
     run_suite as run_suite,
     update_run_status as update_run_status,
 )
@@ -199,8 +187,4 @@ from .summary import (
     VariantDifference as VariantDifference,
     VariantFigures as VariantFigures,
     summarize_run as summarize_run,
-)
-from .worker import (
-    UNASKED_FAILURE_KINDS as UNASKED_FAILURE_KINDS,
-    ObservationWriter as ObservationWriter,
 )

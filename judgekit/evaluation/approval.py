@@ -142,7 +142,6 @@ def _gate_decision(
 
 
 def check_version_current(evidence: ApprovalEvidence, variant: str, suite: Suite | None) -> None:
-    """Refuse a version that has changed since it was compared."""
     if evidence.version is None:
         return
     if approval_status(evidence.version, variant, suite) == "stale":
@@ -153,7 +152,6 @@ def check_version_current(evidence: ApprovalEvidence, variant: str, suite: Suite
 
 
 def approval_status(mark: VariantVersion, variant: str, suite: Suite | None) -> ApprovalStatus:
-    """Whether a version is still what it was."""
     try:
         now = _mark_now(mark, variant, suite)
     except JudgekitError:  # what it named is missing or invalid now

@@ -126,12 +126,10 @@ class CasePlans:
         return found
 
     def own_checks(self, case: Case) -> tuple[JsonObject, ...]:
-        """The assertions of a case, its plan's where it has one."""
         plan = self.plan(case)
         return case.assertions if plan is None else plan.assertions
 
     def own_scorers(self, case: Case) -> tuple[dict[str, object], ...]:
-        """The scorers that the plan of a case asks."""
         plan = self.plan(case)
         if plan is None:
             return ()
@@ -139,6 +137,14 @@ class CasePlans:
             {**self.means.arguments(), **spec} if spec["type"] == SIMILARITY else {**spec}
             for spec in plan.scorers
         )
+
+    def every_check(self, case: Case) -> list[JsonObject]:
+        """The assertions of the suite, then those of a case."""
+        return [*self.suite.assertions, *self.own_checks(case)]
+
+    def every_scorer(self, case: Case) -> list[dict[str, object]]:
+        """The scorers of the suite, then those of a case."""
+        return [*self.suite_scorers, *self.own_scorers(case)]
 
     def as_run(self, case: Case) -> Case:
         """A case with the rubric it names in full, so that the run stands by itself."""
@@ -160,7 +166,6 @@ class CasePlans:
         return any(spec.get("type") in {SIMILAR_ASSERTION, SIMILARITY} for spec in specs)
 
     def rubric_of(self, case: Case) -> Rubric | None:
-        """The rubric a case is judged by."""
         plan = self.plan(case)
         if plan is not None and not plan.asks_judge:
             return None
@@ -177,12 +182,10 @@ class CasePlans:
         return LEXICAL if is_lexical else WORDLLAMA
 
     async def aclose(self) -> None:
-        """Close the models of embeddings in the running event loop."""
         for each in self.embeddings.values():
             await each.aclose()
 
     def _scorer(self, spec: JsonObject) -> dict[str, object]:
-        """A suite's scorer as it is carried out."""
         found: dict[str, object] = {k: v for k, v in spec.items() if k not in _SUITES_OWN}
         if found.get("type") != SIMILARITY:
             return found
@@ -215,11 +218,6 @@ class CasePlans:
                 method, embed = spec.get("method") or "lexical", spec.get("embed")
                 return SimilaritySettings(method, embed)  # type: ignore[arg-type]  # read as a spec
         return SimilaritySettings()
-
-
-def scorer_weights(scorers: Sequence[JsonObject]) -> dict[str, float]:
-    """The weight of each scorer of a suite in the overall score."""
-    return {scorer_name(s): float(str(s.get("weight", 1))) for s in scorers}
 
 
 # Why a rubric was taken that nobody named.
@@ -294,16 +292,9 @@ def rubric_hint() -> str:
 
 
 def default_rubric_records(found: Mapping[tuple[RubricReason, str], int]) -> list[JsonObject]:
-    """The rubrics that nobody named, as they are kept with a run."""
     return [
         {"rubric": name, "because": reason, "n_cases": n} for (reason, name), n in found.items()
     ]
-
-
-def default_rubrics_in(config: JsonObject) -> Sequence[JsonObject]:
-    """The rubrics of a run that nobody named."""
-    records = config.get(DEFAULT_RUBRICS_KEY)
-    return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
 
 
 def _asks_judge(case: Case, profile: EvaluationProfile) -> bool:
@@ -351,7 +342,6 @@ class CriterionChecks:
         self._n_having: Counter[tuple[str, CriterionNeed]] = Counter()
 
     def take(self, case: Case, rubric: Rubric) -> None:
-        """Look at a case and the rubric that judges it."""
         for criterion in rubric.criteria:
             self._check_judge(criterion)
             for need in criterion.needs:
@@ -415,7 +405,6 @@ class CaseChecks:
         self._by_default: Counter[tuple[RubricReason, str]] = Counter()
 
     def take(self, case: Case) -> None:
-        """Look at one case."""
         if self._plans.defaults.is_missing(case):
             what = "a judge is to grade it, and nothing says what is good: it has no rubric"
             self._note(case, (f"{what}; {rubric_hint()}",))
@@ -462,7 +451,11 @@ class CaseChecks:
         if rubric is None:
             return
         if self._judges and not rubric.active:
-            self._refuse_inactive(case, rubric)
+            error = inactive_rubric_error(rubric)
+            # The suite's own rubric is one fault, and not one of every case.
+            if rubric is self._plans.rubric:
+                raise error
+            self._note(case, (f"{error.message}; {error.hint}",))
         self._n_judged += 1
         self._criteria.take(case, rubric)
         if rubric.fingerprint not in self._checked:
@@ -470,13 +463,6 @@ class CaseChecks:
             self._suite_judges.check(rubric)
         if (reason := self._plans.defaults.reason_for(case)) is not None:
             self._by_default[reason] += 1
-
-    def _refuse_inactive(self, case: Case, rubric: Rubric) -> None:
-        error = inactive_rubric_error(rubric)
-        # The suite's own rubric is one fault, and not one of every case.
-        if rubric is self._plans.rubric:
-            raise error
-        self._note(case, (f"{error.message}; {error.hint}",))
 
     def _refuse_without_judge(self, case: Case, plan: EvaluationPlan | None) -> None:
         """Refuse a case that only a judge can decide, where there is none."""

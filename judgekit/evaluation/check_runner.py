@@ -61,7 +61,6 @@ class CheckRunner:
     async def find(
         self, case: Case, output: Output, fetched: FetchedVectors | None = None
     ) -> CheckResults:
-        """Look at one output."""
         if output.error is not None:
             return CheckResults()
         # Handing these checks to a thread would take longer than carrying them out.
@@ -84,7 +83,7 @@ class CheckRunner:
         """What assertions and scorers find; models of embeddings must have been asked."""
         plans = self._plans
         checks: Sequence[AssertionResult] = ()
-        if specs := [*plans.suite.assertions, *plans.own_checks(case)]:
+        if specs := plans.every_check(case):
             checks = evaluate_assertions(output, specs, case=case, registry=plans.assertions)
         return CheckResults(tuple(checks), self._scores(case, output))
 
@@ -101,15 +100,9 @@ class CheckRunner:
         return (Score(name=name, error=f"{_PENDING}: {why}", message=tried, asked=asked),)
 
     def n_wanted(self, case: Case) -> tuple[int, int]:
-        """How many checks and scores there are of an answer to a case."""
-        plans = self._plans
-        return (
-            len(plans.suite.assertions) + len(plans.own_checks(case)),
-            len(plans.suite_scorers) + len(plans.own_scorers(case)),
-        )
+        return len(self._plans.every_check(case)), len(self._plans.every_scorer(case))
 
     def close(self) -> None:
-        """Let go of the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _is_quick(self, case: Case, output: Output) -> bool:
@@ -123,7 +116,7 @@ class CheckRunner:
 
     def _scores(self, case: Case, output: Output) -> tuple[Score, ...]:
         plans = self._plans
-        specs = [*plans.suite_scorers, *plans.own_scorers(case)]
+        specs = plans.every_scorer(case)
         if not specs:
             return ()
         scores = score_output(output, specs, case=case, registry=plans.scorers).scores
@@ -192,18 +185,13 @@ _MOST_EVENTS = 200
 
 def are_inline_checks(assertions: Sequence[JsonObject]) -> bool:
     """Whether all of some assertions are over at once, for an output of an ordinary size."""
-    return all(_own_name(spec.get("type")) in _INLINE_CHECKS for spec in assertions)
+    names = (str(spec.get("type")) for spec in assertions)
+    return all((SYNONYMS[n].name if n in SYNONYMS else n) in _INLINE_CHECKS for n in names)
 
 
 def is_small_output(output: Output) -> bool:
-    """Whether an output is of an ordinary size."""
     length = 0 if output.text is None else len(output.text)
     return length <= _LONGEST_TEXT and len(output.trace) <= _MOST_EVENTS and output.data is None
-
-
-def _own_name(name: object) -> str:
-    synonym = SYNONYMS.get(name) if isinstance(name, str) else None
-    return str(name) if synonym is None else synonym.name
 
 
 # The usage of each embedded text, by the identity of the model that embedded it.
@@ -246,9 +234,9 @@ def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[Vec
             other = _text_or_none(reference_text, own, case)
             found.append(VectorComparison(kind, place, embed, text, other))
 
-    for place, spec in enumerate([*plans.suite_scorers, *plans.own_scorers(case)]):
+    for place, spec in enumerate(plans.every_scorer(case)):
         take("score", place, spec.get("embed"), spec.get("path"), spec.get("reference"))
-    for place, whole in enumerate([*plans.suite.assertions, *plans.own_checks(case)]):
+    for place, whole in enumerate(plans.every_check(case)):
         for check in _similar_specs([whole]):
             take("check", place, plans.means.embed, check.get("path"), check.get("value"))
     return found
@@ -262,7 +250,6 @@ def _text_or_none(find: Callable[_P, str], *args: _P.args, **kwargs: _P.kwargs) 
 
 
 def _similar_specs(specs: Sequence[object]) -> Iterator[dict[str, object]]:
-    """The assertions that compare by similarity, those of groups included."""
     for spec in specs:
         if isinstance(spec, dict):
             if spec.get("type") in _SIMILAR_ONES:

@@ -26,12 +26,24 @@ DEFAULT_PRIOR = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WinFigures:
+class SideCounts:
+    """How the pairs of two sides came out."""
+
+    n_cases: int
+    wins: int
+    ties: int
+    # Pairs whose two orders contradict each other: no winner, and no true tie
+    inconsistent: int
+    losses: int
+    n_undecided: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinFigures(SideCounts):
     """Wins of A against B: of all pairs, on a criterion, of a tag or of a stratum.
 
     Attributes:
         n_pairs: Pairs that were judged, repeats included; errors of the systems under test are not.
-        inconsistent: Pairs whose two orders contradict each other: no winner, and no true tie.
         rate: A's share of wins among decided pairs, clustered by case; no winner is half a win.
         bounds: The share if B had won all undecided pairs, and if A had.
         p: Exact two-sided sign test of the cases that lean to A against those that lean to B, ties
@@ -40,13 +52,7 @@ class WinFigures:
             looked at.
     """
 
-    n_cases: int
     n_pairs: int
-    wins: int
-    ties: int
-    inconsistent: int
-    losses: int
-    n_undecided: int
     rate: Estimate
     bounds: tuple[float, float]
     p: float | None
@@ -190,7 +196,6 @@ class StoppingRule:
 
     @property
     def is_decided(self) -> bool:
-        """Whether a difference is shown."""
         return self._e_value >= 1 / self._alpha
 
     @property
@@ -199,7 +204,6 @@ class StoppingRule:
         return self.is_decided or len(self._seen) == self.max_cases
 
     def look(self, comparison: Comparison) -> None:
-        """Look at one more comparison."""
         # Only the first pair of a case counts: the e-value assumes independent observations.
         if comparison.case_id in self._seen:
             return
@@ -212,7 +216,6 @@ class StoppingRule:
         self._e_value = win_e_value(self._wins, self._losses, prior_a=prior, prior_b=prior).value
 
     def evidence(self) -> SequentialEvidence:
-        """What was found."""
         n = len(self._seen)
         return SequentialEvidence(
             e_value=self._e_value,
@@ -232,7 +235,6 @@ def decide_comparison(
     flags: tuple[str, ...] = (),
     evidence: SequentialEvidence | None = None,
 ) -> ComparisonDecision:
-    """Which side is better."""
     # A side is better where more of the cases that lean to either side lean to it than chance
     # allows, and failures could not turn that. A judge whose flags say that it looks at places
     # rather than at outputs can still decide: what hangs on the place has been left out as a
@@ -242,8 +244,11 @@ def decide_comparison(
         return ComparisonDecision(winner=None, reason=_why_none(whole, flags), p=p, alpha=alpha)
     shown = p is not None and p <= alpha
     leader: BetterSide = "a" if leaning[0] > leaning[1] else "b"
-    # Two conditions, because a significant sign test says nothing about pairs without a winner.
-    if shown and _keeps_lead(whole, leader):
+    # The leader has more than half, even if the other side had won all that is open: a significant
+    # sign test says nothing about pairs without a winner.
+    low, high = whole.bounds
+    keeps_lead = low > _EVEN + SLACK if leader == "a" else high < _EVEN - SLACK
+    if shown and keeps_lead:
         what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that favour a side"
         return ComparisonDecision(
             winner=leader, reason=f"{max(leaning)} of {sum(leaning)} {what}", p=p, alpha=alpha
@@ -257,12 +262,6 @@ def decide_comparison(
 
 _NOT_ON_AVERAGE = "more cases lean to one side, but on average over all cases it does not win more"
 _EVEN = 0.5
-
-
-def _keeps_lead(whole: WinFigures, leader: BetterSide) -> bool:
-    """Whether the leader has more than half, even if the other side had won all that is open."""
-    low, high = whole.bounds
-    return low > _EVEN + SLACK if leader == "a" else high < _EVEN - SLACK
 
 
 def _why_none(whole: WinFigures, flags: tuple[str, ...]) -> str:

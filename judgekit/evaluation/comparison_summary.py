@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import fsum, isnan, nan
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, get_args
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.comparison_result import (
@@ -19,10 +19,11 @@ from judgekit.evaluation.comparison_result import (
     ComparisonSummary,
     JudgeFigures,
     PanelFigures,
+    SideCounts,
     WinFigures,
     decide_comparison,
 )
-from judgekit.evaluation.judges import JudgeUsage, judge_usage
+from judgekit.evaluation.judges import JudgeTally
 from judgekit.evaluation.pairing import LeftOut
 from judgekit.prompts import pairwise_text
 from judgekit.records import VALUE_TOLERANCE, WINNER_POINTS, CaseStratum, Preference
@@ -69,11 +70,10 @@ class ComparisonTally:
         self._raws = array("d"), array("d")
         self._n_identical = 0
         self._n_scrubbed: int | None = 0
-        self._judge = JudgeTally()
+        self._judge = PairJudgeTally()
         self._panel = PanelTally()
 
     def add(self, judged: JudgedPair) -> None:
-        """Count one pair."""
         pair, comparison = judged
         self._judge.add(comparison)
         # Unknown once scrubbing was off for a pair.
@@ -157,7 +157,7 @@ class ComparisonTally:
             spent=self._judge.spent,
             left_out=left_out or LeftOut(),
             evidence=evidence,
-            marks=dict(self._judge.marks.most_common()),
+            marks=dict(self._judge.flags.most_common()),
             n_scrubbed=self._n_scrubbed,
             rule=self._judge.rule or "consistent",
             panel=self._panel.figures(level),
@@ -195,17 +195,6 @@ def _higher(raw_a: float | None, raw_b: float | None) -> Winner | None:
 _EVEN = _MOSTLY = 0.5
 
 
-class SideCounts(NamedTuple):
-    """How the pairs of two sides came out."""
-
-    n_cases: int
-    wins: int
-    ties: int
-    inconsistent: int
-    losses: int
-    n_undecided: int
-
-
 @dataclass(slots=True)
 class PairTally:
     """The outcomes of two sides: of all their pairs, on a criterion, or by one judge."""
@@ -225,7 +214,6 @@ class PairTally:
         self.n_inconsistent += winner == "tie" and contradicts
 
     def counts(self) -> SideCounts:
-        """The number of pairs of each outcome."""
         points = Counter(self.points)
         wins, ties, losses = (points[each] for each in (1.0, 0.5, 0.0))
         return SideCounts(
@@ -255,7 +243,7 @@ class PairTally:
         is_decided = counts.n_undecided < len(self.points)
         rate = clustered_win_rate(self.points, self.cases, level=level) if is_decided else None
         return WinFigures(
-            **counts._asdict(),
+            **asdict(counts),
             n_pairs=len(self.points),
             rate=rate
             or undefined_estimate("no pair is decided", n=0, method="wilson", level=level),
@@ -280,7 +268,6 @@ class OrderTally:
         consistent: bool | None,  # noqa: FBT001 - the record's own three-valued field
         answers: Iterable[Preference | PreferenceFailure],
     ) -> None:
-        """Count one pair that a judge was asked about."""
         self._cases.append(case)
         self._flips.append(nan if consistent is None else float(not consistent))
         every = list(answers)
@@ -316,7 +303,6 @@ def flip_rate(
 
 
 def reliability_flags(flip_rate: Estimate, position: PositionBias | None) -> tuple[str, ...]:
-    """The reasons not to trust a judge."""
     flags = []
     if position is not None and (position.low > 0 or position.high < 0):
         flags.append(POSITION_BIAS)
@@ -326,17 +312,12 @@ def reliability_flags(flip_rate: Estimate, position: PositionBias | None) -> tup
     return tuple(flags)
 
 
-_WINNERS: tuple[Winner | None, ...] = ("a", "tie", "b", None)
-
-
 @dataclass(slots=True)
 class _MemberTally:
     """The pairs as one judge of a panel decides them."""
 
     wins: PairTally = field(default_factory=PairTally)
     flips: OrderTally = field(default_factory=OrderTally)
-    places: array[int] = field(default_factory=lambda: array("I"))
-    winners: array[int] = field(default_factory=lambda: array("B"))
 
     def figures(self, judge: str, level: float) -> JudgeFigures:
         rate, position = self.flips.figures(level)
@@ -354,6 +335,8 @@ class PanelTally:
 
     def __init__(self) -> None:
         self._judges: dict[str, _MemberTally] = {}
+        # Who wins a pair by each judge that was asked about it
+        self._winners: list[dict[str, Winner | None]] = []
         self._cases = array("I")
         self._agreements = array("d")
 
@@ -364,12 +347,11 @@ class PanelTally:
         for one in comparison.judges:
             member = self._judges.setdefault(one.judge, _MemberTally())
             member.wins.add(case, one.winner, contradicts=one.consistent is False)
-            member.places.append(len(self._cases))
-            member.winners.append(_WINNERS.index(one.winner))
             answers: list[Preference | PreferenceFailure]
             answers = [*comparison.preferences, *comparison.failures]
             own = [each for each in answers if each.judge == one.judge]
             member.flips.add(case, one.consistent, own)
+        self._winners.append({one.judge: one.winner for one in comparison.judges})
         self._cases.append(case)
         if comparison.agreement is not None:
             self._agreements.append(comparison.agreement)
@@ -386,45 +368,26 @@ class PanelTally:
 
     def _alpha(self, level: float) -> Alpha | None:
         # One row a pair and one column a judge; a judge that was not asked is missing, not a tie.
-        rows: list[list[Winner | None]] = [[None] * len(self._judges) for _ in self._cases]
-        for column, one in enumerate(self._judges.values()):
-            for place, winner in zip(one.places, one.winners, strict=True):
-                rows[place][column] = _WINNERS[winner]
+        rows = [[winners.get(judge) for judge in self._judges] for winners in self._winners]
         try:
             return krippendorff_alpha(rows, "nominal", clusters=self._cases, confidence=level)
         except NotEnoughDataError:
             return None
 
 
-class JudgeTally:
-    """Who judged by which rule, what failed, and what that cost."""
+class PairJudgeTally(JudgeTally):
+    """Who judged pairs by which rule, what failed, and what that cost."""
 
     def __init__(self) -> None:
-        # Dicts, since the order of first appearance is reported.
+        super().__init__()
         self.rules: dict[ReconciliationRule, None] = {}
-        self.judges: dict[str, None] = {}
-        self.models: dict[str, None] = {}
-        self.failures: Counter[str] = Counter()
-        self.messages: dict[str, str] = {}
-        self.marks: Counter[str] = Counter()
         self.n_errors = 0
-        self.spent = JudgeUsage()
 
     def add(self, comparison: Comparison) -> None:
         """Count the answers and failures of one pair; without a judge's reply, only its error."""
         self.rules[comparison.rule] = None
         self.n_errors += comparison.error is not None
-        for failure in comparison.failures:
-            self.failures[failure.kind] += 1
-            self.messages.setdefault(failure.kind, failure.message)
-        for preference in comparison.preferences:
-            self.marks.update(preference.flags)
-            if preference.model:
-                self.models[preference.model] = None
-        answers: list[Preference | PreferenceFailure]
-        answers = [*comparison.preferences, *comparison.failures]
-        self.judges |= dict.fromkeys(each.judge for each in answers)
-        self.spent += judge_usage(answers)
+        self.take([*comparison.preferences, *comparison.failures])
 
     @property
     def rule(self) -> ReconciliationRule | None:
@@ -433,7 +396,6 @@ class JudgeTally:
 
 
 def tally_pairs(matches: Iterable[MatchResult]) -> dict[tuple[str, str], PairTally]:
-    """The tally of every two sides that met."""
     numbers: dict[object, int] = {}
     tallies: dict[tuple[str, str], PairTally] = {}
     for place, match in enumerate(matches):

@@ -143,7 +143,6 @@ def plan_comparison(
 
 
 def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
-    """What one judge, or all of several, would be asked."""
     likely, most = [one.likely() for one in countings], [one.most() for one in countings]
     # One unknown price makes the total unknown; a sum without it would be too low, and it limits
     # money.
@@ -250,7 +249,6 @@ class RequestCounter:
         n_again: int = 0,
         unread: str | None = None,
     ) -> ModelReply | None:
-        """Count a question."""
         # Identical requests are one call where a cache answers the second. Texts that are not known
         # yet have no key.
         is_seen = unread is None and self.asks_once and request.key in self.known_keys
@@ -260,7 +258,8 @@ class RequestCounter:
         if not is_seen:
             self.n_questions += 1
             self.known_keys.update(() if unread is not None else (request.key,))
-            self._own(reply)
+            if reply is not None:
+                self._take_cached(reply)
         # Tries after a failure can be needed even where the first reply is cached.
         is_asked = not is_seen and reply is None
         if is_asked or n_again:
@@ -282,7 +281,6 @@ class RequestCounter:
 
     @property
     def n_latencies(self) -> int:
-        """How many cached replies have their duration."""
         return len(self._durations_s)
 
     @property
@@ -299,7 +297,6 @@ class RequestCounter:
         reply: TextLength | None = None,
         scale: float = 1.0,
     ) -> CallLoad:
-        """What is likely asked."""
         found = self._likely
         unread = fsum(n * (lengths or {})[name].likely for name, n in found.unread.items())
         known = self.reply_length or reply
@@ -314,16 +311,13 @@ class RequestCounter:
         reply: TextLength | None = None,
         scale: float = 1.0,
     ) -> CallLoad:
-        """What may be asked at most."""
         found = self._most
         longest = [length.most for length in (self.reply_length, reply) if length is not None]
         unread = fsum(n * (lengths or {})[name].most for name, n in found.unread.items())
         back = max(found.calls * max(longest, default=0.0), found.output_tokens)
         return self._load(found.calls, found.input_tokens + unread, back, scale)
 
-    def _own(self, reply: ModelReply | None) -> None:
-        if reply is None:
-            return
+    def _take_cached(self, reply: ModelReply) -> None:
         self.n_owned += 1
         self.saved_usd += reply.cost_usd or 0.0
         if reply.duration_ms is not None:
@@ -362,13 +356,11 @@ class RequestCounter:
 
 
 def estimate_judge_reply_tokens(request: ModelRequest, rubric: Rubric) -> tuple[int, int]:
-    """How many tokens a judge's reply has."""
     asked = 1 if request.subject.criterion is not None else len(rubric.criteria)
     return estimate_reply_tokens(request, asked)
 
 
 def estimate_reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
-    """How many tokens a reply to so many questions has."""
     # A limit that is sent is the true maximum, whatever is typical.
     limit = request.parameters.get("max_tokens")
     longest = limit if isinstance(limit, int) else _LONGEST_REPLY_TOKENS * asked

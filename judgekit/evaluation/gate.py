@@ -14,14 +14,14 @@ from judgekit.evaluation.judges import (
     has_model_judges,
     meets_calibration_gate,
 )
-from judgekit.records import FINISHED_STATUSES, GateDecision
+from judgekit.records import FINISHED_STATUSES, GateDecision, config_part
 from judgekit.scoring import TIERS, check_drop, check_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from judgekit.evaluation.baseline import EarlierRuns, PassRateTrend
+    from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend
     from judgekit.evaluation.summary import RunSummary, VariantFigures
     from judgekit.records import CalibrationState, RunInfo
     from judgekit.scoring import GateOutcome, GateRule, Tier
@@ -143,7 +143,7 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
     if gate.max_drop is None:
         return result
     # Comparing imports numpy, a sixth of the time of grading from the cache.
-    from judgekit.evaluation.baseline import EarlierRuns  # noqa: PLC0415
+    from judgekit.evaluation.comparability import EarlierRuns  # noqa: PLC0415
 
     earlier = EarlierRuns(run, store)
     return replace(
@@ -163,9 +163,7 @@ def decide_gate(
 
 
 def gate_of_run(run: RunInfo) -> Gate:
-    """The gate of a run's suite, as the suite was then."""
-    configured = run.config.get("gate")
-    return Gate.model_validate(configured) if isinstance(configured, dict) else Gate()
+    return Gate.model_validate(config_part(run, "gate"))
 
 
 def check_baseline(gate: Gate | None, store: StoredRuns) -> None:
@@ -199,39 +197,32 @@ def _drops(
     variant: str, run: RunInfo, earlier: EarlierRuns, gate: Gate, store: RunStore
 ) -> Iterator[DropGateResult]:
     """The drop since the baseline, and since the best run: small drops in a row add up."""
-    baseline = earlier.baseline(gate.baseline, variant)
-    if baseline.problem is None:
-        yield _drop(variant, (baseline.run, run), gate.baseline, gate, store)
+    result = DropGateResult(
+        variant=variant, max_drop=gate.max_drop or 0.0, against=gate.baseline, rule=gate.rule
+    )
+    baseline = None
+    try:
+        baseline = earlier.baseline(gate.baseline, variant)
+    except NotComparableError as error:
+        yield replace(result, problem=error.message, hint=error.hint, held="inconclusive")
     else:
-        yield DropGateResult(
-            variant=variant,
-            max_drop=gate.max_drop or 0.0,
-            against=gate.baseline,
-            problem=baseline.problem,
-            hint=baseline.hint,
-            held="inconclusive",
-            rule=gate.rule,
-        )
+        yield result if baseline is None else _drop(result, (baseline, run), gate.alpha, store)
     best = earlier.best(variant)
-    if best is not None and (baseline.run is None or best.id != baseline.run.id):
-        yield _drop(variant, (best, run), "best", gate, store)
+    if best is not None and (baseline is None or best.id != baseline.id):
+        yield _drop(replace(result, against="best"), (best, run), gate.alpha, store)
 
 
 def _drop(
-    variant: str, runs: tuple[RunInfo | None, RunInfo], against: str, gate: Gate, store: RunStore
+    result: DropGateResult, runs: tuple[RunInfo, RunInfo], alpha: float, store: RunStore
 ) -> DropGateResult:
     from judgekit.evaluation.comparability import paired_sides  # noqa: PLC0415 - as above
     from judgekit.evaluation.score_comparison import compare_side_scores  # noqa: PLC0415
     from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415
 
     before, run = runs
-    max_drop = gate.max_drop or 0.0
-    result = DropGateResult(variant=variant, max_drop=max_drop, against=against, rule=gate.rule)
-    if before is None:
-        return result
     result = replace(result, baseline=before.id)
     try:
-        then, now, measure = paired_sides(store, (before, variant), (run, variant))
+        then, now, measure = paired_sides(store, (before, result.variant), (run, result.variant))
     except NotComparableError as error:
         accept = f"judgekit gate accept {run.id} --because WHY"
         hint = f"{error.hint}; or make this run the next baseline: {accept}"
@@ -241,7 +232,7 @@ def _drop(
     if not then.passed.keys() & now.cases:
         return result
     result = replace(result, n_undecided=len(undecided))
-    found = compare_side_scores(then, now, (before.id, run.id), alpha=gate.alpha).pass_rate
+    found = compare_side_scores(then, now, (before.id, run.id), alpha=alpha).pass_rate
     if found is None:
         return replace(result, held="inconclusive")
     known = then.passed.keys() & now.passed.keys()
@@ -255,5 +246,5 @@ def _drop(
         change=found.estimate,
         relative=fall.relative,
         is_critical=fall.critical,
-        held=check_drop(found.estimate, worst, max_drop, gate.rule),
+        held=check_drop(found.estimate, worst, result.max_drop, result.rule),
     )

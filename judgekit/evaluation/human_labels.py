@@ -165,7 +165,6 @@ def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[Hum
 
 
 def _stored_judgment(result: CaseResult, item: HumanItem) -> Judgment | None:
-    """The human judgment of a question, where there is one."""
     for judgment in result.judgments:
         same = (judgment.criterion, judgment.repeat) == (item.criterion, item.repeat)
         if same and judgment.source == "human":
@@ -192,7 +191,6 @@ _YES_OR_NO = {"y": 1.0, "yes": 1.0, "n": 0.0, "no": 0.0}
 
 
 def criterion_of_item(item: HumanItem, result: CaseResult, run: RunInfo) -> Criterion:
-    """The criterion a question is about."""
     rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
     try:
         if rubric is not None:
@@ -213,7 +211,6 @@ def human_judgment(
     annotator: str,
     confidence: float | None = None,
 ) -> Judgment:
-    """An annotator's answer as a judgment."""
     return Judgment(
         criterion=criterion.name,
         raw=raw,
@@ -233,7 +230,6 @@ def human_judgment(
 
 
 def parse_score(text: str, scale: Scale) -> float:
-    """The raw score, as typed."""
     word = text.strip().casefold()
     named = {level.name.casefold(): level.value for level in scale.levels if level.name}
     if scale.points == (0.0, 1.0):
@@ -249,7 +245,6 @@ def parse_score(text: str, scale: Scale) -> float:
 
 
 def parse_confidence(text: str) -> float | None:
-    """The annotator's confidence, as typed."""
     word = text.strip()
     if not word:
         return None
@@ -300,7 +295,6 @@ def import_labels(
 
 
 def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
-    """The human judgments of a run, as rows of a file of labels."""
     for result in results:
         for judgment in result.judgments:
             if judgment.source == "human":

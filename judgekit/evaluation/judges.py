@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby, repeat
 from operator import itemgetter
@@ -25,9 +26,13 @@ from judgekit.records import (
     CalibratedPanel,
     CalibrationInUse,
     HumanItem,
+    JudgeFailure,
     Judgment,
     PairAnswer,
+    PreferenceFailure,
     RunPanel,
+    config_part,
+    config_rows,
 )
 from judgekit.scoring import calibration_in_use
 
@@ -46,8 +51,8 @@ if TYPE_CHECKING:
         Criterion,
         ItemKey,
         JsonObject,
-        JudgeFailure,
         Output,
+        Preference,
         Rubric,
         RunInfo,
     )
@@ -75,7 +80,6 @@ class JudgeUsage:
     output_tokens: int = 0
 
     def __add__(self, other: JudgeUsage) -> JudgeUsage:
-        """Both together."""
         return JudgeUsage(
             n_replies=self.n_replies + other.n_replies,
             n_cached=self.n_cached + other.n_cached,
@@ -106,6 +110,33 @@ def judge_usage(answers: Sequence[Judgment | JudgeFailure | PairAnswer]) -> Judg
         input_tokens=sum(item.usage.input_tokens for item in paid if item.usage),
         output_tokens=sum(item.usage.output_tokens for item in paid if item.usage),
     )
+
+
+class JudgeTally:
+    """Who answered, what failed, and what that cost."""
+
+    def __init__(self) -> None:
+        # Dicts, since the order of first appearance is reported.
+        self.judges: dict[str, None] = {}
+        self.models: dict[str, None] = {}
+        self.failures: Counter[str] = Counter()
+        self.messages: dict[str, str] = {}
+        self.flags: Counter[str] = Counter()
+        self.spent = JudgeUsage()
+
+    def take(
+        self, answers: Sequence[Judgment | JudgeFailure | Preference | PreferenceFailure]
+    ) -> None:
+        self.spent += judge_usage(answers)
+        for one in answers:
+            self.judges[one.judge] = None
+            if isinstance(one, JudgeFailure | PreferenceFailure):
+                self.failures[one.kind] += 1
+                self.messages.setdefault(one.kind, one.message)
+                continue
+            self.flags.update(one.flags)
+            if one.model:
+                self.models[one.model] = None
 
 
 def _reply_id(one: Judgment | JudgeFailure | PairAnswer, place: int) -> tuple[object, ...]:
@@ -270,7 +301,6 @@ def open_suite_judges(
     prices: PriceTable,
     budget: Budget | None,
 ) -> SuiteJudges:
-    """The judges that a suite names."""
     ids: list[str] = []
     weights: dict[str, float] = {}
     named: dict[str, str] = {}
@@ -325,7 +355,6 @@ class ExecutionOptions:
 
 
 def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
-    """Which cached replies are fetched again."""
     return refresh or ("unreadable" if retry_errors and not frozen else False)
 
 
@@ -334,12 +363,10 @@ JUDGING_KEY = "asked"
 
 
 def judging_of_judge(judge: Judge) -> CalibratedPanel:
-    """How one judge is asked."""
     return judge.grader.configuration
 
 
 def judging_of_suite(suite_judges: SuiteJudges) -> CalibratedPanel | None:
-    """How the judges of a suite are asked."""
     known = {judge.id: judge.grader.configuration.judges[0] for judge in suite_judges.judges}
     judges = [known.get(name) or CalibratedJudge(judge=name) for name in suite_judges.panel.judges]
     return panel_configuration(judges, suite_judges.panel)
@@ -356,9 +383,7 @@ def judging_of_names(judges: Iterable[str]) -> CalibratedPanel | None:
 
 
 def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
-    """How the judges of a stored run were asked."""
-    recorded = run.config.get(JUDGING_KEY)
-    if isinstance(recorded, dict):
+    if recorded := config_part(run, JUDGING_KEY):
         return CalibratedPanel.model_validate(recorded)
     return panel_configuration(
         [CalibratedJudge(judge=portable_judge_name(name)) for name in run.panel.judges], run.panel
@@ -369,9 +394,7 @@ def recorded_judges(run: RunInfo) -> list[str]:
     """The files of recorded replies that judged a run, as its suite names them."""
     from judgekit.models import RECORDED_PREFIX  # noqa: PLC0415 - only for comparing runs
 
-    judges = run.config.get("judge")
-    rows = judges if isinstance(judges, list) else []
-    models = [str(row.get("model")) for row in rows if isinstance(row, dict)]
+    models = [str(row.get("model")) for row in config_rows(run, "judge")]
     return [model for model in models if model.startswith(RECORDED_PREFIX)]
 
 
@@ -425,19 +448,16 @@ def resolve_calibration(
 
 
 def meets_calibration_gate(gate: Gate | None, run: RunInfo) -> bool:
-    """Whether a run has the calibration that its gate asks for."""
     if gate is None or not gate.require_calibration:
         return True
     return not has_model_judges(run) or calibration_of_run(run).state == "calibrated"
 
 
 def has_model_judges(run: RunInfo) -> bool:
-    """Whether any of a run's judges is a model."""
     return bool(set(run.panel.judges) - {HUMAN_JUDGE, HEURISTIC})
 
 
 def without_calibration(run: RunInfo) -> RunInfo:
-    """A run by the judges' own values."""
     if run.calibration is None or not run.calibration.applied:
         return run
     config = {key: value for key, value in run.config.items() if key != CALIBRATION_KEY}
@@ -461,5 +481,4 @@ def _applied_maps(run: RunInfo) -> tuple[str, ...] | None:
 
 
 def calibration_of_run(run: RunInfo) -> CalibrationInUse:
-    """The calibration a run was begun with."""
     return run.calibration or UNCALIBRATED

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.assertions import SIMILARITY, combine_outcomes, evaluate_assertions, judge_score
@@ -16,11 +16,10 @@ from judgekit.evaluation.case_plans import (
     JUDGE_SCORER,
     OVERALL_SCORE,
     evaluation_plan_of,
-    scorer_weights,
 )
 from judgekit.evaluation.judges import judging_of_run
 from judgekit.judge import with_repeat_confidence
-from judgekit.records import AssertionResult, Output, Rubric, Score
+from judgekit.records import AssertionResult, Output, Rubric, Score, config_rows
 from judgekit.scoring import (
     apply_calibration,
     assertion_share,
@@ -81,7 +80,6 @@ class Graded:
 
 
 def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
-    """The verdict and value of one answer of a run."""
     plan = _plan(result, run)
     # Passes and values are derived each time and never stored: a changed rule or a corrected scorer
     # then applies to old runs too.
@@ -107,7 +105,7 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
         judged_feedback=None if verdict is None else judge_feedback(result) or None,
     )
     # The suite's own assertions come first, and hold for every case.
-    of_suite = result.checks[: _n_given(run, "assertions")]
+    of_suite = result.checks[: len(config_rows(run, "assertions"))]
     passed = decide_strategy_pass(of_suite, passed=outcome.passed)
     return Outcome(result, verdict, outcome.value, passed, outcome, scores, overall)
 
@@ -169,10 +167,9 @@ def _suite_scores(
     result: CaseResult, run: RunInfo, verdict: Verdict | None
 ) -> tuple[tuple[Score, ...], float | None]:
     """The scores of the suite's own scorers, the judge's out of the verdict, and their mean."""
-    configured = run.config.get("scorers")
-    if not isinstance(configured, list) or not configured:
+    specs = config_rows(run, "scorers")
+    if not specs:
         return (), None
-    specs = [spec for spec in configured if isinstance(spec, dict)]
     # Scores are stored in the order of the suite, without the judge's own: that one follows from
     # the verdict, so it is derived here.
     measured = iter(result.scores[: n_suite_scores(run)])
@@ -181,7 +178,7 @@ def _suite_scores(
         score = _judged(verdict, spec) if spec.get("type") == JUDGE_SCORER else next(measured, None)
         if score is not None:
             found.append(score)
-    weights = scorer_weights(specs)
+    weights = {scorer_name(spec): float(str(spec.get("weight", 1))) for spec in specs}
     known = [(weights[one.name], one.value) for one in found if one.value is not None]
     return tuple(found), weighted_mean(known) if known else None
 
@@ -211,22 +208,13 @@ _NEVER_ASKED = "it was not checked in this run"
 
 
 def judge_feedback(result: CaseResult) -> str:
-    """The judges' rationales and failures for an answer, as text."""
     lines = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
     lines += [f"{one.criterion}: no judgment: {one.message}" for one in result.failures]
     return "\n".join(lines)
 
 
 def n_suite_scores(run: RunInfo) -> int:
-    """How many of an answer's scores are those of the suite's own scorers."""
-    configured = run.config.get("scorers")
-    rows = configured if isinstance(configured, list) else []
-    return sum(not (isinstance(row, dict) and row.get("type") == JUDGE_SCORER) for row in rows)
-
-
-def _n_given(run: RunInfo, name: str) -> int:
-    configured = run.config.get(name)
-    return len(configured) if isinstance(configured, list) else 0
+    return sum(row.get("type") != JUDGE_SCORER for row in config_rows(run, "scorers"))
 
 
 def _observed(
@@ -235,7 +223,7 @@ def _observed(
     """The results of a list of assertions, where the run observed exactly these."""
     # Checks of the suite come first in the stored list and those of the case follow; only their
     # number in the run's config shows where one ends.
-    found = list(result.checks[_n_given(run, "assertions") :])
+    found = list(result.checks[len(config_rows(run, "assertions")) :])
     types = [spec.get("type") for spec in specs]
     return found if [one.type for one in found] == types else None
 
@@ -292,12 +280,10 @@ class OutcomeFilter:
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing is left out."""
         return self == OutcomeFilter()
 
 
 def select_outcomes(store: StoredRuns, run: RunInfo, wanted: OutcomeFilter) -> Iterator[Outcome]:
-    """The selected answers of a run, with their outcomes."""
     known = [variant.id for variant in run.variants]
     for name in wanted.variants:
         if name not in known:
@@ -328,14 +314,9 @@ def _check_case(store: StoredRuns, run: RunInfo, case_id: str) -> None:
     """Refuse a case that the run does not have; one without an output yet is there."""
     # Names are collected only after nothing matched, and only from the first answers: a run may
     # have millions.
-    known: set[str] = set()
-    for progress, _ in zip(store.progress(run.id), range(_NEAR), strict=False):
-        known.add(progress.key.case_id)
+    known = {progress.key.case_id for progress in islice(store.progress(run.id), _NEAR)}
     if case_id not in known:
         raise UnknownNameError("case of this run", case_id, known)
-
-
-_NONE = float("nan")
 
 
 @dataclass(slots=True)
@@ -348,11 +329,10 @@ class ValueColumn:
     repeats: array[int] = field(default_factory=lambda: array("H"))
 
     def add(self, result: CaseResult, value: float | None) -> None:
-        """Add an answer."""
         self.places.append(result.place)
         # Missing values are kept as nan beside the known ones, for their number belongs to every
         # estimate.
-        self.values.append(_NONE if value is None else value)
+        self.values.append(math.nan if value is None else value)
         self.repeats.append(result.repeat)
 
     def last(self) -> dict[int, int]:
@@ -385,7 +365,7 @@ class ValueColumn:
         means = [v for _, v in known]
         if any(self.repeats):
             means = list(cluster_means(means, [p for p, _ in known]).values())
-        missing = [_NONE] * (len(self.values) - len(known))
+        missing = [math.nan] * (len(self.values) - len(known))
         # With the pseudo-rating a mean of equal values still has a width; a plain t interval would
         # claim certainty.
         return rating_mean([*means, *missing], (0.0, 1.0), continuous=True, level=level)
@@ -430,7 +410,6 @@ class OutcomeGroup:
     criteria: dict[str, ValueColumn] = field(default_factory=dict)
 
     def take(self, concluded: Outcome) -> None:
-        """Count an answer."""
         result = concluded.result
         self.passed.add(result, None if concluded.passed is None else float(concluded.passed))
         if result.output.error is not None:
@@ -453,7 +432,6 @@ class OutcomeGroup:
         )
 
     def parts(self, level: float) -> dict[str, object]:
-        """The figures of the answers."""
         # nan never equals 1.0 or 0.0, so that undecided answers fall out of both counts.
         outcomes = Counter(self.passed.values)
         n_passed, n_failed = outcomes[1.0], outcomes[0.0]

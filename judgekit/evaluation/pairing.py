@@ -223,7 +223,6 @@ def _met(
 
 
 def _order_key(seed: int, case_id: str) -> tuple[str, str]:
-    """The sort key of a case in the random order that a seed determines."""
     # A hash of the case alone: neither the order of the files nor the other cases change it.
     return text_fingerprint(f"{seed}\n{case_id}"), case_id
 
@@ -290,7 +289,6 @@ class Contest:
 
     @property
     def n_matches(self) -> int:
-        """How many matches there are."""
         return sum(map(len, self.matches.values()))
 
     def in_rounds(self) -> list[Match]:
@@ -471,5 +469,4 @@ def fatal_failure(comparison: Comparison) -> PreferenceFailure | None:
 
 
 def is_out_of_budget(comparison: Comparison) -> bool:
-    """Whether the money did not suffice for some answer of a comparison."""
     return any(failure.kind == BudgetExceededError.kind for failure in comparison.failures)

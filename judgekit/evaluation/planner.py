@@ -51,6 +51,8 @@ _FROM_KNOWN_ANSWERS: TextSource = "owned"
 # So many requests to each model have their tokens counted one by one.
 _N_EXACT = 400
 _SEED = 0
+_PENDING_OUTPUT = Output(text="(not there yet)")
+_NOTHING_BACK = (0, 0)  # a vector is no tokens
 _PLACEHOLDER = Output(text="")
 _PLACEHOLDER_TRACE = Output(text="", trace=(TraceEvent(type="message", content=""),))
 
@@ -71,8 +73,11 @@ async def plan_suite(
     tally = opened.cases.tally()
     if tally.n_chosen == 0:
         read_chosen_cases(opened)  # says why
-    ledger = _ledger(store, begun)
-    walk = _Walk(opened, ledger)
+    planner = _SuitePlanner(opened, tally)
+    if store is not None and begun is not None:
+        for progress in store.progress(begun.id):
+            key = progress.key
+            planner.ledger.note(key.variant, key.repeat, progress.place, is_done=progress.is_done)
     # A plan must not take as long as the run: cases are sampled with a fixed seed, and figures are
     # scaled.
     places = frozenset(draw_sample(range(tally.n_chosen), most_cases, _SEED))
@@ -83,13 +88,11 @@ async def plan_suite(
         # the start of the run.
         checks.take(as_run)
         if place in places:
-            await walk.take(place, as_run)
+            await planner.take(place, as_run)
     checks.close()
     learned = None if store is None else earlier_run_statistics(store, opened.suite.name)
-    learned = learned or EarlierRunStatistics()
-    return _PlanBuilder(opened, walk, tally, learned, n_answers_in_work(opened, in_flight)).plan(
-        len(places)
-    )
+    n_in_work = n_answers_in_work(opened, in_flight)
+    return planner.plan(learned or EarlierRunStatistics(), len(places), in_flight=n_in_work)
 
 
 @dataclass(slots=True)
@@ -104,42 +107,41 @@ class _Answers:
     lengths: list[float] = field(default_factory=list)
 
 
-class _Walk:
-    """Goes through the answers and counts what each would take."""
+class _SuitePlanner:
+    """Counts what each answer would take; then assumes lengths, scales up, and prices it all."""
 
-    def __init__(self, opened: OpenSuite, ledger: ProgressLedger) -> None:
-        self.opened = opened
-        self.answers = {variant.id: _Answers(variant) for variant in opened.variants}
-        self.targets = _target_countings(opened)
-        self.judges = [(one, _counter(opened, one.connection)) for one in opened.judges.judges]
-        self.vectors = _VectorCounter(opened)
-        self.n_done = self.n_retries = self.n_newly_judged = 0
-        self.human_questions = [0, 0]
+    def __init__(self, opened: OpenSuite, tally: SelectionCount) -> None:
+        self._opened, self._tally = opened, tally
+        self._answers = {variant.id: _Answers(variant) for variant in opened.variants}
+        self._targets = _target_countings(opened)
+        self._judges = [(one, _counter(opened, one.connection)) for one in opened.judges.judges]
+        self._vectors: dict[str, RequestCounter] = {}
+        self._n_done = self._n_retries = self._n_newly_judged = 0
+        self._human_questions = [0, 0]
+        # What a resumed run has already
+        self.ledger = ProgressLedger()
         self._panel = panel = opened.judges.panel
         self._has_human_judge = HUMAN_JUDGE in panel.judges
         self._is_cascade = panel.combine == "cascade"
         # Later judges of a cascade may not be asked; the first one is, and those with a name are.
         named = {*panel.named.values()}
-        plain = [judge.id for judge, _ in self.judges if judge.id not in named]
+        plain = [judge.id for judge, _ in self._judges if judge.id not in named]
         self._sure_judges = named | {*(plain[:1] if self._is_cascade else plain)}
-        self._work = Schedule(list(self.answers), opened.suite.settings.repeats)
-        self._ledger = ledger
+        self._work = Schedule(list(self._answers), opened.suite.settings.repeats)
 
     async def take(self, place: int, case: Case) -> None:
-        """Count the answers to one case, as it is run."""
-        self.opened.refuse_retries_of_repeats(case)
-        rubric = self.opened.plans.rubric_of(case)
-        n_again = self.opened.retries_of(case)
+        self._opened.refuse_retries_of_repeats(case)
+        rubric = self._opened.plans.rubric_of(case)
+        n_again = self._opened.retries_of(case)
         for item in chain.from_iterable(self._work.chains([case])):
-            if self._ledger.is_done(item.key.variant, item.key.repeat, place):
-                # What a resumed run has already costs nothing any more.
-                self.n_done += 1
+            if self.ledger.is_done(item.key.variant, item.key.repeat, place):
+                self._n_done += 1
                 continue
-            self.n_retries += n_again
-            await self._answer(replace(item, place=place), rubric, n_again)
+            self._n_retries += n_again
+            await self._take_answer(replace(item, place=place), rubric, n_again)
 
-    async def _answer(self, item: WorkItem, rubric: Rubric | None, n_again: int) -> None:
-        answers = self.answers[item.key.variant]
+    async def _take_answer(self, item: WorkItem, rubric: Rubric | None, n_again: int) -> None:
+        answers = self._answers[item.key.variant]
         answers.n_answers += 1
         output = await self._known_output(item, n_again)
         if output is None:
@@ -151,15 +153,15 @@ class _Walk:
                 answers.lengths.append(text_tokens(output))
         if output is not None and output.error is not None:
             return
-        self.vectors.take(item, output, n_again=n_again)
+        self._take_vectors(item, output, n_again)
         if rubric is not None:
-            self._judge(item, output, rubric, n_again)
+            self._take_judges(item, output, rubric, n_again)
 
     async def _known_output(self, item: WorkItem, n_again: int) -> Output | None:
         """The answer, where it is there already."""
         variant, repeat = item.key.variant, item.key.repeat
-        target = self.opened.targets[variant]
-        kind = self.answers[variant].settings.kind
+        target = self._opened.targets[variant]
+        kind = self._answers[variant].settings.kind
         if kind == "outputs":
             # Reading a recorded row is free. Commands and endpoints may charge, so that a plan
             # never calls them.
@@ -170,16 +172,18 @@ class _Walk:
             request = cast("PromptTarget", target).request(item.case, repeat=repeat)
         except TemplateError as error:
             return Output(error=str(error), error_kind="exception")
-        reply = self.targets[variant].take(request, (0, 0), n_again=n_again)  # settled at the end
+        reply = self._targets[variant].take(request, (0, 0), n_again=n_again)  # settled at the end
         if reply is None:
             return None
         if reply.text is None or reply.finish_reason == "content_filter":
             return Output(error="no answer", error_kind="model")
         return Output(text=reply.text, variant=variant)
 
-    def _judge(self, item: WorkItem, output: Output | None, rubric: Rubric, n_again: int) -> None:
-        n_before = sum(counting.n_calls for _, counting in self.judges)
-        for judge, counting in self.judges:
+    def _take_judges(
+        self, item: WorkItem, output: Output | None, rubric: Rubric, n_again: int
+    ) -> None:
+        n_before = sum(counting.n_calls for _, counting in self._judges)
+        for judge, counting in self._judges:
             needs_trace = judge.template.header.needs_trace
             needs_trace = needs_trace or any("trace" in c.needs for c in rubric.criteria)
             shown = output or (_PLACEHOLDER_TRACE if needs_trace else _PLACEHOLDER)
@@ -194,62 +198,69 @@ class _Walk:
                     n_again=n_again,
                     unread=item.key.variant if output is None else None,
                 )
-        self.n_newly_judged += sum(c.n_calls for _, c in self.judges) > n_before
+        self._n_newly_judged += sum(c.n_calls for _, c in self._judges) > n_before
         if self._has_human_judge:
-            is_sure_to = not (self._is_cascade and self.judges)
+            is_sure_to = not (self._is_cascade and self._judges)
             n_criteria = len(self._panel.rubric_of(HUMAN_JUDGE, rubric).criteria)
-            self.human_questions[0] += n_criteria * is_sure_to
-            self.human_questions[1] += n_criteria * (1 + n_again)
+            self._human_questions[0] += n_criteria * is_sure_to
+            self._human_questions[1] += n_criteria * (1 + n_again)
 
+    def _take_vectors(self, item: WorkItem, output: Output | None, n_again: int) -> None:
+        """Count the questions to models of embeddings that the checks of an answer ask."""
+        compared_texts: set[tuple[str, str]] = set()
+        for one in vector_comparisons(self._opened.plans, item.case, output or _PENDING_OUTPUT):
+            name, text = one.embed.name, str(one.text)
+            if name not in self._vectors:
+                self._vectors[name] = _counter(self._opened, one.embed.connection)
+            counting = self._vectors[name]
+            if one.reference is None or (output is not None and one.text is None):
+                continue
+            counting.take(one.embed.request(one.reference), _NOTHING_BACK)
+            if (name, text) in compared_texts:
+                continue  # several compare the same text of an answer
+            compared_texts.add((name, text))
+            unread = item.key.variant if output is None else None
+            request = one.embed.request("" if output is None else text)
+            counting.take(request, _NOTHING_BACK, n_again=n_again, unread=unread)
 
-@dataclass(frozen=True, slots=True)
-class _PlanBuilder:
-    """Turns what was counted into the plan: lengths assumed, scaled up, priced, timed."""
-
-    opened: OpenSuite
-    walk: _Walk
-    tally: SelectionCount
-    learned: EarlierRunStatistics
-    in_flight: int
-
-    def plan(self, n_counted: int) -> SuitePlan:
-        opened, walk, learned = self.opened, self.walk, self.learned
-        scale = self.tally.n_chosen / n_counted
-        answers = tuple(self._answers(name, scale) for name in walk.answers)
+    def plan(self, learned: EarlierRunStatistics, n_counted: int, *, in_flight: int) -> SuitePlan:
+        """The plan; so many cases were worked through."""
+        opened, panel = self._opened, self._panel
+        scale = self._tally.n_chosen / n_counted
+        answers = tuple(self._answers_plan(name, learned, scale) for name in self._answers)
         models = self._models(answers, scale)
-        panel = opened.judges.panel
         repeats = opened.suite.settings.repeats
         return SuitePlan(
             suite=opened.suite.name,
-            cases=self.tally,
+            cases=self._tally,
             n_counted=n_counted,
             repeats=repeats,
-            n_answers=self.tally.n_chosen * len(answers) * repeats,
-            n_done=round(walk.n_done * scale),
-            n_retries=round(walk.n_retries * scale),
+            n_answers=self._tally.n_chosen * len(answers) * repeats,
+            n_done=round(self._n_done * scale),
+            n_retries=round(self._n_retries * scale),
             answers=answers,
             models=models,
             combine=panel.combine if len(panel.judges) > 1 else None,
-            people=(round(walk.human_questions[0] * scale), round(walk.human_questions[1] * scale)),
+            people=(
+                round(self._human_questions[0] * scale),
+                round(self._human_questions[1] * scale),
+            ),
             judges_by_rule=HEURISTIC in panel.judges,
             is_frozen=opened.execution.frozen,
             max_cost_usd=opened.execution.max_cost_usd,
-            in_flight=self.in_flight,
+            in_flight=in_flight,
             seconds=_total_seconds(
-                answers,
-                models,
-                n_judged=round(walk.n_newly_judged * scale),
-                in_flight=self.in_flight,
+                answers, models, n_judged=round(self._n_newly_judged * scale), in_flight=in_flight
             ),
             detectable=detectable_effects(
-                self.tally.n_chosen, discordant=learned.discordant, sd=learned.sd
+                self._tally.n_chosen, discordant=learned.discordant, sd=learned.sd
             ),
             earlier=learned.run,
         )
 
-    def _answers(self, name: str, scale: float) -> AnswersPlan:
-        found, learned = self.walk.answers[name], self.learned
-        text, source = (None, None) if not found.n_asked else self._text(name)
+    def _answers_plan(self, name: str, learned: EarlierRunStatistics, scale: float) -> AnswersPlan:
+        found = self._answers[name]
+        text, source = (None, None) if not found.n_asked else self._text(name, learned)
         cost = learned.cost_usd.get(name)
         is_own = found.settings.kind in {"command", "python", "http"}
         return AnswersPlan(
@@ -264,17 +275,17 @@ class _PlanBuilder:
             cost_usd=cost * found.n_asked * scale if is_own and cost is not None else None,
         )
 
-    def _text(self, name: str) -> tuple[TextLength, TextSource]:
+    def _text(self, name: str, learned: EarlierRunStatistics) -> tuple[TextLength, TextSource]:
         """How long an answer is assumed to be, and whence that is."""
-        others = mean_length([n for found in self.walk.answers.values() for n in found.lengths])
+        others = mean_length([n for found in self._answers.values() for n in found.lengths])
         known: dict[TextSource, TextLength | None] = {
-            _FROM_KNOWN_ANSWERS: mean_length(self.walk.answers[name].lengths),
-            "run": self.learned.texts.get(name),
+            _FROM_KNOWN_ANSWERS: mean_length(self._answers[name].lengths),
+            "run": learned.texts.get(name),
             "others": None
             if others is None
             else TextLength(others.likely, max(others.most, _ASSUMED_ANSWER.most)),
         }
-        settings = self.walk.answers[name].settings
+        settings = self._answers[name].settings
         # The order is that of relevance: the variant itself, its last run, other variants, a
         # constant.
         for source, length in known.items():
@@ -285,28 +296,16 @@ class _PlanBuilder:
     def _models(self, answers: tuple[AnswersPlan, ...], scale: float) -> tuple[ModelPlan, ...]:
         lengths = {one.variant: one.text for one in answers if one.text is not None}
         plan = partial(model_plan, lengths=lengths, scale=scale)
-        asked = [s for s in self.opened.suite.judge if s.kind == "llm"]
-        judges = zip(self.walk.judges, asked, strict=True)
+        asked = [s for s in self._opened.suite.judge if s.kind == "llm"]
+        judges = zip(self._judges, asked, strict=True)
         return (
-            *(plan(one, role="answers", name=name) for name, one in self.walk.targets.items()),
+            *(plan(one, role="answers", name=name) for name, one in self._targets.items()),
             *(
                 plan(one, role="judge", name=judge.id, rpm=settings.rpm, tpm=settings.tpm)
                 for (judge, one), settings in judges
             ),
-            *(
-                plan(one, role="checks", name=name)
-                for name, one in self.walk.vectors.countings.items()
-            ),
+            *(plan(one, role="checks", name=name) for name, one in self._vectors.items()),
         )
-
-
-def _ledger(store: RunStore | None, begun: RunInfo | None) -> ProgressLedger:
-    ledger = ProgressLedger()
-    if store is not None and begun is not None:
-        for progress in store.progress(begun.id):
-            key = progress.key
-            ledger.note(key.variant, key.repeat, progress.place, is_done=progress.is_done)
-    return ledger
 
 
 def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
@@ -406,37 +405,3 @@ def _total_seconds(
     in_turn = sum(n * seconds for n, seconds in stages) / in_flight
     longest = max((seconds for _, seconds in stages), default=0.0)
     return max(in_turn, longest, *(m.seconds for m in models), 0.0)
-
-
-# A vector is no tokens.
-_NOTHING_BACK = (0, 0)
-_PENDING_OUTPUT = Output(text="(not there yet)")
-
-
-class _VectorCounter:
-    """Counts the questions to models of embeddings, answer by answer."""
-
-    def __init__(self, opened: OpenSuite) -> None:
-        self._opened = opened
-        self.countings: dict[str, RequestCounter] = {}
-
-    def take(self, item: WorkItem, output: Output | None, *, n_again: int) -> None:
-        """Count what the checks of one answer compare."""
-        compared_texts: set[tuple[str, str]] = set()
-        for one in vector_comparisons(self._opened.plans, item.case, output or _PENDING_OUTPUT):
-            name = one.embed.name
-            if name not in self.countings:
-                self.countings[name] = _counter(self._opened, one.embed.connection)
-            counting = self.countings[name]
-            if one.reference is None or (output is not None and one.text is None):
-                continue
-            counting.take(one.embed.request(one.reference), _NOTHING_BACK)
-            if (name, str(one.text)) in compared_texts:
-                continue  # several compare the same text of an answer
-            compared_texts.add((name, str(one.text)))
-            if output is None:
-                request = one.embed.request("")
-                unread = item.key.variant
-                counting.take(request, _NOTHING_BACK, n_again=n_again, unread=unread)
-            else:
-                counting.take(one.embed.request(str(one.text)), _NOTHING_BACK, n_again=n_again)

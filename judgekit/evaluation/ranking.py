@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import aclosing, closing
+from contextlib import aclosing
 from functools import partial
 from itertools import starmap
 from math import isnan
@@ -25,7 +25,7 @@ from judgekit.evaluation.pairing import (
 from judgekit.evaluation.ranking_result import RankingProvenance, RankRules, sort_matches
 from judgekit.evaluation.ranking_summary import MatchCollection, rank_matches, read_comparisons
 from judgekit.evaluation.strengths import fit_strengths, significant_order
-from judgekit.judge import SyncRunner
+from judgekit.judge import synchronous
 from judgekit.stats.logistic import expit
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from judgekit.judge import Judge, Panel
     from judgekit.records import Case, Comparison, Output, Rubric
 
-if TYPE_CHECKING:
     Sides = Mapping[str, Sequence[tuple[Case, Output]]]
 
 
@@ -92,47 +91,7 @@ async def rank(
     return ranker.summary()
 
 
-def rank_sync(
-    judge: Judge | Panel,
-    sides: Sides,
-    rubric: Rubric,
-    *,
-    pairs: PairChoice = "round-robin",
-    max_comparisons: int | None = None,
-    top: int = 1,
-    ties: Ties = "half",
-    alpha: float = 0.05,
-    seed: int = 0,
-) -> RankingSummary:
-    """`rank`, for callers that are not asynchronous; works inside a running loop too.
-
-    Args:
-        judge: Who compares.
-        sides: What each side produced, with the cases that it answers, by the side's name.
-        rubric: How outputs are compared.
-        pairs: `round-robin` or `adaptive`.
-        max_comparisons: How many comparisons may be made; None for all.
-        top: How many of the first places are to be decided.
-        ties: `half`, `davidson` or `rao-kupper`.
-        alpha: The error a decision may have, in (0, 1).
-        seed: Seed of the order in which cases are asked.
-
-    Returns:
-        The sides in order, with a confidence interval for each rank.
-
-    Raises:
-        SettingsError: When there are fewer than two sides, or fewer places than are to be decided.
-        DatasetError: When a side answers a case twice.
-        TemplateError: When the template does not fit the rubric.
-        StoreError: When the cache cannot keep what was paid for.
-    """
-    with closing(SyncRunner()) as sync_runner:
-        return sync_runner.run(
-            rank(
-                judge, sides, rubric, pairs=pairs, max_comparisons=max_comparisons, top=top,
-                ties=ties, alpha=alpha, seed=seed,
-            )
-        )  # fmt: skip
+rank_sync = synchronous(rank)
 
 
 def rank_comparisons(
@@ -205,7 +164,6 @@ class Ranker:
         return self._loop.detail
 
     def interrupt(self) -> None:
-        """Begin no further match."""
         self._loop.end("interrupted")
 
     async def ask(self) -> AsyncGenerator[Comparison, None]:
@@ -236,7 +194,6 @@ class Ranker:
                 yield comparison
 
     def summary(self) -> RankingSummary:
-        """The ranking by the comparisons so far."""
         judges = self._collection.judges
         by_money = BudgetExceededError.kind
         ended = self._loop.ended
@@ -276,7 +233,6 @@ class RoundRobinSelector:
         self.ended: EndReason = "comparisons" if len(self._left) < len(every) else "all"
 
     def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
-        """All at once."""
         del met
         found, self._left = self._left, []
         return found
@@ -300,7 +256,6 @@ class AdaptiveSelector:
         self.ended: EndReason = "all"
 
     def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
-        """The next matches, given all that came out."""
         # A round has a fixed size: with as many as are in flight, the matches would depend on the
         # machine.
         size = min(max(_ROUND, len(self._contest.matches)), self._most - self._n_asked)

@@ -7,6 +7,7 @@ from math import fsum, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from judgekit.errors import SettingsError
+from judgekit.evaluation.comparison_result import SideCounts
 from judgekit.evaluation.pairing import LeftOut
 from judgekit.records import WINNER_POINTS
 
@@ -45,7 +46,6 @@ class RankRules:
     alpha: float = 0.05
 
     def check(self, n_sides: int) -> None:
-        """Refuse rules that so many sides cannot be ranked by."""
         if self.ties not in get_args(Ties):
             raise SettingsError(
                 f"no rule for ties is called {self.ties!r}",
@@ -96,11 +96,10 @@ class RankedSide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairFigures:
+class PairFigures(SideCounts):
     """Two sides against each other.
 
     Attributes:
-        inconsistent: Comparisons whose orders contradict each other: no winner, and no true tie.
         share: a's share of wins, no winner being half a win; nan where they never met.
         expected: The share that the strengths stand for; nan in different groups.
         p: Two-sided p of equal strengths; None where nothing is known.
@@ -111,12 +110,6 @@ class PairFigures:
 
     a: str
     b: str
-    n_cases: int
-    wins: int
-    ties: int
-    inconsistent: int
-    losses: int
-    n_undecided: int
     share: float
     expected: float
     p: float | None
@@ -261,7 +254,6 @@ class MatchResult(NamedTuple):
 
 
 def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
-    """What a comparison says of two sides."""
     # An output in error lost nothing: the pair is left out, as in a comparison of two.
     if found.error is not None:
         return None

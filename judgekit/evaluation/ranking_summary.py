@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import combinations
 from math import ceil, comb, fsum, isnan, nan, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from judgekit.errors import DatasetError
-from judgekit.evaluation.comparison_summary import JudgeTally, PairTally, flip_rate, tally_pairs
+from judgekit.evaluation.comparison_summary import (
+    PairJudgeTally,
+    PairTally,
+    flip_rate,
+    tally_pairs,
+)
 from judgekit.evaluation.ranking_result import (
     MatchResult,
     PairFigures,
@@ -50,7 +55,6 @@ def rank_matches(
     rules: RankRules | None = None,
     questioned: RankingProvenance | None = None,
 ) -> RankingSummary:
-    """Rank sides by how they fared against each other."""
     rules, asked = rules or RankRules(), questioned or RankingProvenance()
     all_matches = sort_matches(meetings)
     sides = sorted({*names, *(m.a for m in all_matches), *(m.b for m in all_matches)})
@@ -186,7 +190,7 @@ def _pairs(
         tally = tallies.get(pair) or PairTally()
         counts, share = tally.counts(), tally.share()
         if a > b:
-            counts = counts._replace(wins=counts.losses, losses=counts.wins)
+            counts = replace(counts, wins=counts.losses, losses=counts.wins)
             share = 1 - share
         fit = fit_of_side(a, fits)
         evidence, p = shown.pairs.get(pair), shown.adjusted.get(pair, nan)
@@ -195,7 +199,7 @@ def _pairs(
             PairFigures(
                 a=a,
                 b=b,
-                **counts._asdict(),
+                **asdict(counts),
                 share=share,
                 expected=fit.expected(a, b) if fit is not None and b in fit.names else nan,
                 p=None if evidence is None or isnan(evidence.p) else evidence.p,
@@ -222,9 +226,6 @@ def _flip_rate(known: Sequence[MatchResult], level: float) -> Estimate:
     cases = [m.case_id or place for place, m in enumerate(asked)]
     flips = [float(m.is_inconsistent) for m in asked]
     return flip_rate(flips, cases, level=level, reason="no comparison was judged in both orders")
-
-
-_SAME_RATING = 1e-9
 
 
 def decide_ranking(
@@ -284,7 +285,7 @@ def _n_to_decide(fit: Strengths, a: str, b: str, alpha: float) -> int | None:
     """Cases by the normal law, with an error that shrinks with the root of the cases."""
     # `alpha` is the share of the error that the smallest of all p-values has to keep to.
     found = fit.fitted.difference(fit.names.index(a), fit.names.index(b))
-    if fit.is_separated or not found.se > 0 or abs(found.value) <= _SAME_RATING:
+    if fit.is_separated or not found.se > 0 or abs(found.value) <= _SAME:
         return None
     # The standard error times the root of n is the spread of one case.
     needed = sample_size_paired(found.value, found.se * sqrt(found.n), alpha=alpha).value
@@ -296,7 +297,7 @@ _ALIASES = {
     "model_a": "variant_a", "model_b": "variant_b",
 }  # fmt: skip
 
-_WINNERS: dict[object, Winner] = {
+_WINNERS: dict[str, Winner] = {
     "model_a": "a", "model_b": "b", "A": "a", "B": "b", "tie (bothbad)": "tie",
 }  # fmt: skip
 
@@ -306,11 +307,15 @@ _OF_COMPARISONS = "rubric_fingerprint"
 class PairWinnerRow(Record):
     """Who won a comparison of two sides, and nothing else."""
 
+    # Public battle files have many other columns; unlike our own rows they are not checked.
+    model_config = ConfigDict(extra="ignore")
+
     variant_a: Name
     variant_b: Name
-    winner: Winner | None
+    winner: Annotated[Winner | None, BeforeValidator(lambda w: _WINNERS.get(str(w), w))]
     probability: Fraction | None = None
-    case_id: Name | None = None
+    # JSON writers often number their cases.
+    case_id: Annotated[Name, Field(coerce_numbers_to_str=True)] | None = None
 
 
 class MatchCollection:
@@ -319,7 +324,7 @@ class MatchCollection:
     def __init__(self) -> None:
         self.matches: list[MatchResult] = []
         self.rubrics: dict[str, str] = {}
-        self.judges = JudgeTally()
+        self.judges = PairJudgeTally()
 
     def add(self, comparison: Comparison) -> None:
         """Count one more comparison, which names its variants."""
@@ -338,7 +343,6 @@ class MatchCollection:
             self.matches.append(match)
 
     def provenance(self) -> RankingProvenance:
-        """Who judged, and what failed."""
         judges = self.judges
         # Sorted, since the order of the comparisons in files may change nothing.
         return RankingProvenance(
@@ -382,7 +386,6 @@ def read_comparisons(paths: Iterable[Path]) -> MatchCollection:
 
 
 def holds_comparisons(path: Path) -> bool:
-    """Whether a file holds comparisons rather than outputs."""
     first = next(iter_rows(path), None)
     if first is None:
         return False
@@ -397,14 +400,7 @@ def _add_row(collection: MatchCollection, row: FileRow) -> None:
     fields, faults = rename_fields(row.fields, _ALIASES)
     if faults:
         raise DatasetError(faults[0].message, hint=faults[0].remedy)
-    # Public battle files have many other columns; unlike our own rows they are not checked.
-    row_fields = {name: fields[name] for name in PairWinnerRow.model_fields if name in fields}
-    # JSON writers often number their cases.
-    if isinstance(row_fields.get("case_id"), int):
-        row_fields["case_id"] = str(row_fields["case_id"])
-    if isinstance(winner := row_fields.get("winner"), str):
-        row_fields["winner"] = _WINNERS.get(winner, winner)
-    one = PairWinnerRow.model_validate(row_fields)
+    one = PairWinnerRow.model_validate(fields)
     if one.variant_a == one.variant_b:
         raise DatasetError(f"{one.variant_a} is compared with itself", hint="name two sides")
     sides = one.variant_a, one.variant_b

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import closing
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
@@ -22,17 +22,16 @@ from judgekit.evaluation.outcome import Outcome, conclude_result
 from judgekit.evaluation.runner import choice_of_run, find_resumed_run, prepare_run, run_suite
 from judgekit.evaluation.session import Session, open_suite
 from judgekit.evaluation.summary import RunTally
-from judgekit.judge import SyncRunner
+from judgekit.judge import synchronous
 from judgekit.records import Case, CaseResult, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from types import TracebackType
 
-    from judgekit.datasets import Suite
+    from judgekit.datasets import Gate, Suite
     from judgekit.evaluation.gate import GateResult
-    from judgekit.evaluation.session import Choice, OpenSuite
+    from judgekit.evaluation.session import Choice
     from judgekit.evaluation.summary import RunSummary
     from judgekit.models.cache import ReplyCache
     from judgekit.records import JudgeFailure, Judgment, Rubric, RunStatus, Verdict
@@ -106,12 +105,13 @@ async def evaluate(
     try:
         begun = find_resumed_run(opened_store, resume, loaded)
         opened = open_suite(loaded, choice or choice_of_run(begun), execution)
-        try:
-            ended = await _evaluate(
-                opened, opened_store, begun, current, notes=notes, triggered_by=triggered_by
+        async with aclosing(opened):
+            now = current.now()
+            run = prepare_run(
+                opened, opened_store, begun, now=now, notes=notes, triggered_by=triggered_by
             )
-        finally:
-            await opened.aclose()
+            _check_calibrated(opened.suite.gate, run)
+            ended = await run_suite(opened, opened_store, run, current, resumed=begun is not None)
     except BaseException:
         if owns:
             opened_store.close()
@@ -119,84 +119,15 @@ async def evaluate(
     return Run(ended, opened_store, owns_store=owns)
 
 
-def evaluate_sync(
-    suite: Suite | Path | str,
-    *,
-    store: RunStore | Path | str = DEFAULT_STORE_FILE,
-    cache: ReplyCache | Path | str | None = DEFAULT_CACHE_FOLDER,
-    choice: Choice | None = None,
-    resume: str | None = None,
-    session: Session | None = None,
-    max_cost_usd: float | None = None,
-    frozen: bool = False,
-    refresh: bool = False,
-    allow_scripts: bool = False,
-    template_folders: Sequence[Path] = (),
-    notes: str | None = None,
-    triggered_by: str | None = None,
-) -> Run:
-    """`evaluate`, for callers that are not asynchronous; works inside a running loop too.
-
-    Args:
-        suite: The suite, or its file.
-        store: The store, the path of its SQLite file, or a database URL.
-        cache: Folder of the reply cache, a cache, or None for none.
-        choice: Which part of the suite is run.
-        resume: The run to resume.
-        session: Limits and callbacks of this session.
-        max_cost_usd: The money the run may cost, in US dollars.
-        frozen: Whether a reply that is not cached is an error.
-        refresh: Whether cached replies are fetched again.
-        allow_scripts: Whether the suite's setup and teardown programs may be run.
-        template_folders: Folders of templates that come before the suite's own.
-        notes: Whatever should be remembered with a new run.
-        triggered_by: Who or what started a new run; None records the CI job that this process
-            belongs to, and nothing outside of CI.
-
-    Returns:
-        The run.
-
-    Raises:
-        InputError: When a file, a name or a setting is invalid.
-        StoreError: When the store cannot be used.
-    """
-    with closing(SyncRunner()) as sync_runner:
-        return sync_runner.run(
-            evaluate(
-                suite,
-                store=store,
-                cache=cache,
-                choice=choice,
-                resume=resume,
-                session=session,
-                max_cost_usd=max_cost_usd,
-                frozen=frozen,
-                refresh=refresh,
-                allow_scripts=allow_scripts,
-                template_folders=template_folders,
-                notes=notes,
-                triggered_by=triggered_by,
-            )
-        )
+evaluate_sync = synchronous(evaluate)
 
 
-async def _evaluate(
-    opened: OpenSuite,
-    store: RunStore,
-    begun: RunInfo | None,
-    session: Session,
-    *,
-    notes: str | None,
-    triggered_by: str | None,
-) -> RunInfo:
-    now = session.now()
-    run = prepare_run(opened, store, begun, now=now, notes=notes, triggered_by=triggered_by)
-    if not meets_calibration_gate(opened.suite.gate, run):
+def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:
+    if not meets_calibration_gate(gate, run):
         raise SettingsError(
             f"the suite requires a calibration: {calibration_of_run(run).words}",
             hint="make one with `judgekit calibrate LABELS --write-map`, and name it in the suite",
         )
-    return await run_suite(opened, store, run, session, resumed=begun is not None)
 
 
 class Run:
@@ -307,12 +238,7 @@ class Run:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -356,7 +282,6 @@ def summarize(
 def summarize_verdicts(
     verdicts: Iterable[Verdict], rubric: Rubric, *, level: float = 0.95
 ) -> RunSummary:
-    """Sum up verdicts of one rubric that belong to no stored run."""
     known = list(verdicts)
     judge_answers: list[Judgment | JudgeFailure] = []
     for verdict in known:

@@ -34,16 +34,15 @@ from judgekit.evaluation.schedule import (
     unused_reply_messages,
 )
 from judgekit.evaluation.session import Choice, Session, calibration_of_suite, variant_versions
-from judgekit.evaluation.trigger import trigger_of_ci
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
-from judgekit.records import FATAL_FAILURE_KINDS, RunInfo, Variant
+from judgekit.records import FATAL_FAILURE_KINDS, RunInfo, Variant, config_part
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.schedule import WorkChain
@@ -71,7 +70,6 @@ def new_run(
     triggered_by: str | None = None,
     token: str | None = None,
 ) -> RunInfo:
-    """What a run of an opened suite sets out to do."""
     suite = opened.suite
     n_cases, content = read_chosen_cases(opened)
     parts = run_identity(opened, content)
@@ -95,6 +93,31 @@ def new_run(
         notes=notes,
         tags=suite.tags,
     )
+
+
+# CI services, the variables that show them, and those with the number of a run and its occasion, as
+# the services document them. None of them names a user or a repository.
+_CI_SERVICES = (
+    ("GitHub Actions", "GITHUB_ACTIONS", "GITHUB_RUN_ID", "GITHUB_EVENT_NAME"),
+    ("GitLab CI", "GITLAB_CI", "CI_PIPELINE_ID", "CI_PIPELINE_SOURCE"),
+    ("Azure Pipelines", "TF_BUILD", "BUILD_BUILDID", "BUILD_REASON"),
+    ("CircleCI", "CIRCLECI", "CIRCLE_BUILD_NUM", ""),
+    ("Buildkite", "BUILDKITE", "BUILDKITE_BUILD_NUMBER", "BUILDKITE_SOURCE"),
+    ("Jenkins", "JENKINS_URL", "BUILD_NUMBER", ""),
+    ("CI", "CI", "", ""),  # last, because most services set it as well
+)
+_OFF = frozenset({"", "0", "false", "no"})
+
+
+def trigger_of_ci(environment: Mapping[str, str]) -> str | None:
+    """The CI job this process belongs to, for example `GitHub Actions run 17 (push)` (S0.5)."""
+    # Outside of CI there is no answer: the name of an account is private, and exports are shared.
+    for service, shown_by, *about in _CI_SERVICES:
+        if environment.get(shown_by, "").strip().lower() not in _OFF:
+            number, occasion = (environment.get(name, "").strip() for name in about)
+            run = f" run {number}" if number else ""
+            return f"{service}{run}" + (f" ({occasion})" if occasion else "")
+    return None
 
 
 def new_run_id(suite: str, now: datetime, ending: str) -> str:
@@ -338,7 +361,6 @@ class _RunLoop:
 
 
 def n_answers_in_work(opened: OpenSuite, in_flight: int | None) -> int:
-    """How many answers a run has in work at a time."""
     settings = opened.suite.settings
     if settings.in_sequence:
         return 1
@@ -359,7 +381,6 @@ def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: 
 
 
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
-    """The run of a suite that is to be resumed."""
     if name is None:
         return None
     return store.run(f"{name}:{suite.name}" if name == LATEST_RUN else name)
@@ -367,9 +388,7 @@ def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunIn
 
 def choice_of_run(run: RunInfo | None) -> Choice:
     """Which part of its suite a run chose when it was begun."""
-    chosen = {} if run is None else run.config.get("chosen")
-    if not isinstance(chosen, dict):
-        return Choice()
+    chosen = {} if run is None else config_part(run, "chosen")
     known = {
         name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()
     }
@@ -401,7 +420,6 @@ _SETTLED = frozenset({"waiting", "complete", "incomplete"})
 
 
 def run_status(store: RunStore, run_id: str) -> RunStatus:
-    """How a run stands by what is kept of it."""
     run = store.run(run_id)
     for progress in last_tries(store.progress(run_id), run):
         if not progress.is_done or progress.error_kind == "model":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.models import RecordedModel
-from judgekit.records import ItemKey, VariantVersion, name_text, record_text
+from judgekit.records import ItemKey, VariantVersion, config_part, name_text, record_text
 from judgekit.targets import RecordedTarget
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ class WorkItem:
     stored: CaseResult | None = None
 
     def again(self) -> WorkItem:
-        """The same case and variant, once more."""
         return WorkItem(self.key._replace(repeat=self.key.repeat + 1), self.place, self.case)
 
 
@@ -71,7 +70,6 @@ class ProgressLedger:
         return self._mark(variant, _SETTLED, place) == _DONE
 
     def is_begun(self, item: WorkItem) -> bool:
-        """Whether something of an answer is kept."""
         return self._mark(item.key.variant, item.key.repeat, item.place) > 0
 
     def is_done(self, variant: str, repeat: int, place: int) -> bool:
@@ -133,13 +131,11 @@ class Schedule:
             if not self.has_answer(variant, case):
                 continue
             for repeat in range(self.repeats):
-                if not self._is_over(variant, repeat, place, case):
+                is_over = self.done.is_done(variant, repeat, place) and (
+                    self.retries(case) == 0 or self.done.is_settled(variant, place)
+                )
+                if not is_over:
                     yield WorkItem(ItemKey(case.id, variant, repeat), place, case)
-
-    def _is_over(self, variant: str, repeat: int, place: int, case: Case) -> bool:
-        if not self.done.is_done(variant, repeat, place):
-            return False
-        return self.retries(case) == 0 or self.done.is_settled(variant, place)
 
 
 def check_case_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> None:
@@ -260,7 +256,7 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
     """
     if begun.config_fingerprint == fresh.config_fingerprint:
         return begun
-    before, now = _parts(begun), _parts(fresh)
+    before, now = config_part(begun, PARTS_KEY), config_part(fresh, PARTS_KEY)
     changed = [words for name, words in _WORDS.items() if before.get(name) != now.get(name)]
     raise SettingsError(
         f"the run {begun.id} cannot be resumed, because the suite has changed since it was begun: "
@@ -270,15 +266,8 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
 
 
 def variant_version_in(run: RunInfo, variant: str) -> VariantVersion | None:
-    """Which version of a variant a run has."""
-    marks = run.config.get(VERSIONS_KEY)
-    mark = marks.get(variant) if isinstance(marks, dict) else None
+    mark = config_part(run, VERSIONS_KEY).get(variant)
     return None if mark is None else VariantVersion.model_validate(mark)
-
-
-def _parts(run: RunInfo) -> JsonObject:
-    parts = run.config.get(PARTS_KEY)
-    return parts if isinstance(parts, dict) else {}
 
 
 _MOST_IDS_SHOWN = 3

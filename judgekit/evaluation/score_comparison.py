@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from judgekit.evaluation.comparison_result import BetterSide
-    from judgekit.records import Case, CaseResult, RunInfo
+    from judgekit.records import CaseResult, RunInfo
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference, SignedRanks, WinRate
     from judgekit.stats.resample import BootstrapEstimate
@@ -128,7 +128,7 @@ class SideScores:
                 continue
             case = result.case
             if case.id not in self.cases:
-                self.contents[case.id] = _content(case)
+                self.contents[case.id] = fingerprint(case.model_dump(mode="json", include=_CONTENT))
             self.cases.add(case.id)
             for tag in case.tags:
                 self.tags.setdefault(tag, set()).add(case.id)
@@ -142,7 +142,6 @@ class SideScores:
                 _add(points, case.id, criterion.value)
 
     def edited_cases(self, other: SideScores) -> set[str]:
-        """The cases of both whose content differs."""
         both = self.cases & other.cases
         return {case for case in both if self.contents[case] != other.contents[case]}
 
@@ -211,11 +210,7 @@ def compare_side_scores(
 
 
 # What an answer and its judgment depend on; names, tags and metadata may change.
-_CONTENT = frozenset({"input", "reference", "context", "assertions", "rubric", "evaluation"})
-
-
-def _content(case: Case) -> str:
-    return fingerprint(case.model_dump(mode="json", include=set(_CONTENT)))
+_CONTENT = {"input", "reference", "context", "assertions", "rubric", "evaluation"}
 
 
 def _add(points: _CasePoints, case: str, value: float | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
@@ -82,20 +82,15 @@ class Choice:
         Returns:
             A JSON object.
         """
-        whole: JsonObject = {
-            "variants": list(self.variants),
-            "tags": list(self.tags),
-            "case_ids": list(self.case_ids),
-            "name_pattern": self.name_pattern,
-            "sample": self.sample,
-            "seed": self.seed if self.sample is not None else None,
-            "limit": self.limit,
+        whole = asdict(self) | {"seed": self.seed if self.sample is not None else None}
+        return {
+            name: [*value] if isinstance(value, tuple) else value
+            for name, value in whole.items()
+            if value not in (None, ())
         }
-        return {name: value for name, value in whole.items() if value not in (None, [])}
 
 
 def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
-    """Whether the judgments of a suite will be calibrated, and by which maps."""
     suite = opened.suite
     path = None if suite.calibration is None else suite.resolve(suite.calibration)
     return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
@@ -152,7 +147,6 @@ class OpenSuite:
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def has_answer(self, variant: str, case: Case) -> bool:
-        """Whether a variant is to answer a case."""
         whole = self.recorded
         return whole is None or not whole.has_gaps or case.id in whole.outputs[variant]
 
@@ -183,7 +177,6 @@ class OpenSuite:
             )
 
     def case_checks(self) -> CaseChecks:
-        """What looks at the cases before anything is asked."""
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
         return CaseChecks(self.plans, judges=self.judges, source=str(source))
 
@@ -332,14 +325,7 @@ def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
 def price_table(suite: Suite) -> PriceTable:
     """What models charge, the suite's own prices first."""
     return PriceTable(
-        {
-            name: ModelPrice.per_million(
-                input_usd=price.input_usd,
-                output_usd=price.output_usd,
-                cached_input_usd=price.cached_input_usd,
-            )
-            for name, price in suite.prices.items()
-        }
+        {name: ModelPrice.per_million(**price.model_dump()) for name, price in suite.prices.items()}
     )
 
 
@@ -374,7 +360,6 @@ class _Means:
         return TargetPrompt(name, folder=self.suite.folder, template_folders=folders).fingerprint
 
     def embeddings(self, model: str, api_base: str | None) -> Embeddings:
-        """A model of embeddings, with the run's cache and budget."""
         opened = open_embeddings(
             model,
             api_base=api_base,
@@ -444,7 +429,6 @@ _NOT_PART_OF_VERSION = {"id", "tags", "timeout_s"}
 
 
 def variant_versions(opened: OpenSuite) -> JsonObject:
-    """Which version of each chosen variant an opened suite has."""
     folders = (*opened.execution.template_folders, *suite_template_folders(opened.suite))
     return {v.id: version_mark(v, opened.suite, folders).to_json() for v in opened.variants}
 

@@ -71,7 +71,6 @@ def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> Comparis
 def stored_pairs(
     store: StoredComparisons, info: ComparisonInfo
 ) -> Iterator[tuple[ComparedPair, Comparison]]:
-    """The pairs of a stored comparison with their results."""
     for pair in store.compared(info.id):
         if pair.is_done:
             yield pair, conclude_pair(pair, info)
@@ -181,7 +180,6 @@ def new_comparison(
     terms: ComparisonTerms,
     now: datetime,
 ) -> ComparisonInfo:
-    """What a comparison sets out to do."""
     judge_settings = _judge_settings(Panel.of(judge))
     stopping: JsonObject = {
         "alpha": terms.alpha,
@@ -242,7 +240,6 @@ class ComparisonRecorder:
         self._waiting: list[ComparedPair] = []
 
     def flush(self) -> None:
-        """Store the answers that are not stored yet."""
         if self._waiting:
             pairs, self._waiting = self._waiting, []
             self._store.add_pairs(self.info.id, pairs)
@@ -321,7 +318,6 @@ class SideComparer:
         return self._loop.detail
 
     def interrupt(self) -> None:
-        """Begin no further pair."""
         self._loop.end("interrupted")
 
     async def ask(self) -> AsyncGenerator[Comparison, None]:
@@ -342,7 +338,6 @@ class SideComparer:
                 yield one.comparison
 
     def summary(self) -> ComparisonSummary:
-        """The figures so far."""
         return _summary_of(self._tally, self._info, self._stopping)
 
     def status(self, summary: ComparisonSummary) -> ComparisonStatus:
@@ -379,7 +374,6 @@ def _in_question_order(choices: Iterable[PairOutcome], info: ComparisonInfo) -> 
 
 
 def _judge_settings(panel: Panel) -> JsonObject:
-    """Who is asked, and how."""
     first = panel.comparers[0]
     found: JsonObject = {
         "judge": panel.id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,6 +45,8 @@ class PairEvidence(NamedTuple):
 
     p: float
     evidence: EvidenceKind
+    # Whether the first is the stronger one, where they do
+    first_leads: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,6 @@ class Strengths:
         return len(self.levels) > 1
 
     def rating(self, name: str) -> float:
-        """The log-strength of a side."""
         return self.fitted.ratings[self.names.index(name)]
 
     def strength(self, name: str) -> Estimate:
@@ -73,10 +74,9 @@ class Strengths:
         place, fitted = self.names.index(name), self.fitted
         low, high, se = (column[place] for column in (fitted.low, fitted.high, fitted.se))
         reason = None
-        if (
-            # `not >` also catches nan, which no comparison would.
-            not se > SLACK
-        ):  # what rounding leaves is no error: an interval of no width says too much
+        # What rounding leaves is no error: an interval of no width says too much. `not >` also
+        # catches nan, which no comparison would.
+        if not se > SLACK:
             reason = "no variation, or one case only"
             low = high = se = nan
         if self.is_separated:
@@ -150,30 +150,24 @@ def pair_evidence(
             found |= _wald(fits)
     for pair in combinations(strengths.names, 2):
         if pair not in found:
-            wins, losses = case_leanings(tallies, pair)
-            # The exact test, not mid-p: the level is promised for any number of cases.
-            p = sign_p_values(wins, losses)[0] if wins + losses else nan
-            found[pair] = PairEvidence(p, "sign")
+            found[pair] = case_evidence(tallies.get(pair), is_adaptive=False)
     return found
 
 
-def always_valid_evidence(
-    tallies: Mapping[SidePair, PairTally], names: Sequence[str]
-) -> dict[tuple[str, str], PairEvidence]:
-    """The same from the cases that each two sides met on alone, valid whenever one looks."""
-    # Which pair is compared next may depend on everything seen before: the e-value of a pair
-    # moves only with its own cases, and 1/e is a p at any time (Ramdas et al. 2023).
-    found: dict[tuple[str, str], PairEvidence] = {}
-    for pair in combinations(names, 2):
-        wins, losses = case_leanings(tallies, pair)
-        e = win_e_value(wins, losses, prior_a=_PRIOR, prior_b=_PRIOR)
-        found[pair] = PairEvidence(e.p_value if wins + losses else nan, "e-value")
-    return found
-
-
-def case_leanings(tallies: Mapping[SidePair, PairTally], pair: SidePair) -> tuple[int, int]:
-    """Cases that lean to either of two sides; none where they never met."""
-    return tallies[pair].leaning() if pair in tallies else (0, 0)
+def case_evidence(tally: PairTally | None, *, is_adaptive: bool) -> PairEvidence:
+    """The same from the cases alone that both were compared on."""
+    kind: EvidenceKind = "e-value" if is_adaptive else "sign"
+    wins, losses = (0, 0) if tally is None else tally.leaning()
+    if not wins + losses:
+        return PairEvidence(nan, kind, first_leads=False)
+    if is_adaptive:
+        # Which pair is compared next may depend on everything seen before: the e-value of a pair
+        # moves only with its own cases, and 1/e is a p at any time (Ramdas et al. 2023).
+        p = win_e_value(wins, losses, prior_a=_PRIOR, prior_b=_PRIOR).p_value
+    else:
+        # The exact test, not mid-p: the level is promised for any number of cases.
+        p = sign_p_values(wins, losses)[0]
+    return PairEvidence(p, kind, first_leads=wins > losses)
 
 
 def _with_position(fit: Callable[..., Ranking], ties: Ties) -> Ranking:
@@ -224,7 +218,7 @@ def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:
         difference = strengths.fitted.difference(i, j)
         if not isnan(difference.se) and difference.se > SLACK:
             p = t_p_value(difference.value / difference.se, difference.df)
-            found[a, b] = PairEvidence(p, "wald")
+            found[a, b] = PairEvidence(p, "wald", first_leads=difference.value > 0)
     return found
 
 
@@ -253,15 +247,15 @@ def significant_order(
     *,
     is_adaptive: bool,
 ) -> SignificantOrder:
-    """Which sides are shown to be stronger."""
     # Sides have one order by strength: whoever is stronger than b is stronger than all that b is
     # stronger than, which needs no further test.
-    found, tallies = list(fits), tally_pairs(known)
+    tallies = tally_pairs(known)
     pairs: dict[SidePair, PairEvidence] = {}
     if is_adaptive:
-        pairs = always_valid_evidence(tallies, sides)
+        for pair in combinations(sides, 2):
+            pairs[pair] = case_evidence(tallies.get(pair), is_adaptive=True)
     else:
-        for fit in found:
+        for fit in fits:
             own = [m for m in known if m.a in fit.names]
             pairs |= pair_evidence(own, tallies, fit, ties=rules.ties, level=1 - rules.alpha)
     # All pairs count as tests, also those nobody looks at: the ranking as a whole keeps the error
@@ -271,18 +265,16 @@ def significant_order(
     below: dict[str, set[str]] = {side: set() for side in sides}
     for pair, p in adjusted.items():
         if p <= rules.alpha:
-            up, down = pair if _first_leads(pair, pairs[pair], found, tallies) else pair[::-1]
+            up, down = pair if pairs[pair].first_leads else pair[::-1]
             below[up].add(down)
     # Warshall's transitive closure; a number of sides is small.
-    for via in sides:
-        for side in sides:
-            if via in below[side]:
-                below[side] |= below[via] - {side}
+    for via, side in product(sides, repeat=2):
+        if via in below[side]:
+            below[side] |= below[via] - {side}
     return SignificantOrder(pairs, adjusted, below)
 
 
 def fit_of_side(name: str, fits: Iterable[Strengths]) -> Strengths | None:
-    """The strengths that a side is among."""
     return next((fit for fit in fits if name in fit.names), None)
 
 
@@ -308,17 +300,3 @@ def _against(meeting: MatchResult, up: str, down: str) -> Winner | None:
     if down in (meeting.a, meeting.b):
         return "a" if meeting.a == down else "b"
     return None
-
-
-def _first_leads(
-    pair: SidePair,
-    evidence: PairEvidence,
-    fits: Sequence[Strengths],
-    tallies: Mapping[SidePair, PairTally],
-) -> bool:
-    """Whether what shows a difference shows that the first side is the stronger one."""
-    fit = fit_of_side(pair[0], fits)
-    if evidence.evidence == "wald" and fit is not None:
-        return fit.rating(pair[0]) > fit.rating(pair[1])
-    wins, losses = case_leanings(tallies, pair)
-    return wins > losses

@@ -10,7 +10,7 @@ from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.evaluation.cost_plan import TextLength
-from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.outcome import ValueColumn, conclude_result
 from judgekit.prompts import judged_text
 from judgekit.stats.power import mde_paired, sample_size_mcnemar, sample_size_paired
 
@@ -145,7 +145,6 @@ class SuitePlan:
 
     @property
     def has_all_prices(self) -> bool:
-        """Whether the price of every call is known."""
         return all(m.most.price_usd is not None for m in self.models)
 
     @property
@@ -260,8 +259,8 @@ class _VariantObservations:
     lengths: list[float] = field(default_factory=list)
     durations_s: list[float] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
-    passed: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
-    value: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    passed: ValueColumn = field(default_factory=ValueColumn)
+    value: ValueColumn = field(default_factory=ValueColumn)
 
     def take(self, concluded: Outcome) -> None:
         result, output = concluded.result, concluded.result.output
@@ -273,10 +272,8 @@ class _VariantObservations:
         # answers.
         if output.error is None:
             self.lengths.append(text_tokens(output))
-        if concluded.passed is not None:
-            self.passed[result.place].append(float(concluded.passed))
-        if concluded.value is not None:
-            self.value[result.place].append(concluded.value)
+        self.passed.add(result, concluded.passed)
+        self.value.add(result, concluded.value)
 
 
 def text_tokens(output: Output) -> float:
@@ -287,7 +284,6 @@ def text_tokens(output: Output) -> float:
 
 
 def mean_length(lengths: list[float]) -> TextLength | None:
-    """How long texts are."""
     return TextLength(fsum(lengths) / len(lengths), max(lengths)) if lengths else None
 
 
@@ -311,6 +307,9 @@ def _statistics_of(
     run_id: str, n_answers: int, by_variant: dict[str, _VariantObservations]
 ) -> EarlierRunStatistics:
     known = {name: mean_length(one.lengths) for name, one in by_variant.items()}
+    pairs = list(combinations(by_variant.values(), 2))
+    passed = [_differences(a.passed, b.passed) for a, b in pairs]
+    values = [_differences(a.value, b.value) for a, b in pairs]
     return EarlierRunStatistics(
         run=EarlierRun(id=run_id, n_answers=n_answers),
         texts={name: length for name, length in known.items() if length is not None},
@@ -318,29 +317,15 @@ def _statistics_of(
         cost_usd={
             n: fsum(one.costs) / len(one.costs) for n, one in by_variant.items() if one.costs
         },
-        discordant=_widest([_discordant(a, b) for a, b in combinations(by_variant.values(), 2)]),
-        sd=_widest([_sd(a, b) for a, b in combinations(by_variant.values(), 2)]),
+        # The widest of all pairs: a plan had better promise too little. Of pass and fail the mean
+        # square of the differences is the share of cases that differ.
+        discordant=max((fmean(d * d for d in one) for one in passed if one), default=0.0) or None,
+        sd=max((stdev(one) for one in values if one), default=0.0) or None,
     )
 
 
-def _widest(spreads: list[float | None]) -> float | None:
-    """The greatest: a plan had better promise too little."""
-    return max((spread for spread in spreads if spread), default=None)
-
-
-def _discordant(a: _VariantObservations, b: _VariantObservations) -> float | None:
-    """The mean square of the differences; of pass and fail, the share of cases that differ."""
-    differences = _differences(a.passed, b.passed)
-    return fsum(d * d for d in differences) / len(differences) if differences else None
-
-
-def _sd(a: _VariantObservations, b: _VariantObservations) -> float | None:
-    differences = _differences(a.value, b.value)
-    return stdev(differences) if differences else None
-
-
-def _differences(a: dict[int, list[float]], b: dict[int, list[float]]) -> list[float]:
+def _differences(a: ValueColumn, b: ValueColumn) -> list[float]:
     """Case by case; nothing where there are too few to tell."""
-    means = [{p: fmean(values) for p, values in side.items()} for side in (a, b)]
-    both = means[0].keys() & means[1].keys()
-    return [means[1][p] - means[0][p] for p in both] if len(both) >= _FEWEST_CASES else []
+    before, after = a.case_means(), b.case_means()
+    both = before.keys() & after.keys()
+    return [after[place] - before[place] for place in both] if len(both) >= _FEWEST_CASES else []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.evaluation.judges import JudgeUsage, calibration_of_run, judge_usage
+from judgekit.evaluation.judges import JudgeTally, JudgeUsage, calibration_of_run
 from judgekit.evaluation.outcome import (
     Outcome,
     OutcomeGroup,
@@ -18,13 +18,13 @@ from judgekit.evaluation.outcome import (
     last_repeats,
     scores_by_name,
 )
-from judgekit.records import CaseResult, CaseStratum, Output, RunInfo
+from judgekit.records import CaseResult, CaseStratum, Output, RunInfo, config_part, config_rows
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.paired import paired_difference, pass_rate_difference
+from judgekit.stats.paired import VALUE_STEP, paired_difference, pass_rate_difference
 from judgekit.stats.power import mde_paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from judgekit.records import CalibrationState, JudgeFailure, Judgment
     from judgekit.stats.estimate import Estimate
@@ -199,22 +199,18 @@ class RunSummary:
     @property
     def failures(self) -> dict[str, int]:
         """Failures of judges by kind, over all variants."""
-        total: dict[str, int] = {}
+        total: Counter[str] = Counter()
         for variant in self.variants:
-            for kind, n in variant.failures.items():
-                total[kind] = total.get(kind, 0) + n
-        return total
+            total.update(variant.failures)
+        return dict(total)
 
 
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
-# Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale).
-_FINEST_STEP = 0.05
 
 
 def summarize_run(
     results: Iterable[CaseResult], run: RunInfo, *, n_waiting: int = 0, level: float = 0.95
 ) -> RunSummary:
-    """Sum up the answers of a run."""
     tally = RunTally(run)
     for result in results:
         tally.take(conclude_result(result, run))
@@ -234,8 +230,10 @@ class RunTally:
         self.run = run
         # The same by the judges' own values, where calibration maps decide
         self._uncalibrated = None if uncalibrated is None else RunTally(uncalibrated)
-        self._has_tries = _setting(run, "retry_failed") > 0
-        self._replies = _ReplyTally()
+        self._has_tries = bool(config_part(run, "settings").get("retry_failed"))
+        self._judges = JudgeTally()
+        self._n_evidence = self._n_evidence_found = 0
+        self._evidence: Counter[str] = Counter()
         self._recorded = _of_kinds(run, "outputs")
         own = _of_kinds(run, "command", "python", "http")
         # Every variant of the run has a row, also one without an answer yet.
@@ -245,14 +243,21 @@ class RunTally:
         }
 
     def take(self, concluded: Outcome) -> None:
-        """Count one answer."""
         result = concluded.result
         own = result.case.evaluation
         # A single case with tries makes repeats mean tries: the two cannot be mixed within a run
         # (`refuse_retries_of_repeats`).
         self._has_tries = self._has_tries or (own is not None and own.retries > 0)
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
-        self._replies.take(result)
+        # Criteria that share a reply share its cost; a reply never belongs to two answers.
+        self._judges.take([*result.judgments, *result.failures])
+        for judgment in result.judgments:
+            n_found = sum(piece.found for piece in judgment.evidence)
+            self._n_evidence += len(judgment.evidence)
+            self._n_evidence_found += n_found
+            if judgment.source == "llm":
+                kind = "not_found" if judgment.evidence else "none"
+                self._evidence["found" if n_found else kind] += 1
         if (own_values := self._uncalibrated) is not None:
             own_values.take(conclude_result(result, own_values.run))
 
@@ -263,7 +268,6 @@ class RunTally:
     def summary(
         self, *, n_waiting: int = 0, replaced_usd: float = 0.0, level: float = 0.95
     ) -> RunSummary:
-        """The figures of everything that was counted."""
         tallies = self._tallies
         if self._has_tries:
             # Earlier tries were paid for, so that costs stay whole, and only figures of quality are
@@ -278,44 +282,14 @@ class RunTally:
             uncalibrated=()
             if self._uncalibrated is None
             else self._uncalibrated.summary(level=level).variants,
-            spent=self._replies.spent,
-            models=tuple(self._replies.models),
-            n_evidence=self._replies.n_evidence,
-            n_evidence_found=self._replies.n_evidence_found,
-            evidence=dict(self._replies.evidence.most_common()),
-            flags=dict(self._replies.flags.most_common()),
-            failure_messages=self._replies.failure_messages,
+            spent=self._judges.spent,
+            models=tuple(self._judges.models),
+            n_evidence=self._n_evidence,
+            n_evidence_found=self._n_evidence_found,
+            evidence=dict(self._evidence.most_common()),
+            flags=dict(self._judges.flags.most_common()),
+            failure_messages=self._judges.messages,
         )
-
-
-@dataclass(slots=True)
-class _ReplyTally:
-    """The usage of all judges' replies, whichever variant they are about."""
-
-    spent: JudgeUsage = field(default_factory=JudgeUsage)
-    models: dict[str, None] = field(default_factory=dict)
-    n_evidence: int = 0
-    n_evidence_found: int = 0
-    evidence: Counter[str] = field(default_factory=Counter)
-    flags: Counter[str] = field(default_factory=Counter)
-    failure_messages: dict[str, str] = field(default_factory=dict)
-
-    def take(self, result: CaseResult) -> None:
-        """Count the judgments of one answer."""
-        # Criteria that share a reply share its cost; a reply never belongs to two answers.
-        self.spent += judge_usage([*result.judgments, *result.failures])
-        for judgment in result.judgments:
-            if judgment.model:
-                self.models[judgment.model] = None
-            self.n_evidence += len(judgment.evidence)
-            n_found = sum(piece.found for piece in judgment.evidence)
-            self.n_evidence_found += n_found
-            if judgment.source == "llm":
-                kind = "not_found" if judgment.evidence else "none"
-                self.evidence["found" if n_found else kind] += 1
-            self.flags.update(judgment.flags)
-        for failure in result.failures:
-            self.failure_messages.setdefault(failure.kind, failure.message)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -415,6 +389,7 @@ class _VariantTally:
 
     def figures(self, name: str, level: float) -> VariantFigures:
         strata = [stratum for stratum in get_args(CaseStratum) if stratum in self.strata]
+        errors = {kind: len(column.values) for kind, column in self.errors.items()}
         return VariantFigures(
             variant=name,
             **self.whole.parts(level),  # type: ignore[arg-type]  # the fields by their names
@@ -422,7 +397,7 @@ class _VariantTally:
             strata={stratum: _group(self.strata[stratum], level) for stratum in strata},
             assertions={kind: column.rate(level) for kind, column in self.assertions.items()},
             scores={kind: column.mean(level) for kind, column in self.scores.items()},
-            errors={k: len(c.values) for k, c in sorted(self.errors.items(), key=_most_first)},
+            errors=dict(sorted(errors.items(), key=lambda one: (-one[1], one[0]))),
             failures=dict(self.failures.most_common()),
             money=RunCost(
                 targets_usd=self.usd["targets"],
@@ -443,21 +418,10 @@ class _VariantTally:
         )
 
 
-def _most_first(named: tuple[str, ValueColumn]) -> tuple[int, str]:
-    return -len(named[1].values), named[0]
-
-
 def _of_kinds(run: RunInfo, *kinds: str) -> set[str]:
     """The variants whose outputs come from there."""
-    variants = run.config.get("variants")
-    rows = [v for v in variants if isinstance(v, dict)] if isinstance(variants, list) else []
+    rows = config_rows(run, "variants")
     return {str(v.get("id")) for v in rows if any(v.get(kind) is not None for kind in kinds)}
-
-
-def _setting(run: RunInfo, name: str) -> int:
-    settings = run.config.get("settings")
-    value = settings.get(name) if isinstance(settings, dict) else None
-    return value if isinstance(value, int) else 0
 
 
 def _group(group: OutcomeGroup, level: float) -> GroupFigures:
@@ -506,14 +470,13 @@ def _difference(
     if not places:
         return None
     a, b = ([side[place] for place in places] for side in sides)
-    estimate: PairedDifference | PairedProportions
+    step = 1.0 if measure == "pass_rate" else VALUE_STEP
+    plain = paired_difference(a, b, step=step, level=level)
+    estimate: PairedDifference | PairedProportions = plain
     # With repeats a case has a share of passes, for which the method for paired proportions is not
     # defined.
     if measure == "pass_rate" and all(value in (0.0, 1.0) for value in (*a, *b)):
         estimate = pass_rate_difference(a, b, level=level)
-    else:
-        step = 1.0 if measure == "pass_rate" else _FINEST_STEP
-        estimate = paired_difference(a, b, step=step, level=level)
     return VariantDifference(
         first=first,
         second=second,
@@ -521,16 +484,7 @@ def _difference(
         estimate=estimate,
         p=None if math.isnan(estimate.p_value) else estimate.p_value,
         p_adjusted=None,
-        detectable=_detectable([y - x for x, y in zip(a, b, strict=True)]),
+        # Without any spread every difference looks detectable, which is a statement about this
+        # sample only.
+        detectable=mde_paired(len(places), plain.sd).value if plain.sd > 0 else None,
     )
-
-
-def _detectable(differences: Sequence[float]) -> float | None:
-    n = len(differences)
-    centre = math.fsum(differences) / n
-    spread = math.fsum((d - centre) ** 2 for d in differences)
-    # Without any spread every difference looks detectable, which is a statement about this sample
-    # only.
-    if n == 1 or spread == 0:
-        return None
-    return mde_paired(n, math.sqrt(spread / (n - 1))).value

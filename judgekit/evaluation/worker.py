@@ -21,7 +21,6 @@ from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import TracebackType
 
     from judgekit.evaluation.schedule import WorkItem
     from judgekit.evaluation.session import OpenSuite
@@ -70,7 +69,6 @@ class PartialAnswer:
         )
 
     def result(self, run_id: str) -> CaseResult:
-        """What is known as a record."""
         judge_answers = [*self.judge_answers, *self.withheld]
         key = self.item.key
         # Every part was checked when it was made.
@@ -119,9 +117,14 @@ class AnswerWorker:
         """Read the recorded outputs of items, and what the cache holds of their judgments."""
         read: list[tuple[WorkItem, Output, Rubric]] = []
         for item in items:
-            output = await self._recorded_output(item)
-            if output is None:
+            # Only what costs nothing is read ahead: a stopped run must not have called a model.
+            if not self._is_recorded(item):
                 continue
+            if item.stored is not None:
+                output = item.stored.output
+            else:
+                target = self._opened.targets[item.key.variant]
+                output = await target.answer(item.case, repeat=item.key.repeat)
             named = _named(output, item.key)
             rubric = self._rubric_of(item, named)
             self._ahead[item.key] = named, ()
@@ -134,7 +137,6 @@ class AnswerWorker:
             self._ahead[item.key] = named, begun
 
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
-        """Have one answer, and everything that is to be known of it."""
         progressed = PartialAnswer.of(item, known)
         try:
             await self._progress(progressed)
@@ -175,7 +177,6 @@ class AnswerWorker:
             )
 
     def close(self) -> None:
-        """Let go of the threads that assertions ran in."""
         self._measuring.close()
 
     def _rubric_of(self, item: WorkItem, output: Output) -> Rubric | None:
@@ -183,15 +184,6 @@ class AnswerWorker:
         if output.error is not None:
             return None
         return self._opened.rubric_of(item.case, item.key.variant)
-
-    async def _recorded_output(self, item: WorkItem) -> Output | None:
-        # Only what costs nothing is read ahead: a stopped run must not have called a model.
-        if item.stored is not None:
-            return item.stored.output
-        if self._is_recorded(item):
-            target = self._opened.targets[item.key.variant]
-            return await target.answer(item.case, repeat=item.key.repeat)
-        return None
 
     def _is_recorded(self, item: WorkItem) -> bool:
         target = self._opened.targets.get(item.key.variant)
@@ -211,17 +203,10 @@ class AnswerWorker:
         """Store the output with the results of its checks and its cached judgments, all at once."""
         item = progressed.item
         progressed.output, progressed.ran_at = named, self._now()
-        fetched: FetchedVectors = {}
-        try:
-            if item.stored is None:
-                found = await self._measuring.find(item.case, named, fetched)
-            else:
-                found = CheckResults(item.stored.checks, item.stored.scores)
-        # The output stays, and is measured when the run is resumed.
-        except _CANNOT_ASK_ERRORS as error:
-            progressed.scores = self._measuring.not_yet(str(error), fetched, at=self._now())
-            await self._keep_all(progressed)
-            raise
+        if item.stored is None:
+            found = await self._measured(progressed, named)
+        else:
+            found = CheckResults(item.stored.checks, item.stored.scores)
         self._take_findings(progressed, named, found)
         rubric = self._rubric_of(item, named)
         if rubric is not None:
@@ -293,20 +278,24 @@ class AnswerWorker:
         if not lacks and self._rubric_of(item, output) is None:
             return
         if lacks or any(check.passed is None for check in checks):
-            found = await self._found_again(progressed, output)
+            found = await self._measured(progressed, output)
         judge_answers = self._take_findings(progressed, output, found)
         if judge_answers or lacks:
             await self._keeper.put(
                 self._observation(item, judge_answers, checks=found.checks, scores=found.scores)
             )
 
-    async def _found_again(self, progressed: PartialAnswer, output: Output) -> CheckResults:
+    async def _measured(self, progressed: PartialAnswer, output: Output) -> CheckResults:
         item, fetched = progressed.item, FetchedVectors()
         try:
             return await self._measuring.find(item.case, output, fetched)
+        # The output stays, and is measured when the run is resumed.
         except _CANNOT_ASK_ERRORS as error:
             scores = self._measuring.not_yet(str(error), fetched, at=self._now())
-            if scores:  # something was paid all the same
+            if not progressed.is_stored:
+                progressed.scores = scores
+                await self._keep_all(progressed)
+            elif scores:  # something was paid all the same
                 await self._keeper.put(self._observation(item, scores=scores))
             raise
 
@@ -492,7 +481,6 @@ class ObservationWriter:
         return done
 
     async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
-        """Put questions in the queue for a reviewer."""
         if self._waiting:  # the answers that they are about come first
             self._urgent.set()
             await asyncio.wait({self._waiting[-1][1]})
@@ -503,12 +491,7 @@ class ObservationWriter:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         """Write what still waits, also when the run was interrupted."""
         try:
             while self._writing is not None:

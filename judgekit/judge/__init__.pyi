@@ -3,6 +3,7 @@ from .analysis import (
 )
 from .concurrency import (
     SyncRunner as SyncRunner,
+    synchronous as synchronous,
 )
 from .exchange import (
     JudgeQuestion as JudgeQuestion,

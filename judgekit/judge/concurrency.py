@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar, cast
+from contextlib import closing, suppress
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from judgekit.errors import InputError
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 _R = TypeVar("_R")
+_P = ParamSpec("_P")
 _LONGEST_WAIT_S = 5
 _LONGEST_WAIT_WITHOUT_SIGNALS_S = 0.5
 
@@ -77,6 +79,23 @@ class SyncRunner:
                 # At exit the owner closes it, who may still need the loop for that.
                 self._finalizer.atexit = False
             return self._opened
+
+
+def synchronous(function: Callable[_P, Coroutine[object, object, _R]]) -> Callable[_P, _R]:
+    """A function for callers that are not asynchronous; works inside a running loop too."""
+
+    @wraps(function)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with closing(SyncRunner()) as runner:
+            return runner.run(function(*args, **kwargs))
+
+    name = function.__name__
+    run.__name__ = run.__qualname__ = f"{name}_sync"
+    # `help` shows the arguments of the function; its example awaits, which this one cannot.
+    about = (function.__doc__ or "").partition("\n\n    Example:")[0]
+    own = f"`{name}`, for callers that are not asynchronous; works inside a running loop too."
+    run.__doc__ = f"{own}\n\n    {about.rstrip()}\n    "
+    return run
 
 
 async def _tracked(coroutine: Coroutine[object, object, _R], tasks: set[asyncio.Task[_R]]) -> _R:

@@ -115,4 +115,6 @@ from .run import (
     RunInfo as RunInfo,
     RunPanel as RunPanel,
     RunStatus as RunStatus,
+    config_part as config_part,
+    config_rows as config_rows,
 )

@@ -52,16 +52,7 @@ PassMarks = Annotated[tuple[tuple[Fraction, Fraction], ...], AfterValidator(_ris
 
 
 def mark_for(threshold: float, marks: PassMarks) -> float:
-    """The mapped value from which an output passes.
-
-    Args:
-        threshold: The human value from which it passes, on [0, 1].
-        marks: The marks that were fitted for human values; may be empty.
-
-    Returns:
-        The mark of the lowest human value that reaches the threshold; the threshold itself where
-        no mark was fitted so high.
-    """
+    """The mapped value from which an output passes; the threshold where no mark is so high."""
     # Between two human values every threshold passes the same outputs: the mark is one.
     reached = (mark for value, mark in marks if meets_threshold(value, threshold))
     return next(reached, threshold)

@@ -41,7 +41,11 @@ def record_text(record: Record) -> str:
     except PydanticSerializationError:
         # A lone surrogate, which UTF-8 refuses: the standard library writes it as an escape.
         # Or a value that bypassed validation: if it is JSON nevertheless, it is stored unchanged.
-        return _ascii_text(record, exclude_none=exclude_none)
+        whole = record.model_dump(mode="python", exclude_none=exclude_none, warnings=False)
+    try:
+        return json.dumps(whole, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"{type(record).__name__} cannot be stored as JSON: {error}") from error
 
 
 def read_record(kind: type[_RecordT], text: str) -> _RecordT:
@@ -50,7 +54,13 @@ def read_record(kind: type[_RecordT], text: str) -> _RecordT:
         return kind.model_validate_json(text)
     except ValidationError:
         # pydantic's reader refuses lone surrogates and deep nesting, which Python's takes.
-        return _read_slowly(kind, text)
+        try:
+            return kind.model_validate(json.loads(text))
+        except (ValueError, RecursionError) as error:
+            raise StoreError(
+                f"the database holds a {kind.__name__} that cannot be read: {text[:80]}…",
+                hint="it may have been written by a newer judgekit or by another program",
+            ) from error
 
 
 def content_key(text: str) -> str:
@@ -111,24 +121,6 @@ def _leaves_out_none(record: Record) -> bool:
     if isinstance(record, Output):
         return not record.trace  # an event may have further fields that are null
     return isinstance(record, Judgment | JudgeFailure)
-
-
-def _ascii_text(record: Record, *, exclude_none: bool) -> str:
-    whole = record.model_dump(mode="python", exclude_none=exclude_none, warnings=False)
-    try:
-        return json.dumps(whole, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise StoreError(f"{type(record).__name__} cannot be stored as JSON: {error}") from error
-
-
-def _read_slowly(kind: type[_RecordT], text: str) -> _RecordT:
-    try:
-        return kind.model_validate(json.loads(text))
-    except (ValueError, RecursionError) as error:
-        raise StoreError(
-            f"the database holds a {kind.__name__} that cannot be read: {text[:80]}…",
-            hint="it may have been written by a newer judgekit or by another program",
-        ) from error
 
 
 def _is_encodable(text: str) -> bool:

@@ -142,9 +142,20 @@ class RunInfo(Record):
     def repeats(self) -> int:
         """How often each variant answers each case; with 1, several answers are tries of one."""
         # Runs of older versions have no settings.
-        settings = self.config.get("settings")
-        repeats = settings.get("repeats", 1) if isinstance(settings, dict) else 1
+        repeats = config_part(self, "settings").get("repeats", 1)
         return repeats if isinstance(repeats, int) else 1
+
+
+def config_part(run: RunInfo, name: str) -> JsonObject:
+    """An object in a run's `config`; empty where the run has none."""
+    part = run.config.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def config_rows(run: RunInfo, name: str) -> list[JsonObject]:
+    """The objects of a list in a run's `config`; none where the run has no such list."""
+    rows = run.config.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
 from .comparison import (
+    MEASURED_BY_FILE as MEASURED_BY_FILE,
     CriterionShift as CriterionShift,
-    JudgedSide as JudgedSide,
     PairedVerdict as PairedVerdict,
     Rejudged as Rejudged,
+    check_same_rubric as check_same_rubric,
     compare_verdicts as compare_verdicts,
     pair_verdicts as pair_verdicts,
     read_verdicts as read_verdicts,

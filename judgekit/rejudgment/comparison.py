@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from judgekit.calibration import level_of
-from judgekit.errors import DatasetError, NotEnoughDataError
+from judgekit.errors import DatasetError, NotComparableError, NotEnoughDataError
 from judgekit.formats import iter_rows, suffix_of
-from judgekit.records import Judgment, Verdict, total_cost
+from judgekit.records import JudgeFailure, Judgment, Verdict, total_cost
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.records import Criterion, CriterionVerdict, JudgeFailure, Rubric, Scale
+    from judgekit.records import Criterion, Rubric, Scale
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.estimate import Estimate
@@ -90,10 +90,9 @@ class CriterionShift:
     shift: PairedDifference
     p_adjusted: float | None
     # Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
-    # the level nearest to their mean. None where the scale has no levels, or differs, or is that of
-    # a case's own rubric
+    # the level nearest to their mean. None where the scale has no levels, or is that of a case's
+    # own rubric
     kappa: Kappa | None
-    same_question: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +103,9 @@ class Rejudged:
         old_judges: Who judged.
         new_judges: Who judges now.
         rubric: Name of the rubric.
-        same_rubric: Whether it is the one that was used before.
+        same_rubric: Whether it is the one that was used before; else the old scores were weighed
+            and passed by the new one.
+        measured: That apart from the judge both sides measured the same, in words.
         n: Outputs that both judged.
         n_cases: Their cases.
         left_out: Outputs that only one judge has a verdict for, or that are errors, by why.
@@ -147,30 +148,38 @@ class Rejudged:
     new_failures: Mapping[str, int]
     old_price_usd: float | None
     new_price_usd: float | None
+    measured: str
     calibration: str
     run_id: str | None = None
     old_run_id: str | None = None
 
 
 def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
-    """The judged side of one output, from its verdict."""
     first_answers: dict[str, Judgment | JudgeFailure] = {}
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
-    for one in every:
+    for answer in every:
         # The first judgment of a criterion is the one that is shown.
-        first_answers.setdefault(one.criterion, one)
+        first_answers.setdefault(answer.criterion, answer)
     # Raw answers are compared: maps of the old judge say nothing of the new one.
     plain = verdict.uncalibrated
     own = {one.name: one.value for one in verdict.criteria} if plain is None else plain.criteria
+    criteria: dict[str, CriterionAnswer] = {}
+    for one in verdict.criteria:
+        first = first_answers.get(one.name)
+        raw, why = (first.raw, first.rationale) if isinstance(first, Judgment) else (None, None)
+        criteria[one.name] = CriterionAnswer(
+            value=one.value,
+            raw=raw,
+            rationale=first.message if isinstance(first, JudgeFailure) else why,
+            own=own.get(one.name),
+            n=one.n,
+        )
     return JudgedSide(
         passed=passed,
         value=value,
-        criteria={
-            one.name: _criterion_answer(one, own.get(one.name), first_answers.get(one.name))
-            for one in verdict.criteria
-        },
+        criteria=criteria,
         failures=tuple(str(failure.kind) for failure in verdict.failures),
-        price_usd=total_cost(one.price_usd for one in every),
+        price_usd=total_cost(answer.price_usd for answer in every),
     )
 
 
@@ -188,15 +197,16 @@ def uncalibrated_side(verdict: Verdict) -> JudgedSide:
 
 def compare_verdicts(
     pairs: Sequence[PairedVerdict],
-    rubrics: tuple[Rubric | None, Rubric],
+    rubric: Rubric,
     judges: tuple[Iterable[str], Iterable[str]],
     *,
+    measured: str,
     calibration: str,
+    same_rubric: bool = True,
     level: float = 0.95,
     runs: tuple[str | None, str | None] = (None, None),
     left_out: Mapping[str, int] | None = None,
 ) -> Rejudged:
-    """What the new judge changes."""
     if not pairs:
         raise NotEnoughDataError("no output was judged before")
     # Only outputs decided on both sides: an open verdict is neither a flip nor agreement.
@@ -204,13 +214,12 @@ def compare_verdicts(
     # Verdicts of one case are not independent: figures are clustered by case.
     cases = [one.case_id for one in decided]
     passed = [[float(bool(side.passed)) for side in both] for both in _sides(decided)]
-    old_rubric, new_rubric = rubrics
-    same = old_rubric is not None and old_rubric.fingerprint == new_rubric.fingerprint
     return Rejudged(
         old_judges=tuple(dict.fromkeys(judges[0])),
         new_judges=tuple(dict.fromkeys(judges[1])),
-        rubric=new_rubric.name,
-        same_rubric=same,
+        rubric=rubric.name,
+        same_rubric=same_rubric,
+        measured=measured,
         n=len(pairs),
         n_cases=len({one.case_id for one in pairs}),
         left_out=dict(left_out or {}),
@@ -226,7 +235,7 @@ def compare_verdicts(
         value=_shift(
             [one.old.value for one in pairs], [one.new.value for one in pairs], pairs, level
         ),
-        criteria=_criteria(pairs, old_rubric, new_rubric, level),
+        criteria=_criteria(pairs, rubric, level),
         flips=tuple(
             sorted((one for one in pairs if one.has_flipped), key=lambda one: -abs(one.shift))
         ),
@@ -240,24 +249,10 @@ def compare_verdicts(
     )
 
 
-def _criterion_answer(
-    criterion: CriterionVerdict, own: float | None, first: Judgment | JudgeFailure | None
-) -> CriterionAnswer:
-    raw = rationale = None
-    if isinstance(first, Judgment):
-        raw, rationale = first.raw, first.rationale
-    elif first is not None:
-        rationale = first.message
-    return CriterionAnswer(
-        value=criterion.value, raw=raw, rationale=rationale, own=own, n=criterion.n
-    )
-
-
 def _criteria(
-    pairs: Sequence[PairedVerdict], old: Rubric | None, new: Rubric, level: float
+    pairs: Sequence[PairedVerdict], rubric: Rubric, level: float
 ) -> dict[str, CriterionShift]:
-    before = {} if old is None else {criterion.name: criterion for criterion in old.criteria}
-    asked = {criterion.name: criterion for criterion in new.criteria}
+    asked = {criterion.name: criterion for criterion in rubric.criteria}
     # Criteria of rubrics that cases bring along come after those of the run.
     named = dict.fromkeys(name for one in pairs for name in one.new.criteria)
     found: dict[str, PairedDifference] = {}
@@ -276,8 +271,7 @@ def _criteria(
         name: CriterionShift(
             shift=shift,
             p_adjusted=p,
-            kappa=_raw_kappa(pairs, before.get(name), asked.get(name), level),
-            same_question=_is_same(before.get(name), asked.get(name)),
+            kappa=_raw_kappa(pairs, asked.get(name), level),
         )
         for (name, shift), p in zip(found.items(), adjusted, strict=True)
     }
@@ -287,28 +281,18 @@ def _sides(pairs: Sequence[PairedVerdict]) -> tuple[list[JudgedSide], list[Judge
     return [one.old for one in pairs], [one.new for one in pairs]
 
 
-def _is_same(old: Criterion | None, new: Criterion | None) -> bool:
-    """Whether a criterion is asked as before; one of a case's own rubric stays with the case."""
-    if new is None or old is None:
-        # Both None: neither judge was asked by the rubric of the run.
-        return new is old
-    return old.fingerprint == new.fingerprint
-
-
 def _raw_kappa(
-    pairs: Sequence[PairedVerdict], old: Criterion | None, new: Criterion | None, level: float
+    pairs: Sequence[PairedVerdict], criterion: Criterion | None, level: float
 ) -> Kappa | None:
-    if old is None or new is None or new.scale.points is None:
+    points = None if criterion is None else criterion.scale.points
+    if criterion is None or points is None:
         return None
-    # Kappa of two scales would compare numbers that mean different things.
-    if new.scale.points != old.scale.points:
-        return None
-    sides = [
-        [_level(side.criteria.get(new.name), new.scale) for side in both] for both in _sides(pairs)
-    ]
+    old, new = (
+        [_level(side.criteria.get(criterion.name), criterion.scale) for side in both]
+        for both in _sides(pairs)
+    )
     cases = [one.case_id for one in pairs]
-    points = new.scale.points
-    return _kappa(sides[0], sides[1], labels=points, cases=cases, level=level, weights="quadratic")
+    return _kappa(old, new, labels=points, cases=cases, level=level, weights="quadratic")
 
 
 def _level(answer: CriterionAnswer | None, scale: Scale) -> float | None:
@@ -396,6 +380,26 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
             )
         found[key] = verdict
     return found
+
+
+# A file of verdicts has the fingerprint of its rubric, and of its cases no more than the ids.
+MEASURED_BY_FILE = (
+    "apart from the judge the rubric is the same; a file of verdicts holds no more of cases and "
+    "outputs than their ids, so that nothing else could be compared"
+)
+
+
+def check_same_rubric(path: Path, old: Mapping[Key, Verdict], rubric: Rubric) -> None:
+    """Refuse verdicts by another rubric: differences from them would not be those of the judge."""
+    others = {one.rubric for one in old.values() if one.rubric_fingerprint != rubric.fingerprint}
+    if others:
+        edited = "another version of it" if others == {rubric.name} else None
+        raise NotComparableError(
+            f"not only the judge differs: the verdicts in {path.name} were not made by the rubric "
+            f"{rubric.name} as it is now, but by {edited or ' and '.join(sorted(others))}",
+            hint="name the rubric they were made by: --rubric FILE; or grade the outputs by this "
+            "one with both judges: judgekit grade",
+        )
 
 
 def pair_verdicts(

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 from judgekit.datasets import Suite
-from judgekit.errors import NotEnoughDataError, SettingsError
+from judgekit.errors import NotComparableError, NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
     CALIBRATION_KEY,
     JUDGING_KEY,
     PARTS_KEY,
     RecordedAnswers,
     Session,
+    compare_measures,
     conclude_result,
     judging_of_judge,
     judging_of_run,
     new_run_id,
-    on_common_scale,
     open_recorded,
     plan_grading,
     resolve_calibration,
     run_suite,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import HEURISTIC, SyncRunner
-from judgekit.records import CaseSource, RunInfo, RunPanel
+from judgekit.judge import HEURISTIC, synchronous
+from judgekit.records import CaseSource, RunInfo, RunPanel, config_part
 from judgekit.rejudgment.comparison import (
     NO_NEW_VERDICT,
     OUTPUT_ERROR,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.evaluation import GradePlan, OpenSuite, Run
+    from judgekit.evaluation import Comparability, GradePlan, OpenSuite, Run
     from judgekit.judge import Judge
     from judgekit.records import CalibrationInUse, JsonObject, Rubric, Verdict
     from judgekit.rejudgment.comparison import Key, Rejudged
@@ -59,7 +58,8 @@ async def rejudge(
     Args:
         run: The run that was judged before.
         judge: Who judges now; with a budget it stops when that is spent.
-        rubric: Another rubric; None takes the run's own.
+        rubric: The rubric with other weights or thresholds, by which the run is scored again too;
+            None takes the run's own.
         level: Confidence level of the intervals, in (0, 1).
 
     Returns:
@@ -68,6 +68,8 @@ async def rejudge(
     Raises:
         SettingsError: When the run has no rubric, so that no judge was asked.
         InputError: When the template does not fit an output.
+        NotComparableError: When the rubric asks something else, so that differences would not be
+            those of the judge (found before the first call).
         NotEnoughDataError: When no output was judged before (found before the first call), or none
             has a verdict of both judges.
         StoreError: When something cannot be kept.
@@ -85,28 +87,7 @@ async def rejudge(
     return compare_runs(old, ended, store, calibration=calibration, level=level)
 
 
-def rejudge_sync(
-    run: Run, judge: Judge, *, rubric: Rubric | None = None, level: float = 0.95
-) -> Rejudged:
-    """`rejudge`, for callers that are not asynchronous; works inside a running loop too.
-
-    Args:
-        run: The run that was judged before.
-        judge: Who judges now.
-        rubric: Another rubric; None takes the run's own.
-        level: Confidence level of the intervals, in (0, 1).
-
-    Returns:
-        What the new judge changes.
-
-    Raises:
-        SettingsError: When the run has no rubric, so that no judge was asked.
-        InputError: When the template does not fit an output.
-        NotEnoughDataError: When no output has a verdict of both judges.
-        StoreError: When something cannot be kept.
-    """
-    with closing(SyncRunner()) as sync_runner:
-        return sync_runner.run(rejudge(run, judge, rubric=rubric, level=level))
+rejudge_sync = synchronous(rejudge)
 
 
 # The key of a run's `config` under which it says which run it judges again.
@@ -143,13 +124,11 @@ def new_rejudgment(
             f"run {old.id} was judged by assertions only", hint="there is nothing to judge again"
         )
     config: JsonObject = {k: v for k, v in old.config.items() if k not in _OF_THE_JUDGES}
-    parts = config.get(PARTS_KEY)
-    known = parts if isinstance(parts, dict) else {}
     asked = judging_of_judge(judge)
     # The identity of a run includes its judges: a rejudgment is never resumed as the old run.
     config |= {
         "judge": [{"model": judge.connection.name, "template": judge.template.name}],
-        PARTS_KEY: {**known, "judges": fingerprint([judge.id])},
+        PARTS_KEY: {**config_part(old, PARTS_KEY), "judges": fingerprint([judge.id])},
         REJUDGMENT_KEY: {"run": old.id, "judges": list(old.panel.judges)},
         JUDGING_KEY: asked.to_json(),
     }
@@ -158,7 +137,7 @@ def new_rejudgment(
         config[CALIBRATION_KEY] = renewed.to_json()
     # A rejudgment of a rejudgment keeps one suffix.
     own = old.suite.removesuffix(_SUITE_SUFFIX)
-    return RunInfo(
+    new = RunInfo(
         id=new_run_id(own, now, f"rejudged-{token or secrets.token_hex(2)}"),
         suite=f"{own}{_SUITE_SUFFIX}",
         started_at=now,
@@ -170,12 +149,26 @@ def new_rejudgment(
         notes=f"judges {old.id} again",
         **{name: getattr(old, name) for name in _OF_THE_OUTPUTS},
     )
+    check_same_measure(old, new)  # before anything is paid for
+    return new
+
+
+def check_same_measure(old: RunInfo, new: RunInfo) -> Comparability:
+    """Refuse runs that differ in more than their judges: their differences would show neither."""
+    measure = compare_measures(old, new, apart_from_judges=True)
+    if measure.changes:
+        raise NotComparableError(
+            f"not only the judge differs from that of {old.id}: {'; '.join(measure.changes)}",
+            hint="judge by the rubric of the run (leave out --rubric); or grade its outputs by the "
+            f"other one: judgekit export {old.id} -o outputs.jsonl, then judgekit grade "
+            "outputs.jsonl --rubric FILE --judge MODEL",
+        )
+    return measure
 
 
 def original_run(run: RunInfo, store: RunStore) -> RunInfo:
-    """The run whose outputs a run judges again."""
     # A rejudgment may itself have been rejudged; outputs are those of the first run.
-    while isinstance(origin := run.config.get(REJUDGMENT_KEY), dict):
+    while origin := config_part(run, REJUDGMENT_KEY):
         run = store.run(str(origin["run"]))
     return run
 
@@ -226,12 +219,16 @@ def _open_rejudgment(old: RunInfo, new: RunInfo, judge: Judge) -> OpenSuite:
 def compare_runs(
     old: RunInfo, new: RunInfo, store: RunStore, *, calibration: str, level: float = 0.95
 ) -> Rejudged:
-    """What the judge of a new run changes."""
     left_out: Counter[str] = Counter()
+    measure, rubric = check_same_measure(old, new), cast("Rubric", new.rubric)
+    measured = "; ".join(("apart from the judge both runs measured the same", *measure.notes))
     return compare_verdicts(
-        list(paired_verdicts(old, new, store, left_out)),
-        (old.rubric, cast("Rubric", new.rubric)),
+        # Maps of one judge say nothing about another: `measure` has both runs on one scale.
+        list(paired_verdicts(measure.a, measure.b, store, left_out)),
+        rubric,
         (old.panel.judges, new.panel.judges),
+        measured=measured,
+        same_rubric=old.rubric is not None and old.rubric.fingerprint == rubric.fingerprint,
         calibration=calibration,
         level=level,
         runs=(old.id, new.id),
@@ -243,13 +240,10 @@ def paired_verdicts(
     old: RunInfo, new: RunInfo, store: RunStore, left_out: Counter[str]
 ) -> Iterator[PairedVerdict]:
     """The outputs that both runs have a verdict for; the others are counted in `left_out`."""
-    # Maps of one judge say nothing about another: unless both runs use the same, raw values are
-    # compared.
-    then, now = on_common_scale(old, new)
     for result in store.results(old.id):
         again = store.result(new.id, result.key)
-        before = conclude_result(result, then)
-        after = None if again is None else conclude_result(again, now)
+        before = conclude_result(result, old)
+        after = None if again is None else conclude_result(again, new)
         if before.verdict is None:
             continue  # no judge was asked about it
         if result.output.error is not None:
@@ -294,8 +288,7 @@ def describe_file_calibration(
         return describe_calibration(None, None)
     new = resolve_calibration(path, rubric, judging_of_judge(judge))
     known = [one.asked for one in old.values() if one.asked is not None]
-    prints = {one.rubric_fingerprint for one in old.values()}
-    if new.calibration is None or not known or prints != {rubric.fingerprint}:
+    if new.calibration is None or not known:
         return describe_calibration(None, new)
     return describe_calibration(calibration_in_use(new.calibration, rubric, known[0]), new)
 

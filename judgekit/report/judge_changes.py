@@ -102,6 +102,7 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
         *(("before", judge) for judge in found.old_judges),
         *(("now", judge) for judge in found.new_judges),
         ("price", f"{old} before, {new} now"),
+        ("measured", message.printable(found.measured)),
         ("human labels", found.calibration),
     ]
     lines += [
@@ -114,9 +115,6 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
         for why, n in found.left_out.items()
     ]
     lines += count_lines("undecided", found.n_undecided, "output", "by one of the judges")
-    # With another rubric the two judges did not answer the same questions.
-    if not found.same_rubric:
-        lines.append(("rubric", "differs from before: not all changes come from the judge"))
     if found.run_id is not None:
         lines.append(("stored", f"as {found.run_id}"))
     return lines
@@ -125,7 +123,7 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
 def _shift_table(criteria: Mapping[str, CriterionShift]) -> Table:
     rows = tuple(
         (
-            name + ("" if found.same_question else " (other wording)"),
+            name,
             _shift(found.shift),
             format_p_value(found.p_adjusted),
             _kappa(found.kappa),

@@ -10,13 +10,14 @@ from math import isnan
 from typing import TYPE_CHECKING, cast
 
 from judgekit.evaluation import (
+    DEFAULT_RUBRICS_KEY,
     SIMILARITY_KEY,
     UNASKED_RUBRICS_KEY,
     calibration_of_run,
-    default_rubrics_in,
     has_model_judges,
 )
 from judgekit.judge import HEURISTIC
+from judgekit.records import config_rows
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Block,
@@ -240,7 +241,8 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     if measure := run.config.get(SIMILARITY_KEY):
         lines.append(("similarity", str(measure)))
     # A rubric that nobody named still decides what passes, so that it is reported.
-    lines += [("rubric", words) for words in default_rubric_lines(default_rubrics_in(run.config))]
+    defaults = config_rows(run, DEFAULT_RUBRICS_KEY)
+    lines += [("rubric", words) for words in default_rubric_lines(defaults)]
     n_without_judge = int(str(run.config.get(UNASKED_RUBRICS_KEY, 0)))
     without = "with a rubric not judged: no judge; add --judge MODEL"
     lines += count_lines("rubric", n_without_judge, "case", without)

@@ -6,7 +6,6 @@ Start reading here.
 from __future__ import annotations
 
 from collections import defaultdict
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, isnan, sqrt
@@ -30,7 +29,7 @@ from judgekit.evaluation import (
     estimate_judge_reply_tokens,
     judge_plan_fields,
 )
-from judgekit.judge import SyncRunner, gather_in_order
+from judgekit.judge import gather_in_order, synchronous
 from judgekit.models import RecordedModel
 from judgekit.records import Verdict
 from judgekit.tuning.candidates import ExamplePool, build_candidates
@@ -237,42 +236,7 @@ async def tune(
     return await run_tuning(setup)
 
 
-def tune_sync(
-    judge: Judge,
-    answers: Iterable[tuple[Case, Output]],
-    labels: Labels,
-    rubric: Rubric,
-    *,
-    candidates: Mapping[str, Rubric] | None = None,
-    options: TuneOptions | None = None,
-    template_folders: Sequence[Path | str] = (),
-) -> Tuning:
-    """`tune` for synchronous callers; works inside a running event loop too.
-
-    Args:
-        judge: The judge to tune.
-        answers: Cases with their outputs.
-        labels: A file of labels, or labels.
-        rubric: The present rubric.
-        candidates: Other wordings of it, by name.
-        options: What is tried, the held-out share, the error rate, the seed.
-        template_folders: Folders of your own templates.
-
-    Returns:
-        The decision with its figures, and the chosen rubric.
-
-    Raises:
-        InputError: When labels, candidates or settings are invalid.
-        NotEnoughDataError: When there are too few labels; the message has the missing number.
-        StoreError: When the cache cannot store a reply that was paid for.
-    """
-    with closing(SyncRunner()) as runner:
-        return runner.run(
-            tune(
-                judge, answers, labels, rubric, candidates=candidates, options=options,
-                template_folders=template_folders,
-            )
-        )  # fmt: skip
+tune_sync = synchronous(tune)
 
 
 async def run_tuning(setup: TuningSetup, session: ProbeSession | None = None) -> Tuning:

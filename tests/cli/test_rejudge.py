@@ -69,6 +69,7 @@ def test_a_run_is_judged_again_and_what_changes_is_told(kept: Bench) -> None:
     assert ran.code == 0
     assert "2 of 4 decisions change: 1 now pass, 1 now fail" in ran.out
     assert "pass to fail  a, v1, 1.00 to 0.00" in ran.out
+    assert "measured      apart from the judge both runs measured the same " in ran.out
     assert "human labels  uncalibrated" in ran.out
     found = json.loads((kept.folder / "changed.json").read_text())
     assert found["old_run_id"] == "run-1"
@@ -86,12 +87,13 @@ def test_the_same_again_costs_nothing(kept: Bench) -> None:
     assert first["run_id"] != second["run_id"]
 
 
-def test_another_rubric_can_be_named(kept: Bench) -> None:
+def test_another_rubric_is_no_change_of_the_judge_alone(kept: Bench) -> None:
     with OpenAILikeServer(GOOD) as server:
-        ran = rejudge(kept, server, "run-1", "--rubric", "rubric.yaml", "--json")
-        assert server.n_requests == 8
-    assert ran.json["rubric"] == "answers"
-    assert ran.json["same_rubric"] is False
+        ran = rejudge(kept, server, "run-1", "--rubric", "rubric.yaml")
+        assert server.n_requests == 0
+    assert (ran.code, ran.out) == (4, "")
+    assert "not only the judge differs from that of run-1: " in ran.err
+    assert "leave out --rubric" in ran.err
 
 
 def test_verdicts_out_of_a_file_are_judged_again_with_their_outputs(bench: Bench) -> None:
@@ -108,11 +110,18 @@ def test_verdicts_out_of_a_file_are_judged_again_with_their_outputs(bench: Bench
     assert as_json["n"] == 4
 
 
-def test_a_file_that_another_rubric_made_is_said_to_be(bench: Bench) -> None:
+def test_a_file_that_another_rubric_made_is_refused_before_anything_is_asked(bench: Bench) -> None:
     with OpenAILikeServer(GOOD) as server:
         bench.grade(server, "-o", "old.jsonl")
+        n_before = server.n_requests
         ran = rejudge(bench, server, "old.jsonl", "outputs.jsonl", "--rubric", "helpfulness")
-    assert "differs from before" in ran.out
+        bench.write("rubric.yaml", RUBRIC.replace("0.7", "0.1"))
+        edited = rejudge(bench, server, "old.jsonl", "outputs.jsonl", "--rubric", "rubric.yaml")
+        assert server.n_requests == n_before
+    assert (edited.code, "but by another version of it" in edited.err) == (4, True)
+    assert (ran.code, ran.out) == (4, "")
+    assert "the verdicts in old.jsonl were not made by the rubric helpfulness" in ran.err
+    assert "as it is now, but by answers" in ran.err
 
 
 def test_a_judge_that_fails_is_exit_3(kept: Bench) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judgekit.evaluation import ComparisonTally, JudgedPair, OutputPair, Side, SideOutput
+from judgekit.evaluation import JudgedPair, OutputPair, Side, SideOutput
+from judgekit.evaluation.comparison_summary import ComparisonTally
 from judgekit.records import Comparison, Preference, PreferenceFailure
 from judgekit.scoring import conclude_comparison
 from tests.factories import make_case, make_output, make_rubric

@@ -223,4 +223,4 @@ def test_runs_of_which_one_requires_evidence_were_not_measured_the_same_way() ->
     assert compare_measures(then, now).changes == (
         "only the later run requires evidence for every score",
     )
-    assert compare_measures(then, now.model_copy(update={"rubric": plain})).kind == "same"
+    assert not compare_measures(then, now.model_copy(update={"rubric": plain})).changes

@@ -21,17 +21,17 @@ ASKED = CalibratedPanel(judges=(JUDGE.model_copy(update={"judge": NEW.id}),))
 
 
 def rejudgment_of(old: RunInfo, judge: Judge) -> RunInfo:
-    return new_rejudgment(old, judge, rubric=RUBRIC, now=START)
+    return new_rejudgment(old, judge, now=START)
 
 
 def test_without_a_calibration_the_figures_are_uncalibrated() -> None:
     assert describe_calibration(None, None).startswith("uncalibrated")
-    assert CALIBRATION_KEY not in rejudgment_of(make_run(), NEW).config
+    assert CALIBRATION_KEY not in rejudgment_of(make_run(rubric=RUBRIC), NEW).config
 
 
 def test_the_same_judge_keeps_the_calibration_and_no_other_inherits_it() -> None:
     use = calibration_in_use(make_calibration(RUBRIC, asked=ASKED), RUBRIC, ASKED)
-    old = make_run(config={CALIBRATION_KEY: use.to_json()})
+    old = make_run(rubric=RUBRIC, config={CALIBRATION_KEY: use.to_json()})
     again = describe_calibration(old.calibration, rejudgment_of(old, NEW).calibration)
     assert again.startswith("the calibration holds for this judge too")
     other = make_judge(ScriptedModel(reply(4), name="openai/n"))

@@ -46,7 +46,6 @@ def test_a_criterion_shift_has_its_interval_its_p_and_a_weighted_kappa() -> None
     assert shift.p_adjusted == pytest.approx(shift.shift.p_value)
     assert shift.kappa is not None
     assert shift.kappa.weights == "quadratic"
-    assert shift.same_question
     assert found.same_rubric
 
 
@@ -92,30 +91,18 @@ def test_without_an_output_there_is_nothing_to_contrast() -> None:
 def test_a_case_counts_once_however_many_outputs_it_has() -> None:
     found = compare_verdicts(
         [twice(1.0, 0.0, "a"), twice(1.0, 0.0, "a", variant="v2"), twice(1.0, 1.0, "b")],
-        (make_rubric(), make_rubric()),
+        make_rubric(),
         ((), ()),
+        measured="",
         calibration="",
     )
     assert found.churn.value == 0.5
     assert (found.n, found.n_cases) == (3, 2)
 
 
-def test_another_rubric_is_said_and_only_like_is_compared_with_like() -> None:
-    old = make_rubric(make_criterion("accuracy", question="Otherwise?"), "tone")
-    found = contrasted([(1.0, 0.5)] * 3, rubrics=(old, make_rubric("accuracy", "clarity")))
-    assert not found.same_rubric
-    assert list(found.criteria) == ["accuracy"]
-    assert not found.criteria["accuracy"].same_question
-    wide = make_rubric(make_criterion("accuracy", scale={"min": 0, "max": 9, "integer": True}))
-    assert contrasted([(1.0, 0.5)] * 3, rubrics=(wide, make_rubric())).criteria[
-        "accuracy"
-    ].kappa is None  # fmt: skip
-
-
-def test_a_rubric_that_is_not_known_is_another_one() -> None:
-    found = contrasted([(1.0, 0.5)] * 3, rubrics=(None, make_rubric()))
-    assert not found.same_rubric
-    assert found.criteria["accuracy"].kappa is None
+def test_scores_between_levels_have_no_kappa() -> None:
+    wide = make_rubric(make_criterion("accuracy", scale={"min": 0, "max": 1}))
+    assert contrasted([(1.0, 0.5)] * 3, rubric=wide).criteria["accuracy"].kappa is None
 
 
 def test_a_side_has_the_first_reason_of_each_criterion_and_what_its_replies_cost() -> None:
@@ -145,8 +132,8 @@ def test_a_price_that_is_not_known_makes_the_sum_unknown() -> None:
     side = judged_side(conclude(rubric, [make_judgment()]), passed=True, value=1.0)
     assert side.price_usd is None
     mixed = compare_verdicts(
-        [twice(1.0, 1.0), replace(twice(1.0, 1.0, "d"), old=side)], (rubric, rubric), ((), ()),
-        calibration="",
+        [twice(1.0, 1.0), replace(twice(1.0, 1.0, "d"), old=side)], rubric, ((), ()),
+        measured="", calibration="",
     )  # fmt: skip
     assert (mixed.old_price_usd, mixed.new_price_usd) == (None, 0.0)
 
@@ -163,7 +150,7 @@ def test_several_answers_count_as_the_level_nearest_to_what_they_come_to() -> No
         )
         for case, value in (("a", 0.75), ("b", 1.0), ("c", 0.0))
     ]  # fmt: skip
-    found = compare_verdicts(pairs, (rubric, rubric), ((), ()), calibration="")
+    found = compare_verdicts(pairs, rubric, ((), ()), measured="", calibration="")
     kappa = found.criteria["accuracy"].kappa
     assert kappa is not None
     assert kappa.value == 1
@@ -175,8 +162,7 @@ def test_criteria_of_a_cases_own_rubric_are_told_too() -> None:
     own = [replace(o, old=side(0.5, criteria=said), new=side(0.5, criteria=said)) for o in own]
     rubric = make_rubric()
     found = compare_verdicts(
-        [*own, twice(1.0, 1.0, "d")], (rubric, rubric), ((), ()), calibration=""
+        [*own, twice(1.0, 1.0, "d")], rubric, ((), ()), measured="", calibration=""
     )
     assert list(found.criteria) == ["accuracy", "polite"]
-    assert found.criteria["polite"].same_question
     assert found.criteria["polite"].kappa is None

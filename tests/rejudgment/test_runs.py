@@ -2,18 +2,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.errors import ModelError, SettingsError, StoreError
+from judgekit.errors import ModelError, NotComparableError, SettingsError, StoreError
 from judgekit.evaluation import Session
 from judgekit.records import RunPanel
-from judgekit.rejudgment import new_rejudgment, rejudge_run
+from judgekit.rejudgment import compare_runs, new_rejudgment, rejudge_run
 from judgekit.rejudgment.run import REJUDGMENT_KEY, paired_verdicts
 from judgekit.store import RunStore
 from judgekit.testing import ScriptedModel
-from tests.factories import make_case, make_judge, make_output, make_rubric, reply
+from tests.factories import (
+    make_case,
+    make_criterion,
+    make_judge,
+    make_output,
+    make_rubric,
+    reply,
+)
 from tests.store.observing import START, answer, begun, key, make_run, said
 
 if TYPE_CHECKING:
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import RunInfo
 
+LATER = START + timedelta(hours=1)
 BAD = (said("accuracy", 0.0), said("clarity", 0.0))
 
 
@@ -90,12 +99,43 @@ def test_what_both_judges_said_meets_answer_by_answer(store: RunStore) -> None:
     ]  # fmt: skip
 
 
-def test_another_rubric_judges_in_the_place_of_the_runs_own(store: RunStore) -> None:
-    old, model = old_run(store), ScriptedModel(reply(5))
-    new = rejudged(store, old, model, rubric=make_rubric("tone", name="other"))
-    assert new.rubric is not None
-    assert new.rubric.name == "other"
-    assert {one.subject.criterion for one in model.requests} == {"tone"}
+def test_a_rubric_that_asks_something_else_is_refused_before_anything_is_asked(
+    store: RunStore,
+) -> None:
+    old = old_run(store)
+    edited = make_rubric(make_criterion("accuracy", question="Is it true?"), "clarity")
+    for rubric, words in (
+        (make_rubric("tone", name="other"), "removed criteria: accuracy, clarity; added"),
+        (edited, r"criterion 1 \(accuracy\) edited: its question"),
+    ):
+        refused = pytest.raises(NotComparableError, match=f"not only the judge.*{words}")
+        with make_judge(ScriptedModel(reply(5))) as judge, refused as raised:
+            new_rejudgment(old, judge, now=LATER, rubric=rubric)
+        assert "judgekit export run-1 -o outputs.jsonl" in str(raised.value.hint)
+
+
+def test_by_another_threshold_the_old_scores_are_passed_anew(store: RunStore) -> None:
+    """Both judges give a 0: it passes only by the threshold that is used for both."""
+    old = old_run(store)
+    lenient = make_rubric("accuracy", "clarity", pass_threshold=0.0)
+    with make_judge(ScriptedModel(reply(1)), max_reasks=0) as judge:
+        new = new_rejudgment(old, judge, now=LATER, token="0", rubric=lenient)
+        ended = asyncio.run(rejudge_run(old, new, judge, store))
+    found = compare_runs(old, ended, store, calibration="")
+    assert (found.old_pass_rate.value, found.new_pass_rate.value) == (1.0, 1.0)
+    assert not found.same_rubric
+    assert found.measured == (
+        "apart from the judge both runs measured the same; run-1 is scored again by the rubric of "
+        f"{new.id}: the pass threshold was 0.7, is 0"
+    )
+
+
+def test_nothing_but_the_judge_differs_from_the_run_that_is_judged_again(store: RunStore) -> None:
+    old = old_run(store)
+    new = rejudged(store, old, ScriptedModel(reply(1)))
+    found = compare_runs(old, new, store, calibration="")
+    assert found.same_rubric
+    assert found.measured == "apart from the judge both runs measured the same"
 
 
 def test_a_case_keeps_a_rubric_of_its_own(store: RunStore) -> None:

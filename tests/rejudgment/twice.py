@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judgekit.rejudgment import JudgedSide, PairedVerdict, Rejudged, compare_verdicts
-from judgekit.rejudgment.comparison import CriterionAnswer
+from judgekit.rejudgment import PairedVerdict, Rejudged, compare_verdicts
+from judgekit.rejudgment.comparison import CriterionAnswer, JudgedSide
 from tests.factories import make_rubric
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def twice(old: float | None, new: float | None, case_id: str = "c", **fields: An
 
 def contrasted(pairs: Sequence[tuple[float | None, float | None]], **fields: Any) -> Rejudged:
     """What two judges of `accuracy` come to, a case for each pair of values."""
-    rubric = make_rubric()
     known: dict[str, Any] = {
-        "rubrics": (rubric, rubric),
+        "rubric": make_rubric(),
         "judges": (("old",), ("new",)),
+        "measured": "apart from the judge the same",
         "calibration": "uncalibrated",
     }
     found = [twice(old, new, f"c{number}") for number, (old, new) in enumerate(pairs)]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.evaluation import LeftOut
 from judgekit.evaluation.comparison_result import SequentialEvidence
+from judgekit.evaluation.pairing import LeftOut
 from judgekit.report import (
     comparison_document,
     comparison_lines,

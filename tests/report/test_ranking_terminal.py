@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
-from judgekit.evaluation import JudgeUsage, LeftOut, RankRules, rank_matches
+from judgekit.evaluation import JudgeUsage, RankRules, rank_matches
+from judgekit.evaluation.pairing import LeftOut
 from judgekit.evaluation.ranking_result import RankingProvenance
 from judgekit.report import document_data, print_document, ranking_document
 from tests.evaluation.ranking.fields import judged, met, season

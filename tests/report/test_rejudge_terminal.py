@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from judgekit.rejudgment.comparison import CriterionAnswer
 from judgekit.report import document_data, print_document, rejudgment_document
 from judgekit.report.judge_changes import rejudgment_conclusion, rejudgment_notes
-from tests.factories import make_rubric
 from tests.rejudgment.twice import contrasted, side, twice
 from tests.report.drawing import drawn, plain_console
 
@@ -91,15 +90,7 @@ def test_the_notes_say_who_judged_what_failed_and_what_it_cost() -> None:
     assert "failed: now: 1 question: " in said
     assert "undecided: 2 outputs by one of the judges" in said
     assert "stored: as r-2" in said
-    assert "rubric" not in said
-
-
-def test_another_rubric_is_said_since_not_all_is_the_judges_doing() -> None:
-    found = contrasted([(1.0, 0.5)] * 3, rubrics=(None, make_rubric()))
-    assert ("rubric", "differs from before: not all changes come from the judge") in (
-        rejudgment_notes(found)
-    )
-    assert "accuracy (other" in text(found)
+    assert "measured: apart from the judge the same" in said
 
 
 def test_the_figures_as_json_have_null_for_what_is_undefined() -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.evaluation import OutputPair, Pairing, compare_in_order, pair_question
+from judgekit.evaluation import OutputPair, Pairing, compare_in_order
+from judgekit.evaluation.pairing import pair_question
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.testing import ScriptedModel

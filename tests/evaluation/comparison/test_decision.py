@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.evaluation import Pairing, StoppingRule
+from judgekit.evaluation import Pairing
+from judgekit.evaluation.comparison_result import StoppingRule
 from tests.evaluation.pairs import compared, several, side, summed
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.evaluation import ObservationWriter
+from judgekit.evaluation.worker import ObservationWriter
 from judgekit.records import ItemKey, Observation
 from tests.evaluation.suites import NOW
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.evaluation import run_status, update_run_status
+from judgekit.evaluation import update_run_status
+from judgekit.evaluation.runner import run_status
 from judgekit.records import Output, RunPanel
 from judgekit.store import RunStore
 from tests.evaluation.waiting import question, waiting_run

@@ -13,10 +13,9 @@ from judgekit.evaluation import (
     CALIBRATION_KEY,
     calibration_of_run,
     meets_calibration_gate,
-    on_common_scale,
     resolve_calibration,
 )
-from judgekit.evaluation.judges import without_calibration
+from judgekit.evaluation.judges import on_common_scale, without_calibration
 from judgekit.records import UNCALIBRATED, CalibratedPanel, RunPanel
 from judgekit.report import save_calibration
 from judgekit.scoring import calibration_in_use

@@ -7,10 +7,10 @@ import pytest
 
 from judgekit.datasets import Suite
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation import UNASKED_RUBRICS_KEY, default_rubrics_in, needs_judge, plan_suite
+from judgekit.evaluation import UNASKED_RUBRICS_KEY, needs_judge, plan_suite
 from judgekit.evaluation.case_plans import DEFAULT_RUBRICS_KEY, DefaultRubrics
 from judgekit.evaluation.runner import new_run
-from judgekit.records import CaseEvaluation
+from judgekit.records import CaseEvaluation, config_rows
 from tests.evaluation.suites import NOW, RIGHT, Bench, rows
 from tests.factories import make_case, make_rubric
 
@@ -104,10 +104,9 @@ def test_a_case_needs_a_judge_where_nothing_else_decides_it() -> None:
 def test_a_run_keeps_which_rubrics_nobody_named(bench: MakeBench) -> None:
     small = lay(bench, {"reference": "R"}, {"reference": "S"}, {"rubric": "helpfulness"})
     run = new_run(small.open(), now=NOW)
-    assert default_rubrics_in(run.config) == [
+    assert config_rows(run, DEFAULT_RUBRICS_KEY) == [
         {"rubric": "reference_match", "because": "reference", "n_cases": 2}
     ]
-    assert default_rubrics_in({}) == []
     assert (
         DEFAULT_RUBRICS_KEY not in new_run(lay(bench, {"rubric": "skill"}).open(), now=NOW).config
     )
