@@ -264,12 +264,15 @@ AuditStopReason = Literal["interrupted", "budget", "model"]
 
 _NOT_ASKED = {
     "interrupted": "it was interrupted",
-    "budget": "the budget is spent",
+    "budget": "the cost limit allows no further call",
     "model": "the model cannot be called",
 }
 
 # Failures of single questions that have the same cause for the whole probe.
-_WITHHELD = {"budget": "the budget is spent", "frozen_miss": "the frozen cache lacks replies"}
+_WITHHELD = {
+    "budget": "the cost limit allows no further call",
+    "frozen_miss": "the frozen cache lacks replies",
+}
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ import click
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, config_option, option
+from judgekit.cli.options import OutputOptions, StoreOptions, config_option, flag, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import configured_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
@@ -40,16 +40,12 @@ if TYPE_CHECKING:
 
 
 class _ApproveOptions(StoreOptions, OutputOptions):
-    baseline: str | None = option("--baseline", "Variant it must be better than.", metavar="OTHER")
-    because: str | None = option("--because", "Reason, stored with the approval.", metavar="WHY")
-    by: str | None = option(
-        "--by", "Name of the approver (default: your user name).", metavar="WHO"
-    )
-    alpha: float = option("--alpha", "Significance level of the evidence.", 0.05, gt=0, lt=1)
-    scores: bool = option(
-        "--scores", "Use only the scores of stored runs as evidence.", default=False
-    )
-    is_list: bool = option("--list", "List approvals, current and stale.", default=False)
+    baseline: str | None = option("Variant it must be better than.", metavar="OTHER")
+    because: str | None = option("Reason, stored with the approval.", metavar="WHY")
+    by: str | None = option("Name of the approver (default: your user name).", metavar="WHO")
+    alpha: float = option("Significance level of the evidence.", 0.05, gt=0, lt=1)
+    scores: bool = flag("Use only the scores of stored runs as evidence.")
+    is_list: bool = flag("List approvals, current and stale.", spelling="--list")
     config: Path | None = config_option("Suite file (default judgekit.yaml, if there is one).")
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
@@ -31,13 +32,15 @@ from judgekit.cli.options import (
     EXISTING_PATH,
     StudyOptions,
     dry_run_option,
+    flag,
     max_cost_option,
     option,
 )
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import run_probes, run_until_stopped, show_progress
-from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
+from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
+from judgekit.cli.progress import attend, run_until_stopped, show_progress
+from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
+from judgekit.records import Verdict
 from judgekit.report import (
     audit_document,
     audit_plan_document,
@@ -47,10 +50,16 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from judgekit.bias_audit import AuditInputs, AuditPlan
+    from judgekit.bias_audit.api import ProbeAnswer
+    from judgekit.cli.options import TalkOptions
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
+    from judgekit.judge import Judge
 
+_Result = TypeVar("_Result")
 # Every probe asks about every case again, so the calls grow fast.
 _MOST_CASES = 60
 """Cases that are drawn by default: enough to detect material effects, and affordable."""
@@ -58,48 +67,32 @@ _MOST_CASES = 60
 
 class _AuditCommandOptions(StudyOptions):
     probes: str | None = option(
-        "--probes",
         "Only these: scale, stability, position, identical, verbosity, formatting, authority, "
         "self_preference, paraphrase, criterion_order, injection.",
         metavar="A,B",
     )
     paraphrases: tuple[str, ...] = option(
-        "--paraphrase",
         "Template with the judge's prompt in other words; may be repeated.",
         (),
+        spelling="--paraphrase",
         metavar="NAME",
     )
-    own_family: str | None = option(
-        "--own-family", "Model family of the judge: GPT, Claude, ….", metavar="NAME"
-    )
+    own_family: str | None = option("Model family of the judge: GPT, Claude, ….", metavar="NAME")
     n_calls: int = option(
-        "--askings",
         "Number of calls per question of the stability probe.",
         DEFAULT_N_REPEATS,
+        spelling="--askings",
         ge=2,
     )
     attacks: Path | None = option(
-        "--attacks",
-        "Your own attacks instead of the shipped ones; see docs/auditing.md.",
-        kind=EXISTING_FILE,
-        metavar="FILE",
+        "Your own attacks instead of the shipped ones; see docs/auditing.md.", kind=EXISTING_FILE
     )
-    attacks_each: int = option(
-        "--attacks-each", "Number of attacks per output.", DEFAULT_N_ATTACKS, ge=1
-    )
+    attacks_each: int = option("Number of attacks per output.", DEFAULT_N_ATTACKS, ge=1)
     margin: float = option(
-        "--margin",
-        "Smallest material shift of the value, 0 to 1.",
-        Margins().value,
-        gt=0,
-        le=1,
+        "Smallest material shift of the value, 0 to 1.", Margins().value, gt=0, le=1
     )
     share_margin: float = option(
-        "--share-margin",
-        "Smallest material share of cases, 0 to 1.",
-        Margins().share,
-        gt=0,
-        le=1,
+        "Smallest material share of cases, 0 to 1.", Margins().share, gt=0, le=1
     )
     max_cost: float | None = max_cost_option(
         "Cost limit; probes that exceed it are skipped. Exit code 5."
@@ -107,13 +100,9 @@ class _AuditCommandOptions(StudyOptions):
     output: tuple[Path, ...] = output_option(
         "Write the findings to FILE: .json, .md, or .html with every interval drawn."
     )
-    fail_on: Literal["material"] | None = option("--fail-on", "Exit 1 if a material bias is found.")
+    fail_on: Literal["material"] | None = option("Exit 1 if a material bias is found.")
     dry_run: bool = dry_run_option()
-    self_test: bool = option(
-        "--self-test",
-        "Run the probes on simulated judges; needs no key and no files.",
-        default=False,
-    )
+    self_test: bool = flag("Run the probes on simulated judges; needs no key and no files.")
 
 
 @command("audit", _AuditCommandOptions)
@@ -141,7 +130,7 @@ def audit_command(options: _AuditCommandOptions) -> None:
     files = sort_outputs(options.output, what="an audit")
     # Whole cases are drawn, below: several variants of a case are compared with each other.
     every_case = options.model_copy(update={"limit": None, "sample": None})
-    setup = grade_setup(every_case, budget=cost_budget(options))
+    setup = grade_setup(every_case)
     with setup.judge:
         # Probes render their own variations of the prompt, from the same folders as the judge.
         bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)
@@ -150,6 +139,7 @@ def audit_command(options: _AuditCommandOptions) -> None:
         limit = options.max_cost
         plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
         if options.dry_run:
+            note_list_prices([setup.judge.connection])
             show_document(audit_plan_document(plan), options)
             sys.exit(Exit.LIMIT if any(one.is_too_dear for one in plan.probes) else 0)
         else:
@@ -202,16 +192,18 @@ def _run(
     files: OutputFiles,
 ) -> int:
     judge = bench.judge
-    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     if not options.quiet and not options.as_json:
         calls = numbers.format_count(plan.calls.n_calls, "call")
         model = message.printable(plan.calls.model)
         console.note(f"{calls} to {model}, {plan.calls.n_owned:,} replies already cached")
     again = how_to_continue(judge)
-    work = run_audit(bench, material, plan, session)
-    total, verb = len(plan.wanted), ("auditing", "asked")
-    audit = run_until_stopped(
-        run_probes(work, session, judge, options, total=total, verb=verb), again
+    audit, session = run_probes(
+        partial(run_audit, bench, material, plan),
+        judge,
+        options,
+        total=len(plan.wanted),
+        continuation=again,
+        verb=("auditing", "asked"),
     )
     show_document(audit_document(audit), options, files)
     if session.reason == "interrupted":
@@ -230,6 +222,38 @@ def _run(
         console.note("no probe could be run, so --fail-on is inconclusive")
         return Exit.INCONCLUSIVE
     return Exit.QUALITY if options.fail_on is not None and audit.found_material else 0
+
+
+def run_probes(
+    work: Callable[[ProbeSession], Coroutine[object, object, _Result]],
+    judge: Judge,
+    options: TalkOptions,
+    *,
+    total: int,
+    continuation: str,
+    verb: tuple[str, str] = ("grading", "graded"),
+) -> tuple[_Result, ProbeSession]:
+    """Carry out probes with progress; Ctrl-C ends the session, and calls in flight are finished."""
+    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
+    interrupt = lambda: session.end("interrupted")  # noqa: E731
+
+    async def probe() -> _Result:
+        with attend(options, total, interrupt=interrupt, verb=verb) as display:
+
+            def advance(answer: ProbeAnswer) -> None:
+                if isinstance(answer, Verdict):
+                    display.advance([*answer.judgments, *answer.failures])
+                else:
+                    # A comparison has preferences, which the display does not count; only their
+                    # cost.
+                    paid = sum(one.cost_usd or 0.0 for one in answer if not one.cached)
+                    display.advance(target_usd=paid)
+
+            session.watch = advance
+            async with judge:
+                return await work(session)
+
+    return run_until_stopped(probe(), continuation), session
 
 
 def _self_test(options: _AuditCommandOptions) -> int:
@@ -264,7 +288,7 @@ def _self_test(options: _AuditCommandOptions) -> int:
             run_self_test(
                 seed=options.seed,
                 n_cases=options.limit or SELF_TEST_CASES,
-                watch=lambda _: display.advance([]),
+                watch=lambda _: display.advance(),
             )
         )
     show_document(self_test_document(result), options)

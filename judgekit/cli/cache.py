@@ -15,24 +15,18 @@ import click
 from judgekit.cli import console
 from judgekit.cli.cache_explain import cache_explain_command
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import HelpGroup
-from judgekit.cli.options import CacheFolderOptions, OutputOptions, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import CacheFolderOptions, OutputOptions, flag, option
 from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
-from judgekit.models.cache import (
-    DamagedFileError,
-    admin,
-    export_entries,
-    import_entries,
-    merge_caches,
-)
+from judgekit.models.cache import DamagedFileError, admin, export_entries, merge_caches
 from judgekit.report import cache_entries_document, cache_stats_document, message, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from judgekit.models.cache import CacheEntry, ImportReport, ReplyCache, VerifyReport
+    from judgekit.models.cache import CacheEntry, ReplyCache, VerifyReport
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
@@ -44,7 +38,7 @@ class CacheOptions(CacheFolderOptions, OutputOptions):
     """What all commands of the cache take."""
 
 
-@click.group(cls=HelpGroup)
+@click.group()
 def cache_command() -> None:
     """Inspect the reply cache, move it elsewhere, clean it up.
 
@@ -59,8 +53,7 @@ class _StatsOptions(CacheOptions):
     output: tuple[Path, ...] = output_option("Write the statistics to FILE: .json, .md or .html.")
 
 
-@cache_command.command("stats")
-@takes(_StatsOptions)
+@command("stats", _StatsOptions, cache_command)
 def cache_stats_command(options: _StatsOptions) -> None:
     """Show replies, hits, money and time saved, and size on disk.
 
@@ -75,21 +68,16 @@ def cache_stats_command(options: _StatsOptions) -> None:
 
 
 class _ListOptions(CacheOptions):
-    model: str | None = option("--model", "Only replies of this model.")
+    model: str | None = option("Only replies of this model.")
     since: datetime | None = option(
-        "--since", "Only replies fetched at this time or later (UTC).", kind=click.DateTime()
+        "Only replies fetched at this time or later (UTC).", kind=click.DateTime()
     )
-    contains: str | None = option(
-        "--contains", "Only replies with TEXT in request or reply.", metavar="TEXT"
-    )
-    rejected: bool = option(
-        "--rejected", "Rejected replies: paid for, but never served.", default=False
-    )
-    limit: int = option("-n/--limit", "Only the first N replies.", 50, ge=1)
+    contains: str | None = option("Only replies with TEXT in request or reply.")
+    rejected: bool = flag("Rejected replies: paid for, but never served.")
+    limit: int = option("Only the first N replies.", 50, spelling="-n/--limit", ge=1)
 
 
-@cache_command.command("ls")
-@takes(_ListOptions)
+@command("ls", _ListOptions, cache_command)
 def cache_ls_command(options: _ListOptions) -> None:
     """List replies: key, model, date, request, price.
 
@@ -111,15 +99,12 @@ def cache_ls_command(options: _ListOptions) -> None:
 
 
 class _CacheExportOptions(CacheOptions):
-    output: Path | None = option("-o/--output", "Same as FILE.", kind=_WRITTEN)
-    rejected: bool = option(
-        "--rejected", "Include rejected replies, which are never served.", default=False
-    )
+    output: Path | None = option("Same as FILE.", spelling="-o/--output", kind=_WRITTEN)
+    rejected: bool = flag("Include rejected replies, which are never served.")
 
 
-@cache_command.command("export")
+@command("export", _CacheExportOptions, cache_command)
 @click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
-@takes(_CacheExportOptions)
 def cache_export_command(options: _CacheExportOptions, *, named: Path | None) -> None:
     """Write all replies to FILE as JSONL; the same replies give the same bytes; - for stdout.
 
@@ -148,59 +133,36 @@ def cache_export_command(options: _CacheExportOptions, *, named: Path | None) ->
 
 
 class _ImportOptions(CacheOptions):
-    overwrite: bool = option(
-        "--overwrite", "Replace cached replies whose text differs.", default=False
-    )
-    skip_invalid: bool = option(
-        "--skip-unsound",
+    overwrite: bool = flag("Replace cached replies whose text differs.")
+    skip_invalid: bool = flag(
         "Skip invalid lines of files; by default one of them stops the command.",
-        default=False,
+        spelling="--skip-unsound",
     )
 
-    @property
-    def on_error(self) -> Literal["skip", "stop"]:
-        """What happens to an invalid line."""
-        return "skip" if self.skip_invalid else "stop"
 
-
-@cache_command.command("import")
+@command("import", _ImportOptions, cache_command)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@takes(_ImportOptions)
 def cache_import_command(options: _ImportOptions, *, files: tuple[Path, ...]) -> None:
     """Add the replies of exported FILES to the cache; every line is checked first.
 
     Examples:
         judgekit cache import replies.jsonl
     """
-    with open_cache(options.cache_dir, writing=True) as cache:
-        reports = [
-            import_entries(cache, file, on_error=options.on_error, overwrite=options.overwrite)
-            for file in files
-        ]
-    report = reports[0]
-    for further in reports[1:]:
-        report += further
-    _show_import(report, options)
+    _add_replies(files, options)
 
 
-@cache_command.command("merge")
+@command("merge", _ImportOptions, cache_command)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@takes(_ImportOptions)
 def cache_merge_command(options: _ImportOptions, *, sources: tuple[Path, ...]) -> None:
     """Add the replies of other cache folders and exported files to the cache.
 
     Examples:
         judgekit cache merge ../other/.judgekit/cache
     """
-    with open_cache(options.cache_dir, writing=True) as cache:
-        report = merge_caches(
-            cache, sources, on_error=options.on_error, overwrite=options.overwrite
-        )
-    _show_import(report, options)
+    _add_replies(sources, options)
 
 
-@cache_command.command("verify")
-@takes(CacheOptions)
+@command("verify", CacheOptions, cache_command)
 def cache_verify_command(options: CacheOptions) -> None:
     """Check the checksum and key of every reply, and the database; exit code 3 if damaged.
 
@@ -220,14 +182,15 @@ def cache_verify_command(options: CacheOptions) -> None:
 
 
 class _PruneOptions(CacheOptions):
-    age: str | None = option("--older-than", "Older than this: 30d, 12h, 4w.", metavar="AGE")
-    model: str | None = option("--model", "Only replies of this model.")
-    rejected: bool = option("--rejected", "All rejected replies, regardless of age.", default=False)
-    dry_run: bool = option("--dry-run", "Count them without deleting.", default=False)
+    age: str | None = option(
+        "Older than this: 30d, 12h, 4w.", spelling="--older-than", metavar="AGE"
+    )
+    model: str | None = option("Only replies of this model.")
+    rejected: bool = flag("All rejected replies, regardless of age.")
+    dry_run: bool = flag("Count them without deleting.")
 
 
-@cache_command.command("prune")
-@takes(_PruneOptions)
+@command("prune", _PruneOptions, cache_command)
 def cache_prune_command(options: _PruneOptions) -> None:
     """Delete replies that are old, of one model, or both; fetching them again costs money.
 
@@ -261,11 +224,10 @@ def cache_prune_command(options: _PruneOptions) -> None:
 
 
 class _ClearOptions(CacheOptions):
-    yes: bool = option("--yes", "Do not ask for confirmation.", default=False)
+    yes: bool = flag("Do not ask for confirmation.")
 
 
-@cache_command.command("clear")
-@takes(_ClearOptions)
+@command("clear", _ClearOptions, cache_command)
 def cache_clear_command(options: _ClearOptions) -> None:
     """Delete all replies and counts; fetching the replies again costs money.
 
@@ -288,8 +250,7 @@ def cache_clear_command(options: _ClearOptions) -> None:
     show_line(line, {"n_forgotten": n}, options)
 
 
-@cache_command.command("path")
-@takes(CacheOptions)
+@command("path", CacheOptions, cache_command)
 def cache_path_command(options: CacheOptions) -> None:
     """Print the folder of the cache, whether it exists or not.
 
@@ -307,7 +268,10 @@ def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
                 yield entry
 
 
-def _show_import(report: ImportReport, options: _ImportOptions) -> None:
+def _add_replies(sources: Sequence[Path], options: _ImportOptions) -> None:
+    on_error: Literal["skip", "stop"] = "skip" if options.skip_invalid else "stop"
+    with open_cache(options.cache_dir, writing=True) as cache:
+        report = merge_caches(cache, sources, on_error=on_error, overwrite=options.overwrite)
     if not options.as_json:
         for problem in report.problems:
             console.note(f"skipped: {message.printable(problem)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import click
 
@@ -137,7 +137,6 @@ def _print_misses(found: MissReport) -> None:
 MOST_COMPARISONS = 200_000
 
 _FEWEST_EXPLAINED = 20
-_MissKind = Literal["settings", "template", "criterion", "question", "material", "both", "schema"]
 
 
 @dataclass(slots=True)
@@ -186,11 +185,11 @@ class MissReport:
     groups: tuple[MissGroup, ...]  # the most frequent reason first
 
 
-@dataclass(frozen=True, slots=True)
-class _Cause:
-    kind: _MissKind
-    is_new: bool
-    detail: tuple[str, ...]
+class _Cause(NamedTuple):
+    """What differs, in words; for an edited criterion also its name and the changed lines."""
+
+    title: str
+    criterion: str | None = None
     changed: frozenset[str] = frozenset()
 
 
@@ -215,16 +214,17 @@ def find_misses(
         _cause(cache, request, one, present, asks_all=asks_all)
         for request, one in zip(compared, found, strict=True)
     ]
-    criteria: dict[frozenset[str], set[tuple[str, ...]]] = {}
+    criteria: dict[frozenset[str], set[str]] = {}
     for cause in causes:
-        if cause.kind == "criterion" and cause.detail:
-            criteria.setdefault(cause.changed, set()).add(cause.detail)
+        if cause.criterion is not None:
+            criteria.setdefault(cause.changed, set()).add(cause.criterion)
     # Criteria whose lines differ by case are one group.
     groups: dict[str, MissGroup] = {}
     for request, one, cause in zip(compared, found, causes, strict=True):
+        title = cause.title
         # The same lines changed in several criteria: the template was edited.
-        is_shared = bool(cause.detail) and len(criteria.get(cause.changed, ())) > 1
-        title = _title(cause, "question" if is_shared else cause.kind)
+        if cause.criterion is not None and len(criteria[cause.changed]) > 1:
+            title = "the template's question was edited"
         groups.setdefault(title, MissGroup(title, one)).requests.append(request)
     return MissReport(
         n_requests=len(requests),
@@ -247,15 +247,15 @@ def _cause(
     is_new = found.nearest is None or found.nearest in present
     plain = [d for d in found.differences if not d.part.startswith(("messages", "reply_schema"))]
     if plain or found.nearest is None:
-        words = tuple(f"{d.part} is {d.asked}, not {d.held}" for d in plain)
-        return _Cause("settings", is_new, words or ("the cache is empty",))
+        words = [f"{d.part} is {d.asked}, not {d.held}" for d in plain]
+        return _Cause("; ".join(words or ["the cache is empty"]))
     last = f"messages[{len(request.messages) - 1}].content"
     messages = {d.part for d in found.differences if d.part.startswith("messages")}
     # Only the last message has the question and the output; the others are the template's.
     if messages - {last}:
-        return _Cause("template", is_new=False, detail=())
+        return _Cause("the template's instructions were edited")
     if not messages:
-        return _Cause("schema", is_new, _about(request))
+        return _Cause(f"the reply schema of {_criterion_words(request, is_new=is_new)}")
     stored = (cache.request_parts(found.nearest) or {}).get("messages")
     message = stored[-1] if isinstance(stored, list) and stored else None
     cached = str(message.get("content")) if isinstance(message, dict) else ""
@@ -273,29 +273,17 @@ def _text_cause(request: ModelRequest, cached: str, *, is_new: bool, asks_all: b
     criterion_differs = front_differs if asks_all else end_differs
     material_differs = end_differs if asks_all else front_differs
     if criterion_differs and material_differs:
-        return _Cause("both", is_new, ())
+        return _Cause("the material and the criterion differ from everything cached")
+    if material_differs and is_new:
+        return _Cause("outputs that were never graded")
     if material_differs:
-        return _Cause("material", is_new, ())
+        return _Cause("the material was edited (task, reference, context or output)")
     changed = frozenset(text.splitlines()) ^ frozenset(cached.splitlines())
-    return _Cause("criterion", is_new, _about(request), changed)
+    title = _criterion_words(request, is_new=is_new)
+    return _Cause(title, request.subject.criterion, changed)
 
 
-def _about(request: ModelRequest) -> tuple[str, ...]:
-    return () if request.subject.criterion is None else (request.subject.criterion,)
-
-
-def _title(cause: _Cause, kind: _MissKind) -> str:
-    if kind == "settings":
-        return "; ".join(cause.detail)
-    name = f"criterion {cause.detail[0]!r}" if cause.detail else "a criterion"
-    became = "is new" if cause.is_new else "was edited"
-    edited = "the material was edited (task, reference, context or output)"
-    titles: dict[_MissKind, str] = {
-        "template": "the template's instructions were edited",
-        "question": "the template's question was edited",
-        "criterion": f"{name} {became}",
-        "schema": f"the reply schema of {name} {became}",
-        "material": "outputs that were never graded" if cause.is_new else edited,
-        "both": "the material and the criterion differ from everything cached",
-    }
-    return titles[kind]
+def _criterion_words(request: ModelRequest, *, is_new: bool) -> str:
+    criterion = request.subject.criterion
+    name = "a criterion" if criterion is None else f"criterion {criterion!r}"
+    return f"{name} {'is new' if is_new else 'was edited'}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import sys
 from contextlib import ExitStack, aclosing, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,47 +14,50 @@ import click
 from judgekit.calibration import (
     Alignment,
     CalibrationOptions,
+    OutputKey,
     Rightness,
     calibrate as calibrated,
+    cover_outputs,
+    cover_pairs,
     judged_from_grading,
     judged_from_records,
     judged_from_replies,
     judged_from_run,
     load_recorded_replies,
+    pair_key,
     read_judged_file,
     whole_rubric,
 )
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
-from judgekit.cli.exit_codes import Exit, plan_code
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.label_scope import is_recorded, labelled_pairs, labelled_setup, note_share
 from judgekit.cli.options import (
     EXISTING_FILE,
     LabelledStudyOptions,
     StoreOptions,
     dry_run_option,
+    flag,
     max_cost_option,
     option,
     outputs_option,
 )
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.outputs import output_option, show_document, show_plan, sort_outputs
 from judgekit.cli.progress import run_until_stopped
-from judgekit.cli.run_job import grade_all
+from judgekit.cli.run import grade_all
 from judgekit.cli.setup import (
     CALIBRATION_MAPS_FOLDER,
+    LIMIT_REACHED,
     SAME_COMMAND,
-    cost_budget,
-    draw_sample,
-    existing_store,
     fatal_words,
     grade_setup,
     make_judge,
 )
-from judgekit.cli.sides import existing_sides, no_common_case_error, parse_sides
-from judgekit.datasets import JudgeSettings, load_dataset, load_rubric, read_labels
+from judgekit.cli.sides import SideArguments, no_common_case_error, pairing_of
+from judgekit.datasets import JudgeSettings, draw_sample, load_dataset, load_rubric, read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
+    Pairing,
     Run,
     chosen_pair_question,
     compare_in_order,
@@ -64,11 +66,11 @@ from judgekit.evaluation import (
     plan_comparison,
     plan_grading,
 )
-from judgekit.models import RECORDED_PREFIX as RECORDED
+from judgekit.models import RECORDED_PREFIX as RECORDED, RecordedModel
 from judgekit.report import (
     calibration_document,
     check_map_path,
-    judging_plan_document,
+    labelled_share_words,
     map_file_name,
     map_summary_lines,
     message,
@@ -88,105 +90,78 @@ if TYPE_CHECKING:
         PointwiseData,
         RecordedReplies,
     )
+    from judgekit.cli.setup import GradeSetup
     from judgekit.datasets import LocatedLabel
-    from judgekit.evaluation import (
-        ComparisonPlan,
-        GradePlan,
-        JudgedPair,
-        Pairing,
-        PairQuestion,
-    )
-    from judgekit.judge import Judge, Panel
+    from judgekit.evaluation import JudgedPair, OutputPair, PairQuestion, QuestionChoice, Side
+    from judgekit.judge import Judge, JudgeQuestion, Panel
     from judgekit.models import Budget
-    from judgekit.records import Case, Comparison
+    from judgekit.records import Case, Comparison, Rubric
 
 _DEFAULTS = CalibrationOptions()
 
 
 class _CalibrateOptions(LabelledStudyOptions, StoreOptions):
-    run: str | None = option("--run", "Stored run (default: the latest).", metavar="RUN")
+    run: str | None = option("Stored run (default: the latest).", metavar="RUN")
     results: Path | None = option(
-        "--results",
         "Results of grade -o or compare -o, or rows with case_id and raw or winner.",
         kind=EXISTING_FILE,
-        metavar="FILE",
     )
     outputs: tuple[Path, ...] = outputs_option("Grade these outputs now with --judge and --rubric.")
     sides: tuple[str, str] | None = option(
-        "--compare",
-        "Compare these two now, named as for judgekit compare.",
-        metavar="A B",
+        "Compare these two now, named as for judgekit compare.", spelling="--compare", metavar="A B"
     )
     # Without a default: only whoever chose the items knows whether a correction is valid.
     labels_are: LabelsAre | None = option(
-        "--labels-are",
-        "How labelled items were chosen: at random among the judged ones, or otherwise.",
+        "How labelled items were chosen: at random among the judged ones, or otherwise."
     )
     right: Rightness = option(
-        "--right",
         "When the judge counts as right: same pass decision, same score, or within one.",
         _DEFAULTS.right,
     )
     max_error: float = option(
-        "--max-error",
         "Acceptable error rate of judgments accepted without review.",
         _DEFAULTS.max_error,
         gt=0,
         lt=1,
     )
-    categories: bool = option(
-        "--categories", "Treat levels as unordered categories: no means, no ranks.", default=False
-    )
+    categories: bool = flag("Treat levels as unordered categories: no means, no ranks.")
     epsilon: float = option(
-        "--epsilon",
         "Epsilon of the alternative-annotator test: 0.2 experts, 0.15 skilled, 0.1 crowd.",
         _DEFAULTS.epsilon,
         ge=0,
         lt=1,
     )
     alignment: Alignment | None = option(
-        "--alignment",
-        "Score of that test: equal labels (default for two levels) or squared errors.",
+        "Score of that test: equal labels (default for two levels) or squared errors."
     )
     half_width: float = option(
-        "--half-width",
         "Report the number of labels needed for a corrected rate within this margin.",
         _DEFAULTS.half_width,
         gt=0,
         lt=1,
     )
-    suggest: int = option(
-        "--suggest", "Suggest N items to label next.", _DEFAULTS.n_suggested, ge=0
-    )
+    suggest: int = option("Suggest N items to label next.", _DEFAULTS.n_suggested, ge=0)
     worst: int = option(
-        "--worst", "Show the N worst disagreements of each criterion.", _DEFAULTS.n_worst, ge=0
+        "Show the N worst disagreements of each criterion.", _DEFAULTS.n_worst, ge=0
     )
     by: tuple[str, ...] = option(
-        "--by", "Also report by this metadata key; may be repeated.", (), metavar="KEY"
+        "Also report by this metadata key; may be repeated.", (), metavar="KEY"
     )
     cluster: str = option(
-        "--cluster",
         "Unit of independence: cases, single outputs, or a metadata key that cases share.",
         _DEFAULTS.cluster,
         metavar="case|item|KEY",
     )
     min_kappa: float | None = option(
-        "--min-kappa",
-        "Exit 1 if agreement is below K, 4 if that is inconclusive.",
-        ge=-1,
-        le=1,
-        metavar="K",
+        "Exit 1 if agreement is below K, 4 if that is inconclusive.", ge=-1, le=1, metavar="K"
     )
-    require_stand_in: bool = option(
-        "--require-stand-in",
-        "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.",
-        default=False,
+    require_stand_in: bool = flag(
+        "Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive."
     )
-    judges_all: bool = option(
-        "--all",
+    judges_all: bool = flag(
         "Judge all outputs and criteria, not only the labelled ones: the corrected rate and the "
         "suggestions need them.",
-        default=False,
+        spelling="--all",
     )
     max_cost: float | None = max_cost_option("Stop at this cost of the judge. Exit code 5.")
     dry_run: bool = dry_run_option()
@@ -195,7 +170,6 @@ class _CalibrateOptions(LabelledStudyOptions, StoreOptions):
     )
     # The flag without a file means a name made from judge and rubric.
     write_map: str | None = option(
-        "--write-map",
         "Write calibration maps: FILE.json, or calibration/maps/….json.",
         metavar="[FILE]",
         flag_value="",
@@ -235,23 +209,13 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     report = calibrated(
         data,
         located,
-        options=CalibrationOptions(
+        options=options.fill(
+            CalibrationOptions,
             # The command line speaks of tests, the report of intervals.
             level=1 - options.alpha,
-            consensus=options.consensus,
-            labels_are=options.labels_are,
-            right=options.right,
-            max_error=options.max_error,
-            categories=options.categories,
-            epsilon=options.epsilon,
-            alignment=options.alignment,
-            half_width=options.half_width,
             n_suggested=options.suggest,
             n_worst=options.worst,
-            cluster=options.cluster,
-            by=options.by,
             annotators=options.annotator,
-            seed=options.seed,
         ),
     )
     show_document(calibration_document(report), options, files)
@@ -374,60 +338,61 @@ def _chosen(
         )
     # Sampled first, then limited, as `grade` does with a file of outputs.
     if options.sample is not None:
-        outputs = list(draw_sample(outputs, options.sample, random.Random(options.seed)))
+        outputs = draw_sample(outputs, options.sample, options.seed)
     return recorded.only(set(outputs[: options.limit]))
 
 
 def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -> _Collected:
-    budget = cost_budget(options)
-    setup = grade_setup(options, budget=budget)
+    setup = grade_setup(options)
     with closing(setup.judge):
-        setup, share = labelled_setup(setup, located, options, judges_all=options.judges_all)
+        setup, share = _labelled_setup(setup, located, options)
         if options.dry_run:
             setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
-            sys.exit(_show_plan(plan, share, options))
+            sys.exit(
+                show_plan(
+                    plan, options, [setup.judge.connection], share=share, max_cost=options.max_cost
+                )
+            )
         _note_calls(setup.judge, share, options)
         graded, session = grade_all(setup, options)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
     data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
     interrupted = session.reason == "interrupted"
     stopped = session.detail if session.reason == "model" else None
-    return data, *_ended(kinds, budget, interrupted=interrupted, stopped=stopped)
+    return data, *_ended(kinds, setup.budget, interrupted=interrupted, stopped=stopped)
 
 
 def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:
-    if not (options.quiet or options.as_json or is_recorded(judge)):
-        note_share(share, judges_all=options.judges_all)
-
-
-def _show_plan(
-    plan: GradePlan | ComparisonPlan, share: LabelledShare, options: _CalibrateOptions
-) -> int:
-    show_document(judging_plan_document(plan, share), options)
-    return plan_code(plan, options.max_cost)
+    """Report what the calls are for, before they are made."""
+    if options.quiet or options.as_json or _is_recorded(judge):
+        return
+    n_other = (share.n_calls or 0) - (share.n_labelled_calls or 0)
+    more = ""
+    if n_other:
+        more = "; only these are made; --all makes the others too, which the corrected rate needs"
+        more = "; the others are made too (--all)" if options.judges_all else more
+    console.note(f"labels {labelled_share_words(share)}{more}")
 
 
 def _from_sides(
     names: tuple[str, str], options: _CalibrateOptions, located: Sequence[LocatedLabel]
 ) -> _Collected:
-    budget = cost_budget(options)
-    judges = () if options.judge_model is None else (options.judge_model,)
     found_pairs = _ComparedPairs()
     with ExitStack() as stack:
-        store = existing_store(options.store, stack)
-        sides = parse_sides(names, options.config)
-        panel, rubric, found = existing_sides(sides, options, judges, store, budget, stack)
+        sides = SideArguments(names, options, stack, store=options.store)
+        opened = sides.open_existing()
+        panel, rubric, (a, b) = opened.panel, opened.rubric, opened.sides
         judge = panel.judges[0]
-        pairing, choice, share = labelled_pairs(
-            (found[0], found[1]), (judge, rubric), located, options, judges_all=options.judges_all
-        )
+        pairing, choice, share = _labelled_pairs((a, b), (judge, rubric), located, options)
         if options.dry_run:
             hidden, again = pairing.names, bool(options.judge_settings.refresh)
             plan = plan_comparison(
                 panel, pairing.pairs(), rubric, names=hidden, refresh=again, choice=choice
             )
-            sys.exit(_show_plan(plan, share, options))
+            sys.exit(
+                show_plan(plan, options, [judge.connection], share=share, max_cost=options.max_cost)
+            )
         _note_calls(judge, share, options)
         ask = chosen_pair_question(judge, rubric, pairing.names, choice)
         run_until_stopped(found_pairs.ask(panel, pairing, ask, options), SAME_COMMAND)
@@ -439,7 +404,7 @@ def _from_sides(
     data = judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
     interrupted = found_pairs.stop.is_set() and stopped is None
-    return data, *_ended(kinds, budget, interrupted=interrupted, stopped=stopped)
+    return data, *_ended(kinds, sides.budget, interrupted=interrupted, stopped=stopped)
 
 
 @dataclass(slots=True)
@@ -484,7 +449,7 @@ def _ended(
     if "frozen_miss" in kinds:
         return Exit.FROZEN, "some replies are not in the frozen cache; the results are partial"
     if budget is not None and budget.is_exhausted:
-        return Exit.LIMIT, f"the budget is spent; the results are partial; {SAME_COMMAND}"
+        return (Exit.LIMIT, f"{LIMIT_REACHED}; the results are partial; {SAME_COMMAND}")
     if stopped is not None:
         return Exit.INCOMPLETE, f"{fatal_words(stopped)}; the results are partial; {SAME_COMMAND}"
     return (Exit.INCOMPLETE, None) if kinds else (0, None)
@@ -509,3 +474,76 @@ def _write_maps(report: CalibrationReport, wanted: str, *, is_partial: bool) -> 
             "`judgekit grade -o`, or --outputs"
         )
     console.note(f"wrote the maps to {path}: judgekit grade … --calibration {path}")
+
+
+def _labelled_setup(
+    setup: GradeSetup, located: Sequence[LocatedLabel], options: _CalibrateOptions
+) -> tuple[GradeSetup, LabelledShare]:
+    """Match labels with outputs; the set-up for the labelled ones, and their share."""
+    judge, rubric, answers = setup.judge, setup.rubric, setup.every_answer()
+    places = {OutputKey(case.id, output.variant): case for case, output in answers}
+    coverage = cover_outputs(places, located, rubric, annotators=options.annotator)
+    asks_all = judge.template.header.asks == "all"
+    rubrics = {key[:2]: own for key, own in coverage.rubrics(rubric, asks_all=asks_all).items()}
+
+    def n_calls(*parts: Rubric) -> int:
+        return judge.grader.repeats * sum(1 if asks_all else len(one.criteria) for one in parts)
+
+    chosen = [key for key, case in places.items() if setup.is_wanted(case)]
+    # The system under test failed there, and a judge is not called.
+    errors = {(case.id, output.variant) for case, output in answers if output.error is not None}
+    asked = [key[:2] for key in chosen if key[:2] not in errors]
+    share = coverage.share(
+        chosen,
+        rubric,
+        n_calls=n_calls(*[rubric] * len(asked)),
+        n_labelled_calls=n_calls(*(rubrics[key] for key in asked if key in rubrics)),
+    )
+    # Recorded replies cost nothing, and judgments of the other outputs sharpen the figures.
+    if options.judges_all or _is_recorded(judge):
+        return setup, share
+    return replace(setup, rubrics=rubrics), share
+
+
+def _is_recorded(judge: Judge) -> bool:
+    """Whether a judge's replies are in a file, so that they cost nothing."""
+    return isinstance(judge.connection.model, RecordedModel)
+
+
+def _labelled_pairs(
+    sides: tuple[Side, Side],
+    asked: tuple[Judge, Rubric],
+    located: Sequence[LocatedLabel],
+    options: _CalibrateOptions,
+) -> tuple[Pairing, QuestionChoice, LabelledShare]:
+    """Match labels with pairs; what is asked about which, and the share of the labels."""
+    judge, rubric = asked
+    every = Pairing(*sides)
+    cases = {_key_of(pair): pair.case for pair in every.pairs()}
+    if not cases:
+        raise no_common_case_error()
+    coverage = cover_pairs(cases, located, rubric, annotators=options.annotator)
+    tags = frozenset(options.filter_tag)
+    chosen = [key for key, case in cases.items() if not tags or tags & set(case.tags)]
+    comparer = judge.comparer
+    # What is asked about a pair does not depend on its texts, so that one pair is rendered for all.
+    questions: list[JudgeQuestion] = []
+    n_calls = n_labelled_calls = 0
+    for pair in Pairing(*sides, tags=tags).pairs():
+        blind = comparer.blind_pair(pair.a, pair.b, every.names)
+        if blind.is_identical or pair.a.error is not None or pair.b.error is not None:
+            continue
+        questions = questions or comparer.questions(pair.case, blind, rubric)
+        n_calls += len(questions)
+        n_labelled_calls += len(coverage.questions(pair, questions))
+    share = coverage.share(
+        chosen, rubric, unit="pair", n_calls=n_calls, n_labelled_calls=n_labelled_calls
+    )
+    if options.judges_all or _is_recorded(judge):
+        return pairing_of(sides, options), lambda _, every_one: [*every_one], share
+    labelled = pairing_of(sides, options, is_wanted=lambda pair: _key_of(pair) in coverage.criteria)
+    return labelled, coverage.questions, share
+
+
+def _key_of(pair: OutputPair) -> OutputKey:
+    return pair_key(pair.case.id, pair.a.variant, pair.b.variant)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import ExitStack, aclosing, closing
+from contextlib import ExitStack, aclosing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,27 +28,22 @@ from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
     ContestOptions,
+    flag,
     max_cost_option,
     option,
     resume_command,
 )
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
-from judgekit.cli.setup import existing_store, fatal_words, note_unused_replies
+from judgekit.cli.setup import LIMIT_REACHED, existing_store, fatal_words, note_unused_replies
 from judgekit.cli.sides import (
     SideArguments,
-    check_one_rubric,
-    check_pair_judge,
-    existing_sides,
     is_file_argument,
     no_common_case_error,
     note_grading_only,
     pairing_of,
-    parse_sides,
-    produced_sides,
     run_and_variant,
     show_pair_plan,
-    side_budget,
 )
 from judgekit.datasets import read_labels
 from judgekit.errors import SettingsError
@@ -102,58 +96,43 @@ if TYPE_CHECKING:
 
 
 class _CompareOptions(ContestOptions):
-    until_decided: bool = option(
-        "--until-decided",
-        "Test after every case, in random order, and stop once significant (always-valid test).",
-        default=False,
+    until_decided: bool = flag(
+        "Test after every case, in random order, and stop once significant (always-valid test)."
     )
-    max_cases: int | None = option(
-        "--max-cases", "With --until-decided: maximum number of cases.", ge=1
-    )
+    max_cases: int | None = option("With --until-decided: maximum number of cases.", ge=1)
     prior: float | None = option(
-        "--prior",
         "With --until-decided: the test's prior is Beta(N, N); 10 suits small differences, 1 large "
         f"ones (default {DEFAULT_PRIOR:g}).",
         gt=0,
         metavar="N",
     )
-    seed: int = option("--seed", "Random seed of the sample, and of the --until-decided order.", 0)
-    scores: bool = option(
-        "--scores", "Compare the stored scores of two runs; calls no judge.", default=False
-    )
-    anytime: bool = option(
-        "--anytime",
-        "With --scores: decide by a confidence sequence, valid at any number of looks.",
-        default=False,
+    seed: int = option("Random seed of the sample, and of the --until-decided order.", 0)
+    scores: bool = flag("Compare the stored scores of two runs; calls no judge.")
+    anytime: bool = flag(
+        "With --scores: decide by a confidence sequence, valid at any number of looks."
     )
     labels: Path | None = option(
-        "--labels",
         "Human labels of some cases, as for calibrate: they correct the result, and the corrected "
         "figure decides.",
         kind=EXISTING_FILE,
-        metavar="FILE",
     )
     # Without a default: only whoever chose the cases knows whether a correction is valid.
     labels_are: LabelsAre | None = option(
-        "--labels-are",
-        "How labelled cases were chosen: at random among the compared ones, or otherwise.",
+        "How labelled cases were chosen: at random among the compared ones, or otherwise."
     )
     max_cost: float | None = max_cost_option(
         "Stop at this cost, outputs included; --resume continues. Exit code 5."
     )
     resume: str | None = option(
-        "--resume",
         "Resume a comparison of these sides: its id, the beginning of it, or the latest.",
         metavar="[ID]",
         flag_value="latest",
     )
     # Opt-in: an analysis unblinds the outputs and costs one more call per decided pair.
     analysis: Path | None = option(
-        "--analysis",
         "Ask the judge afterwards why outputs lost and how to improve them; write the answer to "
         "FILE (analysis.json).",
         kind=NEW_FILE,
-        metavar="FILE",
     )
     output: tuple[Path, ...] = output_option(
         "Write every comparison to FILE (.jsonl, .json; comparison.json gets the blind skill "
@@ -194,8 +173,8 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         # Outputs are evidence: no option may overwrite a file that is compared.
         for file in (*files.exports, options.analysis):
             check_comparison_file(file, (a, b))
-        sides = parse_sides((a, b), options.config)
-        sys.exit(_compare_blind(sides, labels, options, files, stack))
+        sides = SideArguments((a, b), options, stack, store=options.store)
+        sys.exit(_compare_blind(sides, labels, options, files))
 
 
 def _check_options(options: _CompareOptions) -> None:
@@ -248,35 +227,19 @@ def _compare_blind(
     labels: Sequence[LocatedLabel] | None,
     options: _CompareOptions,
     files: OutputFiles,
-    stack: ExitStack,
 ) -> int:
-    check_pair_judge(sides.suite, options, options.judge_model)
-    is_generated = sides.kind == "generated"
-    found = existing_store(options.store, stack)
-
-    @cache
-    def open_store() -> RunStore:
-        # Created only when there is something to store.
-        return found or stack.enter_context(closing(RunStore(options.store)))
-
-    comparison, run = _resumed(found, options, is_generated=is_generated)
+    comparison, run = _resumed(sides, options)
     # Without a choice of its own, a resumed comparison completes what it began.
     if comparison is not None and not (options.filter_tag or options.limit or options.sample):
         names = {"tags": "filter_tag", ORDER_SEED_KEY: "seed"}
         stored = {names.get(name, name): value for name, value in comparison.chosen.items()}
         options = _CompareOptions.of(options, **stored)
-    budget = side_budget(sides, options)
-    if is_generated:
-        produced = produced_sides(sides, options, budget, stack, open_store, run)
-        panel, rubric, (a, b) = produced.panel, produced.rubric, produced.sides
-        pairing = pairing_of((a, b), options, is_shuffled=options.until_decided)
-    else:
-        panel, rubric, (a, b) = existing_sides(
-            sides, options, options.judge_model, found, budget, stack
-        )
-        pairing = pairing_of((a, b), options, is_shuffled=options.until_decided)
-        cases = (pair.case for pair in pairing.pairs())
-        check_one_rubric(cases, rubric, sides.suite, options.rubric)
+    is_generated = sides.kind == "generated"
+    opened = sides.produce(options, run) if is_generated else sides.open_existing()
+    panel, rubric, (a, b) = opened.panel, opened.rubric, opened.sides
+    pairing = pairing_of((a, b), options, is_shuffled=options.until_decided)
+    if not is_generated:
+        sides.check_one_rubric((pair.case for pair in pairing.pairs()), rubric)
     survey = pairing.survey()
     if not survey.n_pairs:
         raise no_common_case_error()
@@ -295,17 +258,19 @@ def _compare_blind(
     )
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
     info = info if comparison is None else require_same_comparison(comparison, info)
-    job = _Job(panel, pairing, info, open_store(), comparison is not None, budget, files, labels)
+    is_resumed, budget = comparison is not None, sides.budget
+    job = _Job(panel, pairing, info, sides.store, is_resumed, budget, files, labels)
     return _compare_and_show(job, options)
 
 
 def _resumed(
-    store: RunStore | None, options: _CompareOptions, *, is_generated: bool
+    sides: SideArguments, options: _CompareOptions
 ) -> tuple[ComparisonInfo | None, str | None]:
     """The comparison to resume, and the id of the run that has or is to get its outputs."""
     name = options.resume
     if name is None:
         return None, None
+    store, is_generated = sides.found_store, sides.kind == "generated"
     if store is None:
         raise SettingsError(f"{options.store} has nothing to resume: there is no store")
     if is_generated and name != LATEST_COMPARISON and not name.startswith(COMPARISON_ID_PREFIX):
@@ -404,7 +369,7 @@ def _code(
 ) -> int:
     if status in {"interrupted", "stopped"}:
         is_stopped = status == "stopped"
-        what = "the budget is spent" if is_stopped else status
+        what = LIMIT_REACHED if is_stopped else status
         console.note(f"{what}; {_RESUME} {command}")
         return Exit.LIMIT if is_stopped else Exit.INTERRUPTED
     code = failures_code(summary.failures)
@@ -444,7 +409,7 @@ async def follow_comparisons(
                     console.stdout().print(describe(comparison), markup=False, soft_wrap=True)
                 answers = [*comparison.preferences, *comparison.failures]
                 paid = sum(one.cost_usd or 0.0 for one in answers if not one.cached)
-                display.advance([], target_usd=paid)
+                display.advance(target_usd=paid)
 
 
 def _corrected(
@@ -494,7 +459,7 @@ def _analyse(job: _Job, path: Path, options: ContestOptions) -> int:
         with show_progress(console.stderr(), len(pairs), shown=shown, verb=verb) as bar:
 
             def advance(result: ComparisonAnalysis | AnalysisFailure) -> None:
-                bar.advance([], target_usd=result.cost_usd or 0.0)
+                bar.advance(target_usd=result.cost_usd or 0.0)
 
             folders = options.judge_settings.template_folders
             try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, option
+from judgekit.cli.options import OutputOptions, flag, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.exports import (
@@ -41,25 +41,23 @@ _SUMMARIES = {
 
 class _ConvertOptions(OutputOptions):
     output: Path = option(
-        "-o/--output",
         "Target file, written completely or not at all; for a suite a folder.",
+        spelling="-o/--output",
         kind=click.Path(path_type=Path),
     )
     form: str | None = option(
-        "--to",
         "Default: by the output's name. "
         + "; ".join(f"{name}: {summary}" for name, summary in _SUMMARIES.items()),
+        spelling="--to",
         kind=click.Choice(list(_SUMMARIES)),
     )
     columns: tuple[str, ...] = option(
-        "--column",
         "Map a column to a field of a case (question=input); may be repeated.",
         (),
+        spelling="--column",
         metavar="NAME=FIELD",
     )
-    lossy: bool = option(
-        "--lossy", "Write even if something is lost; lists the losses.", default=False
-    )
+    lossy: bool = flag("Write even if something is lost; lists the losses.")
 
 
 @command("convert", _ConvertOptions)

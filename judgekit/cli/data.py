@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.help import HelpGroup
-from judgekit.cli.options import EXISTING_FILE, OutputOptions, option, takes
+from judgekit.cli.help import command
+from judgekit.cli.options import EXISTING_FILE, OutputOptions, option
 from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
 from judgekit.public_data import data_folder, download_set, joined_files, load_catalog
@@ -27,16 +27,16 @@ class DataOptions(OutputOptions):
     """What all commands of data sets take."""
 
     folder: Path | None = option(
-        "--to", "Folder of the sets.  [default: $JUDGEKIT_DATA, then .judgekit/data]"
+        "Folder of the sets.  [default: $JUDGEKIT_DATA, then .judgekit/data]", spelling="--to"
     )
     catalog_file: Path | None = option(
-        "--catalog",
         "Your own catalog, with listings in sources/ beside it.  [default: judgekit's]",
+        spelling="--catalog",
         kind=EXISTING_FILE,
     )
 
 
-@click.group(cls=HelpGroup)
+@click.group()
 def data_command() -> None:
     """Public labelled data sets: human labels and recorded replies of judges.
 
@@ -45,8 +45,7 @@ def data_command() -> None:
     """
 
 
-@data_command.command("list")
-@takes(DataOptions)
+@command("list", DataOptions, data_command)
 def data_list_command(options: DataOptions) -> None:
     """List the sets: contents, annotators, licence, size, and whether they are downloaded.
 
@@ -80,16 +79,15 @@ def data_list_command(options: DataOptions) -> None:
 
 class _DownloadOptions(DataOptions):
     origin: str | None = option(
-        "--from",
         "Download from a mirror: an https address or folder with OWNER/REPO/COMMIT/PATH, or an "
         "address with {repository}, {commit} and {path}.",
+        spelling="--from",
         metavar="URL|DIR",
     )
 
 
-@data_command.command("get")
+@command("get", _DownloadOptions, data_command)
 @click.argument("name")
-@takes(_DownloadOptions)
 def data_get_command(options: _DownloadOptions, *, name: str) -> None:
     """Download a set, verify it and write its rows.
 
@@ -138,9 +136,8 @@ def data_get_command(options: _DownloadOptions, *, name: str) -> None:
     show_document(document, options)
 
 
-@data_command.command("path")
+@command("path", DataOptions, data_command)
 @click.argument("name")
-@takes(DataOptions)
 def data_path_command(options: DataOptions, *, name: str) -> None:
     """Print the folder of a set's rows; an error if it was not downloaded.
 

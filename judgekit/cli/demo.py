@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 from judgekit.cli import console
-from judgekit.cli.grade import run_grading, show_dry_run
+from judgekit.cli.grade import grade
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, dry_run_option, option
+from judgekit.cli.options import OutputOptions, dry_run_option, flag, option
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.cli.suite_setup import GradeOptions
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
@@ -37,15 +37,13 @@ Your own outputs next: judgekit init my-suite"""
 
 class _DemoOptions(OutputOptions):
     judge_model: str | None = option(
-        "--judge", "Call this judge instead of replaying replies.", metavar="MODEL"
+        "Call this judge instead of replaying replies.", spelling="--judge", metavar="MODEL"
     )
-    live: bool = option(
-        "--live", "Call the local model instead of replaying replies.", default=False
-    )
+    live: bool = flag("Call the local model instead of replaying replies.")
     dry_run: bool = dry_run_option()
-    limit: int | None = option("-n/--limit", "Only the first N outputs.", ge=1)
-    quiet: bool = option("-q/--quiet", "Print only the table.", default=False)
-    verbose: bool = option("-v/--verbose", "Print every verdict with every reason.", default=False)
+    limit: int | None = option("Only the first N outputs.", spelling="-n/--limit", ge=1)
+    quiet: bool = flag("Print only the table.", spelling="-q/--quiet")
+    verbose: bool = flag("Print every verdict with every reason.", spelling="-v/--verbose")
 
 
 @command("demo", _DemoOptions)
@@ -72,7 +70,7 @@ def demo_command(options: _DemoOptions) -> None:
             console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
             if is_smoke_name(name):
                 console.note(SMOKE_NOTICE)
-        sys.exit(show_dry_run(live) if options.dry_run else run_grading(live))
+        sys.exit(grade(live))
     # A cache of its own: the recorded replies must not count among those the user paid for.
     with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
         import_recording(Path(folder))
@@ -86,7 +84,7 @@ def demo_command(options: _DemoOptions) -> None:
         if is_commented:
             rubric = grade_rubric(None, configured_suite(config))
             console.note(_RECORDED.format(n_criteria=len(rubric.criteria)))
-        code = show_dry_run(grading) if options.dry_run else run_grading(grading)
+        code = grade(grading)
     if is_commented and not options.dry_run:
         console.note(_AFTERWARDS)
     sys.exit(code)

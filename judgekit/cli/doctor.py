@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import (
-    CacheFolderOptions,
-    OutputOptions,
-    StoreOptions,
-    option,
-)
+from judgekit.cli.options import CacheFolderOptions, OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, open_cache
 from judgekit.datasets import load_calibration, load_rubric, shipped_rubrics
@@ -40,16 +35,7 @@ from judgekit.prompts import (
 )
 from judgekit.prompts.parsing import parse_criterion_replies
 from judgekit.records import Case, Criterion, Output, Rubric, Scale
-from judgekit.report import (
-    Conclusion,
-    Document,
-    Entries,
-    Entry,
-    Lines,
-    message,
-    not_empty,
-    numbers,
-)
+from judgekit.report import Conclusion, Document, Entries, Entry, Lines, message, not_empty, numbers
 from judgekit.resources import shipped_root
 from judgekit.store import RunStore, locate_database
 
@@ -77,13 +63,9 @@ _RUBRIC = Rubric(
 
 
 class _DoctorOptions(CacheFolderOptions, StoreOptions, OutputOptions):
-    probe: str | None = option(
-        "--probe", "Make one tiny call to MODEL, at a tiny cost.", metavar="MODEL"
-    )
-    api_base: str | None = option(
-        "--api-base", "Endpoint of --probe.", metavar="URL", has_variable=True
-    )
-    timeout_s: float = option("--timeout", "Time limit of --probe, in seconds.", 60, gt=0)
+    probe: str | None = option("Make one tiny call to MODEL, at a tiny cost.", metavar="MODEL")
+    api_base: str | None = option("Endpoint of --probe.", metavar="URL", has_variable=True)
+    timeout_s: float = option("Time limit of --probe, in seconds.", 60, spelling="--timeout", gt=0)
 
 
 @command("doctor", _DoctorOptions)

@@ -11,7 +11,7 @@ from judgekit import errors
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from judgekit.evaluation import JudgePlan, RunStopReason
+    from judgekit.evaluation import RunStopReason
 
 
 class Exit(IntEnum):
@@ -51,12 +51,6 @@ def exit_code(error: errors.JudgekitError) -> int:
     if isinstance(error, errors.StoreError):
         is_elsewhere = error.is_incomplete
     return Exit.INCOMPLETE if is_elsewhere else Exit.INPUT
-
-
-def plan_code(plan: JudgePlan, max_cost: float | None) -> int:
-    """The exit code of a dry run: 5 if the likely price exceeds the limit, else 0."""
-    is_short = max_cost is not None and plan.price_usd is not None and plan.price_usd[0] > max_cost
-    return Exit.LIMIT if is_short else 0
 
 
 def failures_code(kinds: Collection[str]) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
@@ -59,23 +59,23 @@ _SUMMARIES = {
 
 class _ExportOptions(StoreOptions, OutputOptions):
     output: Path = option(
-        "-o/--output",
         "Target file, or folder for some formats; written completely or not at all.",
+        spelling="-o/--output",
         kind=click.Path(path_type=Path),
     )
     form: str | None = option(
-        "--format",
         "Default: results, or by the file name (.xml: junit). "
         + "; ".join(f"{name}: {summary}" for name, summary in _SUMMARIES.items())
         + "; for comparisons: "
         + "; ".join(f"{name}: {summary}" for name, summary in COMPARISON_FORMATS.items()),
+        spelling="--format",
         kind=click.Choice([*_SUMMARIES, *COMPARISON_FORMATS]),
     )
-    variant: tuple[str, ...] = option("--variant", "Only this variant; may be repeated.", ())
-    filter_tag: str | None = option("--filter-tag", "Only cases with this tag.", metavar="TAG")
-    failed: bool = option("--failed", "Only answers that failed or have no verdict.", default=False)
+    variant: tuple[str, ...] = option("Only this variant; may be repeated.", ())
+    filter_tag: str | None = option("Only cases with this tag.", metavar="TAG")
+    failed: bool = flag("Only answers that failed or have no verdict.")
     rule: ReconciliationRule | None = option(
-        "--rule", "For a comparison: apply this rule instead of its own; makes no call."
+        "For a comparison: apply this rule instead of its own; makes no call."
     )
 
 

@@ -39,19 +39,16 @@ class _GateOptions(StoreOptions, OutputOptions):
     baseline: str | None = baseline_option()
     max_drop: float | None = max_drop_option()
     tier: Tier | None = option(
-        "--tier", "Lowest overall value: production 0.8, development 0.7, experimental 0.6."
+        "Lowest overall value: production 0.8, development 0.7, experimental 0.6."
     )
     alpha: float | None = option(
-        "--alpha", "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
+        "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
     )
     gate_rule: GateRule | None = option(
-        "--gate-rule",
-        "interval (default): the confidence interval decides; point: the measured value alone.",
+        "interval (default): the confidence interval decides; point: the measured value alone."
     )
-    because: str | None = option("--because", "With accept: the reason.", metavar="WHY")
-    by: str | None = option(
-        "--by", "With accept: who accepts it (default: your user name).", metavar="WHO"
-    )
+    because: str | None = option("With accept: the reason.", metavar="WHY")
+    by: str | None = option("With accept: who accepts it (default: your user name).", metavar="WHO")
 
 
 @command("gate", _GateOptions)

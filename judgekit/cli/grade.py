@@ -10,7 +10,7 @@ import click
 from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH
 from judgekit.cli.outputs import OutputFiles, export_outputs
-from judgekit.cli.run_job import carry_out
+from judgekit.cli.run import carry_out
 from judgekit.cli.setup import configured_suite, grade_setup, output_sources
 from judgekit.cli.suite_setup import GradeOptions, grade_run_setup
 from judgekit.errors import SettingsError
@@ -48,17 +48,14 @@ def grade_command(options: GradeOptions) -> None:
                 f"--output would overwrite the graded file {source.path}",
                 hint="choose another file",
             )
-    sys.exit(show_dry_run(options) if options.dry_run else run_grading(options, files))
+    sys.exit(grade(options, files))
 
 
-def run_grading(options: GradeOptions, files: OutputFiles | None = None) -> int:
-    """Grade, print and write the results; the exit code."""
-    with closing(grade_run_setup(options)) as setup:
-        return carry_out(setup, options, files or OutputFiles())
-
-
-def show_dry_run(options: GradeOptions) -> int:
-    """Print which calls a grading would make, and their cost; the exit code."""
+def grade(options: GradeOptions, files: OutputFiles | None = None) -> int:
+    """Grade, print and write the results, or estimate the calls and the cost; the exit code."""
+    if not options.dry_run:
+        with closing(grade_run_setup(options)) as setup:
+            return carry_out(setup, options, files or OutputFiles())
     from judgekit.cli.plan import (  # noqa: PLC0415 - only for a dry run
         has_panel,
         show_grade_plan,
@@ -70,5 +67,5 @@ def show_dry_run(options: GradeOptions) -> int:
         unstored = options.model_copy(update={"no_store": True})
         with closing(grade_run_setup(unstored)) as setup:
             return show_suite_plan(setup, options)
-    show_grade_plan(grade_setup(options, is_lenient=True), options)
-    return 0
+    inputs = grade_setup(options, is_lenient=True)
+    return show_grade_plan(inputs, options, max_cost=options.max_cost)

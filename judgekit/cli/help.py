@@ -139,18 +139,15 @@ class HelpCommand(click.Command):
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
 
 
-class HelpGroup(click.Group):
-    """A group whose commands have such a help."""
-
-    command_class = HelpCommand
-
-
 def command(
-    name: str, options: type[CommandOptions]
+    name: str, options: type[CommandOptions], group: click.Group | None = None
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function a command with such a help, which takes the options of a model."""
 
     def add(function: Callable[..., None]) -> click.Command:
-        return click.command(name, cls=HelpCommand)(takes(options)(function))
+        made = click.command(name, cls=HelpCommand)(takes(options)(function))
+        if group is not None:
+            group.add_command(made)
+        return made
 
     return add

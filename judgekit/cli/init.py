@@ -12,7 +12,7 @@ import click
 
 from judgekit.cli.demo import import_recording
 from judgekit.cli.help import command
-from judgekit.cli.options import GradingOptions, OutputOptions, option
+from judgekit.cli.options import GradingOptions, OutputOptions, flag
 from judgekit.cli.outputs import show_line
 from judgekit.cli.setup import grade_setup
 from judgekit.datasets import JudgeSettings, load_suite
@@ -74,7 +74,7 @@ outputs here. They are there to be replaced.
 
 
 class _InitOptions(OutputOptions):
-    force: bool = option("--force", "Overwrite existing files.", default=False)
+    force: bool = flag("Overwrite existing files.")
 
 
 @command("init", _InitOptions)

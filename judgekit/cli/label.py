@@ -17,13 +17,7 @@ import click
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import (
-    EXISTING_FILE,
-    NEW_FILE,
-    OutputOptions,
-    StoreOptions,
-    option,
-)
+from judgekit.cli.options import EXISTING_FILE, NEW_FILE, OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
@@ -52,23 +46,21 @@ _GIT_PATIENCE_S = 5
 
 class _LabelCommandOptions(StoreOptions, OutputOptions):
     annotator: str | None = option(
-        "--annotator",
         "Your name (default: asked once; git's user.name is suggested).",
         metavar="NAME",
         has_variable=True,
     )
-    seed: int = option("--seed", "Random seed of the order of questions.", 0)
+    seed: int = option("Random seed of the order of questions.", 0)
     labels: Path | None = option(
-        "--import",
         "Answer questions from a file: case_id, variant, criterion, annotator, raw, rationale.",
+        spelling="--import",
         kind=EXISTING_FILE,
         metavar="LABELS.jsonl",
     )
     target: Path | None = option(
-        "--export",
         "Write the human labels of the run as JSONL, in the same format.",
+        spelling="--export",
         kind=NEW_FILE,
-        metavar="FILE",
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, option
+from judgekit.cli.options import OutputOptions, flag, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import load_rubric, load_suite, rubric_path, shipped_rubrics, validate_path
@@ -40,12 +40,12 @@ TEMPLATE_SUFFIX = ".j2"
 
 class _LintOptions(OutputOptions):
     folders: tuple[Path, ...] = option(
-        "--templates",
         "Folder with your own templates; may be repeated.",
         (),
+        spelling="--templates",
         kind=click.Path(path_type=Path, exists=True, file_okay=False),
     )
-    strict: bool = option("--strict", "Exit 1 for warnings as well.", default=False)
+    strict: bool = flag("Exit 1 for warnings as well.")
 
 
 @command("lint", _LintOptions)

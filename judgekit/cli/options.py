@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+_Settings = TypeVar("_Settings")
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 # click checks paths before a command starts, with the name of the option in the error.
 EXISTING_PATH = click.Path(path_type=Path, exists=True)
@@ -49,10 +50,10 @@ _REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {"transport": transport_
 
 
 def option(
-    spelling: str,
     words: str,
     default: object = None,
     *,
+    spelling: str = "",
     kind: click.ParamType[Any] | None = None,
     metavar: str | None = None,
     has_variable: bool = False,
@@ -64,6 +65,7 @@ def option(
 ) -> Any:
     """A field with its option; the type of the option follows from the field unless `kind` is set.
 
+    Its spelling is that of the field, `--max-error` for `max_error`, unless another is given;
     `-n/--limit` is two spellings of one option. With `has_variable` the environment sets it too, by
     `JUDGEKIT_` and its name. The `flag_value` is that of the option given without a value.
     """
@@ -79,20 +81,14 @@ def option(
     return field
 
 
-def triggered_by_option() -> Any:
-    """What is stored as the trigger of a run; it is no part of what identifies the run."""
-    return option(
-        "--triggered-by",
-        "Store who or what started the run (default: the CI job, if there is one).",
-        metavar="TEXT",
-        has_variable=True,
-    )
+def flag(words: str, *, spelling: str = "", has_variable: bool = False) -> Any:
+    """A field with an option that is given without a value."""
+    return option(words, default=False, spelling=spelling, has_variable=has_variable)
 
 
 def baseline_option() -> Any:
     """The earlier run that a gate compares with."""
     return option(
-        "--baseline",
         "Earlier run to compare the pass rate with: its id, previous, best or accepted (default "
         "previous).",
         metavar="RUN",
@@ -102,7 +98,6 @@ def baseline_option() -> Any:
 def max_drop_option() -> Any:
     """How far the pass rate may fall."""
     return option(
-        "--max-drop",
         "Exit 1 if the pass rate falls further below the baseline's; in points, 0.10 is ten "
         "percentage points.",
         metavar="POINTS",
@@ -113,27 +108,27 @@ def max_drop_option() -> Any:
 
 def max_cost_option(words: str) -> Any:
     """The field of the cost limit, whose consequence differs from command to command."""
-    return option("--max-cost", words, gt=0, metavar="USD", has_variable=True)
+    return option(words, gt=0, metavar="USD", has_variable=True)
 
 
 def config_option(words: str, kind: click.ParamType[Any] = EXISTING_FILE) -> Any:
     """The field of `--config`."""
-    return option("-c/--config", words, kind=kind, has_variable=True)
+    return option(words, spelling="-c/--config", kind=kind, has_variable=True)
 
 
 def rubric_option(words: str) -> Any:
     """The field of `--rubric`."""
-    return option("--rubric", words, metavar="FILE|NAME", has_variable=True)
+    return option(words, metavar="FILE|NAME", has_variable=True)
 
 
-def cases_option(words: str, spelling: str = "--cases") -> Any:
+def cases_option(words: str, spelling: str = "") -> Any:
     """The field of `--cases`."""
-    return option(spelling, words, kind=EXISTING_PATH, has_variable=True)
+    return option(words, spelling=spelling, kind=EXISTING_PATH, has_variable=True)
 
 
 def outputs_option(words: str) -> Any:
     """The field of `--outputs`, for commands whose argument is something else."""
-    return option("--outputs", f"{words} May be repeated.", (), kind=EXISTING_PATH, metavar="FILE")
+    return option(f"{words} May be repeated.", (), kind=EXISTING_PATH, metavar="FILE")
 
 
 def judge_option(
@@ -142,13 +137,18 @@ def judge_option(
     """The field of `--judge`."""
     words = "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local"
     return option(
-        "--judge", f"{words}{more}.", default, kind=kind, metavar="MODEL", has_variable=True
+        f"{words}{more}.",
+        default,
+        spelling="--judge",
+        kind=kind,
+        metavar="MODEL",
+        has_variable=True,
     )
 
 
 def dry_run_option() -> Any:
     """The field of `--dry-run`."""
-    return option("--dry-run", "Estimate calls and cost without making any.", default=False)
+    return flag("Estimate calls and cost without making any.")
 
 
 class CommandOptions(Record):
@@ -161,13 +161,16 @@ class CommandOptions(Record):
         shared = type(other).model_fields.keys() & cls.model_fields.keys()
         return cls.model_validate({name: getattr(other, name) for name in shared} | changes)
 
+    def fill(self, kind: Callable[..., _Settings], **changes: object) -> _Settings:
+        """The settings of a job: its fields that have the name of an option here, and changes."""
+        shared = type(self).model_fields.keys() & inspect.signature(kind).parameters.keys()
+        return kind(**{name: getattr(self, name) for name in shared} | changes)
+
 
 _Options = TypeVar("_Options", bound=CommandOptions)
 
 
-def takes(
-    model: type[_Options],
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes(model: type[_Options]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of a model, and an instance of it as its first argument.
 
     An argument of the command whose name is a field of the model is a part of the instance.
@@ -187,15 +190,15 @@ def takes(
             for name in inspect.get_annotations(owner)
             if name in model.model_fields
         )
+        options = {name: (field, entry) for name, field, entry in command_options(model)}
         # The decorator that is applied last is the first option.
         for name in reversed(names):
-            field = model.model_fields[name]
-            for entry in field.metadata:
-                if isinstance(entry, CommandOption):
-                    plain = _click_option(name, field, entry)(plain)
-                elif isinstance(entry, SettingGroups):
-                    for group in reversed(entry.names):
-                        plain = settings_options(group)(plain)
+            if name in options:
+                plain = _click_option(name, *options[name])(plain)
+            for entry in model.model_fields[name].metadata:
+                if isinstance(entry, SettingGroups):
+                    for setting in reversed(entry.options()):
+                        plain = _click_option(*setting)(plain)
         return plain
 
     return add
@@ -226,22 +229,14 @@ def _collect(model: type[_Options], parameters: dict[str, object]) -> _Options:
 class SettingGroups:
     """Which groups of judge settings a command takes as options."""
 
-    def __init__(self, *names: OptionGroup) -> None:
-        self.names = names
+    def __init__(self, *names: OptionGroup, settings: type[CallSettings] = JudgeSettings) -> None:
+        self._names = names
+        self._settings = settings
 
-
-def settings_options(
-    group: OptionGroup, settings: type[CallSettings] = JudgeSettings
-) -> Callable[[_Command], _Command]:
-    """The options of a group of judge settings, generated from the settings."""
-
-    def add(function: _Command) -> _Command:
-        for name, field, entry in reversed([*command_options(settings)]):
-            if entry.group == group:
-                function = _click_option(name, field, entry)(function)
-        return function
-
-    return add
+    def options(self) -> list[tuple[str, FieldInfo, CommandOption]]:
+        """The settings of the groups, each with its field and its option."""
+        every = [*command_options(self._settings)]
+        return [one for name in self._names for one in every if one[2].group == name]
 
 
 def _click_option(
@@ -320,7 +315,7 @@ def _n_values(field: FieldInfo) -> int:
 class OutputOptions(CommandOptions):
     """The form of the result on stdout."""
 
-    as_json: bool = option("--json", "Print the result as JSON.", default=False)
+    as_json: bool = flag("Print the result as JSON.", spelling="--json")
     quiet: bool = False
     verbose: bool = False
 
@@ -328,9 +323,9 @@ class OutputOptions(CommandOptions):
 class TalkOptions(OutputOptions):
     """The amount and form of what is printed."""
 
-    no_progress: bool = option("--no-progress", "Do not show progress.", default=False)
-    quiet: bool = option("-q/--quiet", "Print only the result.", default=False)
-    verbose: bool = option("-v/--verbose", "Print every verdict with every reason.", default=False)
+    no_progress: bool = flag("Do not show progress.")
+    quiet: bool = flag("Print only the result.", spelling="-q/--quiet")
+    verbose: bool = flag("Print every verdict with every reason.", spelling="-v/--verbose")
 
     @property
     def shows_progress(self) -> bool:
@@ -343,7 +338,6 @@ class StoreOptions(CommandOptions):
 
     # Text, not a path: it may be the URL of a database.
     store: str = option(
-        "--store",
         "SQLite file or database URL (postgresql://…) of the stored runs.",
         DEFAULT_STORE_FILE,
         metavar="FILE|URL",
@@ -355,11 +349,7 @@ class CacheFolderOptions(CommandOptions):
     """The cache of a command that only looks at it."""
 
     cache_dir: Path = option(
-        "--cache-dir",
-        "Folder of the reply cache.",
-        Path(DEFAULT_CACHE_FOLDER),
-        kind=_FOLDER,
-        has_variable=True,
+        "Folder of the reply cache.", Path(DEFAULT_CACHE_FOLDER), kind=_FOLDER, has_variable=True
     )
 
 
@@ -371,14 +361,11 @@ class CallOptions(CommandOptions):
         JudgeSettings()
     )
     cache_dir: Path | None = option(
-        "--cache-dir",
         f"Folder of the reply cache (default {DEFAULT_CACHE_FOLDER}).",
         kind=_FOLDER,
         has_variable=True,
     )
-    no_cache: bool = option(
-        "--no-cache", "Do not read or write the cache.", default=False, has_variable=True
-    )
+    no_cache: bool = flag("Do not read or write the cache.", has_variable=True)
     max_cost: float | None = max_cost_option("Stop at this cost. Exit code 5.")
     retry_errors: bool = False
 
@@ -399,13 +386,11 @@ class JudgeOptions(CallOptions):
 class SelectionOptions(CommandOptions):
     """Which cases or outputs are used."""
 
-    filter_tag: tuple[str, ...] = option(
-        "--filter-tag", "Only cases with this tag; may be repeated.", ()
-    )
-    limit: int | None = option("-n/--limit", "Only the first N cases.", ge=1)
-    sample: int | None = option("--sample", "Draw N cases at random.", ge=1)
+    filter_tag: tuple[str, ...] = option("Only cases with this tag; may be repeated.", ())
+    limit: int | None = option("Only the first N cases.", spelling="-n/--limit", ge=1)
+    sample: int | None = option("Draw N cases at random.", ge=1)
     # Fixed by default: the same command selects the same cases.
-    seed: int = option("--seed", "Random seed of --sample.", 0)
+    seed: int = option("Random seed of --sample.", 0)
 
 
 class InputOptions(SelectionOptions):
@@ -416,25 +401,9 @@ class InputOptions(SelectionOptions):
     config: Path | None = config_option("Suite file (default judgekit.yaml, if there is one).")
     rubric: str | None = rubric_option("Rubric file, or the name of a shipped rubric.")
     cases: Path | None = cases_option("Cases of the outputs (inputs, references).")
-    variant: str | None = option("--variant", "Variant of outputs that do not name one.")
-    limit: int | None = option("-n/--limit", "Only the first N outputs.", ge=1)
-    sample: int | None = option("--sample", "Draw N outputs at random.", ge=1)
-
-
-class CalibrationMapOptions(CommandOptions):
-    """The calibration maps, and whether valid ones are required."""
-
-    calibration: Path | None = option(
-        "--calibration",
-        "Calibration maps from calibrate --write-map; calibrated values decide.",
-        kind=EXISTING_PATH,
-        metavar="PATH",
-    )
-    require_calibration: bool = option(
-        "--require-calibration",
-        "Make no call without a valid calibration. Exit code 4.",
-        default=False,
-    )
+    variant: str | None = option("Variant of outputs that do not name one.")
+    limit: int | None = option("Only the first N outputs.", spelling="-n/--limit", ge=1)
+    sample: int | None = option("Draw N outputs at random.", ge=1)
 
 
 class GradingOptions(InputOptions, JudgeOptions):
@@ -448,45 +417,26 @@ class SuiteOptions(SelectionOptions):
     """Which part of a suite is run, and on what where the suite has no variants."""
 
     config: Path | None = config_option("Suite file, if not given as the argument.", EXISTING_PATH)
-    variant: tuple[str, ...] = option("--variant", "Only this variant; may be repeated.", ())
-    filter_case: tuple[str, ...] = option(
-        "--filter-case", "Only this case; may be repeated.", (), metavar="ID"
-    )
-    filter_name: str | None = option(
-        "--filter-name", "Only cases whose name matches REGEX.", metavar="REGEX"
-    )
+    variant: tuple[str, ...] = option("Only this variant; may be repeated.", ())
+    filter_case: tuple[str, ...] = option("Only this case; may be repeated.", (), metavar="ID")
+    filter_name: str | None = option("Only cases whose name matches REGEX.", metavar="REGEX")
     target_outputs: Path | None = option(
-        "--outputs",
         "Recorded outputs (rows with case_id and text) for a suite without variants.",
+        spelling="--outputs",
         kind=EXISTING_FILE,
     )
     target_command: str | None = option(
-        "--target-command",
-        "Program to test: case JSON on stdin, output JSON on stdout.",
-        metavar="COMMAND",
+        "Program to test: case JSON on stdin, output JSON on stdout.", metavar="COMMAND"
     )
     target_python: str | None = option(
-        "--target-python",
-        "Python function to test, called with each case.",
-        metavar="MODULE:NAME",
+        "Python function to test, called with each case.", metavar="MODULE:NAME"
     )
     target_http: str | None = option(
-        "--target-http", "Endpoint to test: case JSON in, output JSON out.", metavar="URL"
+        "Endpoint to test: case JSON in, output JSON out.", metavar="URL"
     )
     rubric: str | None = rubric_option(
         "Rubric of cases that have none: a file, or the name of a shipped rubric."
     )
-
-
-class SideOptions(InputOptions):
-    """What is compared, by which rubric, at which significance level."""
-
-    cases: Path | None = cases_option("Cases to answer (inputs, references).", "--cases/--dataset")
-    variant: str | None = None
-    limit: int | None = option("-n/--limit", "Only the first N cases.", ge=1)
-    sample: int | None = option("--sample", "Draw N cases at random.", ge=1)
-    seed: int = option("--seed", "Random seed of the sample.", 0)
-    alpha: float = option("--alpha", "Significance level of a decision.", 0.05, gt=0, lt=1)
 
 
 class _Model(click.types.StringParamType):
@@ -496,8 +446,15 @@ class _Model(click.types.StringParamType):
     envvar_list_splitter = ","
 
 
-class ComparingOptions(SideOptions, CallOptions, TalkOptions):
-    """Sides, and how whoever judges them is called."""
+class ComparingOptions(InputOptions, CallOptions, TalkOptions):
+    """What is compared, by which rubric and judge, at which significance level."""
+
+    cases: Path | None = cases_option("Cases to answer (inputs, references).", "--cases/--dataset")
+    variant: str | None = None
+    limit: int | None = option("Only the first N cases.", spelling="-n/--limit", ge=1)
+    sample: int | None = option("Draw N cases at random.", ge=1)
+    seed: int = option("Random seed of the sample.", 0)
+    alpha: float = option("Significance level of a decision.", 0.05, gt=0, lt=1)
 
 
 class StudyOptions(ComparingOptions, GradingOptions):
@@ -514,30 +471,22 @@ class ContestOptions(ComparingOptions, StoreOptions):
         "; several form a panel with one vote each", (), _Model()
     )
     model: str | None = option(
-        "-m/--model", "Model that answers prompt templates.", has_variable=True
+        "Model that answers prompt templates.", spelling="-m/--model", has_variable=True
     )
-    allow_scripts: bool = option(
-        "--allow-scripts", "Allow the setup and teardown scripts of the suite.", default=False
-    )
+    allow_scripts: bool = flag("Allow the setup and teardown scripts of the suite.")
     dry_run: bool = dry_run_option()
     max_cases: int | None = None
 
 
-class LabelOptions(CommandOptions):
-    """Which annotators count, and how their labels are combined."""
+class LabelledStudyOptions(StudyOptions):
+    """What the commands that examine a judge by human labels have in common."""
 
     annotator: tuple[str, ...] = option(
-        "--annotator", "Only labels of this annotator; may be repeated.", (), metavar="NAME"
+        "Only labels of this annotator; may be repeated.", (), metavar="NAME"
     )
     consensus: Consensus = option(
-        "--consensus",
-        "How labels of several annotators are combined.",
-        CalibrationOptions().consensus,
+        "How labels of several annotators are combined.", CalibrationOptions().consensus
     )
-
-
-class LabelledStudyOptions(StudyOptions, LabelOptions):
-    """What the commands that examine a judge by human labels have in common."""
 
 
 def check_no_rule(rule: str | None) -> None:
@@ -552,7 +501,7 @@ def check_no_rule(rule: str | None) -> None:
 _NOT_REPEATED = frozenset({
     "dry_run", "fail_fast", "fail_under", "filter_case", "filter_name", "filter_tag", "frozen",
     "limit", "max_cost", "max_time", "notes", "output", "refresh", "resume", "retry_errors",
-    "sample", "seed", "variant",
+    "sample", "variant",
 })  # fmt: skip
 """Options of one invocation, and those that the stored run remembers."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgekit.cli import console
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.options import NEW_FILE, option
 from judgekit.errors import SettingsError
 from judgekit.report import (
@@ -18,15 +19,19 @@ from judgekit.report import (
     REPORT_SUFFIXES,
     check_export_suffix,
     document_data,
+    judging_plan_document,
     print_document,
     write_document,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from judgekit.calibration import LabelledShare
     from judgekit.cli.options import OutputOptions
+    from judgekit.evaluation import ComparisonPlan, GradePlan
+    from judgekit.models import Connection
     from judgekit.report import Document
 
 
@@ -41,7 +46,7 @@ class OutputFiles:
 def output_option(text: str) -> Any:
     """The field of `-o FILE`, which may be given several times."""
     # With a plain option click keeps the last file only, and the others were lost silently.
-    return option("-o/--output", f"{text} May be repeated.", (), kind=NEW_FILE, metavar="FILE")
+    return option(f"{text} May be repeated.", (), spelling="-o/--output", kind=NEW_FILE)
 
 
 def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = ()) -> OutputFiles:
@@ -84,6 +89,33 @@ def show_document(
     if not options.quiet:
         for path in places:
             console.note(f"wrote the report to {path}")
+
+
+def show_plan(
+    plan: GradePlan | ComparisonPlan,
+    options: OutputOptions,
+    connections: Iterable[Connection],
+    *,
+    share: LabelledShare | None = None,
+    files: OutputFiles | None = None,
+    max_cost: float | None = None,
+) -> int:
+    """Print what judging would ask and cost; the exit code of a dry run."""
+    note_list_prices(connections)
+    show_document(judging_plan_document(plan, share, max_cost_usd=max_cost), options, files)
+    return Exit.LIMIT if plan.sufficiency(max_cost) == "short" else 0
+
+
+def note_list_prices(connections: Iterable[Connection]) -> None:
+    """Report which models are priced as at their provider, although another endpoint is called."""
+    for name in dict.fromkeys(
+        one.name
+        for one in connections
+        if one.api_base is not None
+        and one.prices.price(one.name, api_base=one.api_base) is None
+        and one.prices.price(one.name) is not None
+    ):
+        console.note(f"{name}: the price is its list price; this endpoint may charge another")
 
 
 def show_line(line: str, data: object, options: OutputOptions, *, is_note: bool = False) -> None:

@@ -25,7 +25,13 @@ from judgekit.cli.options import (
     max_cost_option,
     rubric_option,
 )
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.outputs import (
+    note_list_prices,
+    output_option,
+    show_document,
+    show_plan,
+    sort_outputs,
+)
 from judgekit.cli.setup import SUITE_FILE, grade_setup
 from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, run_setup
 from judgekit.datasets import command_options, load_suite
@@ -38,7 +44,7 @@ from judgekit.evaluation import (
     resolve_calibration,
 )
 from judgekit.formats import document_kind, foreign_shape, iter_rows, read_whole_document, row_kind
-from judgekit.report import default_rubric_lines, judging_plan_document, suite_plan_document
+from judgekit.report import default_rubric_lines, suite_plan_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,14 +101,19 @@ def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     if len(options.variant) > 1:
         raise click.UsageError("Outputs have one --variant; only a suite has several.")
     variant = next(iter(options.variant), None)
-    grading = GradingOptions.of(options, outputs=paths, variant=variant)
+    # Its price need not be known, as that of a model with a limit.
+    grading = GradingOptions.of(options, outputs=paths, variant=variant, max_cost=None)
     show_grade_plan(grade_setup(grading), options, files)
 
 
 def show_grade_plan(
-    setup: GradeSetup, options: OutputOptions, files: OutputFiles | None = None
-) -> None:
-    """Estimate the calls and the cost of a grading and print them."""
+    setup: GradeSetup,
+    options: OutputOptions,
+    files: OutputFiles | None = None,
+    *,
+    max_cost: float | None = None,
+) -> int:
+    """Estimate the calls and the cost of a grading and print them; the exit code."""
     checks = CriterionChecks((), n_judges=1)
 
     def checked() -> Iterator[tuple[Case, Output, Rubric]]:
@@ -118,7 +129,7 @@ def show_grade_plan(
     if setup.calibration is not None or setup.requires_calibration:
         use = resolve_calibration(setup.calibration, setup.rubric, judging_of_judge(setup.judge))
         console.note(f"calibration: {use.words}")
-    show_document(judging_plan_document(plan), options, files)
+    return show_plan(plan, options, [setup.judge.connection], files=files, max_cost=max_cost)
 
 
 def show_suite_plan(
@@ -145,6 +156,7 @@ def show_suite_plan(
         console.note(words)
     if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
         console.note(f"calibration: {calibration_of_suite(setup.opened).words}")
+    note_list_prices(setup.opened.judges.connections)
     show_document(suite_plan_document(plan), options, files)
     return Exit.LIMIT if plan.sufficiency == "short" else 0
 

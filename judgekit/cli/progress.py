@@ -10,13 +10,12 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.evaluation import one_per_reply
-from judgekit.records import JudgeFailure, Verdict
+from judgekit.records import JudgeFailure
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
@@ -26,10 +25,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from judgekit.bias_audit import ProbeSession
-    from judgekit.bias_audit.api import ProbeAnswer
     from judgekit.cli.options import TalkOptions
-    from judgekit.judge import Judge
     from judgekit.records import Judgment
 
     Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
@@ -43,14 +39,14 @@ _GRACE_S = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class ProgressTally:
-    """The counts and the cost of a grading or a run so far."""
+class Progress:
+    """The counts and the cost of a grading or a run so far, shown whenever they change."""
 
     def __init__(self, total: int, now: Callable[[], float] = time.monotonic) -> None:
         self.total = total
         self.now = now
+        self.show: Callable[[], object] = lambda: None
         self.n_done = 0
-        self.n_replies = 0
         self.n_cached = 0
         self.n_failures = 0
         self.n_errors = 0
@@ -58,19 +54,18 @@ class ProgressTally:
         self.cost_unknown = False
         self._started = now()
 
-    def add(self, answers: _Answers, *, target_usd: float = 0.0, is_error: bool = False) -> None:
-        """Count one more output."""
+    def advance(
+        self, answers: _Answers = (), *, target_usd: float = 0.0, is_error: bool = False
+    ) -> None:
+        """One more output is finished: its judgments, its cost, whether it is an error."""
         self.n_done += 1
         self.n_errors += is_error
-        self.cost_usd += target_usd
+        self.cost_usd += target_usd + sum(item.cost_usd or 0.0 for item in answers)
+        self.cost_unknown |= any(item.cost_usd is None and item.n_calls for item in answers)
         self.n_failures += sum(isinstance(item, JudgeFailure) for item in answers)
         # A joint reply has a judgment for each criterion, and was one call.
-        for item in one_per_reply(answers):
-            self.n_replies += item.n_calls
-            self.n_cached += item.n_calls if item.cached else 0
-        for item in answers:
-            self.cost_usd += item.cost_usd or 0.0
-            self.cost_unknown |= item.cost_usd is None and bool(item.n_calls)
+        self.n_cached += sum(item.n_calls for item in one_per_reply(answers) if item.cached)
+        self.show()
 
     @property
     def rate(self) -> float:
@@ -85,30 +80,10 @@ class ProgressTally:
 
     def words(self) -> str:
         """Rate, cache hits, cost and failures in one line."""
-        parts = [f"{self.rate:,.1f}/s"]
-        if self.n_cached:
-            parts.append(f"{self.n_cached:,} cached")
-        parts.append(numbers.format_usd(self.cost_usd, unknown=self.cost_unknown))
-        if self.n_failures:
-            parts.append(f"{self.n_failures:,} failed")
-        if self.n_errors:
-            parts.append(f"{self.n_errors:,} errors")
-        return " · ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class ProgressReporter:
-    """Counts each output when it is finished, and shows the counts."""
-
-    tally: ProgressTally
-    show: Callable[[], object]
-
-    def advance(
-        self, answers: _Answers, *, target_usd: float = 0.0, is_error: bool = False
-    ) -> None:
-        """One more output is finished: its judgments, its cost, whether it is an error."""
-        self.tally.add(answers, target_usd=target_usd, is_error=is_error)
-        self.show()
+        counts = {"cached": self.n_cached, "failed": self.n_failures, "errors": self.n_errors}
+        cached, *problems = (f"{n:,} {what}" if n else "" for what, n in counts.items())
+        cost = numbers.format_usd(self.cost_usd, unknown=self.cost_unknown)
+        return " · ".join(filter(None, [f"{self.rate:,.1f}/s", cached, cost, *problems]))
 
 
 @contextmanager
@@ -119,17 +94,17 @@ def show_progress(
     shown: bool,
     now: Callable[[], float] = time.monotonic,
     verb: tuple[str, str] = ("grading", "graded"),
-) -> Iterator[ProgressReporter]:
+) -> Iterator[Progress]:
     """Show the progress of a grading or a run."""
-    tally = ProgressTally(total, now)
-    if not shown:
-        yield ProgressReporter(tally, lambda: None)
+    progress = Progress(total, now)
     # The logs of CI jobs often claim to be terminals, and a bar fills them with control characters.
-    elif console.is_terminal and not os.environ.get("CI"):
-        with _bar(console, tally, verb[0]) as show:
-            yield ProgressReporter(tally, show)
+    if shown and console.is_terminal and not os.environ.get("CI"):
+        with _bar(console, progress, verb[0]) as progress.show:
+            yield progress
     else:
-        yield ProgressReporter(tally, _line_writer(console.file, tally, verb[1]))
+        if shown:
+            progress.show = _line_writer(console.file, progress, verb[1])
+        yield progress
 
 
 @contextmanager
@@ -139,7 +114,7 @@ def attend(
     *,
     interrupt: Callable[[], None],
     verb: tuple[str, str] = ("grading", "graded"),
-) -> Iterator[ProgressReporter]:
+) -> Iterator[Progress]:
     """Show progress if the options want it; the first Ctrl-C calls `interrupt`."""
     with (
         show_progress(streams.stderr(), total, shown=options.shows_progress, verb=verb) as display,
@@ -148,23 +123,23 @@ def attend(
         yield display
 
 
-def _line_writer(file: IO[str], tally: ProgressTally, verb: str) -> Callable[[], None]:
-    last = tally.now()
+def _line_writer(file: IO[str], progress: Progress, verb: str) -> Callable[[], None]:
+    last = progress.now()
 
     def show() -> None:
         nonlocal last
-        now = tally.now()
+        now = progress.now()
         # The last one always: without it a short run would show nothing.
-        if now - last >= _LINE_EVERY_S or tally.n_done == tally.total:
+        if now - last >= _LINE_EVERY_S or progress.n_done == progress.total:
             last = now
-            file.write(f"{verb} {tally.n_done:,} of {tally.total:,} · {tally.words()}\n")
+            file.write(f"{verb} {progress.n_done:,} of {progress.total:,} · {progress.words()}\n")
             file.flush()
 
     return show
 
 
 @contextmanager
-def _bar(console: Console, tally: ProgressTally, verb: str) -> Iterator[Callable[[], None]]:
+def _bar(console: Console, progress: Progress, verb: str) -> Iterator[Callable[[], None]]:
     from rich.progress import (  # noqa: PLC0415 - only where there is a terminal
         BarColumn,
         MofNCompleteColumn,
@@ -180,11 +155,11 @@ def _bar(console: Console, tally: ProgressTally, verb: str) -> Iterator[Callable
         console=console,
         transient=True,
     )
-    task = bar.add_task(verb, total=tally.total, words="")
+    task = bar.add_task(verb, total=progress.total, words="")
 
     def show() -> None:
-        left = numbers.format_duration(tally.left_s)
-        bar.update(task, advance=1, words=f"{tally.words()} · {left} left")
+        left = numbers.format_duration(progress.left_s)
+        bar.update(task, advance=1, words=f"{progress.words()} · {left} left")
 
     with bar:
         yield show
@@ -197,32 +172,6 @@ def run_until_stopped(work: Coroutine[object, object, _Result], continuation: st
     except asyncio.CancelledError:
         streams.note(f"stopped at once; {continuation}")
         sys.exit(Exit.INTERRUPTED)
-
-
-async def run_probes(
-    work: Coroutine[object, object, _Result],
-    session: ProbeSession,
-    judge: Judge,
-    options: TalkOptions,
-    *,
-    total: int,
-    verb: tuple[str, str] = ("grading", "graded"),
-) -> _Result:
-    """Carry out probes with progress; Ctrl-C ends the session, and calls in flight are finished."""
-    interrupt = lambda: session.end("interrupted")  # noqa: E731
-    with attend(options, total, interrupt=interrupt, verb=verb) as display:
-
-        def advance(answer: ProbeAnswer) -> None:
-            if isinstance(answer, Verdict):
-                display.advance([*answer.judgments, *answer.failures])
-            else:
-                # A comparison has preferences, which the display does not count; only their cost.
-                paid = sum(one.cost_usd or 0.0 for one in answer if not one.cached)
-                display.advance([], target_usd=paid)
-
-        session.watch = advance
-        async with judge:
-            return await work
 
 
 class Interrupts:

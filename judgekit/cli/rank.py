@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,16 +16,13 @@ from judgekit.cli.help import command
 from judgekit.cli.options import ContestOptions, max_cost_option, option
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_until_stopped
-from judgekit.cli.setup import existing_store, fatal_words, note_unused_replies
+from judgekit.cli.setup import LIMIT_REACHED, fatal_words, note_unused_replies
 from judgekit.cli.sides import (
-    check_one_rubric,
-    existing_sides,
+    OpenSides,
+    SideArguments,
     is_file_argument,
     note_grading_only,
-    parse_sides,
-    produced_sides,
     show_pair_plan,
-    side_budget,
 )
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.evaluation import (
@@ -39,43 +36,29 @@ from judgekit.evaluation import (
     read_comparisons,
 )
 from judgekit.formats import suffix_of
-from judgekit.report import (
-    check_comparison_file,
-    comparison_lines,
-    printable,
-    ranking_document,
-)
-from judgekit.store import RunStore
+from judgekit.report import check_comparison_file, comparison_lines, printable, ranking_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.evaluation import Side
-    from judgekit.judge import Panel
-    from judgekit.records import Comparison, Rubric
+    from judgekit.records import Comparison
 
 
 class _RankOptions(ContestOptions):
     pairs: PairChoice = option(
-        "--pairs",
-        "All pairs, or the most uncertain ones until the top is decided.",
-        "round-robin",
+        "All pairs, or the most uncertain ones until the top is decided.", "round-robin"
     )
-    top: int = option("--top", "Number of first places to decide.", 1, ge=1)
+    top: int = option("Number of first places to decide.", 1, ge=1)
     ties: Ties = option(
-        "--ties", "Count a tie as half a win for each, or model it as a third outcome.", "half"
+        "Count a tie as half a win for each, or model it as a third outcome.", "half"
     )
-    max_comparisons: int | None = option(
-        "--max-comparisons", "Maximum number of comparisons.", ge=1
-    )
-    seed: int = option("--seed", "Random seed of the sample, and of the order of cases.", 0)
+    max_comparisons: int | None = option("Maximum number of comparisons.", ge=1)
+    seed: int = option("Random seed of the sample, and of the order of cases.", 0)
     max_cost: float | None = max_cost_option(
         "Stop at this cost, outputs included; run it again to continue. Exit code 5."
     )
     resume: str | None = option(
-        "--resume",
-        "Reuse the outputs of this run and produce only the missing ones.",
-        metavar="RUN",
+        "Reuse the outputs of this run and produce only the missing ones.", metavar="RUN"
     )
     output: tuple[Path, ...] = output_option(
         "Write every comparison to FILE (.jsonl, .json), or the report (.md, .html)."
@@ -114,8 +97,7 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
     # `--top 3` of three sides decides nothing, which is an error before the first call.
     rules.check(len(sides))
     with ExitStack() as stack:
-        ranked = _setup(sides, options, stack)
-        contest = ranked.contest
+        opened, contest = _open(sides, options, stack)
         if not contest.n_matches:
             raise SettingsError(
                 "no case is answered by two of the sides",
@@ -124,39 +106,17 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
         if options.dry_run:
             matches = contest.in_rounds()[: options.max_comparisons]
             pairs = (match.pair for match in matches)
-            sys.exit(show_pair_plan(ranked.panel, pairs, ranked.rubric, contest.names, options))
-        sys.exit(_run(ranked, rules, options, files))
+            sys.exit(show_pair_plan(opened.panel, pairs, opened.rubric, contest.names, options))
+        sys.exit(_run(opened, contest, rules, options, files))
 
 
-class _Ranked(NamedTuple):
-    """Who is ranked, by whom and how."""
-
-    panel: Panel
-    rubric: Rubric
-    contest: Contest
-
-    # The run in which outputs were produced for it, to be named in the command that resumes.
-    run_id: str | None = None
-
-
-def _setup(names: Sequence[str], options: _RankOptions, stack: ExitStack) -> _Ranked:
-    """Who is ranked, by whom and how."""
-    sides = parse_sides(names, options.config)
-    budget = side_budget(sides, options)
-
-    def contest(ranked: Sequence[Side]) -> Contest:
-        return Contest(
-            ranked,
-            tags=options.filter_tag,
-            limit=options.limit,
-            sample=options.sample,
-            seed=options.seed,
-        )
-
+def _open(
+    names: Sequence[str], options: _RankOptions, stack: ExitStack
+) -> tuple[OpenSides, Contest]:
+    sides = SideArguments(names, options, stack, store=options.store)
     if sides.kind == "generated":
-        open_store = lambda: stack.enter_context(closing(RunStore(options.store)))  # noqa: E731
-        made = produced_sides(sides, options, budget, stack, open_store, options.resume)
-        return _Ranked(made.panel, made.rubric, contest(made.sides), made.run_id)
+        produced = sides.produce(options, options.resume)
+        return produced, _contest(produced, options)
     if options.resume is not None:
         raise SettingsError(
             "--resume is for sides whose outputs are produced first",
@@ -164,23 +124,33 @@ def _setup(names: Sequence[str], options: _RankOptions, stack: ExitStack) -> _Ra
         )
     # Files need no store, and a store that does not exist has no run to rank.
     needs_store = not all(map(is_file_argument, names))
-    store = existing_store(options.store, stack) if needs_store else None
-    if sides.kind is None and store is not None:
+    if sides.kind is None and needs_store and sides.found_store is not None:
         known = next(one for one in names if one in sides.variants or is_file_argument(one))
         other = "files" if is_file_argument(known) else "variants of the suite"
         raise SettingsError(
             f"stored runs and {other} cannot be ranked together", hint="name sides of one kind"
         )
-    judges = options.judge_model
-    panel, rubric, ranked = existing_sides(sides, options, judges, store, budget, stack)
-    both = contest(ranked)
-    cases = (match.pair.case for match in both.in_rounds())
-    check_one_rubric(cases, rubric, sides.suite, options.rubric)
-    return _Ranked(panel, rubric, both)
+    opened = sides.open_existing()
+    contest = _contest(opened, options)
+    cases = (match.pair.case for match in contest.in_rounds())
+    sides.check_one_rubric(cases, opened.rubric)
+    return opened, contest
 
 
-def _run(ranked: _Ranked, rules: RankRules, options: _RankOptions, files: OutputFiles) -> int:
-    panel, rubric, contest, run_id = ranked
+def _contest(opened: OpenSides, options: _RankOptions) -> Contest:
+    return Contest(
+        opened.sides,
+        tags=options.filter_tag,
+        limit=options.limit,
+        sample=options.sample,
+        seed=options.seed,
+    )
+
+
+def _run(
+    opened: OpenSides, contest: Contest, rules: RankRules, options: _RankOptions, files: OutputFiles
+) -> int:
+    panel, rubric, run_id = opened.panel, opened.rubric, opened.run_id
     note_grading_only(rubric)
     # Enough at a time to keep every slot busy.
     in_flight = max(4, panel.max_concurrency)
@@ -225,7 +195,7 @@ def _run(ranked: _Ranked, rules: RankRules, options: _RankOptions, files: Output
         console.note(f"{fatal_words(ranker.fatal_error)}; {again}")
     elif source.ended in {"interrupted", "cost"}:
         is_interrupted = source.ended == "interrupted"
-        console.note(f"{'interrupted' if is_interrupted else 'the budget is spent'}; {again}")
+        console.note(f"{'interrupted' if is_interrupted else LIMIT_REACHED}; {again}")
         return Exit.INTERRUPTED if is_interrupted else Exit.LIMIT
     # Replies are unused for a reason if it ended early.
     if source.ended == "all":

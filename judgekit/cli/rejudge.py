@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code, plan_code
+from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code
 from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_PATH,
@@ -23,10 +23,17 @@ from judgekit.cli.options import (
     dry_run_option,
     option,
 )
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.outputs import output_option, show_document, show_plan, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped
-from judgekit.cli.run_job import grade_all
-from judgekit.cli.setup import SAME_COMMAND, cost_budget, grade_setup, make_judge, stop_words
+from judgekit.cli.run import grade_all
+from judgekit.cli.setup import (
+    LIMIT_REACHED,
+    SAME_COMMAND,
+    cost_budget,
+    grade_setup,
+    make_judge,
+    stop_words,
+)
 from judgekit.datasets import load_rubric
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import Session, plan_grading
@@ -46,22 +53,15 @@ from judgekit.rejudgment import (
     read_verdicts,
     rejudge_run,
 )
-from judgekit.report import format_count, judging_plan_document, rejudgment_document
+from judgekit.report import format_count, rejudgment_document
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from judgekit.cli.setup import GradeSetup
-    from judgekit.evaluation import GradePlan
     from judgekit.records import RunInfo, Verdict
     from judgekit.rejudgment import Rejudged
-
-_EXITS = {
-    "interrupted": Exit.INTERRUPTED,
-    "stopped": Exit.LIMIT,
-    "incomplete": Exit.INCOMPLETE,
-}
 
 # Not "grading": the outputs have verdicts, which stay as they are.
 _VERB = ("judging again", "judged again")
@@ -71,15 +71,11 @@ _MOST_NAMED = 3
 class _RejudgeOptions(JudgeOptions, StoreOptions, TalkOptions):
     outputs: tuple[Path, ...] = ()
     rubric: str | None = option(
-        "--rubric",
         "The same criteria with other weights or thresholds; required for VERDICTS.",
         metavar="FILE|NAME",
     )
-    cases: Path | None = option(
-        "--cases", "Cases of OUTPUTS (inputs, references).", kind=EXISTING_PATH
-    )
+    cases: Path | None = option("Cases of OUTPUTS (inputs, references).", kind=EXISTING_PATH)
     calibration: Path | None = option(
-        "--calibration",
         "Check whether these calibration maps (file or folder) fit the new judge.",
         kind=EXISTING_PATH,
         metavar="MAPS",
@@ -143,7 +139,7 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
         if options.dry_run:
             refresh = bool(options.judge_settings.refresh)
             plan = plan_rejudgment(old, new, judge, store, refresh=refresh)
-            sys.exit(_show_plan(plan, options))
+            sys.exit(show_plan(plan, options, [judge.connection], max_cost=options.max_cost))
         session = Session(in_flight=max(4, judge.connection.max_concurrency))
         total = sum(1 for _ in store.progress(old.id))
         interrupt = lambda: session.end("interrupted")  # noqa: E731
@@ -169,7 +165,7 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
             raise
     if session.reason is not None:
         console.note(f"{stop_words(session)}; {SAME_COMMAND}")
-        return rejudged, _EXITS[ended.status]
+        return rejudged, STOP_CODES[session.reason]
     return rejudged, Exit.FROZEN if session.n_missed else failures_code(
         rejudged.new_failures if rejudged else ()
     )
@@ -183,7 +179,7 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         )
     old = read_verdicts(path)
     # The maps are checked against the new judge below, not applied to its values.
-    setup = grade_setup(GradingOptions.of(options, calibration=None), budget=cost_budget(options))
+    setup = grade_setup(GradingOptions.of(options, calibration=None))
     with closing(setup.judge):
         check_same_rubric(path, old, setup.rubric)
         calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
@@ -191,7 +187,8 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         if options.dry_run:
             setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
-            sys.exit(_show_plan(plan, options))
+            connections = [setup.judge.connection]
+            sys.exit(show_plan(plan, options, connections, max_cost=options.max_cost))
         if n_other and not options.quiet:
             of = format_count(n_other, "output")
             console.note(f"{of} left out: no verdict in {path.name}")
@@ -214,7 +211,7 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     # A file has no session that could report the limit, so it is read from the failures.
     code = failures_code(rejudged.new_failures if rejudged else ())
     if code == Exit.LIMIT:
-        console.note(f"the budget is spent; the results are partial; {SAME_COMMAND}")
+        console.note(f"{LIMIT_REACHED}; the results are partial; {SAME_COMMAND}")
     return rejudged, code
 
 
@@ -236,8 +233,3 @@ def _judged_before(
         )
     rubrics = dict.fromkeys(judged, setup.rubric)
     return replace(setup, rubrics=rubrics), len(answers) - len(judged)
-
-
-def _show_plan(plan: GradePlan, options: _RejudgeOptions) -> int:
-    show_document(judging_plan_document(plan), options)
-    return plan_code(plan, options.max_cost)

@@ -1,26 +1,74 @@
-"""`judgekit run`: evaluates a suite, or each suite of a folder, as a stored run."""
+"""`judgekit run`: evaluates a suite, or each suite of a folder, as a stored run.
+
+How a run is carried out stands here for `grade` too; `suite_setup` makes its set-up.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from math import fsum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import Exit
+from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import EXISTING_PATH
-from judgekit.cli.outputs import OutputFiles, export_outputs
-from judgekit.cli.run_job import carry_out
-from judgekit.cli.suite_setup import RunOptions, run_setup, suite_paths
+from judgekit.cli.options import EXISTING_PATH, resume_command
+from judgekit.cli.outputs import OutputFiles, export_outputs, show_document
+from judgekit.cli.progress import attend, run_until_stopped
+from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated, stop_words
+from judgekit.cli.suite_setup import (
+    RunOptions,
+    RunSetup,
+    find_unfinished_run,
+    read_recorded,
+    run_setup,
+    suite_paths,
+)
 from judgekit.errors import InputError, SettingsError
+from judgekit.evaluation import (
+    Graded,
+    Run,
+    Session,
+    calibration_of_run,
+    calibration_of_suite,
+    decide_gate,
+    meets_calibration_gate,
+    open_recorded,
+    prepare_run,
+    run_suite,
+    run_verdicts,
+)
+from judgekit.report import (
+    Details,
+    RunAnswers,
+    gate_words,
+    grading_json,
+    message,
+    not_empty,
+    numbers,
+    run_document,
+    run_json,
+    undecided_reason,
+    write_results,
+    write_verdicts,
+)
+from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
+
+    from judgekit.cli.options import TalkOptions
+    from judgekit.cli.setup import GradeSetup
+    from judgekit.cli.suite_setup import EngineOptions
+    from judgekit.evaluation import GateResult, RunSummary
+    from judgekit.records import CaseResult, JudgeFailure, Judgment, RunInfo, Verdict
 
 
 @command("run", RunOptions)
@@ -45,7 +93,7 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
     files = export_outputs(options.output, what="a run")
     paths = suite_paths(suite, options.config)
     if len(paths) == 1:
-        sys.exit(_run_one(paths[0], options, files).code)
+        sys.exit(_run_one(paths[0], options, files)[0])
     if single := "--output" if options.output else "--resume" if options.resume else None:
         names = ", ".join(path.name for path in paths[:3])
         raise SettingsError(
@@ -54,30 +102,15 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
     sys.exit(_run_datasets(paths, options))
 
 
-class _DatasetEnd(NamedTuple):
-    """How the run of one dataset ended; stopped for a reason that holds for the others too."""
-
-    code: int
-    is_stopped: bool = False
-    spent_usd: float = 0.0
-
-
-def _run_one(path: Path, options: RunOptions, files: OutputFiles) -> _DatasetEnd:
+def _run_one(path: Path, options: RunOptions, files: OutputFiles) -> tuple[int, RunSetup]:
     setup = run_setup(path, options)
     # After the setup: a suite that cannot run has no price.
     if options.dry_run:
         from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
 
-        return _DatasetEnd(show_suite_plan(setup, options, files))
+        return show_suite_plan(setup, options, files), setup
     with closing(setup):
-        code = carry_out(setup, options, files)
-    # `fail_fast` in a suite ends its own run, not those of the other datasets.
-    is_own = setup.session.reason == "fail_fast" and not options.fail_fast
-    return _DatasetEnd(
-        code,
-        is_stopped=(setup.session.reason is not None and not is_own) or code == Exit.INTERRUPTED,
-        spent_usd=0.0 if setup.opened.budget is None else setup.opened.budget.spent_usd,
-    )
+        return carry_out(setup, options, files), setup
 
 
 _WORST_FIRST = (
@@ -97,24 +130,312 @@ def _run_datasets(paths: Sequence[Path], options: RunOptions) -> int:
         # The command that resumes this run names its dataset, not the folder of all of them.
         click.get_current_context().params["suite"] = path
         try:
-            ended = _run_one(path, options, OutputFiles())
+            code, setup = _run_one(path, options, OutputFiles())
         except InputError as error:
             console.note(f"error: {error}")
             codes.append(Exit.INPUT)
             continue
-        codes.append(ended.code)
+        codes.append(code)
+        budget, reason = setup.opened.budget, setup.session.reason
         left = {
-            "max_cost": _rest(options.max_cost, ended.spent_usd),
+            "max_cost": _rest(options.max_cost, 0.0 if budget is None else budget.spent_usd),
             "max_time": _rest(options.max_time, time.monotonic() - started),
         }
         options = options.model_copy(update=left)
-        if ended.is_stopped or 0 in left.values():
+        # `fail_fast` in a suite ends its own run, not those of the other datasets.
+        is_own = reason is None or (reason == "fail_fast" and not options.fail_fast)
+        if not is_own or code == Exit.INTERRUPTED or 0 in left.values():
             if number < len(paths):
                 console.note(f"not started: {', '.join(map(str, paths[number:]))}")
-                codes.append(ended.code or Exit.LIMIT)
+                codes.append(code or Exit.LIMIT)
             break
     return min(codes, key=_WORST_FIRST.index)
 
 
 def _rest(limit: float | None, used: float) -> float | None:
     return None if limit is None else max(0.0, limit - used)
+
+
+def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> int:
+    """Evaluate, print and write the results; the exit code."""
+    info = prepared_run(setup, resumes=options.resumes, triggered_by=options.triggered_by)
+    if setup.resumed is not None:
+        then, now = calibration_of_run(info).words, calibration_of_suite(setup.opened).words
+        if then != now:
+            console.note(
+                f"the run keeps the calibration it started with: {message.printable(then)}"
+            )
+    # Checked before the first call: a stale calibration makes every verdict unusable.
+    if not meets_calibration_gate(setup.opened.suite.gate, info):
+        asyncio.run(setup.opened.aclose())
+        return refuse_uncalibrated(calibration_of_run(info))
+    try:
+        ended = asyncio.run(run_with_progress(setup, options))
+    except asyncio.CancelledError:  # the second Ctrl-C
+        console.note(_resume_note(setup, "stopped at once"))
+        return Exit.INTERRUPTED
+    return _report(setup, Run(ended, setup.store), options, files)
+
+
+def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFiles) -> int:
+    ended = run.info
+    results = results_in_order(setup, ended)
+
+    def verdicts() -> list[Verdict]:
+        return stored_verdicts(setup, ended, run.results() if results is None else results)
+
+    # With -v every answer is printed: those that did not pass are not printed twice.
+    answers = RunAnswers(
+        most=0 if options.verbose else 5, lists_all=options.verbose or bool(files.documents)
+    )
+    # The answers are read once for all of it.
+    summary = run.summary(watch=answers.take, results=results)
+    gate = run.gate(summary)
+    _record_gate(setup, ended, gate)
+
+    def data() -> dict[str, object]:
+        unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
+        whole = run_json(summary, gate, unmatched=unmatched)
+        return {**whole, **grading_json(summary, verdicts())} if setup.is_grading else whole
+
+    blocks = answers.blocks()
+    if options.quiet:
+        blocks = not_empty([Details("Answers", blocks)])  # on a page, not in the terminal
+    document = run_document(summary, gate, answers=blocks, is_stored=setup.is_stored, data=data)
+    show_document(document, options, files)
+    for path in files.exports:
+        # Without a rubric there are assertions only, which a verdict has no place for.
+        if setup.is_grading and ended.rubric is not None:
+            write_verdicts(path, found := verdicts())
+            n = numbers.format_count(len(found), "verdict")
+        else:
+            n = numbers.format_count(write_results(path, run.results()), "answer")
+        if not (setup.is_grading and options.quiet):
+            console.note(f"wrote {n} to {path}")
+    return _conclude_run(setup, summary, gate, options)
+
+
+def _record_gate(setup: RunSetup, run: RunInfo, gate: GateResult | None) -> None:
+    """Store what the gate decided: a run that failed it is no baseline of the next."""
+    reason = "" if gate is None else gate_words(gate)
+    decision = decide_gate(gate, run, setup.session.now(), reason)
+    known = setup.store.gate_decisions(run.suite).get(run.id)
+    # A run that was accepted stays accepted when it is resumed.
+    if decision is not None and (known is None or known.outcome != "accepted"):
+        setup.store.record_gate(decision)
+
+
+def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = None) -> RunInfo:
+    """The run to carry out; `grade --resume` takes the last one of the same outputs."""
+    now = setup.session.now()
+    info = prepare_run(
+        setup.opened,
+        setup.store,
+        setup.resumed,
+        now=now,
+        notes=setup.notes,
+        triggered_by=triggered_by,
+    )
+    if setup.is_grading and resumes:
+        setup.resumed = find_unfinished_run(setup.store, info)
+        info = setup.resumed or info
+    setup.info = info
+    return info
+
+
+def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
+    """The results of this session, in order; None if some of them are only in the store."""
+    # Reading them back from the store would take as long as grading from the cache.
+    if not setup.is_grading or setup.resumed is not None:
+        return None
+    variants = {variant.id: number for number, variant in enumerate(run.variants)}
+    criteria = {} if run.rubric is None else {c.name: k for k, c in enumerate(run.rubric.criteria)}
+    judges = {judge: number for number, judge in enumerate(run.panel.judges)}
+
+    def rank(answer: Judgment | JudgeFailure) -> tuple[int, int, int]:
+        # Answers arrive as the models finish; the output must not depend on it.
+        judge, criterion = judges.get(answer.judge, -1), criteria.get(answer.criterion, -1)
+        return judge, answer.repeat, criterion
+
+    return [
+        result.model_copy(
+            update={
+                "judgments": tuple(sorted(result.judgments, key=rank)),
+                "failures": tuple(sorted(result.failures, key=rank)),
+            }
+        )
+        for result in sorted(
+            setup.graded, key=lambda one: (one.place, variants.get(one.variant, 0), one.repeat)
+        )
+    ]
+
+
+def stored_verdicts(setup: RunSetup, run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
+    """The verdicts of a grading."""
+    # Labels and earlier verdicts are joined with these by case and variant: outputs that name no
+    # variant keep none here, though a run must call it something.
+    unnamed = setup.opened.recorded.unnamed if setup.opened.recorded is not None else frozenset()
+    verdicts = run_verdicts(run, results)
+    return [
+        one.model_copy(update={"variant": None}) if one.variant in unnamed else one
+        for one in verdicts
+    ]
+
+
+async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
+    """Carry out a run with a progress bar; Ctrl-C ends it, and calls in flight are finished."""
+    opened, session, info = setup.opened, setup.session, cast("RunInfo", setup.info)
+    try:
+        with attend(
+            options, setup.total(), interrupt=lambda: session.end("interrupted"), verb=setup.verb
+        ) as bar:
+
+            def watch(result: CaseResult) -> None:
+                if setup.is_grading:
+                    setup.graded.append(result)
+                usage = result.output.usage
+                # A recorded or cached output was paid for earlier.
+                is_paid = usage is not None and not opened.is_free(result.variant, result.output)
+                own_usd = (usage.cost_usd or 0.0) if usage is not None and is_paid else 0.0
+                bar.advance(
+                    [*result.judgments, *result.failures],
+                    target_usd=own_usd + fsum(call.cost_usd or 0.0 for call in result.asked),
+                    is_error=result.output.error is not None,
+                )
+
+            session.watch = watch
+            session.note = lambda text: console.note(message.message_lines(text))
+            return await run_suite(
+                opened, setup.store, info, session, resumed=setup.resumed is not None
+            )
+    finally:
+        await opened.aclose()
+
+
+_NOT_GATED = (
+    "nothing was gated; to fail on low quality: --fail-under RATE, --max-drop POINTS, or `gate:` "
+    "in the suite"
+)
+
+
+def _conclude_run(
+    setup: RunSetup, summary: RunSummary, gate: GateResult | None, options: EngineOptions
+) -> int:
+    """The exit code of a run, with the note that explains it and names the next command."""
+    run, session = summary.run, setup.session
+    retry_note = f"retry what failed: {_command(setup, retry=True)}"
+    n_errors = sum(variant.n_errors for variant in summary.variants)
+    if session.reason is not None:
+        what = stop_words(session)
+        # The first failure may be in the last answer.
+        is_complete = session.reason == "fail_fast" and run.status == "complete"
+        retry = session.reason == "model"
+        console.note(what if is_complete else _resume_note(setup, what, retry=retry))
+        return STOP_CODES[session.reason]
+    if session.n_missed:
+        console.note("some replies are not in the frozen cache, and no calls were made for them")
+        console.note(f"to make these calls: {_command(setup)}")
+        return Exit.FROZEN
+    if run.status == "incomplete":
+        if summary.is_blank:
+            console.note(undecided_reason(summary))
+        # Another try would get the same reply: the judge did answer.
+        is_answered = summary.failures.keys() == {"cannot_assess"} and not n_errors
+        console.note(message.NOT_ASSESSED if is_answered else retry_note)
+        return Exit.INCOMPLETE
+    if not summary.is_blank or run.status == "waiting":
+        asks = not (setup.is_grading or options.quiet or options.as_json)
+        return _quality(summary, gate, options.fail_under, asks_for_gate=asks)
+    # No judge failed, but nothing is decided either: exit code 0 would look like a success.
+    console.note(undecided_reason(summary))
+    if not n_errors and not any(variant.assertions for variant in summary.variants):
+        return Exit.INCONCLUSIVE
+    if not setup.is_grading:  # an error recorded with an output cannot be retried
+        console.note(retry_note)
+    return Exit.INCOMPLETE
+
+
+def _quality(
+    summary: RunSummary, gate: GateResult | None, fail_under: float | None, *, asks_for_gate: bool
+) -> int:
+    if gate is None and fail_under is None and asks_for_gate:
+        console.note(_NOT_GATED)
+    codes = [0 if fail_under is None else _under(summary, fail_under)]
+    if gate is not None and gate.held in {"failed", "inconclusive"}:
+        is_failed = gate.held == "failed"
+        console.note(f"the gate of the suite {'failed' if is_failed else 'is inconclusive'}")
+        codes.append(Exit.QUALITY if is_failed else Exit.INCONCLUSIVE)
+    if Exit.QUALITY in codes:
+        return Exit.QUALITY
+    return Exit.INCONCLUSIVE if any(codes) or summary.run.status == "waiting" else 0
+
+
+def _under(summary: RunSummary, fail_under: float) -> int:
+    low = [v for v in summary.variants if v.pass_rate.value < fail_under]
+    for variant in low:
+        who, rate = message.printable(variant.variant), numbers.format_rate(variant.pass_rate)
+        console.note(f"{who}: pass rate {rate} is below --fail-under {fail_under:g}")
+    for one in summary.variants:
+        # Errors are excluded from the rate, which must not hide that they could change the answer.
+        if one.n_errors and one.pass_rate.worst < fail_under <= one.pass_rate.value:
+            n = numbers.format_count(one.n_errors, "error")
+            console.note(
+                f"{message.printable(one.variant)}: {n} excluded; counted as failures, the pass "
+                f"rate would be {one.pass_rate.worst * 100:.0f} %, below --fail-under "
+                f"{fail_under:g}"
+            )
+    if low:
+        return Exit.QUALITY
+    if any(v.n_passed + v.n_failed == 0 for v in summary.variants):
+        console.note("--fail-under is inconclusive: a variant has no decided answer")
+        return Exit.INCONCLUSIVE
+    return 0
+
+
+def _resume_note(setup: RunSetup, what: str, *, retry: bool = False) -> str:
+    if not setup.is_stored and setup.opened.cache is None:
+        return f"{what}; nothing is stored or cached"
+    where = "every answer so far is stored" if setup.is_stored else "every reply so far is cached"
+    return f"{what}; {where}. Resume with: {_command(setup, retry=retry)}"
+
+
+def _command(setup: RunSetup, *, retry: bool = False) -> str:
+    """What to type to resume a run."""
+    context = click.get_current_context()
+    if not setup.is_grading and setup.info is not None:
+        return resume_command(context, setup.info.id, retry=retry)
+    # A grading is described by its options alone, so all of them are needed again.
+    flags = ["--resume"] if setup.is_stored else []
+    flags += ["--retry-errors"] if retry else []
+    against = next((name for name in ("no_cache", "refresh") if context.params.get(name)), None)
+    without = f" without --{against.replace('_', '-')}" if setup.is_stored and against else ""
+    return f"the same command {' '.join(['with', *flags]) if flags else 'again'}{without}"
+
+
+def grade_all(
+    setup: GradeSetup, options: TalkOptions, *, verb: tuple[str, str] = ("grading", "graded")
+) -> tuple[list[Graded], Session]:
+    """Grade the outputs of calibrate and rejudge; the session says whether it ended early."""
+    # A store of its own: labels and verdicts are compared with these judgments now, and a run that
+    # stayed in the user's store would be the latest there.
+    recorded, variants = read_recorded(setup, is_suite=False)
+    with (
+        TemporaryDirectory(prefix="judgekit-run-") as folder,
+        closing(RunStore(Path(folder, "judgekit.db"))) as store,
+    ):
+        run = RunSetup(
+            open_recorded(setup.judge, setup.rubric, recorded, variants),
+            store,
+            Session(in_flight=max(4, setup.judge.connection.max_concurrency)),
+            is_grading=True,
+            verb=verb,
+        )
+        prepared_run(run, resumes=False)
+        ended = run_until_stopped(run_with_progress(run, options), SAME_COMMAND)
+        results = results_in_order(run, ended) or []
+        verdicts = stored_verdicts(run, ended, results)
+    graded = [
+        Graded(result.case, result.output.model_copy(update={"variant": verdict.variant}), verdict)
+        for result, verdict in zip(results, verdicts, strict=True)
+    ]
+    return graded, run.session

@@ -6,19 +6,18 @@
 from __future__ import annotations
 
 import itertools
-import random
 import warnings
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
-    Gate,
     JudgeSettings,
+    draw_sample,
     iter_case_outputs,
     load_dataset,
     load_rubric,
@@ -44,13 +43,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from contextlib import ExitStack
 
-    from judgekit.cli.options import CallOptions, CommandOptions, GradingOptions, InputOptions
+    from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
     from judgekit.datasets import Suite
     from judgekit.judge import Judge
     from judgekit.models import Refresh
     from judgekit.records import CalibrationInUse, Case, Output, Rubric
 
-_T = TypeVar("_T")
 SUITE_FILE = "judgekit.yaml"
 MISSING_INPUT_REMEDY = "name the file with the cases (--cases), or add an `input` column"
 CALIBRATION_MAPS_FOLDER = Path("calibration", "maps")
@@ -58,6 +56,9 @@ CALIBRATION_MAPS_FOLDER = Path("calibration", "maps")
 
 # Every reply is cached as it arrives, so that no command needs a state of its own to continue.
 SAME_COMMAND = "run the same command again to continue; cached replies are not requested again"
+
+# The first call may be refused already, so that nothing need have been spent.
+LIMIT_REACHED = "the cost limit allows no further call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,8 @@ class GradeInputs:
     """The outputs to be graded and the cases they answer, if these are in a file of their own."""
 
     sources: tuple[OutputSource, ...]
+    options: InputOptions
     cases: Dataset | None = None
-    filter_tags: frozenset[str] = frozenset()
-    limit: int | None = None
-    sample: int | None = None
-    seed: int = 0
 
     # The part of the rubric that each output is judged by, by case and variant; outputs without one
     # are left out. None judges all outputs by the whole rubric.
@@ -107,9 +105,9 @@ class GradeInputs:
             if self.is_wanted(one[1])
             and (self.rubrics is None or (one[1].id, one[2].variant) in self.rubrics)
         )
-        if self.sample is not None:
-            chosen = draw_sample(chosen, self.sample, random.Random(self.seed))
-        return itertools.islice(chosen, self.limit)
+        if self.options.sample is not None:
+            chosen = iter(draw_sample(chosen, self.options.sample, self.options.seed))
+        return itertools.islice(chosen, self.options.limit)
 
     def check(self) -> None:
         """Read every file, so that an unreadable output is an error now."""
@@ -126,7 +124,7 @@ class GradeInputs:
             )
         what = "no case" if self.rubrics is None else "no case with a labelled output"
         return SettingsError(
-            f"{what} has the tag {' or '.join(sorted(self.filter_tags))}",
+            f"{what} has the tag {' or '.join(sorted(set(self.options.filter_tag)))}",
             hint="see `tags` in the file of cases, or omit --filter-tag",
         )
 
@@ -136,7 +134,8 @@ class GradeInputs:
 
     def is_wanted(self, case: Case) -> bool:
         """Whether a case has a wanted tag."""
-        return not self.filter_tags or bool(self.filter_tags & set(case.tags))
+        tags = set(self.options.filter_tag)
+        return not tags or bool(tags & set(case.tags))
 
     def _all(self) -> Iterator[tuple[OutputSource, Case, Output]]:
         first_files: dict[tuple[str, str], Path] = {}
@@ -171,6 +170,7 @@ class GradeSetup(GradeInputs):
 
     judge: Judge
     rubric: Rubric
+    budget: Budget | None
     refresh: bool
     calibration: Path | None = None
     requires_calibration: bool = False
@@ -195,24 +195,10 @@ def grade_inputs(
         cases = load_dataset(suite.dataset_path, columns=suite.columns or None, unique=True)
     elif suite is not None and suite.cases is not None:
         cases = Dataset(name=suite.name, cases=suite.cases)
-    return GradeInputs(
-        sources=sources,
-        cases=cases,
-        filter_tags=frozenset(options.filter_tag),
-        limit=options.limit,
-        sample=options.sample,
-        seed=options.seed,
-        is_lenient=is_lenient,
-    )
+    return GradeInputs(sources=sources, options=options, cases=cases, is_lenient=is_lenient)
 
 
-def grade_setup(
-    options: GradingOptions,
-    judge: Judge | None = None,
-    *,
-    budget: Budget | None = None,
-    is_lenient: bool = False,
-) -> GradeSetup:
+def grade_setup(options: GradingOptions, *, is_lenient: bool = False) -> GradeSetup:
     """Resolve the options of a grading: command line first, then the suite file, then defaults."""
     suite = configured_suite(options.config)
     rubric = grade_rubric(options.rubric, suite)
@@ -221,10 +207,12 @@ def grade_setup(
     calibration = options.calibration
     if calibration is None and suite is not None and suite.calibration is not None:
         calibration = suite.resolve(suite.calibration)
+    budget = cost_budget(options)
     return GradeSetup(
         **{name: getattr(inputs, name) for name in GradeInputs.__slots__},
-        judge=judge or make_judge(options, suite, options.judge_model, budget=budget),
+        judge=make_judge(options, suite, options.judge_model, budget=budget),
         rubric=rubric,
+        budget=budget,
         refresh=bool(options.judge_settings.refresh),
         calibration=calibration,
         requires_calibration=options.require_calibration
@@ -374,18 +362,6 @@ def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:
     )
 
 
-def draw_sample(items: Iterable[_T], size: int, rng: random.Random) -> Iterator[_T]:
-    """A sample without replacement, in file order (Vitter 1985, algorithm R)."""
-    # A reservoir: files of outputs are read once and may be larger than memory.
-    reservoir: list[tuple[int, _T]] = []
-    for place, item in enumerate(items):
-        if place < size:
-            reservoir.append((place, item))
-        elif (slot := rng.randrange(place + 1)) < size:
-            reservoir[slot] = (place, item)
-    return iter([item for _, item in sorted(reservoir, key=lambda pair: pair[0])])
-
-
 def output_sources(options: InputOptions, suite: Suite | None) -> tuple[OutputSource, ...]:
     """The files of outputs: those of the command line, else those of the suite's variants."""
     paths, variant = options.outputs, options.variant
@@ -455,23 +431,3 @@ def refuse_uncalibrated(use: CalibrationInUse) -> int:
     if not use.path:
         console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
     return Exit.INCONCLUSIVE
-
-
-def with_command_line_gate(suite: Suite, options: CommandOptions) -> Suite:
-    """The suite with the gate of the command line, or with its settings for the suite's own."""
-    names = ("baseline", "max_drop", "alpha")
-    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if not changes:
-        return suite
-    gate = (suite.gate or Gate()).model_copy(update=changes)
-    if getattr(options, "no_store", False):
-        raise SettingsError(
-            "--no-store leaves no earlier run to compare the pass rate with",
-            hint="omit --no-store, or use --fail-under RATE",
-        )
-    if gate.max_drop is None:
-        raise SettingsError(
-            "--baseline and --alpha are about the drop in pass rate, and no drop is limited",
-            hint="give --max-drop POINTS as well, or `gate: {max_drop: …}` in the suite",
-        )
-    return suite.model_copy(update={"gate": gate})

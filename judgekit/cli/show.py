@@ -11,7 +11,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, option
+from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_document
 from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
@@ -61,39 +61,29 @@ _MOST_SHOWN = 20
 
 
 class _ShowOptions(StoreOptions, OutputOptions):
-    variant: str | None = option("--variant", "Only this variant; without RUN: runs with it.")
-    tag: str | None = option("--filter-tag", "Only cases with this tag.", metavar="TAG")
-    failed: bool = option("--failed", "Only answers that failed or have no verdict.", default=False)
-    full: bool = option("--full", "Do not shorten long texts.", default=False)
-    history: bool = option("--history", "With CASE: also replaced results.", default=False)
+    variant: str | None = option("Only this variant; without RUN: runs with it.")
+    tag: str | None = option("Only cases with this tag.", spelling="--filter-tag", metavar="TAG")
+    failed: bool = flag("Only answers that failed or have no verdict.")
+    full: bool = flag("Do not shorten long texts.")
+    history: bool = flag("With CASE: also replaced results.")
     # Off by default: pass rates are derived, so every judgment of every listed run is read.
-    figures: bool = option("--figures", "Without RUN: include pass rates (slower).", default=False)
+    figures: bool = flag("Without RUN: include pass rates (slower).")
     # Programs that read JSON want everything, and would not notice a cut list.
-    limit: int | None = option("-n/--limit", "At most N (default 20; JSON: all).", ge=1)
-    case_id: str | None = option("--case", "Without RUN: this case in every run.", metavar="ID")
-    agent: str | None = option(
-        "--agent", "Without RUN: runs with cases of this agent.", metavar="NAME"
+    limit: int | None = option("At most N (default 20; JSON: all).", spelling="-n/--limit", ge=1)
+    case_id: str | None = option(
+        "Without RUN: this case in every run.", spelling="--case", metavar="ID"
     )
-    skill: str | None = option(
-        "--skill", "Without RUN: runs with cases of this skill.", metavar="NAME"
-    )
+    agent: str | None = option("Without RUN: runs with cases of this agent.", metavar="NAME")
+    skill: str | None = option("Without RUN: runs with cases of this skill.", metavar="NAME")
     prompt_version: str | None = option(
-        "--prompt-version", "Without RUN: runs with this prompt version.", metavar="NAME"
+        "Without RUN: runs with this prompt version.", metavar="NAME"
     )
-    criterion: str | None = option(
-        "--criterion", "Without RUN: judgments of this criterion.", metavar="NAME"
-    )
-    rubric: str | None = option(
-        "--rubric", "Without RUN: runs judged by this rubric.", metavar="NAME"
-    )
-    agent_run: str | None = option(
-        "--agent-run", "Without RUN: outputs of this agent run.", metavar="ID"
-    )
-    comparisons: bool = option(
-        "--comparisons", "Without RUN: list the blind comparisons.", default=False
-    )
+    criterion: str | None = option("Without RUN: judgments of this criterion.", metavar="NAME")
+    rubric: str | None = option("Without RUN: runs judged by this rubric.", metavar="NAME")
+    agent_run: str | None = option("Without RUN: outputs of this agent run.", metavar="ID")
+    comparisons: bool = flag("Without RUN: list the blind comparisons.")
     rule: ReconciliationRule | None = option(
-        "--rule", "For a comparison: apply this rule instead of its own; makes no call."
+        "For a comparison: apply this rule instead of its own; makes no call."
     )
 
     @property
@@ -122,9 +112,8 @@ _GOES_WITH: dict[ListingKind, frozenset[str]] = {
     "runs": frozenset({"variant", "rubric", "figures"}),
 }
 
-_WITHOUT_RUN = (
-    "case_id", "agent", "skill", "prompt_version", "criterion", "rubric", "agent_run", "figures",
-)  # fmt: skip
+_LISTED_BY = dict.fromkeys(name for names in _GOES_WITH.values() for name in sorted(names))
+_WITH_RUN = ("variant", "tag", "failed")
 _SPELLINGS = {name: entry.spelling for name, _, entry in command_options(_ShowOptions)}
 
 
@@ -157,8 +146,8 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
             _show_listing(store, options)
             return
         # With a run they would have to be filters, which --variant and --filter-tag are.
-        for name in _WITHOUT_RUN:
-            if getattr(options, name):
+        for name in _LISTED_BY:
+            if name not in _WITH_RUN and getattr(options, name):
                 raise SettingsError(
                     f"{_SPELLINGS[name]} is for the listing without RUN",
                     hint="omit RUN; a case of RUN is the second argument: judgekit show RUN CASE",
@@ -289,8 +278,7 @@ def _show_comparison_case(
 
 def _show_listing(store: RunStore, options: _ShowOptions) -> None:
     kind = options.listing
-    filters = dict.fromkeys(name for names in _GOES_WITH.values() for name in sorted(names))
-    wanted = [name for name in filters if getattr(options, name)]
+    wanted = [name for name in _LISTED_BY if getattr(options, name)]
     if refused := [name for name in wanted if name not in _GOES_WITH[kind]]:
         # Alone it can only belong to a run; beside another option the list is the problem.
         needs = "needs a RUN" if wanted == refused else f"does not apply to a list of {kind}"

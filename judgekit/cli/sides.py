@@ -6,27 +6,31 @@ Missing outputs are produced here too, before anything is compared.
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from judgekit.cli import console
-from judgekit.cli.exit_codes import STOP_CODES, Exit, plan_code
-from judgekit.cli.options import ContestOptions, GradingOptions, resume_command
-from judgekit.cli.outputs import show_document
-from judgekit.cli.progress import attend, run_until_stopped
+from judgekit.cli.exit_codes import STOP_CODES, Exit
+from judgekit.cli.options import ContestOptions, resume_command
+from judgekit.cli.outputs import show_plan
+from judgekit.cli.progress import run_until_stopped
+from judgekit.cli.run import prepared_run, run_with_progress
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     OutputSource,
     configured_suite,
-    grade_setup,
+    existing_store,
+    grade_inputs,
+    grade_rubric,
     make_judge,
     stop_words,
 )
-from judgekit.cli.suite_setup import execution_options, selected_cases
+from judgekit.cli.suite_setup import RunSetup, execution_options, selected_cases
 from judgekit.datasets import (
     JudgeSettings,
     Suite,
@@ -47,26 +51,23 @@ from judgekit.evaluation import (
     file_mark,
     open_suite,
     plan_comparison,
-    prepare_run,
     price_table,
-    run_suite,
     variant_version_in,
 )
 from judgekit.judge import HEURISTIC, Panel, suite_template_folders
 from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
 from judgekit.records import ComparedSide, Rubric
-from judgekit.report import judging_plan_document, message_lines, printable
-from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
+from judgekit.report import printable
+from judgekit.store import COMPARISON_OUTPUTS_SUFFIX, RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import ExitStack
 
-    from judgekit.cli.options import ComparingOptions
+    from judgekit.cli.options import ComparingOptions, StudyOptions
     from judgekit.evaluation import Choice, OutputPair
     from judgekit.records import Case, Dataset, RunInfo
-    from judgekit.store import RunStore
 
 _SideKind = Literal["files", "generated", "runs"]
 """Where the outputs come from: files; they are produced first; stored runs."""
@@ -79,14 +80,46 @@ _PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
+class OpenSides:
+    """Sides with outputs, who compares them and by which rubric."""
+
+    panel: Panel
+    rubric: Rubric
+    sides: tuple[Side, ...]
+    run_id: str | None = None
+    """The run in which their outputs were produced first, if they were."""
+
+
 class SideArguments:
-    """The arguments, and the suite that they may refer to."""
+    """The arguments, what they may refer to, and what is opened for them; the stack closes it."""
 
-    names: tuple[str, ...]
-    suite: Suite | None
-    variants: Mapping[str, VariantSettings]
+    def __init__(
+        self,
+        names: Sequence[str],
+        options: ContestOptions | StudyOptions,
+        stack: ExitStack,
+        *,
+        store: str,
+    ) -> None:
+        self.names = tuple(names)
+        if repeated := next((name for name in self.names if self.names.count(name) > 1), None):
+            what = f"both sides are {repeated}"
+            if len(self.names) > _PAIR:
+                what = f"{repeated} is named twice"
+            raise SettingsError(what, hint="name different sides")
+        self.options = options
+        self.suite = configured_suite(options.config)
+        variants = () if self.suite is None else expand_variants(self.suite)
+        self.variants = {variant.id: variant for variant in variants}
+        # One limit for outputs and judges together, with the suite's prices.
+        prices = None if self.suite is None else price_table(self.suite)
+        self.budget = None if options.max_cost is None else Budget(options.max_cost, prices)
+        own = options.judge_model
+        self._judges = own if isinstance(own, tuple) else () if own is None else (own,)
+        self._stack = stack
+        self._location = store
 
-    @property
+    @cached_property
     def kind(self) -> _SideKind | None:
         """Where the outputs come from; None if a name is not known."""
         # Names of runs are only known to the store, so they are what is left.
@@ -101,18 +134,239 @@ class SideArguments:
         ]
         return "files" if all(is_recorded) else "generated"
 
+    @cached_property
+    def found_store(self) -> RunStore | None:
+        """The store, if there is one."""
+        return existing_store(self._location, self._stack)
 
-def parse_sides(names: Sequence[str], config: Path | None) -> SideArguments:
-    """Read the suite that the arguments may refer to."""
-    sides = tuple(names)
-    if repeated := next((name for name in sides if sides.count(name) > 1), None):
-        what = f"both sides are {repeated}"
-        if len(sides) > _PAIR:
-            what = f"{repeated} is named twice"
-        raise SettingsError(what, hint="name different sides")
-    suite = configured_suite(config)
-    variants = () if suite is None else expand_variants(suite)
-    return SideArguments(sides, suite, {variant.id: variant for variant in variants})
+    @cached_property
+    def store(self) -> RunStore:
+        """The store, created where there is none: only when there is something to store."""
+        return self.found_store or self._stack.enter_context(closing(RunStore(self._location)))
+
+    def open_existing(self) -> OpenSides:
+        """Sides whose outputs exist."""
+        self._check_judges()
+        if self.kind == "files":
+            return self._open_files()
+        if self.kind != "runs" or self.found_store is None:
+            # A name that is neither a file nor a variant, beside one that is.
+            known = self.variants
+            unknown = (n for n in self.names if n not in known and not is_file_argument(n))
+            if (name := next(unknown, None)) is not None:
+                raise UnknownNameError("outputs file, template or variant", name, list(known))
+            raise SettingsError(
+                "the outputs of these sides do not exist yet",
+                hint="produce them: judgekit run or judgekit compare; then name the run",
+            )
+        store = self.found_store
+        chosen = [run_and_variant(name, store) for name in self.names]
+        rubric = _rubric_of_runs([run for run, _ in chosen], self.options.rubric)
+        panel = self._open_judges()
+        sides = [
+            _run_side(name, run, variant, store)
+            for name, (run, variant) in zip(self.names, chosen, strict=True)
+        ]
+        return OpenSides(panel, rubric, tuple(sides))
+
+    def _open_files(self) -> OpenSides:
+        options, suite, sources = self.options, self.suite, []
+        for name in self.names:
+            outputs = self.variants[name].outputs if name in self.variants else None
+            if not is_file_argument(name) and suite is not None and outputs is not None:
+                sources.append(OutputSource(suite.resolve(outputs), name))
+            else:
+                path, variant = split_name(name)
+                sources.append(OutputSource(Path(path), variant))
+        panel, rubric = self._open_judges(), grade_rubric(options.rubric, suite)
+        paths = tuple(source.path for source in sources)
+        inputs = grade_inputs(options.model_copy(update={"outputs": paths}), suite)
+        sides = []
+        for name, source, named in zip(self.names, sources, inputs.sources, strict=True):
+            file, cases = source.path, inputs.cases
+            # The first row only: reading all of a large file just for a warning is not worth it.
+            answers = iter_case_outputs(file, cases, variant=source.variant, needs_input=False)
+            if cases is None and next(iter(answers))[0].input is None:
+                what = "has no inputs: the judge sees only the outputs"
+                console.note(f"{file} {what}; {MISSING_INPUT_REMEDY}")
+            # Rows that name no variant belong to one that is named after the file.
+            variant = source.variant or named.stem or file.stem
+            # The version is the content of the file: a changed file must not inherit an approval.
+            version = file_mark(file)
+            about = ComparedSide(label=name, variant=variant, file=str(file), version=version)
+            read = partial(_read, replace(source, stem=named.stem), cases)
+            sides.append(Side(name, read, (file.name, file.stem, name), about))
+        return OpenSides(panel, rubric, tuple(sides))
+
+    def _check_judges(self) -> None:
+        """Refuse judges that cannot compare: the heuristic judge, a template for one output."""
+        # Only --template is checked. A template in the suite may be for one output: the judge
+        # grades with it, and compares with the default one.
+        suite, settings = self.suite, self.options.judge_settings
+        folders = [*settings.template_folders]
+        folders += [] if suite is None else suite_template_folders(suite)
+        if settings.template is not None and not is_pair_template(settings.template, folders):
+            raise SettingsError(
+                f"the template {settings.template} is for a single output, but two are compared",
+                hint="name one for two, for example pairwise/criterion, or omit --template",
+            )
+        own = [] if suite is None else [judge.model for judge in suite.judge]
+        if HEURISTIC in self._judges or (not self._judges and own == [HEURISTIC]):
+            raise SettingsError(
+                "the heuristic judge only counts assertions, and cannot compare",
+                hint="name a judge: --judge openai/gpt-4.1-mini; or compare stored scores: "
+                "--scores",
+            )
+        if suite is None or self._judges or not isinstance(self.options, ContestOptions):
+            return
+        hint = "name the judges of the comparison: --judge MODEL --judge OTHER"
+        if others := [judge.model for judge in suite.judge if judge.kind != "llm"]:
+            raise SettingsError(
+                f"the suite's judges include {others[0]}, and only models compare", hint=hint
+            )
+        combine = "mean" if suite.panel is None else suite.panel.combine
+        if combine in {"weighted", "cascade"}:
+            raise SettingsError(
+                f"the suite combines its judges by `{combine}`, but in a comparison each has one "
+                "equal vote",
+                hint=hint,
+            )
+
+    def _open_judges(self) -> Panel:
+        """Who compares: the judges that are named, else the suite's."""
+        suite, settings = self.suite, self.options.judge_settings
+        own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
+        blind = {"label_seed" if name == "seed" else name: value for name, value in own.items()}
+        # The command line goes before the suite, as everywhere.
+        names = {"scrub", "draw_labels", "label_seed", "rule"}
+        blind |= settings.model_dump(exclude_unset=True, include=names)
+        # `calibrate` studies one judge; it refuses a suite's panel instead of using it.
+        is_contest = isinstance(self.options, ContestOptions)
+        panel = () if suite is None or not is_contest else suite.judge
+        wanted: list[tuple[Suite | None, str | None]] = [(suite, name) for name in self._judges]
+        if not self._judges and suite is not None and len(panel) > 1:
+            wanted = [(suite.model_copy(update={"judge": (one,)}), None) for one in panel]
+        if len(wanted) > 1:
+            # The members must see the same labels, which each would draw by its own seed.
+            blind.setdefault("label_seed", settings.seed or 0)
+        more = JudgeSettings.checked(**blind)
+        return Panel(
+            [
+                self._stack.enter_context(
+                    make_judge(self.options, of, name, more, budget=self.budget)
+                )
+                for of, name in wanted or [(suite, None)]
+            ]
+        )
+
+    def check_one_rubric(self, cases: Iterable[Case], rubric: Rubric) -> None:
+        """Refuse cases that have rubrics of their own: a comparison has one rubric."""
+        # With `--rubric` all of them are compared by that one, even those that have their own.
+        if self.options.rubric is not None:
+            return
+        same, suite = {None, rubric.name, rubric.fingerprint}, self.suite
+        for case in cases:
+            own = case.rubric
+            key = own.fingerprint if isinstance(own, Rubric) else own
+            if key in same or own is None:
+                continue
+            if not isinstance(own, Rubric):
+                own = load_rubric(suite.resolve(own) if suite and names_a_file(own) else own)
+            if own.fingerprint != rubric.fingerprint:
+                raise SettingsError(
+                    f"case {case.id} has its own rubric, {own.name}, but a comparison has one for "
+                    f"all cases: {rubric.name}",
+                    hint="choose it with --rubric FILE|NAME; `judgekit run` grades each case by "
+                    "its own rubric, and `compare --scores` compares such runs",
+                )
+            same.add(key)
+
+    def produce(self, options: ContestOptions, run_id: str | None) -> OpenSides:
+        """Produce the outputs first, resuming a run; ends the command if some are missing."""
+        if options.dry_run:
+            is_ranking = click.get_current_context().command.name == "rank"
+            raise SettingsError(
+                "the outputs do not exist yet, so the cost of judging them is unknown",
+                hint="judgekit plan estimates the cost of a suite; --max-cost limits that of a "
+                f"{'ranking' if is_ranking else 'comparison'}",
+            )
+        self._check_judges()
+        suite, ids = self._answering_suite(options)
+        # The judges are checked before an output is paid for.
+        source = options.rubric or (None if self.suite is None else self.suite.rubric_source)
+        if source is None:
+            raise SettingsError(
+                "no rubric is named",
+                hint="give --rubric FILE, or the name of a shipped rubric, for example --rubric "
+                "helpfulness",
+            )
+        rubric, panel = load_rubric(source), self._open_judges()
+        path, tags = suite.dataset_path, frozenset(options.filter_tag)
+        cases = suite.cases or ()
+        every = cases if path is None else iter_cases(path, columns=suite.columns or None)
+        self.check_one_rubric((one for one in every if not tags or tags & set(one.tags)), rubric)
+        resumed = None if run_id is None else self.store.run(run_id)
+        run, spent_usd = _produce(suite, options, self.store, resumed)
+        if self.budget is not None:
+            self.budget.spend(spent_usd)
+        produced = []
+        for name, variant in zip(self.names, ids, strict=True):
+            side = _run_side(name, run, variant, self.store)
+            # The name of its file would reveal a side too.
+            own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
+            produced.append(replace(side, names=(*side.names, *own)))
+        return OpenSides(panel, rubric, tuple(produced), run.id)
+
+    def _answering_suite(self, options: ContestOptions) -> tuple[Suite, tuple[str, ...]]:
+        """A suite of the sides that is not judged."""
+        variants = [self._variant(name, options) for name in self.names]
+        ids = [variant.id for variant in variants]
+        # Templates of one name in several folders are distinguished by their folders.
+        variants = [
+            one.model_copy(update={"id": str(Path(name).with_suffix(""))}) if ids.count(one.id) > 1
+            else one
+            for one, name in zip(variants, self.names, strict=True)
+        ]  # fmt: skip
+        ids = [variant.id for variant in variants]
+        base = self.suite
+        if base is None:
+            if options.cases is None:
+                raise SettingsError(
+                    "there are no cases to answer",
+                    hint="give --cases FILE, or a suite: --config FILE",
+                )
+            base = Suite(name=" against ".join(ids), dataset=str(options.cases.resolve()))
+        changes: dict[str, object] = {
+            # A name of its own, so that no trend and no baseline of the suite includes this run.
+            "name": base.name if self.suite is None else f"{base.name}{COMPARISON_OUTPUTS_SUFFIX}",
+            "variants": tuple(variants),
+            "judge": (),
+            "panel": None,
+            "rubric": None,
+            "profile": None,
+            "assertions": (),
+            "scorers": (),
+            "gate": None,
+        }
+        if options.cases is not None:
+            changes |= {"dataset": str(options.cases.resolve()), "cases": None, "columns": {}}
+        return base.model_copy(update=changes), tuple(ids)
+
+    def _variant(self, name: str, options: ContestOptions) -> VariantSettings:
+        if name in self.variants and not Path(name).is_file():
+            return self.variants[name]
+        path, variant = split_name(name)
+        file = Path(path).resolve()
+        if not is_template_argument(name):
+            return VariantSettings(id=variant or file.stem, outputs=str(file))
+        if options.model is None:
+            raise SettingsError(
+                f"{name} is a prompt, and no model is named to send it to",
+                hint="give -m openai/gpt-4.1-nano (key in OPENAI_API_KEY), any other model that "
+                "litellm knows, or local",
+            )
+        base = options.judge_settings.api_base
+        return VariantSettings(id=file.stem, prompt=str(file), model=options.model, api_base=base)
 
 
 def split_name(name: str) -> tuple[str, str | None]:
@@ -132,43 +386,6 @@ def is_file_argument(name: str) -> bool:
 def is_template_argument(name: str) -> bool:
     """Whether an argument names a prompt template's file."""
     return split_name(name)[0].endswith(".j2")
-
-
-def side_budget(sides: SideArguments, options: ComparingOptions) -> Budget | None:
-    """The budget for outputs and judges together, with the suite's prices."""
-    if options.max_cost is None:
-        return None
-    return Budget(options.max_cost, None if sides.suite is None else price_table(sides.suite))
-
-
-def existing_sides(
-    sides: SideArguments,
-    options: ComparingOptions,
-    judges: tuple[str, ...],
-    store: RunStore | None,
-    budget: Budget | None,
-    stack: ExitStack,
-) -> tuple[Panel, Rubric, list[Side]]:
-    """Sides whose outputs exist, with who compares them and by which rubric."""
-    check_pair_judge(sides.suite, options, judges)
-    if sides.kind == "files":
-        return _file_sides(sides, options, judges, budget, stack)
-    if sides.kind != "runs" or store is None:
-        # A name that is neither a file nor a variant, beside one that is.
-        known = sides.variants
-        unknown = next(one for one in sides.names if one not in known and not is_file_argument(one))
-        raise UnknownNameError("outputs file, template or variant", unknown, list(known))
-    chosen = [run_and_variant(name, store) for name in sides.names]
-    rubric = _rubric_of_runs([run for run, _ in chosen], options.rubric)
-    panel = _open_pair_judges(sides.suite, options, judges, budget, stack)
-    return (
-        panel,
-        rubric,
-        [
-            _run_side(name, run, variant, store)
-            for name, (run, variant) in zip(sides.names, chosen, strict=True)
-        ],
-    )
 
 
 def no_common_case_error() -> SettingsError:
@@ -196,6 +413,32 @@ def pairing_of(
         is_shuffled=is_shuffled,
         is_wanted=is_wanted,
     )
+
+
+def show_pair_plan(
+    panel: Panel,
+    pairs: Iterable[OutputPair],
+    rubric: Rubric,
+    names: Iterable[str],
+    options: ComparingOptions,
+) -> int:
+    """Estimate and print the calls and the cost of comparing pairs; makes no call."""
+    note_grading_only(rubric)
+    plan = plan_comparison(
+        panel, pairs, rubric, names=names, refresh=bool(options.judge_settings.refresh)
+    )
+    connections = [judge.connection for judge in panel.judges]
+    return show_plan(plan, options, connections, max_cost=options.max_cost)
+
+
+def note_grading_only(rubric: Rubric) -> None:
+    """Report what a rubric sets for grading only, before a comparison is paid."""
+    for criterion in rubric.criteria:
+        name = printable(criterion.name)
+        if "trace" in criterion.needs:
+            console.note(f"{name} needs the trace, which comparisons do not show: not compared by")
+        elif criterion.judge is not None:
+            console.note(f"{name} names a judge: in comparisons every judge is asked about it")
 
 
 def _run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
@@ -231,44 +474,6 @@ def run_and_variant(name: str, store: RunStore) -> tuple[RunInfo, str]:
     return run, wanted or known[0]
 
 
-def _file_sides(
-    sides: SideArguments,
-    options: ComparingOptions,
-    judges: tuple[str, ...],
-    budget: Budget | None,
-    stack: ExitStack,
-) -> tuple[Panel, Rubric, list[Side]]:
-    sources = []
-    for name in sides.names:
-        outputs = sides.variants[name].outputs if name in sides.variants else None
-        if not is_file_argument(name) and sides.suite is not None and outputs is not None:
-            sources.append(OutputSource(sides.suite.resolve(outputs), name))
-        else:
-            path, variant = split_name(name)
-            sources.append(OutputSource(Path(path), variant))
-    paths = tuple(source.path for source in sources)
-    panel = _open_pair_judges(sides.suite, options, judges, budget, stack)
-    setup = grade_setup(
-        GradingOptions.of(options, outputs=paths, judge_model=None), panel.judges[0]
-    )
-    found = []
-    for name, source, named in zip(sides.names, sources, setup.sources, strict=True):
-        file = source.path
-        # The first row only: reading all of a large file just for a warning is not worth it.
-        answers = iter_case_outputs(file, setup.cases, variant=source.variant, needs_input=False)
-        if setup.cases is None and next(iter(answers))[0].input is None:
-            what = "has no inputs: the judge sees only the outputs"
-            console.note(f"{file} {what}; {MISSING_INPUT_REMEDY}")
-        # Rows that name no variant belong to one that is named after the file.
-        variant = source.variant or named.stem or file.stem
-        # The version is the content of the file: a changed file must not inherit an approval.
-        version = file_mark(file)
-        about = ComparedSide(label=name, variant=variant, file=str(file), version=version)
-        read = partial(_read, replace(source, stem=named.stem), setup.cases)
-        found.append(Side(name, read, (file.name, file.stem, name), about))
-    return panel, setup.rubric, found
-
-
 def _rubric_of_runs(runs: Sequence[RunInfo], name: str | None) -> Rubric:
     """The rubric that is named, else the one all runs share."""
     if name is not None:
@@ -293,180 +498,6 @@ def _read(source: OutputSource, cases: Dataset | None) -> Iterator[SideOutput]:
         yield SideOutput(case, named)
 
 
-def check_pair_judge(
-    suite: Suite | None, options: ComparingOptions, judges: tuple[str, ...]
-) -> None:
-    """Refuse judges that cannot compare: the heuristic judge, a template for one output."""
-    # Only --template is checked. A template in the suite may be for one output: the judge grades
-    # with it, and compares with the default one.
-    template = options.judge_settings.template
-    folders = [*options.judge_settings.template_folders]
-    folders += [] if suite is None else suite_template_folders(suite)
-    if template is not None and not is_pair_template(template, folders):
-        raise SettingsError(
-            f"the template {template} is for a single output, but two are compared",
-            hint="name one for two, for example pairwise/criterion, or omit --template",
-        )
-    own = [] if suite is None else [judge.model for judge in suite.judge]
-    if HEURISTIC in judges or (not judges and own == [HEURISTIC]):
-        raise SettingsError(
-            "the heuristic judge only counts assertions, and cannot compare",
-            hint="name a judge: --judge openai/gpt-4.1-mini; or compare stored scores: --scores",
-        )
-    if suite is None or judges or not isinstance(options, ContestOptions):
-        return
-    hint = "name the judges of the comparison: --judge MODEL --judge OTHER"
-    if others := [judge.model for judge in suite.judge if judge.kind != "llm"]:
-        raise SettingsError(
-            f"the suite's judges include {others[0]}, and only models compare", hint=hint
-        )
-    combine = "mean" if suite.panel is None else suite.panel.combine
-    if combine in {"weighted", "cascade"}:
-        raise SettingsError(
-            f"the suite combines its judges by `{combine}`, but in a comparison each has one equal "
-            "vote",
-            hint=hint,
-        )
-
-
-def _open_pair_judges(
-    suite: Suite | None,
-    options: ComparingOptions,
-    judges: tuple[str, ...],
-    budget: Budget | None,
-    stack: ExitStack,
-) -> Panel:
-    """Who compares: the judges that are named, else the suite's; the stack closes them."""
-    own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
-    blind = {"label_seed" if name == "seed" else name: value for name, value in own.items()}
-    # The command line goes before the suite, as everywhere.
-    names = {"scrub", "draw_labels", "label_seed", "rule"}
-    blind |= options.judge_settings.model_dump(exclude_unset=True, include=names)
-    # `calibrate` studies one judge; it refuses a suite's panel instead of using it.
-    panel = () if suite is None or not isinstance(options, ContestOptions) else suite.judge
-    wanted: list[tuple[Suite | None, str | None]] = [(suite, name) for name in judges]
-    if not judges and suite is not None and len(panel) > 1:
-        wanted = [(suite.model_copy(update={"judge": (one,)}), None) for one in panel]
-    if len(wanted) > 1:
-        # The members must see the same labels, which each would draw by its own seed.
-        blind.setdefault("label_seed", options.judge_settings.seed or 0)
-    more = JudgeSettings.checked(**blind)
-    return Panel(
-        [
-            stack.enter_context(make_judge(options, of, name, more, budget=budget))
-            for of, name in wanted or [(suite, None)]
-        ]
-    )
-
-
-def check_one_rubric(
-    cases: Iterable[Case], rubric: Rubric, suite: Suite | None, name: str | None
-) -> None:
-    """Refuse cases that have rubrics of their own: a comparison has one rubric."""
-    # With `--rubric` all of them are compared by that one, even those that have their own.
-    if name is not None:
-        return
-    same = {None, rubric.name, rubric.fingerprint}
-    for case in cases:
-        own = case.rubric
-        key = own.fingerprint if isinstance(own, Rubric) else own
-        if key in same or own is None:
-            continue
-        if not isinstance(own, Rubric):
-            own = load_rubric(suite.resolve(own) if suite and names_a_file(own) else own)
-        if own.fingerprint != rubric.fingerprint:
-            raise SettingsError(
-                f"case {case.id} has its own rubric, {own.name}, but a comparison has one for all "
-                f"cases: {rubric.name}",
-                hint="choose it with --rubric FILE|NAME; `judgekit run` grades each case by its "
-                "own rubric, and `compare --scores` compares such runs",
-            )
-        same.add(key)
-
-
-def note_grading_only(rubric: Rubric) -> None:
-    """Report what a rubric sets for grading only, before a comparison is paid."""
-    for criterion in rubric.criteria:
-        name = printable(criterion.name)
-        if "trace" in criterion.needs:
-            console.note(f"{name} needs the trace, which comparisons do not show: not compared by")
-        elif criterion.judge is not None:
-            console.note(f"{name} names a judge: in comparisons every judge is asked about it")
-
-
-def show_pair_plan(
-    panel: Panel,
-    pairs: Iterable[OutputPair],
-    rubric: Rubric,
-    names: Iterable[str],
-    options: ComparingOptions,
-) -> int:
-    """Estimate and print the calls and the cost of comparing pairs; makes no call."""
-    note_grading_only(rubric)
-    plan = plan_comparison(
-        panel, pairs, rubric, names=names, refresh=bool(options.judge_settings.refresh)
-    )
-    show_document(judging_plan_document(plan), options)
-    return plan_code(plan, options.max_cost)
-
-
-@dataclass(frozen=True, slots=True)
-class ProducedSides:
-    """Sides whose outputs were produced first, with who compares them and by which rubric."""
-
-    panel: Panel
-    rubric: Rubric
-    sides: tuple[Side, ...]
-    run_id: str
-
-
-def produced_sides(
-    sides: SideArguments,
-    options: ContestOptions,
-    budget: Budget | None,
-    stack: ExitStack,
-    open_store: Callable[[], RunStore],
-    run_id: str | None,
-) -> ProducedSides:
-    """Produce the outputs of all sides, resuming a run; ends the command if some are missing."""
-    what = click.get_current_context().command.name
-    if options.dry_run:
-        raise SettingsError(
-            "the outputs do not exist yet, so the cost of judging them is unknown",
-            hint="judgekit plan estimates the cost of a suite; --max-cost limits that of a "
-            f"{'ranking' if what == 'rank' else 'comparison'}",
-        )
-    check_pair_judge(sides.suite, options, options.judge_model)
-    suite, ids = _answering_suite(sides, options)
-    # The judges are checked before an output is paid for.
-    source = options.rubric or (None if sides.suite is None else sides.suite.rubric_source)
-    if source is None:
-        raise SettingsError(
-            "no rubric is named",
-            hint="give --rubric FILE, or the name of a shipped rubric, for example --rubric "
-            "helpfulness",
-        )
-    rubric = load_rubric(source)
-    panel = _open_pair_judges(sides.suite, options, options.judge_model, budget, stack)
-    path, tags = suite.dataset_path, frozenset(options.filter_tag)
-    cases = suite.cases or () if path is None else iter_cases(path, columns=suite.columns or None)
-    wanted = (case for case in cases if not tags or tags & set(case.tags))
-    check_one_rubric(wanted, rubric, sides.suite, options.rubric)
-    store = open_store()
-    resumed = None if run_id is None else store.run(run_id)
-    run, spent_usd = _produce(suite, options, store, resumed)
-    # One limit for outputs and judges together.
-    if budget is not None:
-        budget.spend(spent_usd)
-    produced = []
-    for name, variant in zip(sides.names, ids, strict=True):
-        side = _run_side(name, run, variant, store)
-        # The name of its file would reveal a side too.
-        own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
-        produced.append(replace(side, names=(*side.names, *own)))
-    return ProducedSides(panel, rubric, tuple(produced), run.id)
-
-
 def _produce(
     suite: Suite, options: ContestOptions, store: RunStore, resumed: RunInfo | None
 ) -> tuple[RunInfo, float]:
@@ -474,28 +505,15 @@ def _produce(
     # Outputs are produced as `judgekit run` does, with the same cache and the same cost limit, and
     # are on disk before anything is compared.
     chosen = _cases_to_answer(options) if resumed is None else choice_of_run(resumed)
-    opened = open_suite(
-        suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
-    )
+    opened = open_suite(suite, chosen, execution_options(options))
     session = Session(in_flight=options.max_concurrency)
-    run = prepare_run(opened, store, resumed, now=session.now(), notes="outputs to compare")
+    notes, verb = "outputs to compare", ("answering", "answered")
+    setup = RunSetup(opened, store, session, resumed, notes, verb=verb)
+    run = prepared_run(setup, resumes=False)
     context = click.get_current_context()
     command = resume_command(context, run.id, command=context.command.name or "compare")
     continuation = f"outputs so far are stored. Resume with: {command}"
-    total = (run.n_cases or 0) * len(opened.variants) * opened.suite.settings.repeats
-
-    async def answer() -> RunInfo:
-        verb = ("answering", "answered")
-        interrupt = lambda: session.end("interrupted")  # noqa: E731
-        try:
-            with attend(options, total, interrupt=interrupt, verb=verb) as bar:
-                session.watch = lambda one: bar.advance([], is_error=one.output.error is not None)
-                session.note = lambda text: console.note(message_lines(text))
-                return await run_suite(opened, store, run, session, resumed=bool(resumed))
-        finally:
-            await opened.aclose()
-
-    ended = run_until_stopped(answer(), continuation)
+    ended = run_until_stopped(run_with_progress(setup, options), continuation)
     if session.reason is not None:
         console.note(f"{stop_words(session)}; {continuation}")
         sys.exit(STOP_CODES[session.reason])
@@ -515,57 +533,3 @@ def _cases_to_answer(options: ContestOptions) -> Choice:
     # Drawn, not the first ones: those of a sorted dataset are no fair part of it.
     most = most if options.sample is None else min(most, options.sample)
     return replace(chosen, sample=most, seed=options.seed)
-
-
-def _answering_suite(
-    sides: SideArguments, options: ContestOptions
-) -> tuple[Suite, tuple[str, ...]]:
-    """A suite of the sides that is not judged."""
-    variants = [_variant(name, sides, options) for name in sides.names]
-    ids = [variant.id for variant in variants]
-    # Templates of one name in several folders are distinguished by their folders.
-    variants = [
-        one.model_copy(update={"id": str(Path(name).with_suffix(""))}) if ids.count(one.id) > 1
-        else one
-        for one, name in zip(variants, sides.names, strict=True)
-    ]  # fmt: skip
-    ids = [variant.id for variant in variants]
-    base = sides.suite
-    if base is None:
-        if options.cases is None:
-            raise SettingsError(
-                "there are no cases to answer", hint="give --cases FILE, or a suite: --config FILE"
-            )
-        base = Suite(name=" against ".join(ids), dataset=str(options.cases.resolve()))
-    changes: dict[str, object] = {
-        # A name of its own, so that no trend and no baseline of the suite includes this run.
-        "name": base.name if sides.suite is None else f"{base.name}{COMPARISON_OUTPUTS_SUFFIX}",
-        "variants": tuple(variants),
-        "judge": (),
-        "panel": None,
-        "rubric": None,
-        "profile": None,
-        "assertions": (),
-        "scorers": (),
-        "gate": None,
-    }
-    if options.cases is not None:
-        changes |= {"dataset": str(options.cases.resolve()), "cases": None, "columns": {}}
-    return base.model_copy(update=changes), tuple(ids)
-
-
-def _variant(name: str, sides: SideArguments, options: ContestOptions) -> VariantSettings:
-    if name in sides.variants and not Path(name).is_file():
-        return sides.variants[name]
-    path, variant = split_name(name)
-    file = Path(path).resolve()
-    if not is_template_argument(name):
-        return VariantSettings(id=variant or file.stem, outputs=str(file))
-    if options.model is None:
-        raise SettingsError(
-            f"{name} is a prompt, and no model is named to send it to",
-            hint="give -m openai/gpt-4.1-nano (key in OPENAI_API_KEY), any other model that "
-            "litellm knows, or local",
-        )
-    base = options.judge_settings.api_base
-    return VariantSettings(id=file.stem, prompt=str(file), model=options.model, api_base=base)

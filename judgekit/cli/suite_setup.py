@@ -8,8 +8,7 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -17,8 +16,8 @@ from urllib.parse import urlsplit
 
 from judgekit.cli import console
 from judgekit.cli.options import (
-    CalibrationMapOptions,
-    CallOptions,
+    EXISTING_PATH,
+    ContestOptions,
     GradingOptions,
     JudgeOptions,
     SelectionOptions,
@@ -27,10 +26,10 @@ from judgekit.cli.options import (
     TalkOptions,
     baseline_option,
     dry_run_option,
+    flag,
     max_cost_option,
     max_drop_option,
     option,
-    triggered_by_option,
 )
 from judgekit.cli.outputs import output_option
 from judgekit.cli.setup import (
@@ -43,7 +42,6 @@ from judgekit.cli.setup import (
     grade_rubric,
     no_judge_error,
     refuse_refresh_of_frozen,
-    with_command_line_gate,
 )
 from judgekit.datasets import (
     Gate,
@@ -93,7 +91,7 @@ TARGET_OPTIONS = {
 """The options that add a variant, by their fields."""
 
 
-class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptions):
+class EngineOptions(JudgeOptions, StoreOptions, TalkOptions):
     """What `run` and `grade` have in common: both evaluate a suite and store a run."""
 
     output: tuple[Path, ...] = output_option(
@@ -101,7 +99,6 @@ class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptio
     )
     # For every variant: a good one must not hide one that fails.
     fail_under: float | None = option(
-        "--fail-under",
         "Exit 1 if the pass rate of a variant is below RATE, 4 if it has none.",
         ge=0,
         le=1,
@@ -110,11 +107,19 @@ class EngineOptions(JudgeOptions, CalibrationMapOptions, StoreOptions, TalkOptio
     baseline: str | None = baseline_option()
     max_drop: float | None = max_drop_option()
     alpha: float | None = option(
-        "--alpha", "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
+        "Significance level of a drop in pass rate (default 0.05).", gt=0, lt=1
     )
-    fail_fast: bool = option("-x/--fail-fast", "Stop at the first failed answer.", default=False)
-    triggered_by: str | None = triggered_by_option()
+    fail_fast: bool = flag("Stop at the first failed answer.", spelling="-x/--fail-fast")
+    # What is stored as the trigger is no part of what identifies a run.
+    triggered_by: str | None = option(
+        "Store who or what started the run (default: the CI job, if there is one).",
+        has_variable=True,
+    )
     dry_run: bool = dry_run_option()
+    calibration: Path | None = option(
+        "Calibration maps from calibrate --write-map; calibrated values decide.", kind=EXISTING_PATH
+    )
+    require_calibration: bool = flag("Make no call without a valid calibration. Exit code 4.")
     allow_scripts: bool = False
     max_time: float | None = None
 
@@ -128,55 +133,42 @@ class RunOptions(SuiteOptions, EngineOptions):
     """The options of `run`."""
 
     resume: str | None = option(
-        "--resume",
         "Resume a run of this suite: its id, the beginning of it, or the latest.",
         metavar="[RUN]",
         flag_value="latest",
     )
-    retry_errors: bool = option(
-        "--retry-errors", "With --resume: retry what failed.", default=False
-    )
+    retry_errors: bool = flag("With --resume: retry what failed.")
     max_cost: float | None = max_cost_option("Stop at this cost; --resume continues. Exit code 5.")
     max_time: float | None = option(
-        "--max-time",
         "Start no new case after this time; --resume continues. Exit code 5.",
         gt=0,
         metavar="SECONDS",
         has_variable=True,
     )
     # Off by default: a suite from the network must not run programs.
-    allow_scripts: bool = option(
-        "--allow-scripts", "Allow the setup and the scripts of the suite.", default=False
-    )
+    allow_scripts: bool = flag("Allow the setup and the scripts of the suite.")
     # Stored with the run, and no part of what identifies it.
-    notes: str | None = option("--notes", "Notes to store with the run.")
+    notes: str | None = option("Notes to store with the run.")
 
 
 class GradeOptions(EngineOptions, GradingOptions):
     """The options of `grade`."""
 
-    no_store: bool = option(
-        "--no-store",
-        "Do not store the run: no later show, trend, baseline or --resume.",
-        default=False,
-        has_variable=True,
+    no_store: bool = flag(
+        "Do not store the run: no later show, trend, baseline or --resume.", has_variable=True
     )
     output: tuple[Path, ...] = output_option(
         "Write the verdicts to FILE: .jsonl, .json, .csv or .parquet; or the report: .html or .md."
     )
     # A flag without an id: the options describe the outputs, which identify the run.
-    resume: bool = option(
-        "--resume",
-        "Resume the stored run of the same outputs; without one, cached replies are used.",
-        default=False,
+    resume: bool = flag(
+        "Resume the stored run of the same outputs; without one, cached replies are used."
     )
-    retry_errors: bool = option(
-        "--retry-errors",
-        "Retry failed questions, including cached replies that cannot be parsed.",
-        default=False,
+    retry_errors: bool = flag(
+        "Retry failed questions, including cached replies that cannot be parsed."
     )
-    fail_fast: bool = option(
-        "-x/--fail-fast", "Stop at the first failed output. Exit code 1.", default=False
+    fail_fast: bool = flag(
+        "Stop at the first failed output. Exit code 1.", spelling="-x/--fail-fast"
     )
     max_cost: float | None = max_cost_option(
         "Stop at this cost; run it again to continue. Exit code 5."
@@ -239,7 +231,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         )
     suite = with_command_line_rubric(suite_from_path(named), options.rubric)
     suite = with_command_line_variant(_judged(suite, options), options)
-    suite = with_command_line_gate(_with_command_line_calibration(suite, options), options)
+    suite = _with_command_line_gate(suite, options)
     store = RunStore(options.store)
     check_baseline(suite.gate, store)
     resumed = None
@@ -247,8 +239,8 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         resumed = find_resumed_run(store, options.resume, suite)
     elif options.retry_errors:
         raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
-    chosen = selected_cases(
-        options,
+    chosen = replace(
+        selected_cases(options),
         variants=options.variant,
         case_ids=options.filter_case,
         name_pattern=options.filter_name,
@@ -256,9 +248,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     # Without a choice of its own, a resumed run completes what it began.
     if resumed is not None and chosen == Choice():
         chosen = choice_of_run(resumed)
-    opened = open_suite(
-        suite, chosen, execution_options(options, allow_scripts=options.allow_scripts)
-    )
+    opened = open_suite(suite, chosen, execution_options(options))
     return RunSetup(opened, store, _session(options), resumed, options.notes)
 
 
@@ -285,28 +275,35 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     if suite.rubric is not None and not suite.judge:
         raise no_judge_error()
     # Reading the outputs comes last: it takes longest, and everything above may be an error.
-    suite = with_command_line_gate(_with_command_line_calibration(suite, options), options)
+    suite = _with_command_line_gate(suite, options)
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
     suite = suite.model_copy(update={"variants": variants})
     opened = open_suite(
         suite, selected_cases(options), execution_options(options), recorded=recorded
     )
-    setup = partial(
-        RunSetup, opened, session=_session(options), is_grading=True, verb=("grading", "graded")
+    store, folder = _grading_store(options)
+    check_baseline(suite.gate, store)
+    return RunSetup(
+        opened,
+        store,
+        _session(options),
+        is_grading=True,
+        verb=("grading", "graded"),
+        temporary=folder,
     )
+
+
+def _grading_store(options: GradeOptions) -> tuple[RunStore, TemporaryDirectory[str] | None]:
+    """The store of a grading, and its folder if it is temporary."""
     if not options.no_store:
         try:
             store = RunStore(options.store)
             with store.writing():  # a read-only file opens without an error
-                pass
-            check_baseline(suite.gate, store)
-            return setup(store=store)
+                return store, None
         except StoreError as error:
             console.note(f"warning: the run is not stored: {error.message}")
     folder = TemporaryDirectory(prefix="judgekit-run-")
-    store = RunStore(Path(folder.name, "judgekit.db"))
-    check_baseline(suite.gate, store)
-    return setup(store=store, temporary=folder)
+    return RunStore(Path(folder.name, "judgekit.db")), folder
 
 
 def read_recorded(
@@ -339,7 +336,7 @@ def read_recorded(
             f"only the output; {MISSING_INPUT_REMEDY}"
         )
     # A suite lists the cases each variant must answer; a file alone only those that were answered.
-    takes_all = inputs.sample is None and inputs.limit is None
+    takes_all = inputs.options.sample is None and inputs.options.limit is None
     is_complete = is_suite and takes_all and inputs.cases is not None
     if is_complete and inputs.cases is not None:
         cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}
@@ -414,7 +411,7 @@ def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
     return suite.model_copy(update={"judge": merged})
 
 
-def execution_options(options: CallOptions, *, allow_scripts: bool = False) -> ExecutionOptions:
+def execution_options(options: EngineOptions | ContestOptions) -> ExecutionOptions:
     """How a suite's judges and targets are called."""
     return ExecutionOptions(
         cache=cache_folder(options),
@@ -422,7 +419,7 @@ def execution_options(options: CallOptions, *, allow_scripts: bool = False) -> E
         frozen=options.judge_settings.frozen,
         refresh=chosen_refresh(options),
         max_cost_usd=options.max_cost,
-        allow_scripts=allow_scripts,
+        allow_scripts=options.allow_scripts,
     )
 
 
@@ -459,28 +456,32 @@ def _from_here(path: str, suite: Suite) -> str:
     return str(here) if here.is_file() and here != suite.resolve(path).resolve() else path
 
 
-def _with_command_line_calibration(suite: Suite, options: CalibrationMapOptions) -> Suite:
+def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
+    """The suite with the maps and the gate of the command line, or with its settings for both."""
+    names = ("baseline", "max_drop", "alpha")
+    drop = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if drop and getattr(options, "no_store", False):
+        raise SettingsError(
+            "--no-store leaves no earlier run to compare the pass rate with",
+            hint="omit --no-store, or use --fail-under RATE",
+        )
+    changes = drop | ({"require_calibration": True} if options.require_calibration else {})
+    gate = (suite.gate or Gate()).model_copy(update=changes)
+    if drop and gate.max_drop is None:
+        raise SettingsError(
+            "--baseline and --alpha are about the drop in pass rate, and no drop is limited",
+            hint="give --max-drop POINTS as well, or `gate: {max_drop: …}` in the suite",
+        )
     maps = options.calibration
-    changes: dict[str, object] = {} if maps is None else {"calibration": str(maps.resolve())}
-    if options.require_calibration:
-        gate = suite.gate or Gate()
-        changes["gate"] = gate.model_copy(update={"require_calibration": True})
-    return suite.model_copy(update=changes) if changes else suite
+    own: dict[str, object] = {} if maps is None else {"calibration": str(maps.resolve())}
+    own |= {"gate": gate} if changes else {}
+    return suite.model_copy(update=own) if own else suite
 
 
-def selected_cases(
-    options: SelectionOptions,
-    *,
-    variants: tuple[str, ...] = (),
-    case_ids: tuple[str, ...] = (),
-    name_pattern: str | None = None,
-) -> Choice:
+def selected_cases(options: SelectionOptions) -> Choice:
     """The part of a suite that options select."""
     return Choice(
-        variants=variants,
         tags=options.filter_tag,
-        case_ids=case_ids,
-        name_pattern=name_pattern,
         sample=options.sample,
         # The choice is stored with the run, where a seed without a sample would be a difference.
         seed=options.seed if options.sample is not None else 0,

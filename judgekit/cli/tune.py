@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.bias_audit import ProbeRunner, ProbeSession
+from judgekit.bias_audit import ProbeRunner
 from judgekit.calibration import OutputKey
 from judgekit.cli import console
-from judgekit.cli.exit_codes import Exit, plan_code
+from judgekit.cli.audit import run_probes
+from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import (
     EXISTING_FILE,
     LabelledStudyOptions,
     dry_run_option,
+    flag,
     option,
     outputs_option,
 )
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.cli.progress import run_probes, run_until_stopped
-from judgekit.cli.setup import cost_budget, fatal_words, grade_setup, how_to_continue
+from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
+from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
@@ -47,30 +49,22 @@ _DEFAULTS = TuneOptions()
 class _TuneCommandOptions(LabelledStudyOptions):
     outputs: tuple[Path, ...] = outputs_option("File of labelled outputs.")
     candidates: tuple[str, ...] = option(
-        "--candidates",
         "Reworded rubric with the same criteria and scales; may be repeated.",
         (),
         metavar="FILE|NAME",
     )
     # Text, not a number: several counts are tried, each as a candidate of its own.
     few_shot: str = option(
-        "--few-shot",
-        "Try each wording with N labelled outputs as examples; 0: none.",
-        "0",
-        metavar="N,N",
+        "Try each wording with N labelled outputs as examples; 0: none.", "0", metavar="N,N"
     )
-    anchors: bool = option(
-        "--anchors", "Try each wording with three labelled outputs as anchors.", default=False
-    )
+    anchors: bool = flag("Try each wording with three labelled outputs as anchors.")
     holdout: float = option(
-        "--holdout",
         "Share of cases held out; all reported figures come from them.",
         _DEFAULTS.holdout,
         gt=0,
         lt=1,
     )
     cluster: str = option(
-        "--cluster",
         "Unit that is never split: cases, or a metadata key that cases share.",
         _DEFAULTS.cluster,
         metavar="case|KEY",
@@ -78,11 +72,7 @@ class _TuneCommandOptions(LabelledStudyOptions):
     output: tuple[Path, ...] = output_option(
         "Write the better rubric to FILE (.yaml or .json), or the report (.md, .html)."
     )
-    write_anyway: bool = option(
-        "--write-anyway",
-        "Write the best candidate even if it is not significantly better.",
-        default=False,
-    )
+    write_anyway: bool = flag("Write the best candidate even if it is not significantly better.")
     dry_run: bool = dry_run_option()
 
 
@@ -106,14 +96,17 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
     files = sort_outputs(options.output, what="a rubric", exports=RUBRIC_SUFFIXES)
     if options.write_anyway and not files.exports:
         raise SettingsError("--write-anyway needs a file to write", hint="name it: -o tuned.yaml")
-    setup = grade_setup(options, budget=cost_budget(options))
+    setup = grade_setup(options)
     with setup.judge:
         prepared = _prepare(setup, labels, options)
         # Always: the number of calls grows with candidates times examples, which surprises.
         plan = plan_tuning(prepared, refresh=setup.refresh)
         if options.dry_run:
-            show_document(tuning_plan_document(plan, prepared.share), options)
-            sys.exit(plan_code(plan, options.max_cost))
+            note_list_prices([setup.judge.connection])
+            limit = options.max_cost
+            document = tuning_plan_document(plan, prepared.share, max_cost_usd=limit)
+            show_document(document, options)
+            sys.exit(Exit.LIMIT if plan.sufficiency(limit) == "short" else 0)
         if not options.quiet and not options.as_json:
             share = labelled_share_words(prepared.share)
             console.note(f"labels {share}; only these are judged")
@@ -123,12 +116,9 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
 
 def _run(prepared: TuningSetup, options: _TuneCommandOptions, files: OutputFiles) -> int:
     judge = prepared.runner.judge
-    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     again = how_to_continue(judge)
-    work = run_tuning(prepared, session)
-    result = run_until_stopped(
-        run_probes(work, session, judge, options, total=prepared.n_gradings), again
-    )
+    work, total = partial(run_tuning, prepared), prepared.n_gradings
+    result, session = run_probes(work, judge, options, total=total, continuation=again)
     show_document(tuning_document(result), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
@@ -163,15 +153,8 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
         setup.rubric,
         others=others,
         only={OutputKey(case.id, output.variant) for case, output in setup.answers()},
-        options=TuneOptions(
-            few_shot=tuple(int(part) for part in parts),
-            anchors=options.anchors,
-            holdout=options.holdout,
-            alpha=options.alpha,
-            consensus=options.consensus,
-            annotators=options.annotator,
-            cluster=options.cluster,
-            seed=options.seed,
+        options=options.fill(
+            TuneOptions, few_shot=tuple(int(part) for part in parts), annotators=options.annotator
         ),
     )
 

@@ -37,7 +37,7 @@ from judgekit.cli.lint import (
     short_path,
     sort_diagnostics,
 )
-from judgekit.cli.options import EXISTING_PATH, OutputOptions, option
+from judgekit.cli.options import EXISTING_PATH, OutputOptions, flag
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import (
@@ -121,7 +121,7 @@ _CHECKED = frozenset(
 
 
 class _ValidateOptions(OutputOptions):
-    strict: bool = option("--strict", "Exit 2 for warnings as well.", default=False)
+    strict: bool = flag("Exit 2 for warnings as well.")
 
 
 @command("validate", _ValidateOptions)
@@ -342,16 +342,14 @@ def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnosti
 
 def _of_suite(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
     path, rubric = document.path, _rubric(suite)
-    for place, spec in enumerate(suite.assertions):
-        line = document.line_of("assertions", place)
-        named = spec.get("criterion")
-        names = [] if rubric is None else [each.name for each in rubric.criteria]
-        if names and isinstance(named, str) and named not in names:
-            hint = f"the rubric has {', '.join(names)}"
-            yield _error(path, line, f"no criterion is called {named!r}", hint)
+    names = [] if rubric is None else [each.name for each in rubric.criteria]
     for key, specs in (("assertions", suite.assertions), ("scorers", suite.scorers)):
         for place, spec in enumerate(specs):
-            line = document.line_of(key, place)
+            line, named = document.line_of(key, place), spec.get("criterion")
+            is_checked = names and key == "assertions" and isinstance(named, str)
+            if is_checked and named not in names:
+                hint = f"the rubric has {', '.join(names)}"
+                yield _error(path, line, f"no criterion is called {named!r}", hint)
             yield from (_error(path, line, fault) for fault in _script_faults(suite, [spec]))
     yield from _of_scorers(suite, document)
     for key in ("setup", "teardown"):

@@ -39,8 +39,8 @@ from .sources import (
     SelectionCount as SelectionCount,
     discover_datasets as discover_datasets,
     discover_suites as discover_suites,
+    draw_sample as draw_sample,
     open_cases as open_cases,
-    sample_places as sample_places,
     suite_from_path as suite_from_path,
 )
 from .suite import (

@@ -6,7 +6,7 @@ from these fields; a further setting is a further field and what makes use of it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self, cast, get_args
 
@@ -34,7 +34,9 @@ the one command whose own model declares it."""
 class CommandOption:
     """The option of a setting on the command line and in pytest."""
 
-    spelling: str  # as click declares it: `-j/--max-concurrency` is two options, `--x/--no-x` one
+    # As click declares it: `-j/--max-concurrency` is two options, `--x/--no-x` one; "" follows the
+    # name of the field.
+    spelling: str
     group: OptionGroup
     metavar: str | None = None  # None takes the type's own word
     has_variable: bool = True  # whether it has a variable `JUDGEKIT_…`, too
@@ -280,7 +282,8 @@ def command_options(
         # Fields without an option are set in files or in Python only.
         for entry in field.metadata:
             if isinstance(entry, CommandOption):
-                yield name, field, entry
+                spelling = entry.spelling or f"--{name.replace('_', '-')}"
+                yield name, field, replace(entry, spelling=spelling)
 
 
 def choices_of(field: FieldInfo) -> tuple[str, ...]:

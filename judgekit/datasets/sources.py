@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
     from judgekit.formats import FileKind, Format, ParsedDocument, SkillTests
     from judgekit.records import Case, JsonObject
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class CaseSelection:
         if self.sample is not None:
             if self._sampled is None:
                 n_passing = sum(1 for _ in self._passing(self.source))
-                self._sampled = sample_places(n_passing, self.sample, self.seed)
+                self._sampled = frozenset(draw_sample(range(n_passing), self.sample, self.seed))
             places = self._sampled
             chosen = (case for place, case in enumerate(chosen) if place in places)
         return islice(chosen, self.limit)
@@ -168,15 +170,18 @@ def open_cases(
     return CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
 
 
-def sample_places(n: int, size: int, seed: int) -> frozenset[int]:
-    """The positions in a random sample without replacement (Vitter 1985, algorithm R)."""
-    # The order of the calls of the generator is fixed: a seed must choose the same cases for ever.
+def draw_sample(items: Iterable[_T], size: int, seed: int) -> list[_T]:
+    """A random sample without replacement, in the order of the items (Vitter 1985, algorithm R)."""
+    # A reservoir: files are read once and may be larger than memory. The order of the calls of the
+    # generator is fixed: a seed must choose the same items for ever.
     rng = random.Random(seed)
-    places = list(range(min(n, size)))
-    for place in range(size, n):
-        if (slot := rng.randrange(place + 1)) < size:
-            places[slot] = place
-    return frozenset(places)
+    reservoir: list[tuple[int, _T]] = []
+    for place, item in enumerate(items):
+        if place < size:
+            reservoir.append((place, item))
+        elif (slot := rng.randrange(place + 1)) < size:
+            reservoir[slot] = (place, item)
+    return [item for _, item in sorted(reservoir, key=lambda pair: pair[0])]
 
 
 def suite_from_path(path: Path | str) -> Suite:

@@ -35,6 +35,7 @@ from .cost_plan import (
     GradePlan as GradePlan,
     JudgePlan as JudgePlan,
     RequestCounter as RequestCounter,
+    Sufficiency as Sufficiency,
     estimate_judge_reply_tokens as estimate_judge_reply_tokens,
     judge_plan_fields as judge_plan_fields,
     plan_comparison as plan_comparison,

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from math import fsum
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.judge import Panel
 from judgekit.models import count_messages
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from judgekit.models import Connection
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import Case, Output, Rubric
+
+Sufficiency = Literal["at_most", "likely", "short"]
+"""Whether a cost limit suffices in any case, likely, or likely not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,15 @@ class JudgePlan:
     def n_calls(self) -> int:
         """Calls that would be made, if every reply is readable at first."""
         return self.n_questions - self.n_owned
+
+    def sufficiency(self, max_cost_usd: float | None) -> Sufficiency | None:
+        """Whether a limit suffices; None if there is none, or if the price is unknown."""
+        if max_cost_usd is None or self.price_usd is None:
+            return None
+        likely, most = self.price_usd
+        if likely > max_cost_usd:
+            return "short"
+        return "at_most" if most <= max_cost_usd else "likely"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,11 +344,11 @@ class RequestCounter:
         way, price_usd = self.connection, 0.0 if n == 0 else None
         # Some models charge more for long prompts, so that the price is looked up at the mean
         # length; all calls are charged as calls of that size.
-        if n and (
-            price := way.prices.price(
-                way.name, input_tokens=tokens_sent // n, api_base=way.api_base
-            )
-        ):
+        size = tokens_sent // max(1, n)
+        price = way.prices.price(way.name, input_tokens=size, api_base=way.api_base)
+        # At an endpoint of one's own the list price may differ, but is what a budget assumes too.
+        price = price or way.prices.price(way.name, input_tokens=size)
+        if n and price is not None:
             price_usd = price.cost(Usage(input_tokens=tokens_sent, output_tokens=tokens_back))
         return CallLoad(
             calls=n, input_tokens=tokens_sent, output_tokens=tokens_back, price_usd=price_usd

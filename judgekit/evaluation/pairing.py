@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import deque
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from hashlib import sha256
 from itertools import combinations, islice, zip_longest
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, get_args
 
+from judgekit.datasets import draw_sample
 from judgekit.errors import BudgetExceededError, DatasetError, SettingsError
 from judgekit.fingerprint import text_fingerprint
 from judgekit.records import FATAL_FAILURE_KINDS, record_text
@@ -157,7 +157,7 @@ class Pairing:
         """The pairs, filtered, drawn and limited."""
         found = self._filtered(LeftOut())
         if self._sample is not None:
-            found = _sampled(found, self._sample, random.Random(self._seed))
+            found = iter(draw_sample(found, self._sample, self._seed))
         found = islice(found, self._limit)
         if self._is_shuffled:
             # Sorting is stable: the repeats of a case stay together and in their order.
@@ -225,20 +225,6 @@ def _met(
 def _order_key(seed: int, case_id: str) -> tuple[str, str]:
     # A hash of the case alone: neither the order of the files nor the other cases change it.
     return text_fingerprint(f"{seed}\n{case_id}"), case_id
-
-
-def _sampled(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterator[OutputPair]:
-    """A sample without replacement, in order (Vitter 1985, algorithm R)."""
-    # Reservoir sampling (Vitter 1985, algorithm R): the number of pairs is not known before the
-    # files are read.
-    chosen: list[tuple[int, OutputPair]] = []
-    for place, pair in enumerate(pairs):
-        if place < size:
-            chosen.append((place, pair))
-        elif (slot := rng.randrange(place + 1)) < size:
-            # Places are kept, so that the sample comes back in the order of the cases.
-            chosen[slot] = (place, pair)
-    return iter([pair for _, pair in sorted(chosen, key=lambda found: found[0])])
 
 
 _FEWEST = 2

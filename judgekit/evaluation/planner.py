@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
-from judgekit.datasets import sample_places
+from judgekit.datasets import draw_sample
 from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
 from judgekit.evaluation.cost_plan import RequestCounter, TextLength, estimate_judge_reply_tokens
@@ -80,7 +80,7 @@ async def plan_suite(
             planner.ledger.note(key.variant, key.repeat, progress.place, is_done=progress.is_done)
     # A plan must not take as long as the run: cases are sampled with a fixed seed, and figures are
     # scaled.
-    places = sample_places(tally.n_chosen, most_cases, _SEED)
+    places = frozenset(draw_sample(range(tally.n_chosen), most_cases, _SEED))
     checks = opened.case_checks()
     for place, case in enumerate(opened.cases):
         as_run = opened.plans.as_run(case)

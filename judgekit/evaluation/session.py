@@ -470,7 +470,7 @@ def file_mark(path: Path, *, name: str | None = None) -> VariantVersion:
 RunStopReason = Literal["interrupted", "budget", "time", "fail_fast", "model"]
 _STOP_MESSAGES: dict[RunStopReason, str] = {
     "interrupted": "interrupted by the user",
-    "budget": "the budget is spent",
+    "budget": "the cost limit allows no further call",
     "time": "the time it may take is used up",
     "fail_fast": "an answer did not pass",
     "model": "a model cannot be asked",

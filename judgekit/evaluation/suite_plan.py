@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from judgekit.datasets import SelectionCount, TargetKind
-    from judgekit.evaluation.cost_plan import CallLoad
+    from judgekit.evaluation.cost_plan import CallLoad, Sufficiency
     from judgekit.evaluation.outcome import Outcome
     from judgekit.records import Output, PanelCombination
     from judgekit.store import RunStore
@@ -28,8 +28,6 @@ PaceLimit = Literal["concurrency", "rpm", "tpm"]
 # Where a length of answers is from: answers of the variant that are known, the latest run, known
 # answers of other variants, or nowhere.
 TextSource = Literal["owned", "run", "others", "assumed"]
-# Whether money suffices: whatever may come, likely, or likely not.
-Sufficiency = Literal["at_most", "likely", "short"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,11 +20,10 @@ from judgekit.models import Budget
 from judgekit.pytest_plugin.options import (
     OPTIONS_BY_KEY,
     PluginOption,
-    ini_settings,
     parse_count,
     read_value,
     resolve_file,
-    run_settings,
+    settings_of_session,
 )
 from judgekit.pytest_plugin.verdict_recorder import (
     unanswered_message,
@@ -91,7 +90,8 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
     # The nearest `judge` marker goes first, then the command line, the environment, the fixture
     # `judge_options`, and the ini file.
     config = item.config
-    merged = {**ini_settings(config), **own, **run_settings(config), **_marked(item)}
+    ini, run = (settings_of_session(config, from_ini=from_ini) for from_ini in (True, False))
+    merged = {**ini, **own, **run, **_marked(item)}
     named = {key: merged.pop(key) for key in _NAMED if key in merged}
     model = merged.pop("model", None)
     # These hold for the whole session, not for the judge of one test.
@@ -108,8 +108,7 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
     votes, repeats = named.get("min_pass"), merged.get("repeats", 1)
     if isinstance(votes, int) and isinstance(repeats, int) and votes > repeats:
         raise SettingsError(
-            f"min_pass is {votes} of {repeats} repeats",
-            hint=f"set at least repeats={votes}",
+            f"min_pass is {votes} of {repeats} repeats", hint=f"set at least repeats={votes}"
         )
     return Settings(model=model, arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
 
@@ -184,8 +183,9 @@ class BoundJudge:
     ) -> Verdict:
         """Grade one output; to be asserted with `assert verdict.passed`."""
         __tracebackhide__ = True
-        about = self._case(case, reference=reference, context=context, case_id=case_id)
-        question = (about, _output(output), self._rubric(rubric))
+        question = self._question(
+            case, output, rubric, id=case_id, reference=reference, context=context
+        )
         return self._settle(question, self.judge.grade_sync(*question))
 
     def grade_sync(
@@ -212,8 +212,9 @@ class BoundJudge:
         # Several may be awaited at the same time. The connections belong to an event loop of the
         # judge, because that of a test ends with the test.
         __tracebackhide__ = True
-        about = self._case(case, reference=reference, context=context, case_id=case_id)
-        question = (about, _output(output), self._rubric(rubric))
+        question = self._question(
+            case, output, rubric, id=case_id, reference=reference, context=context
+        )
         loop, threads = asyncio.get_running_loop(), self._pool.threads
         verdict = await loop.run_in_executor(threads, self.judge.grade_sync, *question)
         return self._settle(question, verdict)
@@ -237,27 +238,23 @@ class BoundJudge:
             raise AssertionError(self._recorder.pop_details(verdict))
         return verdict
 
-    def _case(
+    def _question(
         self,
         case: Case | JsonValue,
-        *,
-        reference: JsonValue,
-        context: JsonValue,
-        case_id: str | None,
-    ) -> Case:
-        more = {"id": case_id, "reference": reference, "context": context}
-        changes = {name: value for name, value in more.items() if value is not None}
+        output: Output | JsonValue,
+        rubric: str | Path | Rubric | None,
+        **about: JsonValue,
+    ) -> _Question:
+        changes = {name: value for name, value in about.items() if value is not None}
         # With a file of cases a text is the id of one; without it, it is the input.
         if isinstance(case, str) and self._settings.cases is not None:
             case = self._pool.case(self._settings.cases, case)
-        if isinstance(case, Case):
-            return case.model_copy(update=changes) if changes else case
-        return Case.model_validate({"id": self._recorder.next_id(), "input": case, **changes})
-
-    def _rubric(self, source: str | Path | Rubric | None) -> Rubric:
-        if source is None:
-            return self.rubric
-        return self._pool.rubric(source, self._settings.threshold)
+        if not isinstance(case, Case):
+            case = Case.model_validate({"id": self._recorder.next_id(), "input": case, **changes})
+        elif changes:
+            case = case.model_copy(update=changes)
+        source = self._find_rubric() if rubric is None else rubric
+        return case, _output(output), self._pool.rubric(source, self._settings.threshold)
 
     def _settle(self, question: _Question, verdict: Verdict) -> Verdict:
         """Record a verdict and return it; end the test if a missing answer leaves it undecided."""

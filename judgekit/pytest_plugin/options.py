@@ -18,24 +18,23 @@ if TYPE_CHECKING:
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
-def parse_fraction(text: str) -> float:
-    """A number from 0 to 1."""
-    return _number(text, "a number from 0 to 1", lambda value: 0 <= value <= 1)
+def number_parser(what: str, is_valid: Callable[[float], bool]) -> Callable[[str], float]:
+    """A parser of such numbers."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is not a number") from None
+        if not is_valid(value):
+            raise ValueError(f"{text} is not {what}")
+        return value
+
+    return read
 
 
-def parse_amount(text: str) -> float:
-    """An amount of money above 0."""
-    return _number(text, "an amount above 0", lambda value: 0 < value < float("inf"))
-
-
-def _number(text: str, what: str, is_valid: Callable[[float], bool]) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a number") from None
-    if not is_valid(value):
-        raise ValueError(f"{text} is not {what}")
-    return value
+parse_fraction = number_parser("a number from 0 to 1", lambda value: 0 <= value <= 1)
+parse_amount = number_parser("an amount above 0", lambda value: 0 < value < float("inf"))
 
 
 def parse_count(text: str) -> int:
@@ -170,15 +169,10 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(option.ini, option.help, type="string", default="")
 
 
-def run_settings(config: pytest.Config) -> dict[str, object]:
-    """The settings of the command line, else of the environment."""
-    found = {option.key: _of_run(config, option) for option in PLUGIN_OPTIONS}
-    return {key: value for key, value in found.items() if value is not None}
-
-
-def ini_settings(config: pytest.Config) -> dict[str, object]:
-    """The settings of the ini file."""
-    found = {option.key: _of_ini(config, option) for option in PLUGIN_OPTIONS}
+def settings_of_session(config: pytest.Config, *, from_ini: bool) -> dict[str, object]:
+    """The settings of the ini file, or those of the command line, else of the environment."""
+    read = _of_ini if from_ini else _of_run
+    found = {option.key: read(config, option) for option in PLUGIN_OPTIONS}
     return {key: value for key, value in found.items() if value is not None}
 
 

@@ -378,7 +378,7 @@ _MOST_IN_MATRIX = 10
 _END_REASONS = {
     "decided": "the top places are decided",
     "comparisons": "the limit of comparisons is reached",
-    "cost": "the budget is spent",
+    "cost": "the cost limit allows no further call",
     "cases": "no cases are left for the pairs that matter",
     "model": "a model cannot be called",
     "interrupted": "interrupted",

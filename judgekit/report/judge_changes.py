@@ -250,13 +250,17 @@ def tuning_plan_line(plan: TunePlan) -> str:
     return f"{plan.n_candidates:,} candidates, {cases}: {calls}; {price}"
 
 
-def tuning_plan_document(plan: TunePlan, share: LabelledShare) -> Document:
+def tuning_plan_document(
+    plan: TunePlan, share: LabelledShare, *, max_cost_usd: float | None = None
+) -> Document:
     """What a tuning would ask at most, and cost."""
     cases = f"{plan.n_training:,} for training, {plan.n_held_out:,} held out"
     subject = [("candidates", f"{plan.n_candidates:,}"), ("cases", cases)]
     # Which examples are chosen, and which candidate, depends on answers of the judge.
     up_to = "Up to " if plan.n_calls else ""
-    return judge_plan_document(plan, "Plan of a tuning", subject, share, up_to=up_to)
+    return judge_plan_document(
+        plan, "Plan of a tuning", subject, share, max_cost_usd=max_cost_usd, up_to=up_to
+    )
 
 
 def _held_out_table(present: HeldOutResult, chosen: HeldOutResult | None) -> Table:

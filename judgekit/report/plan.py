@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         DetectableEffect,
         JudgePlan,
         ModelPlan,
+        Sufficiency,
         SuitePlan,
     )
 
@@ -42,16 +43,21 @@ _IF_READABLE = ", if no reply has to be retried"
 
 
 def judging_plan_document(
-    plan: GradePlan | ComparisonPlan, share: LabelledShare | None = None
+    plan: GradePlan | ComparisonPlan,
+    share: LabelledShare | None = None,
+    *,
+    max_cost_usd: float | None = None,
 ) -> Document:
     """What a grading or a comparison would ask and cost."""
     skipped = f", {plan.n_skipped:,} without an output" if plan.n_skipped else ""
     if isinstance(plan, GradePlan):
         subject = ("outputs", f"{plan.n_outputs:,}{skipped}")
-        return judge_plan_document(plan, "Plan of a grading", [subject], share)
+        title = "Plan of a grading"
+        return judge_plan_document(plan, title, [subject], share, max_cost_usd=max_cost_usd)
     identical = f", {plan.n_identical:,} identical" if plan.n_identical else ""
     subject = ("pairs", f"{plan.n_pairs:,} in both orders{skipped}{identical}")
-    return judge_plan_document(plan, "Plan of a comparison", [subject], share)
+    title = "Plan of a comparison"
+    return judge_plan_document(plan, title, [subject], share, max_cost_usd=max_cost_usd)
 
 
 def judge_plan_document(
@@ -60,10 +66,14 @@ def judge_plan_document(
     subject: Sequence[LabelledText],
     share: LabelledShare | None = None,
     *,
+    max_cost_usd: float | None = None,
     up_to: str = "",
 ) -> Document:
     """What one judge would be asked about something, and how much of it has labels."""
     labels = [] if share is None else [("labels", labelled_share_words(share))]
+    sufficiency, limit = plan.sufficiency(max_cost_usd), ""
+    if max_cost_usd is not None and sufficiency is not None:
+        limit = f" --max-cost {compact_usd(max_cost_usd)} {_limit_words(sufficiency)}."
     price = "; the price is unknown"
     if plan.price_usd is not None:
         price = f", about {numbers.format_usd(plan.price_usd[0])}"
@@ -72,7 +82,7 @@ def judge_plan_document(
         text = "No calls needed: every reply is cached or recorded."
     return Document(
         title=title,
-        conclusion=Conclusion(up_to + text),
+        conclusion=Conclusion(up_to + text + limit),
         blocks=(Lines((*labels, *subject, *_plan_rows(plan))),),
         data=lambda: {
             **asdict(plan),
@@ -135,7 +145,8 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     # Whether the limit suffices; without one a price is neither good nor bad.
     tone, limit = _TONES.get(plan.sufficiency, "neutral"), ""
     if plan.max_cost_usd is not None and plan.sufficiency is not None:
-        limit = f" --max-cost {compact_usd(plan.max_cost_usd)} {_limit_words(plan)}."
+        words = _limit_words(plan.sufficiency, is_cascade=plan.combine == "cascade")
+        limit = f" --max-cost {compact_usd(plan.max_cost_usd)} {words}."
     return Document(
         title=_headline(plan),
         conclusion=Conclusion(f"Price: {_money(plan)}. Time: {_time(plan)}.{limit}", tone),
@@ -296,12 +307,11 @@ def _frozen_lines(plan: SuitePlan) -> list[LabelledText]:
     return [("frozen", words)] if plan.is_frozen else []
 
 
-def _limit_words(plan: SuitePlan) -> str:
+def _limit_words(sufficiency: Sufficiency | None, *, is_cascade: bool = False) -> str:
     """Whether the limit of the price suffices."""
-    is_cascade = plan.combine == "cascade"
-    if plan.sufficiency == "at_most":
+    if sufficiency == "at_most":
         return "suffices in any case"
-    if plan.sufficiency == "likely":
+    if sufficiency == "likely":
         likely = "suffices without escalation" if is_cascade else "likely suffices"
         return f"{likely}, but not for the upper bound"
     short = "does not suffice even without escalation" if is_cascade else "likely does not suffice"

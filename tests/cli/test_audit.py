@@ -178,7 +178,7 @@ def test_money_that_runs_out_on_the_way_is_exit_5(bench: Bench) -> None:
         ran = bench.run(*what, *named, "--probes", "scale,identical,verbosity")
         assert 0 < server.n_requests < 40
     assert ran.code == 5
-    assert "the budget is spent" in ran.out
+    assert "the cost limit allows no further call" in ran.out
 
 
 def test_an_interrupt_tells_what_was_heard_with_exit_130(

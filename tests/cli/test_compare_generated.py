@@ -65,6 +65,14 @@ def test_the_outputs_are_kept_as_a_run_and_nothing_is_made_or_asked_twice(
     store.close()
 
 
+def test_calibrate_compares_outputs_that_exist_and_produces_none(templates: Bench) -> None:
+    label = {"case_id": "c0", "annotator": "ada", "winner": "a"}
+    templates.write("labels.jsonl", json.dumps(label))
+    ran = templates.run("calibrate", "labels.jsonl", "--compare", *SIDES, "--judge", "openai/m")
+    assert ran.code == 2
+    assert "the outputs of these sides do not exist yet" in ran.err
+
+
 def test_no_name_of_a_template_or_a_model_is_in_a_judges_prompt(templates: Bench) -> None:
     def signs(seen: SeenRequest) -> Answer:
         found = answers_and_judges(seen)
@@ -108,7 +116,7 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
     suite = {"name": "priced", "dataset": "cases.jsonl", "prices": PRICES}
     templates.write("judgekit.yaml", json.dumps(suite))
     with OpenAILikeServer(answers_and_judges) as server:
-        first = compare_templates(templates, server, "--max-cost", "0.0001", "-j", 1)
+        first = compare_templates(templates, server, "--max-cost", "0.0001", "-j", 1, "--seed", 7)
         assert server.n_requests == 0
         later = compare_templates(templates, server, "--max-cost", "0.02", "-j", 1)
         n_later = server.n_requests
@@ -116,6 +124,8 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
         rest = compare_templates(templates, server, "--max-cost", "9", "--resume", "latest")
         assert server.n_requests == 64
     assert (first.code, later.code, rest.code) == (5, 5, 0)
+    # Nothing stored has the seed yet, which orders the cases and draws the sample.
+    assert " --seed 7 " in first.err
     assert "Resume with: judgekit compare prompts/long.j2" in later.err
     assert "8 of 8 decided pairs" in rest.out
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from judgekit.cli.progress import ProgressTally, show_progress
+from judgekit.cli.progress import Progress, show_progress
 from tests.factories import make_failure, make_judgment
 
 if TYPE_CHECKING:
@@ -27,32 +27,32 @@ class Clock:
 
 def test_a_tally_counts_replies_cache_and_money() -> None:
     clock = Clock()
-    tally = ProgressTally(4, clock)
-    tally.add(BOUGHT)
-    tally.add(OWNED)
+    tally = Progress(4, clock)
+    tally.advance(BOUGHT)
+    tally.advance(OWNED)
     clock.seconds += 2
-    assert (tally.n_done, tally.n_replies, tally.n_cached) == (2, 2, 1)
+    assert (tally.n_done, tally.n_cached) == (2, 1)
     assert (tally.rate, tally.left_s) == (1.0, 2.0)
     assert tally.words() == "1.0/s · 1 cached · $0.25"
 
 
 def test_a_tally_counts_failures_and_says_when_a_price_is_unknown() -> None:
     clock = Clock()
-    tally = ProgressTally(1, clock)
-    tally.add([make_failure(n_calls=1), make_failure("clarity")])
+    tally = Progress(1, clock)
+    tally.advance([make_failure(n_calls=1), make_failure("clarity")])
     clock.seconds += 1
     assert tally.words() == "1.0/s · price unknown · 2 failed"
 
 
 def test_criteria_answered_together_are_one_reply_in_a_tally() -> None:
-    tally = ProgressTally(1, Clock())
+    tally = Progress(1, Clock())
     both = [make_judgment(n, cached=True, reply_key="k") for n in ("accuracy", "clarity")]
-    tally.add(both)
-    assert (tally.n_replies, tally.n_cached) == (1, 1)
+    tally.advance(both)
+    assert tally.n_cached == 1
 
 
 def test_before_anything_is_done_nothing_is_divided_by_nothing() -> None:
-    tally = ProgressTally(3, Clock())
+    tally = Progress(3, Clock())
     assert tally.rate == 0
     assert tally.left_s > 0
 

@@ -134,7 +134,7 @@ def test_no_more_is_spent_than_allowed_and_the_cap_has_an_exit_code(bench: Bench
         )
         assert server.n_requests == 0
     assert ran.code == 5, ran.err
-    assert "the budget is spent" in ran.err
+    assert "the cost limit allows no further call" in ran.err
     assert "Resume with: the same command with --resume" in ran.err
 
 
@@ -308,6 +308,34 @@ def test_a_dry_run_asks_nothing_and_says_what_it_would(bench: Bench) -> None:
     assert ran.code == 0
     assert "calls to make" in ran.out
     assert not (bench.folder / "verdicts.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "words"),
+    [
+        (0.0001, 5, "--max-cost $0.00010 likely does not suffice"),
+        (100, 0, "--max-cost $100 suffices in any case"),
+    ],
+)
+def test_a_dry_run_says_whether_the_limit_suffices_at_the_list_price(
+    bench: Bench, limit: float, code: int, words: str
+) -> None:
+    what = ("--rubric", "rubric.yaml", "--judge", "openai/gpt-4.1-mini", "--max-cost", limit)
+    with OpenAILikeServer(GOOD) as server:
+        ran = bench.run("grade", "outputs.jsonl", *what, "--api-base", server.url, "--dry-run")
+        assert server.n_requests == 0
+    assert ran.code == code
+    assert words in " ".join(ran.out.split())
+    assert "the price is its list price; this endpoint may charge another" in ran.err
+
+
+def test_a_dry_run_with_a_limit_needs_a_price_as_the_grading_does(bench: Bench) -> None:
+    with OpenAILikeServer(GOOD) as server:
+        ran = bench.grade(server, "--dry-run", "--max-cost", 1)
+        real = bench.grade(server, "--max-cost", 1)
+        assert server.n_requests == 0
+    assert (ran.code, real.code) == (2, 2)
+    assert "so its cost cannot be limited" in ran.err
 
 
 def test_repeats_are_asked_one_by_one_and_their_agreement_is_told(bench: Bench) -> None:

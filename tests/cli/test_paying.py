@@ -291,7 +291,9 @@ def test_a_dry_run_counts_the_calls_and_prices_them(judged: Bench, name: str) ->
     assert shown.code == 0
     assert re.search(r"price +\$0\.\d+ likely, \$0\.\d+ at most", shown.out)
     assert re.search(r"tokens to send +[1-9]", shown.out)
-    assert judged.run(*what, "--dry-run", "--max-cost", likely / 2).code == 5
+    limited = judged.run(*what, "--dry-run", "--max-cost", likely / 2)
+    assert limited.code == 5
+    assert name == "audit" or "likely does not suffice" in " ".join(limited.out.split())
     with OpenAILikeServer(judge) as server:
         judged.run(*what, "--api-base", server.url)
         # A tuning asks at most what was planned: the present rubric may be the best one.
@@ -306,7 +308,7 @@ def test_a_cost_limit_stops_with_exit_5_and_the_same_command_continues(
 ) -> None:
     what = (*COMMANDS[name], "--rubric", "rubric.yaml", *MINI)
     with OpenAILikeServer(judge) as server:
-        # An unknown price of the endpoint: what a call may cost at most is set aside.
+        # What a call may cost at most by its list price is set aside.
         first = judged.run(*what, "--api-base", server.url, "--max-cost", COST)
         n = server.n_requests
         rest = judged.run(*what, "--api-base", server.url, "--max-cost", 9)
@@ -314,7 +316,9 @@ def test_a_cost_limit_stops_with_exit_5_and_the_same_command_continues(
         again = judged.run(*what, "--api-base", server.url, "--frozen")
         assert server.n_requests == n_all
     assert (first.code, rest.code, again.code) == (5, 0, 0)
-    assert 0 < n < n_all
+    assert n < n_all
+    # An audit leaves out a probe that is likely to cost more, and this one has no other.
+    assert n or name == "audit"
     if name != "audit":
         assert "run the same command again to continue" in first.err
 

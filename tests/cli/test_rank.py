@@ -173,7 +173,7 @@ def test_where_the_money_ends_it_exits_with_5_and_can_go_on(field: Bench) -> Non
         ran = field.run(*what, *model, "--max-cost", 0.02)
         assert 0 < server.n_requests < 96
     assert ran.code == 5
-    assert "the budget is spent" in ran.out
+    assert "the cost limit allows no further call" in ran.out
     assert "run the same command again to continue" in ran.err
 
 

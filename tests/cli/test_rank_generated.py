@@ -112,7 +112,10 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
         assert server.n_requests == N_OUTPUTS + N_JUDGED
     assert (first.code, later.code, rest.code) == (5, 5, 0)
     assert "Resume with: judgekit rank prompts/fine.j2 prompts/fair.j2" in first.err
-    assert f"the budget is spent; run the same command with --resume {run_id} again" in later.err
+    assert (
+        f"the cost limit allows no further call; run the same command with --resume {run_id} again"
+        in later.err
+    )
     assert "prompts/fine.j2 is first" in rest.out
 
 

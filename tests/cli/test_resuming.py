@@ -9,6 +9,7 @@ from judgekit.cli.options import resume_command
 @click.command()
 @click.option("--store")
 @click.option("--max-cost", type=float)
+@click.option("--seed", type=int)
 def told(**_: object) -> None:
     """Prints how to go on."""
     click.echo(resume_command(click.get_current_context(), "run-1"))
@@ -23,6 +24,10 @@ def test_what_was_given_is_given_again_but_for_what_one_sitting_needs() -> None:
     assert command("--store", "a b.db", "--max-cost", "2") == (
         "judgekit run --store 'a b.db' --resume run-1"
     )
+
+
+def test_the_seed_is_given_again_for_it_decides_which_pairs_are_compared_first() -> None:
+    assert command("--seed", "7") == "judgekit run --seed 7 --resume run-1"
 
 
 def test_the_password_of_a_database_is_not_repeated() -> None:

@@ -220,7 +220,7 @@ def test_the_limit_of_money_stops_the_run_with_code_5(run: Run, tmp_path: Path) 
         lay_suite(tmp_path, n=10, judge=judge(server), prices=prices, **MODEL)
         ran = run("run", "--max-cost", "1")
         assert ran.code == 5
-        assert "stopped: the budget is spent" in ran.err
+        assert "stopped: the cost limit allows no further call" in ran.err
         assert "of 10 cases started, " in ran.out
         assert "left of the limit of $1" in ran.err
         assert run("run", "--resume", "--max-cost", "50").code == 0

@@ -11,7 +11,7 @@ from pydantic import Field
 
 import judgekit as jk
 from judgekit.cli.grade import grade_command
-from judgekit.cli.options import settings_options
+from judgekit.cli.options import CommandOptions, SettingGroups, takes
 from judgekit.datasets import (
     CallSettings,
     CommandOption,
@@ -42,9 +42,12 @@ class Extended(JudgeSettings):
 
 
 def test_a_further_field_is_an_option_of_the_command_line() -> None:
+    class Options(CommandOptions):
+        settings: Annotated[JudgeSettings, SettingGroups("judge", settings=Extended)]
+
     @click.command()
-    @settings_options("judge", Extended)
-    def command(**options: object) -> None:
+    @takes(Options)
+    def command(options: Options) -> None:
         del options
 
     option = next(one for one in command.params if one.name == "top_k")

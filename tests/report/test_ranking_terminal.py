@@ -90,7 +90,7 @@ def test_everything_that_is_missing_is_counted() -> None:
     )  # fmt: skip
     same = judged("x", "y", "c5", "tie", "tie")._replace(choices=(), is_identical=True)
     text = shown([*met("x", "y", "a", "b", None, "tie"), same], questioned=asked)
-    assert "ended after 7 of 40 comparisons: the budget is spent" in text
+    assert "ended after 7 of 40 comparisons: the cost limit allows no further call" in text
     assert "pairs chosen adaptively" in text
     assert "open 1 comparison undecided because of a failure" in text
     assert "bounds 40 to 60 % wins of x, depending on these" in text

@@ -307,7 +307,7 @@ async def test_what_programs_say_they_spent_is_counted_against_the_limit(bench: 
     target = Told(lambda *_: paid)
     run = await small.sit(target, session=session)
     assert (len(target.asked), run.status) == (4, "stopped")
-    assert run.reason == "the budget is spent: v1 has spent it"
+    assert run.reason == "the cost limit allows no further call: v1 has spent it"
 
 
 async def test_a_stop_that_names_no_reason_is_an_interruption(bench: MakeBench) -> None:
