@@ -159,9 +159,7 @@ def run_litellm(load: Load) -> Took:
 
 async def _litellm_loop(load: Load) -> Took:
     import litellm  # noqa: PLC0415 - seconds of import, after the environment is set
-    from litellm.llms.custom_httpx.async_client_cleanup import (  # noqa: PLC0415
-        close_litellm_async_clients,
-    )
+    from litellm.llms.custom_httpx.async_client_cleanup import close_litellm_async_clients  # noqa: PLC0415
 
     litellm.suppress_debug_info = True
 

@@ -1,37 +1,17 @@
-from .assertions.runner import (
-    evaluate_assertions as evaluate_assertions,
-)
-from .bias_audit.api import (
-    audit as audit,
-    audit_sync as audit_sync,
-)
-from .bias_audit.inputs import (
-    AuditOptions as AuditOptions,
-)
-from .bias_audit.results import (
-    Audit as Audit,
-)
-from .calibration.inputs import (
-    CalibrationOptions as CalibrationOptions,
-)
-from .calibration.report import (
-    CalibrationReport as CalibrationReport,
-    calibrate as calibrate,
-)
-from .calibration.sources import (
-    read_replies as read_replies,
-)
+from .assertions.runner import evaluate_assertions as evaluate_assertions
+from .bias_audit.api import audit as audit, audit_sync as audit_sync
+from .bias_audit.inputs import AuditOptions as AuditOptions
+from .bias_audit.results import Audit as Audit
+from .calibration.inputs import CalibrationOptions as CalibrationOptions
+from .calibration.report import CalibrationReport as CalibrationReport, calibrate as calibrate
+from .calibration.sources import read_replies as read_replies
 from .datasets.loading import (
     load_calibration as load_calibration,
     load_dataset as load_dataset,
     load_rubric as load_rubric,
 )
-from .datasets.sources import (
-    discover_datasets as discover_datasets,
-)
-from .datasets.validation import (
-    validate_dataset as validate_dataset,
-)
+from .datasets.sources import discover_datasets as discover_datasets
+from .datasets.validation import validate_dataset as validate_dataset
 from .errors import (
     ApprovalRefusedError as ApprovalRefusedError,
     BudgetExceededError as BudgetExceededError,
@@ -52,9 +32,7 @@ from .errors import (
     TemplateError as TemplateError,
     UnknownNameError as UnknownNameError,
 )
-from .evaluation.judges import (
-    check_calibration as check_calibration,
-)
+from .evaluation.judges import check_calibration as check_calibration
 from .evaluation.ranking import (
     rank as rank,
     rank_comparisons as rank_comparisons,
@@ -66,36 +44,15 @@ from .evaluation.run import (
     evaluate_sync as evaluate_sync,
     summarize as summarize,
 )
-from .evaluation.session import (
-    Choice as Choice,
-    Session as Session,
-)
-from .evaluation.stored_comparison import (
-    summarize_comparison as summarize_comparison,
-)
-from .judge.judge import (
-    Judge as Judge,
-)
-from .judge.panel import (
-    Panel as Panel,
-)
-from .models.cache.disk_cache import (
-    DiskCache as DiskCache,
-)
-from .models.cache.reply_cache import (
-    MemoryCache as MemoryCache,
-)
-from .models.pricing import (
-    ModelPrice as ModelPrice,
-    PriceTable as PriceTable,
-)
-from .models.request import (
-    ModelReply as ModelReply,
-    ModelRequest as ModelRequest,
-)
-from .prompts.parsing.resolve import (
-    parse_reply as parse_reply,
-)
+from .evaluation.session import Choice as Choice, Session as Session
+from .evaluation.stored_comparison import summarize_comparison as summarize_comparison
+from .judge.judge import Judge as Judge
+from .judge.panel import Panel as Panel
+from .models.cache.disk_cache import DiskCache as DiskCache
+from .models.cache.reply_cache import MemoryCache as MemoryCache
+from .models.pricing import ModelPrice as ModelPrice, PriceTable as PriceTable
+from .models.request import ModelReply as ModelReply, ModelRequest as ModelRequest
+from .prompts.parsing.resolve import parse_reply as parse_reply
 from .records.assertion import (
     AssertionResult as AssertionResult,
     Score as Score,
@@ -106,10 +63,7 @@ from .records.calibration import (
     CalibrationInUse as CalibrationInUse,
     CalibrationMap as CalibrationMap,
 )
-from .records.case import (
-    Case as Case,
-    Dataset as Dataset,
-)
+from .records.case import Case as Case, Dataset as Dataset
 from .records.comparison import (
     Comparison as Comparison,
     Preference as Preference,
@@ -141,39 +95,16 @@ from .records.rubric import (
     Rubric as Rubric,
     Scale as Scale,
 )
-from .records.run import (
-    CaseResult as CaseResult,
-    RunInfo as RunInfo,
-)
-from .rejudgment.comparison import (
-    Rejudged as Rejudged,
-)
-from .rejudgment.run import (
-    rejudge as rejudge,
-    rejudge_sync as rejudge_sync,
-)
-from .report.calibration_maps import (
-    save_calibration as save_calibration,
-)
-from .scoring.calibration import (
-    apply_calibration as apply_calibration,
-)
-from .store.runs import (
-    RunStore as RunStore,
-)
-from .testing.fake_models import (
-    ScriptedModel as ScriptedModel,
-)
-from .tuning.inputs import (
-    TuneOptions as TuneOptions,
-)
-from .tuning.results import (
-    Tuning as Tuning,
-)
-from .tuning.search import (
-    tune as tune,
-    tune_sync as tune_sync,
-)
+from .records.run import CaseResult as CaseResult, RunInfo as RunInfo
+from .rejudgment.comparison import Rejudged as Rejudged
+from .rejudgment.run import rejudge as rejudge, rejudge_sync as rejudge_sync
+from .report.calibration_maps import save_calibration as save_calibration
+from .scoring.calibration import apply_calibration as apply_calibration
+from .store.runs import RunStore as RunStore
+from .testing.fake_models import ScriptedModel as ScriptedModel
+from .tuning.inputs import TuneOptions as TuneOptions
+from .tuning.results import Tuning as Tuning
+from .tuning.search import tune as tune, tune_sync as tune_sync
 
 __all__: list[str]
 __version__: str

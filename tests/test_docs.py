@@ -164,10 +164,7 @@ class Story:
 
 @pytest.fixture
 def story(
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    server: str,
-    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Story]:
     """An empty folder to tell a page in; what it installs is forgotten afterwards."""
     monkeypatch.chdir(tmp_path)

@@ -1,9 +1,5 @@
-from .builtin.budgets import (
-    judge_score as judge_score,
-)
-from .builtin.text import (
-    is_refusal as is_refusal,
-)
+from .builtin.budgets import judge_score as judge_score
+from .builtin.text import is_refusal as is_refusal
 from .builtin.text_similarity import (
     LEXICAL as LEXICAL,
     SIMILAR_ASSERTION as SIMILAR_ASSERTION,
@@ -33,13 +29,8 @@ from .scripts import (
     named_scripts as named_scripts,
     script_entries as script_entries,
 )
-from .selection import (
-    text_of as text_of,
-)
-from .spec import (
-    check_specs as check_specs,
-    read_specs as read_specs,
-)
+from .selection import text_of as text_of
+from .spec import check_specs as check_specs, read_specs as read_specs
 from .strategies import (
     PROFILES as PROFILES,
     SIMILARITY as SIMILARITY,

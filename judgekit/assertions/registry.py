@@ -161,10 +161,7 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
 # Assertions that need an optional package: the module to import, and the extra that installs it.
 EXTRAS: Mapping[str, tuple[str, str]] = MappingProxyType({"text.meteor": ("nltk", "meteor")})
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
-    {
-        **PROMPTFOO_ELSEWHERE,
-        "similar": "a suite measures it; elsewhere use the scorer `similarity`",
-    }
+    {**PROMPTFOO_ELSEWHERE, "similar": "a suite measures it; elsewhere use the scorer `similarity`"}
 )
 """Names without an assertion here, with what there is instead."""
 

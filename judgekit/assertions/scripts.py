@@ -159,11 +159,7 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
 
     @scorer(SCRIPT_NAME)
     def script_score(
-        output: Output,
-        *,
-        script: Name,
-        params: JsonObject | None = None,
-        case: Case | None = None,
+        output: Output, *, script: Name, params: JsonObject | None = None, case: Case | None = None
     ) -> Score:
         """The value of the script's answer."""
         answer = answer_of(script, output, case, params)

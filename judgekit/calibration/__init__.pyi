@@ -13,10 +13,7 @@ from .confidence import (
     Trust as Trust,
     random_key as random_key,
 )
-from .correction import (
-    CorrectedFigure as CorrectedFigure,
-    LabelBudget as LabelBudget,
-)
+from .correction import CorrectedFigure as CorrectedFigure, LabelBudget as LabelBudget
 from .coverage import (
     LabelCoverage as LabelCoverage,
     LabelledShare as LabelledShare,

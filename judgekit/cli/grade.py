@@ -56,11 +56,7 @@ def grade(options: GradeOptions, files: OutputFiles | None = None) -> int:
     if not options.dry_run:
         with closing(grade_run_setup(options)) as setup:
             return carry_out(setup, options, files or OutputFiles())
-    from judgekit.cli.plan import (  # noqa: PLC0415 - only for a dry run
-        has_panel,
-        show_grade_plan,
-        show_suite_plan,
-    )
+    from judgekit.cli.plan import has_panel, show_grade_plan, show_suite_plan  # noqa: PLC0415 - only for a dry run
 
     suite = configured_suite(options.config)
     if suite is not None and options.judge_model is None and has_panel(suite):

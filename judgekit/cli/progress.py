@@ -140,12 +140,7 @@ def _line_writer(file: IO[str], progress: Progress, verb: str) -> Callable[[], N
 
 @contextmanager
 def _bar(console: Console, progress: Progress, verb: str) -> Iterator[Callable[[], None]]:
-    from rich.progress import (  # noqa: PLC0415 - only where there is a terminal
-        BarColumn,
-        MofNCompleteColumn,
-        Progress as Bar,
-        TextColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn  # noqa: PLC0415 - only where there is a terminal
 
     bar = Bar(
         TextColumn(verb),

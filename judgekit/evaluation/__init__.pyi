@@ -100,9 +100,7 @@ from .pairing import (
     compare_in_order as compare_in_order,
     fatal_failure as fatal_failure,
 )
-from .planner import (
-    plan_suite as plan_suite,
-)
+from .planner import plan_suite as plan_suite
 from .ranking import (
     PairChoice as PairChoice,
     Ranker as Ranker,

@@ -77,11 +77,7 @@ def compare_measures(a: RunInfo, b: RunInfo, *, apart_from_judges: bool = False)
 
 
 def paired_sides(
-    store: StoredRuns,
-    a: tuple[RunInfo, str],
-    b: tuple[RunInfo, str],
-    *,
-    tags: Collection[str] = (),
+    store: StoredRuns, a: tuple[RunInfo, str], b: tuple[RunInfo, str], *, tags: Collection[str] = ()
 ) -> tuple[SideScores, SideScores, Comparability]:
     """The scores of a variant of each run, without the cases that were edited in between.
 

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from judgekit.datasets import BaselineName, Gate
 from judgekit.errors import NotComparableError
-from judgekit.evaluation.judges import (
-    calibration_of_run,
-    has_model_judges,
-    meets_calibration_gate,
-)
+from judgekit.evaluation.judges import calibration_of_run, has_model_judges, meets_calibration_gate
 from judgekit.records import FINISHED_STATUSES, GateDecision, config_part
 from judgekit.scoring import TIERS, check_drop, check_tier
 

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from judgekit.assertions import SIMILARITY, combine_outcomes, evaluate_assertions, judge_score
 from judgekit.datasets import scorer_name
 from judgekit.errors import InputError, JudgekitError, UnknownNameError
-from judgekit.evaluation.case_plans import (
-    JUDGE_SCORER,
-    OVERALL_SCORE,
-    evaluation_plan_of,
-)
+from judgekit.evaluation.case_plans import JUDGE_SCORER, OVERALL_SCORE, evaluation_plan_of
 from judgekit.evaluation.judges import judging_of_run
 from judgekit.judge import with_repeat_confidence
 from judgekit.records import AssertionResult, Output, Rubric, Score, config_rows

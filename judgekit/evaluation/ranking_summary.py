@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from judgekit.errors import DatasetError
-from judgekit.evaluation.comparison_summary import (
-    PairJudgeTally,
-    PairTally,
-    flip_rate,
-    tally_pairs,
-)
+from judgekit.evaluation.comparison_summary import PairJudgeTally, PairTally, flip_rate, tally_pairs
 from judgekit.evaluation.ranking_result import (
     MatchResult,
     PairFigures,

@@ -31,14 +31,7 @@ from judgekit.evaluation.judges import (
 )
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import resolve_suite_model, suite_template_folders
-from judgekit.models import (
-    Budget,
-    ModelPrice,
-    PriceTable,
-    check_together,
-    connect,
-    open_embeddings,
-)
+from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
 from judgekit.models.cache import DiskCache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
 from judgekit.targets import GivenTarget, TargetPrompt, open_target

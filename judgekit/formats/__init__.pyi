@@ -32,9 +32,7 @@ from .foreign_file import (
     ForeignFile as ForeignFile,
     read_case as read_case,
 )
-from .openai_evals import (
-    read_graders as read_graders,
-)
+from .openai_evals import read_graders as read_graders
 from .problems import (
     DUPLICATE_ID as DUPLICATE_ID,
     DUPLICATE_REMEDY as DUPLICATE_REMEDY,
@@ -53,9 +51,7 @@ from .problems import (
     valid_scales as valid_scales,
     validation_faults as validation_faults,
 )
-from .promptfoo import (
-    promptfoo_result_rows as promptfoo_result_rows,
-)
+from .promptfoo import promptfoo_result_rows as promptfoo_result_rows
 from .promptfoo_vocabulary import (
     PROMPTFOO_ELSEWHERE as PROMPTFOO_ELSEWHERE,
     PROMPTFOO_SYNONYMS as PROMPTFOO_SYNONYMS,
@@ -95,10 +91,7 @@ from .skill_evals import (
     LOWEST_SCORE as LOWEST_SCORE,
     read_skill_history as read_skill_history,
 )
-from .skill_tests import (
-    read_skill_tests as read_skill_tests,
-    skill_tests_of as skill_tests_of,
-)
+from .skill_tests import read_skill_tests as read_skill_tests, skill_tests_of as skill_tests_of
 from .skill_tests_schema import (
     SkillTests as SkillTests,
     downgrade_skill_tests as downgrade_skill_tests,

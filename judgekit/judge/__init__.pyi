@@ -1,14 +1,6 @@
-from .analysis import (
-    Analyst as Analyst,
-)
-from .concurrency import (
-    SyncRunner as SyncRunner,
-    synchronous as synchronous,
-)
-from .exchange import (
-    JudgeQuestion as JudgeQuestion,
-    gather_in_order as gather_in_order,
-)
+from .analysis import Analyst as Analyst
+from .concurrency import SyncRunner as SyncRunner, synchronous as synchronous
+from .exchange import JudgeQuestion as JudgeQuestion, gather_in_order as gather_in_order
 from .heuristics import (
     HEURISTIC as HEURISTIC,
     implied_rubric as implied_rubric,
@@ -23,9 +15,7 @@ from .judge import (
     resolve_suite_template as resolve_suite_template,
     suite_template_folders as suite_template_folders,
 )
-from .pairwise import (
-    prepare_pair as prepare_pair,
-)
+from .pairwise import prepare_pair as prepare_pair
 from .panel import (
     JudgePanel as JudgePanel,
     Panel as Panel,

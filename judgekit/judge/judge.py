@@ -24,15 +24,7 @@ if TYPE_CHECKING:
     from judgekit.models import Budget, PriceTable, Refresh
     from judgekit.models.cache import ReplyCache
     from judgekit.models.request import Model, ModelRequest
-    from judgekit.records import (
-        Case,
-        JsonObject,
-        JudgeFailure,
-        Judgment,
-        Output,
-        Rubric,
-        Verdict,
-    )
+    from judgekit.records import Case, JsonObject, JudgeFailure, Judgment, Output, Rubric, Verdict
 
 _TEMPLATES = {"per_criterion": "pointwise/criterion", "joint": "pointwise/joint"}
 _PAIR_TEMPLATES = {"per_criterion": "pairwise/criterion", "joint": "pairwise/joint"}
@@ -267,12 +259,7 @@ class Judge(PairJudge):
         return self._grader.begin(answers, rubric)
 
     def observe(
-        self,
-        case: Case,
-        output: Output,
-        rubric: Rubric,
-        *,
-        known: Collection[tuple[str, int]] = (),
+        self, case: Case, output: Output, rubric: Rubric, *, known: Collection[tuple[str, int]] = ()
     ) -> AsyncGenerator[tuple[Judgment | JudgeFailure, ...], None]:
         """Grade one output and yield each answer as it arrives, so that it can be stored at once.
 

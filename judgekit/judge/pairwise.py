@@ -172,9 +172,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
     ) -> Mapping[str | None, PreferenceReply]:
         reply_format = self.template.reply
         if reply_format.kind != "json":
-            from judgekit.prompts.parsing import (  # noqa: PLC0415 - few templates need it
-                parse_formatted_preference,
-            )
+            from judgekit.prompts.parsing import parse_formatted_preference  # noqa: PLC0415 - few templates need it
 
             reading = parse_formatted_preference(
                 reply.text,
@@ -185,10 +183,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             return {question.criteria[0]: reading}
         names = {OVERALL_KEY if name is None else name: name for name in question.criteria}
         readings = parse_preferences(
-            reply.text,
-            list(names),
-            finish_reason=reply.finish_reason,
-            judged_text=question.shown,
+            reply.text, list(names), finish_reason=reply.finish_reason, judged_text=question.shown
         )
         return {names[key]: reading for key, reading in readings.items()}
 

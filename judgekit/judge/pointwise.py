@@ -16,19 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import JsonValue, TypeAdapter
 
-from judgekit.errors import (
-    ReplyFormatError,
-    SettingsError,
-    TemplateError,
-    UnknownNameError,
-)
+from judgekit.errors import ReplyFormatError, SettingsError, TemplateError, UnknownNameError
 from judgekit.fingerprint import Frozen, canonical_json
-from judgekit.judge.exchange import (
-    Asker,
-    JudgeQuestion,
-    replace_surrogates,
-    stream_results,
-)
+from judgekit.judge.exchange import Asker, JudgeQuestion, replace_surrogates, stream_results
 from judgekit.models import score_distribution
 from judgekit.prompts import PromptTemplate, judged_text, locate_evidence, steps_text
 from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
@@ -46,14 +36,7 @@ if TYPE_CHECKING:
 
     from judgekit.models.request import ModelReply
     from judgekit.prompts import JudgePrompt
-    from judgekit.records import (
-        Case,
-        Criterion,
-        JsonObject,
-        Output,
-        Rubric,
-        Verdict,
-    )
+    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, Verdict
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 _MATCH, _ASKED = attrgetter("match"), attrgetter("criteria")
@@ -267,15 +250,10 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         readings: Mapping[str, CriterionReply]
         if reply_format.kind == "json":
             readings = parse_criterion_replies(
-                reply.text,
-                criteria,
-                finish_reason=reply.finish_reason,
-                judged_text=question.shown,
+                reply.text, criteria, finish_reason=reply.finish_reason, judged_text=question.shown
             )
         else:
-            from judgekit.prompts.parsing import (  # noqa: PLC0415 - few templates need it
-                parse_formatted_reply,
-            )
+            from judgekit.prompts.parsing import parse_formatted_reply  # noqa: PLC0415 - few templates need it
 
             reading = parse_formatted_reply(
                 reply.text,

@@ -37,12 +37,7 @@ class CachedModel(ModelAround):
     """
 
     def __init__(
-        self,
-        model: Model,
-        cache: ReplyCache,
-        *,
-        frozen: bool = False,
-        refresh: Refresh = False,
+        self, model: Model, cache: ReplyCache, *, frozen: bool = False, refresh: Refresh = False
     ) -> None:
         # One forbids every call and the other needs calls.
         if frozen and refresh:

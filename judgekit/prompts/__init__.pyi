@@ -22,21 +22,10 @@ from .messages import (
     steps_text as steps_text,
     to_text as to_text,
 )
-from .parsing import (
-    locate_evidence as locate_evidence,
-)
-from .redaction import (
-    Redaction as Redaction,
-    scrub as scrub,
-)
-from .rubric_lint import (
-    Flaw as Flaw,
-    lint_rubric as lint_rubric,
-)
-from .template_lint import (
-    lint_partial as lint_partial,
-    lint_template as lint_template,
-)
+from .parsing import locate_evidence as locate_evidence
+from .redaction import Redaction as Redaction, scrub as scrub
+from .rubric_lint import Flaw as Flaw, lint_rubric as lint_rubric
+from .template_lint import lint_partial as lint_partial, lint_template as lint_template
 from .templates import (
     TemplateHeader as TemplateHeader,
     find_template as find_template,

@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 
     from judgekit.prompts.parsing import PairReplyFormat
     from judgekit.prompts.templates import TemplateHeader
-    from judgekit.records import (
-        Case,
-        Criterion,
-        CriterionNeed,
-        JsonObject,
-        Output,
-        Rubric,
-        Scale,
-    )
+    from judgekit.records import Case, Criterion, CriterionNeed, JsonObject, Output, Rubric, Scale
 
 # The variables of a template that change with the case, whose text nobody has checked, and those
 # that change with the criterion.

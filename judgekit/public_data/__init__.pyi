@@ -4,7 +4,4 @@ from .download import (
     download_set as download_set,
     joined_files as joined_files,
 )
-from .sources import (
-    PublicDataset as PublicDataset,
-    load_catalog as load_catalog,
-)
+from .sources import PublicDataset as PublicDataset, load_catalog as load_catalog

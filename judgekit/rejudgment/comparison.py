@@ -269,9 +269,7 @@ def _criteria(
     adjusted = adjust([shift.p_value for shift in found.values()], "holm").known
     return {
         name: CriterionShift(
-            shift=shift,
-            p_adjusted=p,
-            kappa=_raw_kappa(pairs, asked.get(name), level),
+            shift=shift, p_adjusted=p, kappa=_raw_kappa(pairs, asked.get(name), level)
         )
         for (name, shift), p in zip(found.items(), adjusted, strict=True)
     }

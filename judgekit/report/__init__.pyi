@@ -79,10 +79,7 @@ from .message import (
     printable as printable,
     safe_text as safe_text,
 )
-from .numbers import (
-    format_count as format_count,
-    format_file_size as format_file_size,
-)
+from .numbers import format_count as format_count, format_file_size as format_file_size
 from .plan import (
     judge_plan_document as judge_plan_document,
     judging_plan_document as judging_plan_document,
@@ -99,7 +96,4 @@ from .run import (
     run_json as run_json,
     undecided_reason as undecided_reason,
 )
-from .terminal import (
-    print_document as print_document,
-    print_passage as print_passage,
-)
+from .terminal import print_document as print_document, print_passage as print_passage

@@ -36,13 +36,7 @@ if TYPE_CHECKING:
     from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.paired import PairedDifference
-    from judgekit.tuning import (
-        HeldOutContrast,
-        HeldOutResult,
-        TunePlan,
-        Tuning,
-        TuningDecision,
-    )
+    from judgekit.tuning import HeldOutContrast, HeldOutResult, TunePlan, Tuning, TuningDecision
 
 _MOST_FLIPS = 10
 _PASS_WORDS = {True: "pass", False: "fail", None: "undecided"}
@@ -122,12 +116,7 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
 
 def _shift_table(criteria: Mapping[str, CriterionShift]) -> Table:
     rows = tuple(
-        (
-            name,
-            _shift(found.shift),
-            format_p_value(found.p_adjusted),
-            _kappa(found.kappa),
-        )
+        (name, _shift(found.shift), format_p_value(found.p_adjusted), _kappa(found.kappa))
         for name, found in criteria.items()
     )
     return Table(text_columns("criterion", "now - before", "p", "weighted kappa"), rows)

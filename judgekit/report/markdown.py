@@ -5,16 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from judgekit.report.document import (
-    Document,
-    Entries,
-    Lines,
-    Notes,
-    Passage,
-    Plot,
-    Section,
-    Table,
-)
+from judgekit.report.document import Document, Entries, Lines, Notes, Passage, Plot, Section, Table
 from judgekit.report.message import message_lines, printable
 
 if TYPE_CHECKING:

@@ -1,7 +1,4 @@
-from .aggregate import (
-    conclude as conclude,
-    passes_by_votes as passes_by_votes,
-)
+from .aggregate import conclude as conclude, passes_by_votes as passes_by_votes
 from .calibration import (
     apply_calibration as apply_calibration,
     calibration_in_use as calibration_in_use,
@@ -20,10 +17,7 @@ from .gate import (
     decide_pass as decide_pass,
     decide_strategy_pass as decide_strategy_pass,
 )
-from .panel import (
-    is_confident as is_confident,
-    weighted_mean as weighted_mean,
-)
+from .panel import is_confident as is_confident, weighted_mean as weighted_mean
 from .swap import (
     Reconciliation as Reconciliation,
     Vote as Vote,

@@ -184,10 +184,7 @@ def kappa_influence(
 
 
 def _ratio(
-    shared: float,
-    own: np.ndarray,
-    left: tuple[float, np.ndarray],
-    right: tuple[float, np.ndarray],
+    shared: float, own: np.ndarray, left: tuple[float, np.ndarray], right: tuple[float, np.ndarray]
 ) -> tuple[float, np.ndarray]:
     """`shared / sqrt(left * right)`, and its derivative from those of the three."""
     if not (left[0] > _FLAT and right[0] > _FLAT):

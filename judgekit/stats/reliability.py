@@ -317,10 +317,7 @@ def log_loss(
     codes = known_clusters(clusters, prob, outcome)
     losses = (-np.log(np.where(y == 1, clipped, 1 - clipped))).tolist()
     found = mean(losses, clusters=None if codes is None else codes.tolist(), level=level)
-    return LogLoss(
-        **carried(found, n_missing=n_missing),
-        n_clipped=int((clipped != p).sum()),
-    )
+    return LogLoss(**carried(found, n_missing=n_missing), n_clipped=int((clipped != p).sum()))
 
 
 def known_probabilities(

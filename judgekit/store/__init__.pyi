@@ -8,15 +8,7 @@ from .comparisons import (
     LATEST_COMPARISON as LATEST_COMPARISON,
     StoredComparisons as StoredComparisons,
 )
-from .engine import (
-    locate_database as locate_database,
-)
-from .observations import (
-    SupersededObservation as SupersededObservation,
-)
-from .results import (
-    AnswerProgress as AnswerProgress,
-)
-from .runs import (
-    RunStore as RunStore,
-)
+from .engine import locate_database as locate_database
+from .observations import SupersededObservation as SupersededObservation
+from .results import AnswerProgress as AnswerProgress
+from .runs import RunStore as RunStore

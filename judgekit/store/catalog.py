@@ -37,13 +37,7 @@ from judgekit.store.results import (
     read_results,
     spent_usd,
 )
-from judgekit.store.rows import (
-    MOST_NAMED,
-    newest_first,
-    number_of,
-    number_with_prefix,
-    paged_rows,
-)
+from judgekit.store.rows import MOST_NAMED, newest_first, number_of, number_with_prefix, paged_rows
 from judgekit.store.schema import (
     HAS_VARIANT,
     answers,
@@ -135,11 +129,7 @@ class StoredRuns(Database):
         return next(self._results(run_id, wanted), None)
 
     def spent_usd(
-        self,
-        run_id: str,
-        *,
-        is_owned: Callable[[str, Output], bool],
-        only_replaced: bool = False,
+        self, run_id: str, *, is_owned: Callable[[str, Output], bool], only_replaced: bool = False
     ) -> float:
         """Total cost of a run in US dollars, superseded results included."""
         number = self._number(run_id)

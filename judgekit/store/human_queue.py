@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select, update
 
 from judgekit.errors import InputError, StoreError
-from judgekit.records import (
-    HumanItem,
-    judgment_slot,
-    read_record,
-    read_time,
-    time_text,
-)
+from judgekit.records import HumanItem, judgment_slot, read_record, read_time, time_text
 from judgekit.store.observations import find_answer_row, judge_row
 from judgekit.store.rows import insert_new, paged_rows, record_row, supersede
 from judgekit.store.schema import ANSWER_COLUMNS, failures, judgments, queue
@@ -40,12 +34,7 @@ def enqueue_items(connection: Connection, run_no: int, items: Sequence[HumanItem
     insert_new(connection, queue, rows)
 
 
-def read_queue(
-    reading: Reading,
-    run_no: int | None,
-    *,
-    open_only: bool,
-) -> Iterator[HumanItem]:
+def read_queue(reading: Reading, run_no: int | None, *, open_only: bool) -> Iterator[HumanItem]:
     """The items that wait for a human judgment."""
     # In the order of the results, so that all criteria of one output are judged together.
     order = (queue.c.run_no, queue.c.place, queue.c.variant_no, queue.c.repeat, queue.c.no)

@@ -74,10 +74,7 @@ class ResultFilter:
 
 
 def read_results(
-    reading: Reading,
-    run_no: int,
-    run: RunInfo,
-    wanted: ResultFilter,
+    reading: Reading, run_no: int, run: RunInfo, wanted: ResultFilter
 ) -> Iterator[CaseResult]:
     """The results of a run."""
     query = _results_query(run_no, wanted)

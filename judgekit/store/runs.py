@@ -170,11 +170,7 @@ class RunStore(StoredRuns, StoredComparisons):
         with self.writing() as connection:
             _forget_figures(connection, number)
             return forget_failures(
-                connection,
-                number,
-                keys,
-                judge_failures=judge_failures,
-                target_errors=target_errors,
+                connection, number, keys, judge_failures=judge_failures, target_errors=target_errors
             )
 
     def record_gate(self, decision: GateDecision) -> None:

@@ -378,11 +378,7 @@ preferences = _observations(
 """Preferences and failures: one of `choice` and `failure_kind` is set. `shown` is the order;
 `slot` identifies order, criterion, judge and repeat."""
 
-analyses = _observations(
-    "analyses",
-    compared_pairs,
-    _text("at"),
-)
+analyses = _observations("analyses", compared_pairs, _text("at"))
 """Analyses of pairs, asked for after the verdict."""
 
 approvals = Table(

@@ -37,10 +37,7 @@ def conclude(
     ],
 )
 def test_an_open_member_decides_nothing(
-    rule: str,
-    passed: tuple[bool | None, ...],
-    *,
-    verdict: bool | None,
+    rule: str, passed: tuple[bool | None, ...], *, verdict: bool | None
 ) -> None:
     assert conclude(*passed, rule=rule) is verdict
 

@@ -39,10 +39,7 @@ def one(spec_type: str, output: Output | str = "say hello", **fields: Any) -> As
     ],
 )
 def test_the_family_says_what_holds_and_not_says_the_opposite(
-    spec_type: str,
-    value: object,
-    *,
-    passed: bool,
+    spec_type: str, value: object, *, passed: bool
 ) -> None:
     assert one(spec_type, value=value).passed is passed
     assert one(f"not-{spec_type}", value=value).passed is not passed

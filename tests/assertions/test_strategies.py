@@ -4,12 +4,7 @@ from typing import Any
 
 import pytest
 
-from judgekit.assertions import (
-    EvaluationPlan,
-    StrategyOutcome,
-    combine_outcomes,
-    plan_evaluation,
-)
+from judgekit.assertions import EvaluationPlan, StrategyOutcome, combine_outcomes, plan_evaluation
 from judgekit.errors import DatasetError
 from judgekit.records import AssertionResult, CaseEvaluation, Score
 from tests.factories import make_case, make_rubric

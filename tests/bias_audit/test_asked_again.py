@@ -92,10 +92,7 @@ def test_a_criterion_that_gains_by_being_first_shows_in_both_orders() -> None:
 def test_the_criterion_in_the_middle_says_nothing_of_the_order() -> None:
     rubric = make_rubric("accuracy", "clarity", "tone")
     given = many(
-        30,
-        plain=graded(0.5, 1.0, 0.5),
-        again=graded(0.5, 1.0, 0.5),
-        changed=graded(0.5, 0.0, 0.5),
+        30, plain=graded(0.5, 1.0, 0.5), again=graded(0.5, 1.0, 0.5), changed=graded(0.5, 0.0, 0.5)
     )
     found = CRITERION_ORDER_PROBE.find(given, material(rubric=rubric))
     assert found.effects[0].estimate.value == 0.0

@@ -113,10 +113,7 @@ def test_one_order_only_still_decides_and_says_nothing_of_the_other() -> None:
 
 def test_nothing_usable_in_the_only_order_stays_open() -> None:
     silent = conclude_comparison(
-        RUBRIC,
-        [],
-        [PreferenceFailure(order="ab", kind="refusal", message="no")],
-        case_id="1",
+        RUBRIC, [], [PreferenceFailure(order="ab", kind="refusal", message="no")], case_id="1"
     )
     report = jk.calibrate([silent, *comparisons({"2": "a"})], winners({"1": "a", "2": "a"}))
     assert report.overall.n_judge_missing == 1
@@ -140,10 +137,7 @@ def test_criteria_and_the_whole_are_apart() -> None:
             case_id="1",
         )
     ]
-    people = [
-        *winners({"1": "a"}),
-        *(row | {"criterion": "tone"} for row in winners({"1": "b"})),
-    ]
+    people = [*winners({"1": "a"}), *(row | {"criterion": "tone"} for row in winners({"1": "b"}))]
     report = jk.calibrate(said, people)
     assert list(report.criteria) == ["tone"]
     assert report.criteria["tone"].agreement.exact.value == 0

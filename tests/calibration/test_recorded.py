@@ -223,9 +223,7 @@ def test_replies_about_criteria_with_needs_are_read_without_outputs(
     if template == "pointwise/joint":
         rest = {"text": joint_reply(right=2)}
     path = recorded(
-        tmp_path,
-        {"case_id": "a", "criterion": "tone", "text": reply(4)},
-        {"case_id": "a", **rest},
+        tmp_path, {"case_id": "a", "criterion": "tone", "text": reply(4)}, {"case_id": "a", **rest}
     )
     (verdict,) = verdicts(path, needy, template=template)
     assert {one.criterion: one.raw for one in verdict.judgments} == {"tone": 4, "right": 2}

@@ -164,10 +164,7 @@ def test_a_required_criterion_decides_what_people_pass_too() -> None:
         criteria=(TWO.criteria[0].model_copy(update={"required": True}), TWO.criteria[1]),
     )  # fmt: skip
     said_of = [verdict("a", {"accuracy": 5, "tone": 5}, rubric)]
-    people = [
-        *labels({"a": 1}, criterion="accuracy"),
-        *labels({"a": 5}, criterion="tone"),
-    ]
+    people = [*labels({"a": 1}, criterion="accuracy"), *labels({"a": 5}, criterion="tone")]
     found = jk.calibrate(said_of, people, rubric=rubric).overall.pass_fail
     assert found is not None
     assert (found.false_pos, found.true_pos) == (1, 0)

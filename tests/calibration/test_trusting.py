@@ -36,8 +36,7 @@ def test_one_level_off_is_one_step_of_the_scale() -> None:
 def sure(pairs: list[tuple[float, float, float | None]], **fields: object) -> AlignedItems:
     """Items with a confidence."""
     return aligned(
-        *(item(j, h, case=f"c{k}", confidence=c) for k, (j, h, c) in enumerate(pairs)),
-        **fields,
+        *(item(j, h, case=f"c{k}", confidence=c) for k, (j, h, c) in enumerate(pairs)), **fields
     )
 
 

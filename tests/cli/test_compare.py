@@ -51,9 +51,7 @@ def test_the_better_side_is_named_and_the_exit_code_is_0(sides: Bench) -> None:
     assert "compared 10 of 10" in ran.err
 
 
-def test_the_sides_turned_round_are_the_same_requests_and_the_mirrored_result(
-    sides: Bench,
-) -> None:
+def test_the_sides_turned_round_are_the_same_requests_and_the_mirrored_result(sides: Bench) -> None:
     with OpenAILikeServer(better_wins) as server:
         there = compare(sides, server, "--json").json
         what = ("compare", *reversed(FILES), "--rubric", "rubric.yaml", "--json")

@@ -46,9 +46,7 @@ def test_two_templates_answer_first_and_are_then_compared(templates: Bench) -> N
     assert "answered 16 of 16" in ran.err
 
 
-def test_the_outputs_are_kept_as_a_run_and_nothing_is_made_or_asked_twice(
-    templates: Bench,
-) -> None:
+def test_the_outputs_are_kept_as_a_run_and_nothing_is_made_or_asked_twice(templates: Bench) -> None:
     with OpenAILikeServer(answers_and_judges) as server:
         compare_templates(templates, server)
         again = compare_templates(templates, server)

@@ -71,9 +71,7 @@ def test_a_judge_that_takes_the_first_slot_gives_no_win_and_is_flagged(sides: Be
     assert (found["decision"]["winner"], found["code"]) == (None, 4)
 
 
-def test_the_interval_of_a_fair_judge_covers_its_strength_at_the_nominal_rate(
-    sides: Bench,
-) -> None:
+def test_the_interval_of_a_fair_judge_covers_its_strength_at_the_nominal_rate(sides: Bench) -> None:
     """The interval hangs on the wins alone, so that each number of them is asked for once; and
     that of as many losses is the same from the other side, by the law below.
     """

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from tests.cli.commanding import Ran
 
 TWELVE = ["A"] * 8 + ["B", "tie", "first", "A"]
-JUDGES = {
-    "one": TWELVE,
-    "two": ["A"] * 9 + ["B", "tie", "first"],
-    "biased": ["first"] * 12,
-}
+JUDGES = {"one": TWELVE, "two": ["A"] * 9 + ["B", "tie", "first"], "biased": ["first"] * 12}
 FILES = ("a.jsonl", "b.jsonl")
 
 

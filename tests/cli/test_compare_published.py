@@ -124,10 +124,7 @@ def figures(rows: Rows, found: Rows) -> dict[str, float]:
 
 @pytest.mark.parametrize(
     ("judge", "template"),
-    [
-        ("GPT-4/CoT", "pairwise/llmbar"),
-        ("LLaMA2/Vanilla_NoRules", "pairwise/llmbar_vanilla"),
-    ],
+    [("GPT-4/CoT", "pairwise/llmbar"), ("LLaMA2/Vanilla_NoRules", "pairwise/llmbar_vanilla")],
 )
 def test_llmbar_comes_to_the_published_figures(bench: Bench, judge: str, template: str) -> None:
     rows = rows_of("llmbar/pairwise.jsonl.gz")

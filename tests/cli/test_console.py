@@ -40,9 +40,7 @@ def stdout_in(encoding: str, monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
     return written
 
 
-def test_json_that_nobody_reads_is_told_from_other_errors(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_json_that_nobody_reads_is_told_from_other_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     with nobody_reads(monkeypatch), pytest.raises(console.ReaderGoneError):
         console.print_json({"a": "x" * 100_000})
 
@@ -54,9 +52,7 @@ def test_a_table_that_nobody_reads_is_told_from_other_errors(
         console.stdout().print("x" * 100_000)
 
 
-def test_help_that_nobody_reads_is_no_failed_gate(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_help_that_nobody_reads_is_no_failed_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     with nobody_reads(monkeypatch), pytest.raises(SystemExit) as stopped:
         main(["--help"])
     assert stopped.value.code == 130

@@ -39,8 +39,7 @@ def test_of_a_skills_tests_a_suite_keeps_more(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "form"),
-    [("tests.json", "skill-tests"), ("a.json", "cases"), ("folder", "suite")],
+    ("name", "form"), [("tests.json", "skill-tests"), ("a.json", "cases"), ("folder", "suite")]
 )
 def test_what_is_wanted_is_seen_from_the_name(run: Run, name: str, form: str) -> None:
     ran = run("convert", FOREIGN / "tests_v1.json", "-o", name, "--json")

@@ -231,9 +231,7 @@ def test_a_run_of_errors_alone_has_nothing_to_judge_again(bench: Bench) -> None:
     assert "no output was judged before" in ran.err
 
 
-def test_a_file_with_a_frozen_cache_or_without_money_says_so_by_its_exit_code(
-    bench: Bench,
-) -> None:
+def test_a_file_with_a_frozen_cache_or_without_money_says_so_by_its_exit_code(bench: Bench) -> None:
     with OpenAILikeServer(GOOD) as server:
         bench.grade(server, "-o", "old.jsonl", "--no-cache")
         what = ("old.jsonl", "outputs.jsonl", "--rubric", "rubric.yaml")

@@ -100,10 +100,7 @@ def test_a_frozen_judge_asks_nothing(tmp_path: Path) -> None:
     model = scripted(SCORES["best"])
     with jk.Judge(model, cache=tmp_path / "cache", frozen=True) as judge:
         verdict = judge.grade_sync(CASES["plain"], OUTPUTS["plain"], RUBRICS["two"])
-    assert ({failure.kind for failure in verdict.failures}, model.requests) == (
-        {"frozen_miss"},
-        [],
-    )
+    assert ({failure.kind for failure in verdict.failures}, model.requests) == ({"frozen_miss"}, [])
 
 
 CHOICES = {

@@ -36,12 +36,7 @@ def lab(tmp_path: Path) -> Path:
     ],
 )
 def test_a_variable_decides_what_is_asked(
-    name: str,
-    value: str,
-    field: str,
-    planned: object,
-    lab: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, value: str, field: str, planned: object, lab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"JUDGEKIT_{name}", value)
     found = judgekit(*PLAN, folder=lab).json[field]

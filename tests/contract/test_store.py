@@ -72,8 +72,7 @@ def test_the_tables_columns_and_indexes_are_as_pinned(database: Path, pins: Pins
         }
         pins.check("store_schema", table, shown)
     made = query(
-        database,
-        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL",
+        database, "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
     )
     pins.check("store_schema", "indexes", {row["name"]: row["sql"] for row in made})
     pins.check("store_schema", "tables", [row["name"] for row in tables])

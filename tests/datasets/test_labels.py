@@ -118,10 +118,7 @@ def test_labels_of_either_form_can_be_given() -> None:
     assert FileRow(1, {}).fields == {}
 
 
-@pytest.mark.parametrize(
-    ("raw", "score"),
-    [(0.5, 0.5), ("GOOD", 1), ("fair", 0.5), (0, 0)],
-)
+@pytest.mark.parametrize(("raw", "score"), [(0.5, 0.5), ("GOOD", 1), ("fair", 0.5), (0, 0)])
 def test_the_name_of_a_level_is_its_score(raw: object, score: float) -> None:
     assert score_on_scale(one(raw), GRADES) == score
 

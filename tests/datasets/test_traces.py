@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.datasets.messages import read_messages
-from judgekit.datasets.traces import (
-    events_from_runtime,
-    normalise_trace,
-    read_trace,
-)
+from judgekit.datasets.traces import events_from_runtime, normalise_trace, read_trace
 from judgekit.errors import DatasetError
 from judgekit.records import Output, Usage
 from tests.datasets.reading import iter_outputs

@@ -258,11 +258,7 @@ def test_the_rows_of_a_suites_dataset_are_known_to_be_cases(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "name", "what"),
     [
-        (
-            '{"checksum": "a", "key": "b", "request": {}}\n',
-            "x.jsonl",
-            "export of the judge cache",
-        ),
+        ('{"checksum": "a", "key": "b", "request": {}}\n', "x.jsonl", "export of the judge cache"),
         ('{"case_id": "a", "results": [], "overall_score": 4}', "g.json", "a grading.json"),
     ],
 )

@@ -52,11 +52,7 @@ def ran(
     ]
     known: dict[str, Any] = {"rubric": None, "panel": NOBODY, "config": config}
     run = begun(
-        store,
-        *observed,
-        name=name,
-        started_at=START + timedelta(days=day),
-        **known | fields,
+        store, *observed, name=name, started_at=START + timedelta(days=day), **known | fields
     )
     store.end(run.id, status=status, at=START)
     run = store.run(run.id)

@@ -15,16 +15,7 @@ from judgekit.exports.quality_memory import QUALITY, QualityExport
 from judgekit.formats import FileRow, ParsedDocument, quality_run_rows, read_whole_document
 from judgekit.formats.quality_memory import read_quality_records
 from judgekit.records import CaseResult, Level, Rubric, Variant
-from tests.exports.making import (
-    JSON,
-    JUDGE,
-    NAMES,
-    TEXTS,
-    check,
-    make_answer,
-    make_run,
-    said,
-)
+from tests.exports.making import JSON, JUDGE, NAMES, TEXTS, check, make_answer, make_run, said
 from tests.factories import make_case, make_criterion, make_failure, make_output, make_rubric
 from tests.formats import FOREIGN
 

@@ -140,11 +140,7 @@ def test_metrics_are_the_executors_own_else_what_was_measured() -> None:
 
 @pytest.mark.parametrize(
     ("variants", "numbers"),
-    [
-        (("v0", "v3"), [0, 3]),
-        (("1", "v1"), [0, 1]),
-        (("old", "v7"), [0, 1]),
-    ],
+    [(("v0", "v3"), [0, 3]), (("1", "v1"), [0, 1]), (("old", "v7"), [0, 1])],
 )
 def test_a_version_is_the_number_in_the_name_or_the_place(
     variants: tuple[str, ...], numbers: list[int]

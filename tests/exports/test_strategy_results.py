@@ -9,11 +9,7 @@ from hypothesis import given
 
 from judgekit.assertions.scripts import SCRIPT_NAME
 from judgekit.errors import SettingsError
-from judgekit.exports.tabular import (
-    STRATEGIES,
-    STRATEGY_COLUMNS,
-    strategy_row,
-)
+from judgekit.exports.tabular import STRATEGIES, STRATEGY_COLUMNS, strategy_row
 from judgekit.records import Score
 from tests.exports.making import JSON, NAMES, check, make_answer, make_run
 from tests.factories import make_case, make_failure, make_output

@@ -12,14 +12,7 @@ from judgekit.formats.attachments import MAX_CASE_FILES
 from judgekit.formats.skill_tests import read_skill_tests
 from judgekit.records import CaseEvaluation, Rubric
 from tests.formats import FOREIGN
-from tests.formats.writing import (
-    errors_of,
-    line_with,
-    skill_test,
-    skill_tests,
-    warnings_of,
-    write,
-)
+from tests.formats.writing import errors_of, line_with, skill_test, skill_tests, warnings_of, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -280,11 +273,7 @@ def test_tests_of_version_1_that_are_no_list_are_an_error(tmp_path: Path) -> Non
 
 def test_groups_are_looked_at_though_head_and_tests_are_unsound(tmp_path: Path) -> None:
     tests = [skill_test(id="a"), skill_test(id="a", evaluation={"strategy": "exact"})]
-    groups = [
-        {"name": "g", "testIds": ["a", "b"]},
-        {"name": "g", "testIds": ["c"]},
-        "smoke",
-    ]
+    groups = [{"name": "g", "testIds": ["a", "b"]}, {"name": "g", "testIds": ["c"]}, "smoke"]
     path = write(tmp_path, skill_tests(*tests, profile="determined", suites=groups))
     told = [problem.message for problem in errors_of(path)]
     assert "the suite 'g' names the test 'b', which is not there" in told

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.judge import (
-    JudgePanel,
-    panel_configuration,
-    select_criteria,
-    with_repeat_confidence,
-)
+from judgekit.judge import JudgePanel, panel_configuration, select_criteria, with_repeat_confidence
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.records import JudgeFailure, Judgment, RunPanel

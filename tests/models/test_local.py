@@ -255,9 +255,7 @@ async def test_closing_closes_the_inner_models_connections() -> None:
 
 
 @pytest.mark.usefixtures("gguf")
-async def test_threads_come_from_the_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_threads_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     house = House()
     monkeypatch.setenv("JUDGEKIT_LOCAL_THREADS", "3")
     await house.model().complete(request())

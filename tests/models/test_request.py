@@ -63,9 +63,7 @@ def test_the_key_of_a_known_request_stays_what_it_is() -> None:
 )
 def test_a_copy_has_the_key_of_what_it_asks(change: dict[str, Any], *, is_new: bool) -> None:
     request = ModelRequest(
-        model="m",
-        messages=({"role": "user", "content": "a"},),
-        parameters={"temperature": 0.0},
+        model="m", messages=({"role": "user", "content": "a"},), parameters={"temperature": 0.0}
     )
     before = request.key
     assert (request.model_copy(update=change).key != before) is is_new

@@ -71,9 +71,7 @@ class Project:
         self.write("pytest.ini", INI)
         self.write("support.yaml", SUPPORT)
         self.record(
-            line("good", accuracy=5, tone=4),
-            line("bad", accuracy=1, tone=4),
-            line("half", tone=4),
+            line("good", accuracy=5, tone=4), line("bad", accuracy=1, tone=4), line("half", tone=4)
         )
 
     def write(self, name: str, text: str) -> Path:

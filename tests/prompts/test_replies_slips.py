@@ -49,13 +49,7 @@ def test_a_templates_comment_is_no_beginning_of_an_object() -> None:
 
 
 @pytest.mark.parametrize(
-    "beside",
-    [
-        " -> Score: 4",
-        "\nCorrected score: 4",
-        "\n**Quality**: 4/5",
-        ". The rating = 4",
-    ],
+    "beside", [" -> Score: 4", "\nCorrected score: 4", "\n**Quality**: 4/5", ". The rating = 4"]
 )
 def test_another_score_anywhere_beside_the_object_is_a_contradiction(beside: str) -> None:
     assert reason('{"score": 2}' + beside) == "ambiguous"

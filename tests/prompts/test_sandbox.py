@@ -207,9 +207,7 @@ def test_an_included_file_sees_the_loop_it_stands_in(tmp_path: Path) -> None:
 
 def test_a_file_included_without_context_sees_no_variable(tmp_path: Path) -> None:
     template = compiled(
-        tmp_path,
-        t='{% block a %}{% include "p.j2" without context %}{% endblock %}',
-        p="{{ x }}",
+        tmp_path, t='{% block a %}{% include "p.j2" without context %}{% endblock %}', p="{{ x }}"
     )
     with pytest.raises(TemplateError, match="'x' is undefined"):
         template.render("a", {"x": "1"})

@@ -266,11 +266,7 @@ def _rows(read: dict[Reading, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _authors(
-    name: str,
-    stem: str,
-    judge: str,
-    reader: Callable[[str], float | None],
-    wanted: Iterable[str],
+    name: str, stem: str, judge: str, reader: Callable[[str], float | None], wanted: Iterable[str]
 ) -> Figures:
     """Figures by another reading of the same words, handed in as `--results`."""
     rows = rows_in(replies(name, stem, judge))

@@ -60,9 +60,7 @@ def mcnemar(one: str, other: str) -> Figures:
     first, second = (_first_order(judge) for judge in (one, other))
     found = first.against(second)[""]
     discordant = [found.n_only_this, found.n_only_other]
-    return {
-        "mcnemar_exact_p": {"value": found.p_exact, "n": found.n, "discordant": discordant},
-    }
+    return {"mcnemar_exact_p": {"value": found.p_exact, "n": found.n, "discordant": discordant}}
 
 
 def _first_order(judge: str) -> jk.CalibrationReport:

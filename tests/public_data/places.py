@@ -117,10 +117,7 @@ CONFIDENCE: Places = {
     "ece_10": ("overall.trust.before.ece.value", "overall.trust.n"),
     "brier_of_being_right": ("overall.trust.before.brier.brier", "overall.trust.n"),
     "auroc_confidence_vs_right": ("overall.trust.before.auroc", "overall.trust.n"),
-    "accuracy_top_half_confidence": (
-        "overall.trust.accuracy_top_half",
-        "overall.trust.n_top_half",
-    ),
+    "accuracy_top_half_confidence": ("overall.trust.accuracy_top_half", "overall.trust.n_top_half"),
 }
 """Of judges that say how sure they are."""
 

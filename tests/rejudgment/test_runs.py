@@ -14,14 +14,7 @@ from judgekit.rejudgment import compare_runs, new_rejudgment, rejudge_run
 from judgekit.rejudgment.run import REJUDGMENT_KEY, paired_verdicts
 from judgekit.store import RunStore
 from judgekit.testing import ScriptedModel
-from tests.factories import (
-    make_case,
-    make_criterion,
-    make_judge,
-    make_output,
-    make_rubric,
-    reply,
-)
+from tests.factories import make_case, make_criterion, make_judge, make_output, make_rubric, reply
 from tests.store.observing import START, answer, begun, key, make_run, said
 
 if TYPE_CHECKING:
@@ -180,9 +173,7 @@ def failing_on(case_id: str, kind: str) -> ScriptedModel:
     return ScriptedModel(say)
 
 
-def test_a_judge_that_fails_leaves_the_run_incomplete_and_the_failure_kept(
-    store: RunStore,
-) -> None:
+def test_a_judge_that_fails_leaves_the_run_incomplete_and_the_failure_kept(store: RunStore) -> None:
     old = old_run(store)
     new = rejudged(store, old, failing_on("b", "overloaded"))
     assert new.status == "incomplete"

@@ -10,17 +10,8 @@ import pytest
 
 from judgekit.bias_audit import Audit, Effect, ProbeResult, SelfTest
 from judgekit.evaluation import JudgeUsage
-from judgekit.report import (
-    audit_document,
-    document_data,
-    print_document,
-    self_test_document,
-)
-from judgekit.report.audit import (
-    audit_conclusion,
-    audit_notes,
-    format_effect,
-)
+from judgekit.report import audit_document, document_data, print_document, self_test_document
+from judgekit.report.audit import audit_conclusion, audit_notes, format_effect
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from tests.report.drawing import drawn, plain_console
 

@@ -8,12 +8,7 @@ import pytest
 
 from judgekit.evaluation.comparison_result import SequentialEvidence
 from judgekit.evaluation.pairing import LeftOut
-from judgekit.report import (
-    comparison_document,
-    comparison_lines,
-    document_data,
-    print_document,
-)
+from judgekit.report import comparison_document, comparison_lines, document_data, print_document
 from judgekit.report.comparison import comparison_notes, decision_conclusion
 from judgekit.report.numbers import format_p_value
 from tests.evaluation.pairs import compared, several, summed

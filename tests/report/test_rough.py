@@ -25,13 +25,7 @@ def test_a_number_is_whole_while_it_is_short(n: int, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [
-        (0.2, "1 s"),
-        (45, "45 s"),
-        (1560, "26 min"),
-        (9400, "2.6 h"),
-        (25 * 86_400, "25 days"),
-    ],
+    [(0.2, "1 s"), (45, "45 s"), (1560, "26 min"), (9400, "2.6 h"), (25 * 86_400, "25 days")],
 )
 def test_a_length_of_time_is_rough(seconds: float, text: str) -> None:
     assert compact_duration(seconds) == text

@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.confidence import (
-    expected_score,
-    pool_logit,
-    vote_confidence,
-)
+from judgekit.stats.confidence import expected_score, pool_logit, vote_confidence
 
 
 def test_votes_by_hand() -> None:

@@ -5,10 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from judgekit.stats.reliability import (
-    conformal_quantile,
-    conformal_set,
-)
+from judgekit.stats.reliability import conformal_quantile, conformal_set
 
 
 def test_the_quantile_is_an_order_statistic() -> None:

@@ -99,11 +99,7 @@ def in_cases(
     """Truth and judge of cases of 1 to 7 outputs; six of ten share their fate with their case."""
     names = np.repeat(np.arange(n_cases), rng.integers(1, 8, n_cases))
     truth, luck = (
-        np.where(
-            rng.random(len(names)) < 0.6,
-            rng.random(n_cases)[names],
-            rng.random(len(names)),
-        )
+        np.where(rng.random(len(names)) < 0.6, rng.random(n_cases)[names], rng.random(len(names)))
         for _ in range(2)
     )
     passed = truth < rate

@@ -88,9 +88,7 @@ def test_smoothed_correlations_cover_where_those_of_fisher_do_not(data: str, n: 
 def test_smoothed_kappa_and_concordance_cover(data: str, n: int) -> None:
     for weights in (None, "quadratic"):
         assert covers(
-            DATA[data],
-            partial(cohen_kappa, labels=LEVELS, weights=weights, ci="smoothed"),
-            n,
+            DATA[data], partial(cohen_kappa, labels=LEVELS, weights=weights, ci="smoothed"), n
         ), weights
     assert covers(DATA[data], partial(lin_ccc, ci="smoothed"), n)
 

@@ -57,8 +57,6 @@ def test_a_climb_without_end_is_no_estimate() -> None:
 def test_where_no_step_helps_the_climb_ends() -> None:
     top = np.array([2.0])
     found = maximise(
-        lambda x: 0.0 if x[0] == top[0] else -math.inf,
-        lambda _: (np.ones(1), np.eye(1)),
-        top,
+        lambda x: 0.0 if x[0] == top[0] else -math.inf, lambda _: (np.ones(1), np.eye(1)), top
     )
     assert found[0] == pytest.approx(2)

@@ -10,12 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.paired_comparisons import comparisons
-from judgekit.stats.ranking import (
-    bradley_terry,
-    davidson,
-    length_controlled_win_rate,
-    rao_kupper,
-)
+from judgekit.stats.ranking import bradley_terry, davidson, length_controlled_win_rate, rao_kupper
 from tests.stats.simulation import band, covers_at_its_level
 
 if TYPE_CHECKING:

@@ -8,11 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.paired import paired_difference
-from judgekit.stats.sequential import (
-    mean_confidence_sequence,
-    msprt,
-    win_e_value,
-)
+from judgekit.stats.sequential import mean_confidence_sequence, msprt, win_e_value
 
 
 def test_an_e_value_by_hand() -> None:

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.variance import (
-    components,
-    dstudy,
-    optimal_samples,
-    pass_at_k,
-    pass_hat_k,
-)
+from judgekit.stats.variance import components, dstudy, optimal_samples, pass_at_k, pass_hat_k
 
 if TYPE_CHECKING:
     from random import Random

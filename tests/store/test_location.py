@@ -82,9 +82,7 @@ def test_postgresql_without_its_driver_is_refused(monkeypatch: pytest.MonkeyPatc
         RunStore("postgresql://nobody@127.0.0.1:1/db")
 
 
-def test_a_file_keeps_what_was_committed_whatever_stops_the_process(
-    tmp_path: Path,
-) -> None:
+def test_a_file_keeps_what_was_committed_whatever_stops_the_process(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "judgekit.db")
     with store.reading() as connection:
         settings = [

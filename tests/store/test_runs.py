@@ -9,17 +9,7 @@ from judgekit.errors import InputError, StoreError, UnknownNameError
 from judgekit.records import Variant
 from judgekit.store import RunStore
 from tests.factories import make_failure, make_output
-from tests.store.observing import (
-    JUDGE,
-    START,
-    answer,
-    begun,
-    key,
-    make_run,
-    only,
-    part,
-    said,
-)
+from tests.store.observing import JUDGE, START, answer, begun, key, make_run, only, part, said
 
 if TYPE_CHECKING:
     from pathlib import Path

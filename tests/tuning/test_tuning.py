@@ -17,15 +17,7 @@ from judgekit.records import Usage
 from judgekit.testing import ScriptedModel
 from judgekit.tuning import plan_tuning, run_tuning
 from tests.factories import make_case, make_judge, make_output, make_rubric, reply
-from tests.tuning.school import (
-    RUBRIC,
-    STRICT,
-    answers,
-    bout,
-    heard,
-    labels,
-    text_of,
-)
+from tests.tuning.school import RUBRIC, STRICT, answers, bout, heard, labels, text_of
 
 if TYPE_CHECKING:
     from judgekit.models.request import ModelRequest

@@ -6,22 +6,14 @@ from .admin import (
     explain_request as explain_request,
     find_cache_key as find_cache_key,
 )
-from .disk_cache import (
-    CacheFolder as CacheFolder,
-    DiskCache as DiskCache,
-)
+from .disk_cache import CacheFolder as CacheFolder, DiskCache as DiskCache
 from .entries import (
     CacheEntry as CacheEntry,
     CacheWarning as CacheWarning,
     is_servable as is_servable,
 )
-from .reply_cache import (
-    MemoryCache as MemoryCache,
-    ReplyCache as ReplyCache,
-)
-from .sqlite import (
-    DamagedFileError as DamagedFileError,
-)
+from .reply_cache import MemoryCache as MemoryCache, ReplyCache as ReplyCache
+from .sqlite import DamagedFileError as DamagedFileError
 from .transfer import (
     ImportReport as ImportReport,
     export_entries as export_entries,

@@ -23,10 +23,7 @@ import diskcache
 
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.errors import StoreError
-from judgekit.models.cache.entries import (
-    CacheWarning,
-    WriteFailedError,
-)
+from judgekit.models.cache.entries import CacheWarning, WriteFailedError
 from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
 from judgekit.models.cache.sqlite import (
     MODE_RAW,

@@ -250,10 +250,7 @@ class ReplyCache:
             created_at=self._now().astimezone(UTC).isoformat(timespec="milliseconds"),
             rejected=rejected,
         )
-        rows = {
-            name: encode_entry(entry),
-            request_row(request.key): canonical_json(entry.request),
-        }
+        rows = {name: encode_entry(entry), request_row(request.key): canonical_json(entry.request)}
         try:
             self._rows.write(rows)
         except StoreError as error:

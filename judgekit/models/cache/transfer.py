@@ -107,9 +107,7 @@ def merge_caches(
     report = ImportReport()
     for source in map(Path, sources):
         if source.is_dir():
-            from judgekit.models.cache.disk_cache import (  # noqa: PLC0415 - diskcache is slow
-                DiskCache,
-            )
+            from judgekit.models.cache.disk_cache import DiskCache  # noqa: PLC0415 - diskcache is slow
 
             with DiskCache(source, read_only=True) as folder:
                 found = _read_cache(folder)
@@ -154,11 +152,7 @@ def _read_cache(source: ReplyCache) -> Iterator[CacheEntry | DatasetError]:
 
 
 def _import_all(
-    cache: ReplyCache,
-    found: Iterator[CacheEntry | DatasetError],
-    source: str,
-    *,
-    overwrite: bool,
+    cache: ReplyCache, found: Iterator[CacheEntry | DatasetError], source: str, *, overwrite: bool
 ) -> ImportReport:
     report = ImportReport()
     while batch := list(islice(found, _BATCH)):

@@ -1,6 +1,2 @@
-from .direct import (
-    DirectModel as DirectModel,
-)
-from .litellm import (
-    LitellmModel as LitellmModel,
-)
+from .direct import DirectModel as DirectModel
+from .litellm import LitellmModel as LitellmModel

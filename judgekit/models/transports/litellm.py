@@ -290,9 +290,7 @@ async def _connections() -> AsyncGenerator[None, None]:
             cache.ttl_dict.pop(key, None)
             await client.close()
         if not any(re.search(r"-\d{6,}$", key) for key in cache.cache_dict):
-            from litellm.llms.custom_httpx.async_client_cleanup import (  # noqa: PLC0415
-                close_litellm_async_clients,
-            )
+            from litellm.llms.custom_httpx.async_client_cleanup import close_litellm_async_clients  # noqa: PLC0415
 
             await close_litellm_async_clients()
             cache.flush_cache()

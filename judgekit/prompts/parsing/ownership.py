@@ -115,10 +115,7 @@ def _is_supposed(before: str) -> bool:
 
 
 def read_aftermath(
-    pieces: Iterable[str],
-    names: ExpectedCriteria,
-    *,
-    is_cut: bool = False,
+    pieces: Iterable[str], names: ExpectedCriteria, *, is_cut: bool = False
 ) -> Aftermath:
     """What the prose after a verdict consists of."""
     lines: dict[str, list[str]] = {"labelled": [], "explanation": [], "strange": []}

@@ -109,8 +109,7 @@ _TUPLE = re.compile(
 
 # Words that make "Output (a) is better" a condition, a question or somebody's claim.
 _RESERVATION = re.compile(
-    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*)\b|n['\u2019]t\b",
-    re.IGNORECASE,
+    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*)\b|n['\u2019]t\b", re.IGNORECASE
 )
 _CLAUSE = re.compile(r"[.!?,;:\n]")
 _CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"
@@ -237,8 +236,6 @@ PAIR_FORMATS: Mapping[str, PairFormat] = {
         lambda words: " or ".join(f'Say "Output ({word}) is better"' for word in words),
     ),
     "two_scores": PairFormat(
-        _two_scores,
-        lambda _: "Give one score from 1 to 10 to each of the two",
-        has_choices=False,
+        _two_scores, lambda _: "Give one score from 1 to 10 to each of the two", has_choices=False
     ),
 }

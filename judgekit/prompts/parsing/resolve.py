@@ -100,16 +100,10 @@ AMID_PROSE = "the reply gave its verdict only in a sentence or in brackets, as a
 WITHDRAWN = "the prose after the verdict takes it back"
 _NOTHING_ELSE = "Give one JSON object and nothing else"
 _FAULTS = {
-    "truncated": (
-        "Give one complete JSON object",
-        "the reply ended before its verdict was closed",
-    ),
+    "truncated": ("Give one complete JSON object", "the reply ended before its verdict was closed"),
     "garbled": ("Give one valid JSON object", "the reply's JSON could not be read"),
     "too_deep": ("Give one flat JSON object", "the reply was nested too deeply"),
-    "too_long": (
-        "Give one short JSON object and nothing else",
-        "the reply was too long to read",
-    ),
+    "too_long": ("Give one short JSON object and nothing else", "the reply was too long to read"),
 }
 
 

@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import without_fences
-from judgekit.prompts.parsing.fields import (
-    CriterionReply,
-    expected_criteria,
-)
+from judgekit.prompts.parsing.fields import CriterionReply, expected_criteria
 from judgekit.prompts.parsing.nodes import ascii_digits, not_wanted, quote_value
 from judgekit.prompts.parsing.ownership import (
     is_amid_prose,
@@ -46,11 +43,7 @@ from judgekit.prompts.parsing.strict import parse_criterion_replies
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judgekit.prompts.parsing.fields import (
-        ExpectedCriteria,
-        ExpectedCriterion,
-        ReplyFormat,
-    )
+    from judgekit.prompts.parsing.fields import ExpectedCriteria, ExpectedCriterion, ReplyFormat
     from judgekit.prompts.parsing.ownership import Aftermath
     from judgekit.prompts.parsing.quotation import JudgedTexts
     from judgekit.records import Criterion
@@ -395,8 +388,7 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _STATED_OUT_OF = re.compile(
-    rf"(?<![\w.-])(?P<value>{_ONE}[ -]?(?:out[ ]of|/)[ ]?{_ONE})(?![\w%/]|[.,][0-9])",
-    re.IGNORECASE,
+    rf"(?<![\w.-])(?P<value>{_ONE}[ -]?(?:out[ ]of|/)[ ]?{_ONE})(?![\w%/]|[.,][0-9])", re.IGNORECASE
 )
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
 _TAIL_LENGTH = 200

@@ -8,14 +8,7 @@ import pytest
 
 from judgekit.evaluation import JudgedPair
 from judgekit.records import Usage
-from tests.evaluation.pairs import (
-    MIRRORED,
-    compared,
-    concluded,
-    said,
-    several,
-    summed,
-)
+from tests.evaluation.pairs import MIRRORED, compared, concluded, said, several, summed
 
 N_SIMULATIONS, N_CASES = 1000, 40
 

@@ -10,16 +10,7 @@ from judgekit.evaluation import Choice
 from judgekit.models.cache import MemoryCache
 from judgekit.records import Output
 from judgekit.targets import PromptTarget
-from tests.evaluation.plans import (
-    COMMAND,
-    MINI,
-    PROMPT,
-    RECORDED,
-    bought,
-    opened,
-    planned,
-    suite,
-)
+from tests.evaluation.plans import COMMAND, MINI, PROMPT, RECORDED, bought, opened, planned, suite
 
 if TYPE_CHECKING:
     from pathlib import Path

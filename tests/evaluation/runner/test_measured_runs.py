@@ -168,9 +168,7 @@ async def test_what_vectors_cost_is_kept_with_what_compared_them(bench: MakeBenc
     )
 
 
-async def test_vectors_that_are_owned_cost_nothing_and_say_what_they_save(
-    bench: MakeBench,
-) -> None:
+async def test_vectors_that_are_owned_cost_nothing_and_say_what_they_save(bench: MakeBench) -> None:
     cache = MemoryCache()
     with OpenAILikeServer(embedded) as server:
         for _ in range(2):

@@ -290,9 +290,7 @@ async def test_the_time_that_a_run_may_take_ends_it(bench: MakeBench) -> None:
     assert len(small.results()) < 5000
 
 
-async def test_an_interrupt_when_nothing_is_left_to_do_interrupts_nothing(
-    bench: MakeBench,
-) -> None:
+async def test_an_interrupt_when_nothing_is_left_to_do_interrupts_nothing(bench: MakeBench) -> None:
     small, session = bench(n=1), Session()
     run = await small.sit(Told(ended_after(1, session)), session=session)
     assert (run.status, run.reason, session.reason) == ("complete", None, None)

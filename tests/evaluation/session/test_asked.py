@@ -52,8 +52,7 @@ def test_what_moves_a_judge_is_bound(settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"seed": 3}, {"logprobs": True}, {"timeout_s": 9}, {"rpm": 5}, {"max_retries": 1}],
+    "settings", [{"seed": 3}, {"logprobs": True}, {"timeout_s": 9}, {"rpm": 5}, {"max_retries": 1}]
 )
 def test_pace_seed_and_what_is_only_read_along_are_not_bound(settings: dict[str, Any]) -> None:
     assert bound(**settings) == bound()

@@ -112,10 +112,7 @@ def test_imported_entries_say_where_they_come_from(exported: Path) -> None:
     entry = cache.entry(KEY)
     assert (report.n_added, report.n_same, report.conflicts) == (3, 0, ())
     assert entry is not None
-    assert (entry.imported, entry.created_at) == (
-        "replies.jsonl",
-        "2026-01-02T00:00:00.000+00:00",
-    )
+    assert (entry.imported, entry.created_at) == ("replies.jsonl", "2026-01-02T00:00:00.000+00:00")
     assert KEY in cache
 
 

@@ -105,9 +105,7 @@ def test_what_a_read_only_cache_cannot_keep_goes_to_one_file(folder: Path) -> No
     assert len(saved.read_text().splitlines()) == 3
 
 
-def test_a_path_that_cannot_be_a_folder_is_an_error_before_anything_is_paid(
-    tmp_path: Path,
-) -> None:
+def test_a_path_that_cannot_be_a_folder_is_an_error_before_anything_is_paid(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot be a cache folder: Not a directory"):
         DiskCache(tmp_path / "file" / "cache")
