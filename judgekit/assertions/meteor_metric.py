@@ -63,5 +63,4 @@ class _NoSynonyms:
     """Takes the place of WordNet in nltk, and knows no word."""
 
     def synsets(self, _word: str) -> tuple[()]:
-        """The sets of synonyms a word is in."""
         return ()

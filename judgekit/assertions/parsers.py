@@ -36,7 +36,6 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def read_json(text: str) -> object:
-    """The value of a JSON text."""
     return _DECODER.decode(text)
 
 
@@ -311,7 +310,6 @@ _STATEMENTS_TRIED = 20
 
 
 def sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str | None:
-    """Why a text is no SQL."""
     from sqlglot import parse  # noqa: PLC0415 - slow to import
     from sqlglot.errors import SqlglotError  # noqa: PLC0415 - slow to import
 
@@ -329,7 +327,6 @@ def sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str |
 
 
 def contained_sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str | None:
-    """Why a text contains no SQL."""
     # Fenced code is tried first, then what follows a line that begins with a word like `SELECT`.
     fenced = (found.group(1) for found in _FENCED.finditer(text))
     begun = (_BREAK.split(text[found.start() :], 1)[0] for found in _BEGINS.finditer(text))

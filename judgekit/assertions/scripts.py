@@ -81,7 +81,6 @@ async def run_script(
     case: Case | None = None,
     params: JsonObject | None = None,
 ) -> ScriptAnswer:
-    """Run a script on an output."""
     # It gets `{"output": …, "case": …, "params": …}`: as arguments of the function
     # `evaluate(output, case, params)` that it defines (`module.exports` in JavaScript; it may take
     # fewer), or as JSON on stdin where it defines none. It answers with `{"passed": …, "value": …,
@@ -218,7 +217,6 @@ def named_scripts(specs: Iterable[object]) -> Iterator[str]:
 
 
 def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:
-    """Parse a script's answer."""
     text = stdout.decode("utf-8", errors="replace").strip()
     try:
         return ScriptAnswer.model_validate(read_json(text))

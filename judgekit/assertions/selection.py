@@ -126,7 +126,6 @@ _OFFERED = 100
 
 @lru_cache(maxsize=4096)
 def parse_path(path: str) -> PathKeys:
-    """The keys of a path."""
     steps = []
     at = 0
     while at < len(path):
@@ -158,7 +157,6 @@ PathText = Annotated[str, AfterValidator(_checked_path)]
 
 
 def look_up(output: Output, path: str) -> JsonValue:
-    """The value at a path in an output."""
     # `outputs.…` is looked up in the output's data with that prefix and without it; where the data
     # has no such key, `outputs.main.text` and `text` mean the output's own text. The fields of the
     # output (`usage`, `metadata`, `trace`, `duration_ms`, …) have their names, `events` and `runId`
@@ -178,7 +176,6 @@ def look_up(output: Output, path: str) -> JsonValue:
 
 
 def find_in(value: JsonValue, path: str) -> tuple[bool, JsonValue]:
-    """Whether a JSON value has a path, and the value there."""
     steps = parse_path(path)
     depth, found = _walk(value, steps)
     is_there = depth == len(steps)

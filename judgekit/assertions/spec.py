@@ -232,7 +232,6 @@ def read_arguments(
     name: str | None = None,
     synonym: Synonym | None = None,
 ) -> tuple[dict[str, object], list[SpecFault]]:
-    """The arguments that a spec sets, and its faults."""
     name = declared.name if name is None else name
     renamed: Mapping[str, str] = {} if synonym is None else synonym.renamed
     fixed: Mapping[str, object] = {} if synonym is None else synonym.fixed

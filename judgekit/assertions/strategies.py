@@ -331,7 +331,6 @@ def combine_outcomes(
     judged_passed: bool | None = None,
     judged_feedback: str | None = None,
 ) -> StrategyOutcome:
-    """Combine the results of a plan into one outcome."""
     # What is missing never counts as 0: the value is None, and the output passes or fails only
     # where it would do so whatever the missing parts were.
     if len(checks) != len(plan.assertions):

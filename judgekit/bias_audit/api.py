@@ -117,7 +117,6 @@ audit_sync = synchronous(audit)
 def build_audit_inputs(
     judge: Judge, items: Sequence[tuple[Case, Output]], rubric: Rubric, options: AuditOptions
 ) -> AuditInputs:
-    """The inputs of an audit's probes."""
     corpus = options.attacks
     if not isinstance(corpus, AttackCorpus):
         corpus = shipped_corpus() if corpus is None else read_attacks(Path(corpus))
@@ -141,7 +140,6 @@ PROBES = (
 
 
 def select_probes(names: Sequence[str] = ()) -> tuple[Probe, ...]:
-    """The probes of these names, or all."""
     known = {probe.name for probe in PROBES}
     wanted = [name.strip().lower().replace("-", "_") for name in names if name.strip()]
     for name in wanted:
@@ -337,7 +335,6 @@ def evaluate_probes(
     answers: Mapping[tuple[object, ...], ProbeAnswer],
     session: ProbeSession | None = None,
 ) -> tuple[ProbeResult, ...]:
-    """The results computed from answers, probe by probe."""
     running = session or ProbeSession()
     results = [_result(one, answers, inputs, running) for one in plan.probes]
     return adjust_p_values(results, level=inputs.options.level)

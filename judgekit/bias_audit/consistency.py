@@ -85,7 +85,6 @@ _NO_PARAPHRASES = (
 
 
 def shipped_paraphrases(template: str) -> tuple[str, ...]:
-    """The shipped paraphrases of a shipped template."""
     folder, _, own = template.rpartition("/")
     if folder != "pointwise":
         return ()

@@ -114,13 +114,11 @@ class AttackCorpus:
 
 @lru_cache(maxsize=1)
 def shipped_corpus() -> AttackCorpus:
-    """The attacks that are shipped with judgekit."""
     corpus = read_attacks(shipped_file("prompts", "attacks", "injection.jsonl"))
     return AttackCorpus(corpus.attacks)
 
 
 def read_attacks(path: Path) -> AttackCorpus:
-    """The attacks of a file."""
     # A row is either an attack (`id`, `family`, `payload`, and optionally `place` and `goal`) or an
     # attacked output (`id`, `family`, `clean_output`, `attacked_output`, `attack_span`, `goal`,
     # `criteria`), whose payload is the text of the span. In the latter, the names of the criteria
@@ -285,7 +283,6 @@ def _attack(row: FileRow, path: Path) -> Attack | None:
 
 
 def _from_output(row: FileRow, path: Path, goal: AttackGoal) -> tuple[str, AttackPosition]:
-    """The attack in an attacked output, and its position."""
     if row.fields.get("attacked_output") is None:
         return _generalised(_from_recipe(row, path), row, goal), "whole"
     whole, span = _text(row, "attacked_output", path), row.fields.get("attack_span")

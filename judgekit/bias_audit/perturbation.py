@@ -64,7 +64,6 @@ def _find_rewriting(data: ProbeData, attribute: str, harm: Harm) -> ProbeEffects
 
 
 def with_text(output: Output, text: str) -> Output:
-    """The same output with another text."""
     # An unchanged output stays the same object, so that its question is shared between probes.
     return output if text == output.text else output.model_copy(update={"text": text})
 

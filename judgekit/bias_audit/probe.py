@@ -80,7 +80,6 @@ class ProbeRunner:
     _graders: dict[tuple[str | None, int], Grader] = field(default_factory=dict, repr=False)
 
     async def graded(self, wanted: GradeProbe) -> Verdict:
-        """The judge's verdict."""
         grader, known = self._grader(wanted)
         answers: list[Judgment | JudgeFailure] = []
         stream = grader.observe(wanted.case, wanted.output, wanted.rubric, known=known)
@@ -250,7 +249,6 @@ class ProbeData:
 
     @property
     def cases(self) -> list[str]:
-        """The case of each answer."""
         return [one.trial.case_id for one in self.answers]
 
     def shift(

@@ -125,7 +125,6 @@ def build_groupings(aligned: AlignedItems, options: CalibrationOptions) -> tuple
 
 
 def groups_in(item: JudgedItem, kind: str) -> tuple[str, ...]:
-    """The groups of a kind that an item belongs to."""
     if kind == _VARIANT:
         return () if item.place.variant is None else (item.place.variant,)
     if kind == _CASE:

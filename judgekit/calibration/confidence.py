@@ -226,7 +226,6 @@ def cluster_folds(names: Sequence[Hashable], seed: int) -> list[int]:
 
 
 def random_key(seed: int, *names: object) -> str:
-    """A random sort key."""
     # A hash instead of a generator: folds and samples depend neither on the order of rows nor on
     # their number.
     return text_fingerprint(repr((seed, *names)))

@@ -71,7 +71,6 @@ class LabelCoverage:
     def questions(
         self, pair: OutputPair, questions: Sequence[JudgeQuestion]
     ) -> list[JudgeQuestion]:
-        """The questions about a pair that its labels are about."""
         names = self.criteria.get(pair_key(pair.case.id, pair.a.variant, pair.b.variant), ())
         # Without an overall question, the winner follows from all criteria.
         has_overall = any(None in question.criteria for question in questions)

@@ -243,7 +243,6 @@ def share_of_confidence(confidence: float | None, winner: Winner | None) -> floa
 
 
 def groups_of(case: Case | None, metadata: Mapping[str, object] | None = None) -> Groups:
-    """The groups of an output."""
     groups: Groups = {}
     if case is not None:
         groups |= _texts(case.metadata)

@@ -203,7 +203,6 @@ class AlignedItems:
         return nan if item.judge is None else self.passes(item.judge)
 
     def human_passes(self, item: JudgedItem) -> float:
-        """Whether the label of an item passes."""
         if item.human_passed is not None:
             return float(item.human_passed)
         return self.passes(self.label(item))
@@ -213,7 +212,6 @@ class AlignedItems:
         return (raw - self.scale.min) / (self.scale.max - self.scale.min)
 
     def where(self, is_wanted: Callable[[JudgedItem], bool]) -> AlignedItems:
-        """The wanted items only."""
         return replace(
             self,
             items=tuple(item for item in self.items if is_wanted(item)),
@@ -228,7 +226,6 @@ class AlignedItems:
 
 
 def most_frequent(ratings: Sequence[float]) -> float:
-    """The most frequent category."""
     counts = Counter(ratings)
     # Ties go to the lowest value, so that the order of annotators or repeats does not matter.
     return min(counts, key=lambda rating: (-counts[rating], rating))
@@ -418,7 +415,6 @@ def ordered_mean(aligned: AlignedItems, x: np.ndarray, *, level: float) -> Estim
 def clustered_unit_mean(
     x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
 ) -> Estimate:
-    """A mean of numbers in [0, 1]."""
     return clip_to_unit(clustered_mean(x, clusters, level=level))
 
 

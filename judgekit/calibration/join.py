@@ -145,7 +145,6 @@ def join_labels(
 
 
 def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
-    """The labels of each output."""
     by_place: dict[OutputKey, list[MatchedLabel]] = {}
     # Sorted, so that no figure depends on the order of rows.
     for label in sorted(labels, key=lambda each: each.annotator):
@@ -154,7 +153,6 @@ def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[Matc
 
 
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
-    """Add the labels' metadata to the groups of their outputs."""
     # The first annotator by name wins, not the first row.
     for each in sorted(labels, key=lambda each: each.annotator):
         for name, value in (each.placed.label.metadata or {}).items():
@@ -437,7 +435,6 @@ class LabelMatcher:
                 self._match(placed, by_case.get(placed.label.case_id, ()), first_labels)
 
     def by_criterion(self) -> defaultdict[str, list[MatchedLabel]]:
-        """The labels that match, by criterion."""
         labels: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
         for each in self.matched:
             labels[each.criterion].append(each)
@@ -561,7 +558,6 @@ class LabelMatcher:
         )
 
     def joined(self, n_answers: int, failures: dict[str, int], n_errors: int) -> JoinCounts:
-        """The counts of labels and judgments."""
         judged = list(self.places)
         labelled = {each.place for each in self.matched}
         open_places = [place for place in judged if place not in labelled]

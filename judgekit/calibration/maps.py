@@ -196,7 +196,6 @@ class _Sides:
 def fit_map(
     aligned: AlignedItems, kappa: Estimate, criterion: Criterion, *, level: float, seed: int
 ) -> CalibrationMap:
-    """The map of one criterion."""
     # The candidates are shift, affine, ordinal (Platt's if labels are 0 or 1) and isotonic maps:
     # first the simplest within a standard error of the best, then the others by their error, always
     # on cases they were not fitted on. The first one is used that is monotone, is closer to the

@@ -87,7 +87,6 @@ def join_pairs(
 
 
 def winner_problems(labels: Iterable[MatchedLabel]) -> list[DatasetError]:
-    """The labels that name no winner."""
     shareless = [each.placed for each in labels if _share(each) is None]
     return [placed.fault("it names no winner", _HINT) for placed in shareless]
 

@@ -366,7 +366,6 @@ def read_replies(
 async def judged_from_replies(
     judge: Judge, recorded: RecordedReplies, rubric: Rubric, cases: Mapping[str, Case]
 ) -> PointwiseData | PairwiseData:
-    """The answers of recorded replies, with the judge that recorded them."""
     records = await parse_recorded_replies(judge, recorded, rubric, cases)
     data = judged_from_records(records, rubric=rubric, cases=cases)
     if isinstance(data, PointwiseData):

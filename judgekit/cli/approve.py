@@ -115,7 +115,6 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
 
 
 def user_name() -> str:
-    """The name of the user of this system."""
     try:
         return getpass.getuser()
     except (KeyError, OSError) as error:  # a container's user may have no name

@@ -158,7 +158,6 @@ class MissGroup:
         return list(dict.fromkeys(request.subject.case_id or "?" for request in self.requests))
 
     def to_json(self) -> dict[str, object]:
-        """The group as JSON types."""
         criteria = {request.subject.criterion for request in self.requests}
         return {
             "title": self.title,

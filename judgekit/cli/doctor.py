@@ -344,7 +344,6 @@ def cache_checks(
 
 
 def network_file_system(folder: Path, mounts: Path = _MOUNTS) -> str | None:
-    """The kind of network file system a folder is on."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

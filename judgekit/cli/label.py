@@ -332,7 +332,6 @@ _KEY_HELP: Sequence[tuple[str, str]] = (
 
 
 def print_question(console: Console, question: LabelQuestion, *, with_answer: bool = True) -> None:
-    """Print what is to be judged."""
     # Neither the variant nor other judgments are shown: knowing them would bias the answer.
     from rich.rule import Rule  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.text import Text  # noqa: PLC0415
@@ -361,7 +360,6 @@ def print_question(console: Console, question: LabelQuestion, *, with_answer: bo
 
 
 def print_keys(console: Console, criterion: Criterion | None = None) -> None:
-    """Print what can be typed."""
     from rich.text import Text  # noqa: PLC0415
 
     lines = []

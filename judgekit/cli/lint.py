@@ -286,5 +286,4 @@ def diagnostics_document(
 
 # A judge template fills the blocks of a base template; a prompt of a system under test has none.
 def is_judge_template(path: Path) -> bool:
-    """Whether a template is one of a judge."""
     return "block" in path.read_text(encoding="utf-8", errors="replace")

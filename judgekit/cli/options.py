@@ -234,7 +234,6 @@ class SettingGroups:
         self._settings = settings
 
     def options(self) -> list[tuple[str, FieldInfo, CommandOption]]:
-        """The settings of the groups, each with its field and its option."""
         every = [*command_options(self._settings)]
         return [one for name in self._names for one in every if one[2].group == name]
 

@@ -95,7 +95,6 @@ def show_progress(
     now: Callable[[], float] = time.monotonic,
     verb: tuple[str, str] = ("grading", "graded"),
 ) -> Iterator[Progress]:
-    """Show the progress of a grading or a run."""
     progress = Progress(total, now)
     # The logs of CI jobs often claim to be terminals, and a bar fills them with control characters.
     if shown and console.is_terminal and not os.environ.get("CI"):

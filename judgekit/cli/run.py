@@ -271,7 +271,6 @@ def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
 
 
 def stored_verdicts(setup: RunSetup, run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
-    """The verdicts of a grading."""
     # Labels and earlier verdicts are joined with these by case and variant: outputs that name no
     # variant keep none here, though a run must call it something.
     unnamed = setup.opened.recorded.unnamed if setup.opened.recorded is not None else frozenset()

@@ -133,7 +133,6 @@ class GradeInputs:
         return {name: tuple(dict.fromkeys(ids)) for name, ids in self.left_out.items() if ids}
 
     def is_wanted(self, case: Case) -> bool:
-        """Whether a case has a wanted tag."""
         tags = set(self.options.filter_tag)
         return not tags or bool(tags & set(case.tags))
 
@@ -307,7 +306,6 @@ def existing_store(location: str, stack: ExitStack) -> RunStore | None:
 
 
 def cost_budget(options: CallOptions) -> Budget | None:
-    """The budget that --max-cost sets."""
     return None if options.max_cost is None else Budget(options.max_cost)
 
 
@@ -319,7 +317,6 @@ def refuse_refresh_of_frozen(options: CallOptions) -> None:
 
 
 def cache_folder(options: CallOptions) -> Path | None:
-    """The folder of the reply cache."""
     if not options.no_cache:
         return options.cache_dir or Path(DEFAULT_CACHE_FOLDER)
     if options.judge_settings.frozen:

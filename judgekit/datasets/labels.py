@@ -65,7 +65,6 @@ class LocatedLabel:
 
 
 def read_labels(path: Path | str) -> list[LocatedLabel]:
-    """The labels of a file."""
     path = Path(path)
     labels = _valid_labels(
         row if isinstance(row, DatasetError) else _read_label(row, path) for row in scan_rows(path)
@@ -104,7 +103,6 @@ def _read_label(row: FileRow, path: Path | None) -> LocatedLabel | DatasetError:
 
 
 def score_on_scale(placed: LocatedLabel, criterion: Criterion) -> float:
-    """The score of a label on the criterion's scale."""
     # A label may be a word such as `pass`, which only its criterion turns into a score.
     raw, scale = placed.label.raw, criterion.scale
     score = raw if isinstance(raw, float | int) else _of_word(str(raw), scale)
@@ -133,7 +131,6 @@ def raise_problems(problems: Sequence[DatasetError], what: str = "labels") -> No
 
 
 def label_from_row(row: FileRow) -> Label | list[FieldFault]:
-    """The label of a row, or its faults."""
     fields, faults = rename_fields(row.fields, LABEL_ALIASES)
     if row.is_table:
         fields, more = read_cells(fields, json_names=("metadata",))
@@ -175,7 +172,6 @@ def _is_blank(value: JsonValue) -> bool:
 
 
 def parse_number(text: str) -> float | str:
-    """A score as a number, where the text is one."""
     try:
         return float(text)
     except ValueError:

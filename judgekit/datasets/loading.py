@@ -132,7 +132,6 @@ def load_rubric(source: Path | str) -> Rubric:
 
 
 def rubric_path(source: Path | str) -> Path:
-    """The file of a rubric."""
     if isinstance(source, Path) or names_a_file(source):
         return as_path(source)
     # A shipped name wins over a file of that name without an ending; `./name` means the file.
@@ -226,7 +225,6 @@ _KEY_NAMES = frozenset({"api_key", "apiKey", "key", "token"})
 
 
 def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
-    """The rubric of a document, or its faults."""
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
@@ -239,7 +237,6 @@ def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
 
 
 def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
-    """The suite of a document, or its faults."""
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a suite", "name, dataset, rubric, judge, variants")]

@@ -30,7 +30,6 @@ def is_message(value: JsonValue) -> bool:
 
 
 def read_messages(value: JsonValue, *, role: str) -> list[RawEvent]:
-    """The events in one or several messages."""
     # Understood are the parts of the OpenTelemetry GenAI conventions, OpenAI's `tool_calls` and
     # `tool_call_id`, and Anthropic's content blocks.
     value = decode_value(value)

@@ -111,7 +111,6 @@ def iter_case_outputs(
 
 
 def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
-    """The recorded output of a row of a file."""
     answer = read_output(row, folder=folder)
     if isinstance(answer, list):
         fault = answer[0]
@@ -120,7 +119,6 @@ def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> Rec
 
 
 def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput | list[FieldFault]:
-    """The recorded output of a row, or its faults."""
     found, faults = rename_fields(_from_artifact(row.fields), OUTPUT_ALIASES)
     if row.is_table:
         had_text = "text" in found

@@ -89,7 +89,6 @@ class CaseSelection:
 
     @property
     def name(self) -> str:
-        """Name of the dataset."""
         return self.source.name
 
     @property
@@ -151,7 +150,6 @@ class CaseSelection:
 def open_cases(
     source: Path | str | Suite, *, columns: Mapping[str, str] | None = None
 ) -> CaseSource:
-    """The cases of a file or a suite."""
     # Rows in JSONL, CSV, TSV and Parquet are read again each time, one in memory at a time. A JSON
     # or YAML document, another tool's file and the cases of a suite are read once.
     if isinstance(source, Suite):

@@ -77,7 +77,6 @@ class Span:
 
     @property
     def tool(self) -> str:
-        """The tool that it runs."""
         return self._named("gen_ai.tool.name") or self.name.removeprefix(f"{_TOOL} ")
 
     @property

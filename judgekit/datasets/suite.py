@@ -454,7 +454,6 @@ def _twice(names: Iterable[str]) -> str:
 
 
 def scorer_name(scorer: JsonObject) -> str:
-    """The name of the scores of a scorer."""
     return str(scorer.get("name") or scorer.get("type"))
 
 

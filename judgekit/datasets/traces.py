@@ -74,7 +74,6 @@ class TraceRead:
 
 
 def read_trace(path: Path | str, *, trace_id: str | None = None) -> TraceRead:
-    """The trace in a file."""
     path = as_path(path)
     values = list(_values(read_text(path), path))
     # Several values are the lines of an export, each with spans or an event.

@@ -324,7 +324,6 @@ class RowCheck:
     lines: dict[_RowKey, int] = field(default_factory=dict)
 
     def take(self, rows: Iterable[FileRow | DatasetError]) -> Self:
-        """Check rows."""
         n_rows = 0
         for row in rows:
             n_rows += 1

@@ -165,7 +165,6 @@ class SuiteJudges(JudgePanel):
 
     @property
     def connections(self) -> list[Connection]:
-        """The connections of its models."""
         return [judge.connection for judge in self.judges]
 
     @property

@@ -352,7 +352,6 @@ class MatchCollection:
 
 
 def read_comparisons(paths: Iterable[Path]) -> MatchCollection:
-    """The comparisons of files."""
     # A row is a comparison as `judgekit compare -o` writes it, or names `variant_a`, `variant_b`
     # and the `winner` (`a`, `b`, `tie`), with a `case_id`, and a `probability` that a is better,
     # where these are known. Other columns of such rows are left alone.

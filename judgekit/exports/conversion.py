@@ -95,7 +95,6 @@ def loss_error(path: Path, lost: Sequence[str]) -> SettingsError:
 def open_conversion_source(
     path: Path, columns: Mapping[str, str] | None = None
 ) -> ConversionSource:
-    """A path opened for conversion."""
     document = read_whole_document(path)
     # Columns are only mapped in judgekit's own rows; whoever names them says what the file is.
     if document is None or columns:

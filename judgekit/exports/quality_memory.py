@@ -206,7 +206,6 @@ class QualityExport:
     shared: dict[str, JsonObject] | None = None
 
     def objects(self, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
-        """The objects of a quality memory."""
         # Test cases, rubrics and criteria come before the first answer that needs them; then each
         # `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
         # `benchmark`, with the id of the one that all cases belong to, and for each variant a

@@ -83,7 +83,6 @@ class _Line:
 
 
 def grading(answer: Outcome, run: RunInfo) -> JsonObject:
-    """An answer as a `grading.json`."""
     # A criterion's score is its value on the scale from 1 to 5, rounded; it passes from 3, which is
     # the value 0.5. An assertion is a required criterion with 5 or 1. A criterion without judgment
     # has the score null, not 1, and `overall_score` and `overall` are null where it could change
@@ -140,7 +139,6 @@ def _write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> Non
 
 
 def _write_each(folder: Path, named: Iterable[tuple[str, JsonObject]], what: str, hint: str) -> int:
-    """Write objects to one file, or each to a file of its own in a folder."""
     if folder.suffix.lower() in GRADING.suffixes and not folder.is_dir():
         return write_json_list(folder, (item for _, item in named), one_alone=True)
     try:
@@ -365,7 +363,6 @@ def side_labels(pair: ComparedPair, info: ComparisonInfo) -> tuple[str, str]:
 
 
 def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo) -> JsonObject:
-    """A compared pair as a `comparison.json`."""
     # A score is the mean over both orders, rounded, or null. `winner` is null where failures leave
     # it open.
     letters = side_labels(pair, info)

@@ -174,7 +174,6 @@ StrategyStatus = Literal["passed", "failed", "error", "undecided"]
 
 
 def strategy_row(answer: Outcome, run: RunInfo) -> JsonObject:
-    """An answer as one result row."""
     result, case, outcome = answer.result, answer.result.case, answer.outcome
     output = result.output
     status: StrategyStatus = "undecided"
@@ -316,7 +315,6 @@ def _judged(answer: Outcome) -> Iterator[str]:
 
 
 def checks_without_judgment(result: CaseResult) -> tuple[AssertionResult, ...]:
-    """The results of assertions that no judgment repeats."""
     # A criterion judged by a rule repeats the words of its assertion.
     rationales = {one.rationale for one in result.judgments if one.source == "heuristic"}
     return tuple(check for check in result.checks if check.message not in rationales)

@@ -70,7 +70,6 @@ class _Evidence:
     settings: set[tuple[float, float | None]] = field(default_factory=set)
 
     def take(self, judgment: Judgment, case: Case) -> None:
-        """Add a judgment."""
         self.n += 1
         criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
         self.settings |= {
@@ -86,7 +85,6 @@ class _Evidence:
         self.lowest = nsmallest(_SHOWN, [*self.lowest, (judgment.value, self.n, line)])
 
     def sentence(self) -> str:
-        """The evidence as one text."""
         if not self.n:
             return "no judgment"
         head = format_count(self.n, "judgment")

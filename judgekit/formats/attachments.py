@@ -48,9 +48,7 @@ class MissingAttachmentError(AttachmentError):
 class Attachments(Protocol):
     """A place with the files of cases."""
 
-    def read(self, name: str) -> bytes:
-        """The content of a file."""
-        ...
+    def read(self, name: str) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,6 @@ class FolderAttachments:
         return path
 
     def read(self, name: str) -> bytes:
-        """The content of a file."""
         path = self.locate(name)
         try:
             if not path.is_file():
@@ -164,7 +161,6 @@ class ZipAttachments:
     prefix: str = ""  # the folder in it, with a final `/`; empty for the root
 
     def read(self, name: str) -> bytes:
-        """The content of a file."""
         try:
             with open_zip(self.path) as archive:
                 return read_member(archive, self.prefix + name)

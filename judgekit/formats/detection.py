@@ -146,7 +146,6 @@ class Format:
         return read(document)
 
     def write(self, source: ConversionSource) -> WrittenCases:
-        """The cases in this format."""
         if self.writer is None:
             raise ValueError(f"cases are not written as {self.title}")
         write: Callable[[ConversionSource], WrittenCases] = _load(self.writer)
@@ -275,7 +274,6 @@ def foreign_row_shape(fields: dict[str, JsonValue]) -> Format | None:
 
 
 def document_kind(value: JsonValue) -> FileKind | None:
-    """The kind of a JSON or YAML document."""
     if isinstance(value, list):
         return row_kind(_first(value))
     if not isinstance(value, dict):
@@ -293,7 +291,6 @@ def document_kind(value: JsonValue) -> FileKind | None:
 
 
 def row_kind(fields: dict[str, JsonValue]) -> FileKind | None:
-    """The kind of a row."""
     # Its `criterion`, `order` or `repeat` distinguishes a recorded reply from an output.
     names = {name.removesuffix(TYPED_SUFFIX) for name in fields}
     if "annotator" in names:
@@ -319,7 +316,6 @@ def _is_first_version(fields: dict[str, JsonValue]) -> bool:
 
 
 def is_row_file(path: Path) -> bool:
-    """Whether a path is a file of rows by its name."""
     return not folder_exists(path) and suffix_of(path) in {*LINE_SUFFIXES, *TABLE_SUFFIXES}
 
 

@@ -167,7 +167,6 @@ class _Builder:
         self._n_documents = 0
 
     def take(self, event: yaml.Event) -> None:
-        """Add one event to the value."""
         match event:
             case yaml.ScalarEvent() if self._wants_key():
                 self._key(event)

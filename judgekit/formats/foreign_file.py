@@ -113,7 +113,6 @@ class ForeignFile:
         case_id: str | None = None,
         severity: Severity = "error",
     ) -> None:
-        """Record an error."""
         fault, line = FieldFault(where, message, remedy), self.document.line_of(*where)
         path = self.document.path
         problem = problem_from_fault(fault, path, line, case_id=case_id, severity=severity)
@@ -133,7 +132,6 @@ class ForeignFile:
         *,
         synonyms: Mapping[str, str] | None = None,
     ) -> AnyRecord | None:
-        """A part of the file as a record."""
         case_id = _id_of(value)
         try:
             record = model.model_validate(value)
@@ -257,7 +255,6 @@ class ForeignFile:
 def map_texts(
     value: JsonValue, at: KeyPath, change: Callable[[str, KeyPath], JsonValue]
 ) -> JsonValue:
-    """The value with every text in it changed."""
     if isinstance(value, dict):
         return {name: map_texts(item, (*at, name), change) for name, item in value.items()}
     if isinstance(value, list):
@@ -296,7 +293,6 @@ _TEXTS = ("id", "name", "prompt_version")
 def read_case(
     fields: Mapping[str, JsonValue], *, is_table: bool = False, is_repaired: bool = False
 ) -> Case | list[FieldFault]:
-    """The case of a row or mapping, or its faults."""
     # Fields are those of `Case` or their aliases; anything else belongs under `metadata`. A whole
     # number as an id is taken as text.
     found, faults = rename_fields(fields, CASE_ALIASES)

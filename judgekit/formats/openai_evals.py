@@ -118,7 +118,6 @@ class _Graders(ForeignFile):
 
 
 def read_graders(path: Path | str) -> GraderCriteria:
-    """The graders of a file."""
     found = check_graders(read_document(path))
     found.refuse_errors()
     criteria = found.criteria

@@ -53,7 +53,6 @@ class Problem(Record):
 
 
 def problem_from_error(error: JudgekitError) -> Problem:
-    """An error as a problem."""
     message = error.message
     path = line = case_id = None
     if isinstance(error, DatasetError):
@@ -74,7 +73,6 @@ def problem_from_fault(
     case_id: str | None = None,
     severity: Severity = "error",
 ) -> Problem:
-    """A fault as a problem."""
     return Problem(
         severity=severity,
         message=fault.message,

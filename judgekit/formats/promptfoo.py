@@ -280,7 +280,6 @@ class _PromptfooResult(CamelRecord):
 
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
-    """The faults of a file of results."""
     return _results(document)[0]
 
 

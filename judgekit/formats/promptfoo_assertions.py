@@ -86,7 +86,6 @@ class AssertionReader:
     def read(
         self, items: list[tuple[KeyPath, JsonValue]], variables: JsonObject, *, is_scored: bool
     ) -> PromptfooChecks:
-        """The assertions of a test."""
         checks = PromptfooChecks()
         for at, item in items:
             fields = self._resolved(item, at)
@@ -445,7 +444,6 @@ _NUMBERS = frozenset({"latency", "cost", "levenshtein"})
 
 
 def row_as_test(row: Mapping[str, JsonValue]) -> JsonObject:
-    """A row of a table as a test."""
     variables: JsonObject = {}
     metadata: JsonObject = {}
     asserted: list[JsonValue] = []

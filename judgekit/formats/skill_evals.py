@@ -183,7 +183,6 @@ class SkillHistory(SnakeRecord):
 
 
 def read_skill_history(path: Path | str) -> SkillHistory:
-    """The history of a skill."""
     reading = check_history(read_document(path))
     reading.refuse_errors()
     if not isinstance(reading.head, SkillHistory):  # pragma: no cover - then there was an error
@@ -312,7 +311,6 @@ def _check_assertions(case: _WorkflowCase, at: KeyPath, reading: ForeignFile) ->
 
 
 def write_workflow_dataset(source: ConversionSource) -> WrittenCases:
-    """Cases as a workflow dataset."""
     cases, dataset = list(source.cases), source.cases
     listed: list[JsonValue] = []
     for case in cases:

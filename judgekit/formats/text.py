@@ -54,7 +54,6 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_text(path: Path) -> str:
-    """The whole text of a file."""
     # One byte more than allowed: the size of a packed file is not known before.
     with open_file(path) as stream:
         raw = stream.read(MAX_DOCUMENT_BYTES + 1)
@@ -179,7 +178,6 @@ class _RefusedError(ValueError):
 
 
 def parse_strict_json(text: str, *, path: Path, first_line: int = 1) -> tuple[JsonValue, bool]:
-    """A JSON text as a value."""
     # Refused beyond what JSON's grammar refuses: NaN and infinities, numbers too large to hold, a
     # key given twice, nesting deeper than `MAX_DEPTH`.
     try:

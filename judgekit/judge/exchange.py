@@ -260,7 +260,6 @@ class JudgeQuestion(NamedTuple):
 
     @property
     def repeat(self) -> int:
-        """The number of the repeat, from 0."""
         return self.request.subject.repeat
 
     @property

@@ -376,7 +376,6 @@ def open_judge(
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Judge:
-    """A judge as a suite describes it."""
     overridden = settings.overrides() | {
         "template": resolve_suite_template(suite, settings.template),
         "template_folders": (*template_folders, *suite_template_folders(suite)),

@@ -175,7 +175,6 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         ]
 
     def _template_of(self, criterion: Criterion) -> PromptTemplate:
-        """The template that asks a criterion."""
         if criterion.judge not in {None, self.name}:
             # Another judge's judgment would stand under the name of the one the rubric wants.
             raise SettingsError(

@@ -175,13 +175,11 @@ def open_embeddings(
 
 
 def embedding_request(model: str, text: str, *, api_base: str | None = None) -> ModelRequest:
-    """The request for the vector of a text."""
     messages = ({"role": "user", "content": text},)
     return ModelRequest(model=model, messages=messages, parameters=_PARAMETERS, api_base=api_base)
 
 
 def reply_vector(reply: ModelReply) -> Sequence[float]:
-    """The vector a reply holds."""
     try:
         found = array("f", base64.b64decode(reply.text or "", validate=True))
     except (binascii.Error, ValueError):

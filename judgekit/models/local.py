@@ -66,7 +66,6 @@ class RunningServer(Protocol):
 
 
 def local_weights() -> ModelWeights:
-    """The weights a local model runs from."""
     named = os.environ.get(WEIGHTS_VARIABLE)
     if named:
         path: Path | None = Path(named).expanduser()

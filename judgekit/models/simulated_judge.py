@@ -293,7 +293,6 @@ class SchemaFiller:
 def allowed_scores(
     schema: JsonObject, value: float, scale: tuple[float, float] = (1.0, 5.0)
 ) -> list[float]:
-    """The scores a schema allows."""
     listed = [v for v in _enumerated(schema) if isinstance(v, int | float) and v is not True]
     if listed:
         return sorted(listed)
@@ -305,7 +304,6 @@ def allowed_scores(
 
 
 def nearest_score(points: list[float], value: float) -> float:
-    """The score that is nearest to a value."""
     target = points[0] + value * (points[-1] - points[0])
     return min(points, key=lambda point: abs(point - target))
 

@@ -425,7 +425,6 @@ _MOST_POINTS = 21
 
 
 def criterion_schema(criterion: Criterion) -> JsonObject:
-    """JSON Schema of the answer to one criterion."""
     # Evidence and rationale come before the score: a model that has written a score defends it.
     points = criterion.scale.points
     whole = criterion.scale.integer or (points is not None and all(map(float.is_integer, points)))

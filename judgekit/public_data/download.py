@@ -50,12 +50,10 @@ class DownloadedSet:
 
 
 def data_folder(chosen: Path | None = None) -> Path:
-    """The folder of the datasets."""
     return chosen or Path(os.environ.get(_FOLDER_VARIABLE) or _DEFAULT)
 
 
 def joined_files(name: str, folder: Path) -> list[Path]:
-    """The joined files of a dataset."""
     return sorted((folder / name).glob(f"*{_JOINED}"))
 
 

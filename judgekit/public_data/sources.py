@@ -62,12 +62,10 @@ class PublicDataset(Record):
 
     @property
     def n_bytes(self) -> int:
-        """The size of all its files."""
         return sum(file.bytes for source in self.sources for file in source.files.values())
 
     @property
     def n_files(self) -> int:
-        """The number of all its files."""
         return sum(len(source.files) for source in self.sources)
 
 
@@ -78,7 +76,6 @@ class PublicCatalog(Record):
     sets: tuple[PublicDataset, ...]
 
     def find(self, name: str) -> PublicDataset:
-        """The dataset with this name."""
         for one in self.sets:
             if one.name == name:
                 return one
@@ -226,7 +223,6 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         headers: Message,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """The next request."""
         if not _is_allowed(newurl) or (req.type == "https" and urlsplit(newurl).scheme != "https"):
             fp.close()
             raise _failed(req.full_url, f"it redirects to {newurl}, which is not https")
@@ -254,7 +250,6 @@ class SourceTree:
     names: Mapping[str, Sequence[str]]
 
     def text(self, name: str, *, repository: str | None = None) -> str:
-        """A file's text."""
         path = self._folder(repository) / name
         try:
             return path.read_bytes().decode("utf-8")

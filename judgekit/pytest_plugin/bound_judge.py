@@ -349,7 +349,6 @@ class JudgePool:
         return Rubric(**{**fields, "pass_threshold": threshold})
 
     def case(self, file: str | Path, case_id: str) -> Case:
-        """A case of a file of cases."""
         key = str(file)
         if key not in self._cases:
             self._cases[key] = {case.id: case for case in load_dataset(file, unique=True).cases}

@@ -19,7 +19,6 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 def number_parser(what: str, is_valid: Callable[[float], bool]) -> Callable[[str], float]:
-    """A parser of such numbers."""
 
     def read(text: str) -> float:
         try:
@@ -56,7 +55,6 @@ def choice_parser(*words: str) -> Callable[[str], str]:
 
 
 def parse_flag(text: str) -> bool:
-    """Yes or no."""
     if text.lower() not in _TRUE + _FALSE:
         raise ValueError(f"{text!r} is neither true nor false")
     return text.lower() in _TRUE
@@ -183,7 +181,6 @@ def report_file(config: pytest.Config) -> Path | None:
 
 
 def cost_limit(config: pytest.Config) -> float | None:
-    """The cost limit of this process."""
     # Workers cannot share a budget, so each gets an equal part of it.
     limit = _anywhere(config, "max_cost")
     n_workers = getattr(config, "workerinput", {}).get("workercount", 1)

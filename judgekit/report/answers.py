@@ -279,7 +279,6 @@ class RunAnswers:
         self._worst: list[tuple[float, int, Outcome]] = []
 
     def take(self, answer: Outcome) -> None:
-        """Take one answer into account."""
         self._n_read += 1
         if self._all is not None:
             self._all.append(answer_entry(answer))

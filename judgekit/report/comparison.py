@@ -352,7 +352,6 @@ def panel_lines(panel: PanelFigures) -> list[LabelledText]:
 
 
 def panel_table(panel: PanelFigures, *, wins: bool = True) -> Table:
-    """A row for each judge."""
     names = _short_judge_names(one.judge for one in panel.judges)
     rows: list[tuple[str | Cell, ...]] = []
     for one in panel.judges:

@@ -234,7 +234,6 @@ def table_of(
 
 
 def rate_cell(estimate: Estimate) -> Cell:
-    """A rate with its interval."""
     return Cell(numbers.format_rate(estimate), estimate=estimate)
 
 
@@ -247,7 +246,6 @@ def mean_cell(estimate: Estimate | None, digits: int = 2) -> Cell:
 
 
 def difference_cell(estimate: Estimate) -> Cell:
-    """A difference with its interval."""
     return Cell(numbers.format_difference(estimate), estimate=estimate)
 
 

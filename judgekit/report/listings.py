@@ -81,7 +81,6 @@ def listing_document(
 def runs_table(
     runs: Sequence[RunInfo], figures: Sequence[RunSummary] | None = None, title: str = ""
 ) -> Table:
-    """A row for each run."""
     rows = [
         {
             "run": run.id,
@@ -121,7 +120,6 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
 
 
 def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]]) -> Table:
-    """A row for each case."""
     return listing_table(
         {
             "case": case.id,
@@ -137,7 +135,6 @@ def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]]) -> Table:
 
 
 def judgments_table(judgments: Iterable[StoredJudgment]) -> Table:
-    """A row for each judgment."""
     return listing_table(
         {
             "run": one.run_id,
@@ -163,7 +160,6 @@ _COMPARISON_STATUS_WORDS: dict[ComparisonStatus, str] = {
 
 
 def comparisons_table(comparisons: Sequence[ComparisonInfo]) -> Table:
-    """A row for each comparison."""
     return listing_table(
         {
             "comparison": info.id,
@@ -262,7 +258,6 @@ _STATUS_WORDS: dict[ApprovalStatus, str] = {
 
 
 def approvals_table(approvals: Sequence[tuple[Approval, ApprovalStatus]]) -> Table:
-    """A row for each approval."""
     return listing_table(
         {
             "variant": one.variant,
@@ -278,7 +273,6 @@ def approvals_table(approvals: Sequence[tuple[Approval, ApprovalStatus]]) -> Tab
 
 
 def approval_json(approval: Approval, status: ApprovalStatus) -> JsonObject:
-    """An approval as JSON."""
     return {**approval.to_json(), "standing": status}
 
 

@@ -446,7 +446,6 @@ def gate_lines(gate: GateResult) -> list[LabelledText]:
 
 
 def gate_words(gate: GateResult) -> str:
-    """The result of a gate in one line."""
     return "; ".join(text for label, text in gate_lines(gate) if label == "gate")
 
 

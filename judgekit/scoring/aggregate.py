@@ -48,7 +48,6 @@ def conclude(
     error: str | None = None,
     asked: CalibratedPanel | None = None,
 ) -> Verdict:
-    """The verdict of a rubric on one output, from its judgments and failures."""
     # A criterion's value is the mean over its judgments; with several judges, first each judge's
     # mean over its repeats is taken, then these are combined as the panel is set:
     # - `mean`, and `weighted` by the panel's weights (equal ones if all that answered have 0);
@@ -161,7 +160,6 @@ class CriterionTally(NamedTuple):
     def of(
         cls, criterion: Criterion, rubric: Rubric, result: PanelValue, *, n: int, n_failed: int
     ) -> Self:
-        """From the value of a criterion and its bounds."""
         threshold = rubric.pass_threshold if criterion.pass_value is None else criterion.pass_value
         value = result.value
         verdict = CriterionVerdict(

@@ -44,7 +44,6 @@ class MemberVote(NamedTuple):
         weight: float = 1.0,
         is_due: bool = False,
     ) -> Self:
-        """The vote of one judge from its judgments and failures."""
         values: list[float] = []
         for judgment in judgments:
             if judgment.criterion == criterion:
@@ -90,7 +89,6 @@ class Member:
     """The judge of the panel whose vote it is."""
 
     def vote(self, criterion: str) -> MemberVote:
-        """Its vote on one criterion."""
         return MemberVote.of(
             criterion, self.judgments, self.failures, weight=self.weight, is_due=self.is_due
         )

@@ -107,7 +107,6 @@ class StoredRuns(Database):
         return self._runs(*wanted, limit=limit)
 
     def progress(self, run_id: str) -> Iterator[AnswerProgress]:
-        """The progress of each answer that was started."""
         yield from read_progress(self.reading, self._number(run_id))
 
     def results(
@@ -124,7 +123,6 @@ class StoredRuns(Database):
         yield from self._results(run_id, wanted)
 
     def result(self, run_id: str, key: ItemKey) -> CaseResult | None:
-        """One result of a run."""
         wanted = ResultFilter(variant=key.variant, case_id=key.case_id, repeat=key.repeat)
         return next(self._results(run_id, wanted), None)
 
@@ -260,7 +258,6 @@ class StoredRuns(Database):
         return config
 
     def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
-        """The queue of items for human judgment."""
         run_no = None if run_id is None else self._number(run_id)
         yield from read_queue(self.reading, run_no, open_only=open_only)
 
@@ -297,7 +294,6 @@ class StoredRuns(Database):
 
 
 def run_number(connection: Connection, run_id: str) -> int:
-    """The number of a run."""
     # By the exact id only: what is written to must never be found by a prefix.
     number = number_of(connection, runs, run_id)
     if number is None:

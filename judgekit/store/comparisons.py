@@ -162,7 +162,6 @@ class StoredComparisons(Database):
                 _add_pair(connection, number, pair, now)
 
     def add_analysis(self, comparison_id: str, place: int, analysis: ComparisonAnalysis) -> None:
-        """Store the analysis of a pair."""
         number = self._comparison_number(comparison_id)
         at = time_text(datetime.now(UTC))
         row = record_row(analyses, analysis, comparison_no=number, place=place, at=at)
@@ -180,7 +179,6 @@ class StoredComparisons(Database):
         self.checkpoint()  # results are then in the file itself, which users copy
 
     def approve(self, approval: Approval) -> None:
-        """Store an approval."""
         name, at = name_text("approval id", approval.id), time_text(approval.at)
         version = approval.version.fingerprint
         row = record_row(approvals, approval, id=name, at=at, version=version)

@@ -31,7 +31,6 @@ def insert_config(connection: Connection, config: JsonObject) -> str:
 
 
 def insert_rubric(connection: Connection, rubric: Rubric, at: str) -> str:
-    """Store a rubric and its criteria."""
     text = record_text(rubric)
     key, mark = content_key(text), rubric.fingerprint
     version = lookup_text(str(rubric.version))
@@ -55,7 +54,6 @@ def insert_rubric(connection: Connection, rubric: Rubric, at: str) -> str:
 
 
 def insert_cases(connection: Connection, found: Mapping[str, tuple[Case, str, str]]) -> None:
-    """Store cases."""
     # In one order everywhere: two runs that store the same cases never wait for each other
     # in a circle.
     ordered = sorted(found.items())

@@ -161,11 +161,9 @@ class FileLocks:
         return lock_byte(self._open_file(), run_no)
 
     def release(self, run_no: int) -> None:
-        """Unlock a run."""
         unlock_byte(self._open_file(), run_no)
 
     def close(self) -> None:
-        """Release every lock and close the lock file."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -204,7 +202,6 @@ class ServerLocks:
         return bool(self._ask("SELECT pg_try_advisory_lock(:key)", run_no))
 
     def release(self, run_no: int) -> None:
-        """Unlock a run."""
         if self._session is not None:
             self._ask("SELECT pg_advisory_unlock(:key)", run_no)
 

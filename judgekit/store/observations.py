@@ -57,7 +57,6 @@ def add_observations(
     known_variants: dict[str, int],
     observed: Sequence[Observation],
 ) -> None:
-    """Add observations to a run."""
     # Identical rows are left alone. Of two different judgments by one judge of one criterion in
     # one repeat the last is current, and likewise for outputs, checks and scores. Judgments of an
     # output that was replaced are no longer current either.
@@ -216,7 +215,6 @@ def forget_failures(
 def read_superseded(
     connection: Connection, run_no: int, key: ItemKey
 ) -> list[SupersededObservation]:
-    """The superseded observations of an answer."""
     row = find_answer_row(connection, run_no, key)
     found: list[SupersededObservation] = []
     kinds: tuple[tuple[Table, type[Record]], ...] = (
@@ -265,14 +263,12 @@ class ObservationBatch:
 
     @classmethod
     def of(cls, run_no: int, variants: Mapping[str, int], observed: Sequence[Observation]) -> Self:
-        """The rows of observations."""
         batch = cls()
         for each in observed:
             batch._take(run_no, variants[each.key.variant], each)
         return batch
 
     def rows(self, table: Table) -> list[RowValues]:
-        """All rows of a table."""
         return [row for rows in self.lists[table].values() for row in rows]
 
     def _take(self, run_no: int, variant_no: int, each: Observation) -> None:
@@ -320,7 +316,6 @@ def _output_row(key: RowValues, output: Output, at: str) -> RowValues:
 
 
 def judge_row(key: RowValues, answer: Judgment | JudgeFailure, at: str) -> RowValues:
-    """A judgment or a judge's failure as a row."""
     table = judgments if isinstance(answer, Judgment) else failures
     if isinstance(answer, Judgment) and answer.judged_at is not None:
         # The time has a column of its own: the same judgment at another time is no other one.

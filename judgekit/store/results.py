@@ -76,7 +76,6 @@ class ResultFilter:
 def read_results(
     reading: Reading, run_no: int, run: RunInfo, wanted: ResultFilter
 ) -> Iterator[CaseResult]:
-    """The results of a run."""
     query = _results_query(run_no, wanted)
     # Observations arrive in the order of the replies, which differs from run to run.
     order = _JudgmentOrder(run)
@@ -125,7 +124,6 @@ def _conditions(wanted: ResultFilter) -> Iterator[ColumnElement[bool]]:
 
 
 def has_tag(case_key: Column[str], tag: str) -> ColumnElement[bool]:
-    """The condition that a case has a tag."""
     return case_key.in_(select(case_tags.c.case_key).where(case_tags.c.tag == lookup_text(tag)))
 
 
@@ -253,7 +251,6 @@ class AnswerProgress:
 
 
 def read_progress(reading: Reading, run_no: int) -> Iterator[AnswerProgress]:
-    """The progress of each answer that was started."""
     query = _progress_query(run_no)
     for row in paged_rows(reading, query, answer_order(), size=_PROGRESS_PAGE):
         yield AnswerProgress(

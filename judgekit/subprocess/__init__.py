@@ -108,7 +108,6 @@ async def run_process(
 def find_program(
     command: Sequence[str], *, environment: Mapping[str, str], folder: Path | None
 ) -> str:
-    """The path of the program of a command."""
     # Found here and not by the shell, so that a missing program is no failed one.
     name = command[0] if command else ""
     place = Path(folder or Path.cwd()).absolute()

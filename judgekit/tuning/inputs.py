@@ -103,11 +103,9 @@ class LabelledOutputs:
         return (item for part in self.criteria for item in part.items)
 
     def within(self, clusters: Collection[Hashable]) -> tuple[AlignedItems, ...]:
-        """The items of some clusters."""
         return tuple(part.where(lambda item: item.cluster in clusters) for part in self.criteria)
 
     def cases_of(self, clusters: Collection[Hashable]) -> tuple[str, ...]:
-        """The cases of some clusters."""
         return tuple(sorted({i.place.case_id for i in self.items if i.cluster in clusters}))
 
 

@@ -101,7 +101,6 @@ def tool_calls(output: Output) -> list[ToolCall]:
 
 
 def tool_of(event: TraceEvent) -> str | None:
-    """The tool an event names."""
     if event.name is not None:
         return event.name
     found = _field(event, _NAMES)
@@ -281,7 +280,6 @@ ExpectedCalls = Annotated[tuple[ExpectedCall, ...], PlainValidator(_read_calls)]
 
 
 def call_matches(call: ToolCall, expected: ExpectedCall, mode: ArgumentsMode) -> bool:
-    """Whether a call is the expected one."""
     if call.tool != expected.tool:
         return False
     if expected.arguments is not None and not _arguments_fit(call.arguments, expected, mode):

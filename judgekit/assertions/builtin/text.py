@@ -238,7 +238,6 @@ class CountBounds(Record):
         return self
 
     def fit(self, n: int) -> bool:
-        """Whether a count is within the bounds."""
         return (self.min is None or n >= self.min) and (self.max is None or n <= self.max)
 
 
@@ -329,7 +328,6 @@ _LONGEST = 100_000
 
 @lru_cache(maxsize=1024)
 def compile_pattern(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
-    """A pattern, compiled."""
     if len(pattern) > PATTERN_MAX:
         raise InputError(f"a pattern has {len(pattern)} characters, the limit is {PATTERN_MAX}")
     try:

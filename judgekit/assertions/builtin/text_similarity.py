@@ -64,7 +64,6 @@ def measure_similarity(
 
 
 def reference_text(value: str | None, case: Case | None) -> str:
-    """The text to compare with."""
     if value is not None:
         return value
     if case is None or not isinstance(case.reference, str):

@@ -171,7 +171,6 @@ def encode_line(entry: CacheEntry) -> str:
 
 
 def decode_line(line: str) -> CacheEntry:
-    """The entry of one line of an export."""
     try:
         body = json.loads(line)
     except (ValueError, RecursionError) as error:

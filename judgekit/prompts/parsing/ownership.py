@@ -164,7 +164,7 @@ def refuses_beside(before: str, after: Aftermath) -> bool:
     return any(opens_with_refusal(s) and not _OF_DEGREE.search(s) for s in _sentences(texts))
 
 
-# Free words below `Score: 4` explain it, so that no structure tells a reason from a withdrawal.
+# Free words below `Score: 4` explain it, so that no structure separates a reason from a withdrawal.
 # Only how a sentence begins counts: reasons report what the output took back.
 _WITHDRAWS = re.compile(
     r"(?:(?:actually|no|wait|sorry|oops|hmm+|well|but|though|however)[, .!\u2026-]{1,4}){0,3}(?:"
@@ -296,7 +296,6 @@ def _sentences(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _own_lines(text: str, judged: JudgedTexts) -> Iterator[str]:
-    """The lines of a text that are not quoted from the judged text."""
     has_line = cache(judged.has)  # a reply may repeat one line a thousand times
     lines = text.splitlines()
     for has, run in groupby(lines, lambda line: not line.strip() or has_line(line)):

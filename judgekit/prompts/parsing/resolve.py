@@ -176,7 +176,6 @@ def unreadable(ask: str, why: str, *, reason: str, reply: str | None) -> ReplyFo
 
 
 def is_cut_off(finish_reason: str | None) -> bool:
-    """Whether a reply was cut off."""
     return (finish_reason or "").casefold() in _CUT_OFF
 
 

@@ -77,7 +77,6 @@ class Scan(NamedTuple):
 
     @property
     def prose(self) -> str:
-        """All prose of the reply."""
         return " ".join(self.pieces)
 
 

@@ -152,7 +152,6 @@ def raise_without_verdict(
 
 
 def fail(reason: str, ask: str, why: str, reply: str) -> NoReturn:
-    """Refuse a reply."""
     raise unreadable(ask, why, reason=reason, reply=reply)
 
 
