@@ -255,11 +255,11 @@ def test_own_templates_are_looked_up_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"mode": "all"}, "mode is 'all'"),
-        ({"repeats": 0}, "repeats is 0"),
-        ({"max_reasks": -1}, "max_reasks is -1"),
-        ({"temperature": -0.1}, "temperature is -0.1"),
-        ({"temperature": float("nan")}, "temperature is nan"),
+        ({"mode": "all"}, "`mode` must be 'per_criterion' or 'joint', not 'all'"),
+        ({"repeats": 0}, "`repeats` must be 1 or more, not 0"),
+        ({"max_reasks": -1}, "`max_reasks` must be 0 or more, not -1"),
+        ({"temperature": -0.1}, "`temperature` must be 0.0 or more, not -0.1"),
+        ({"temperature": float("nan")}, "`temperature` must be 0.0 or more, not nan"),
         ({"frozen": True}, "frozen needs a cache"),
         ({"frozen": True, "refresh": True, "cache": MemoryCache()}, "choose one of the two"),
     ],
