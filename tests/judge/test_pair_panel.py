@@ -121,7 +121,7 @@ def test_a_panels_plan_is_the_sum_of_its_judges() -> None:
 
 
 def test_a_rule_there_is_none_of_is_refused() -> None:
-    with pytest.raises(SettingsError, match="`rule` must be .*, not 'mean'"):
+    with pytest.raises(SettingsError, match="not 'mean'"):
         make_judge("x/y", rule="mean")
 
 
