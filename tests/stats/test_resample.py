@@ -34,6 +34,20 @@ def test_the_bootstrap_agrees_with_scipy(method: str) -> None:
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02)
 
 
+def test_a_named_statistic_and_its_function_have_the_same_law() -> None:
+    x = np.random.default_rng(4).normal(size=101)
+    named = bootstrap(x, "median", n_resamples=4000, seed=1)
+    called = bootstrap(x, lambda v: float(np.median(v)), n_resamples=4000, seed=2)
+    assert (named.low, named.high) == pytest.approx((called.low, called.high), abs=0.06)
+
+
+def test_many_levels_and_few_levels_have_the_same_law() -> None:
+    x = np.random.default_rng(5).integers(1, 6, 200).astype(float)
+    few = bootstrap(x, "mean", n_resamples=4000, seed=1)
+    many = bootstrap(x + np.arange(200) * 1e-7, "mean", n_resamples=4000, seed=1)
+    assert (few.low, few.high) == pytest.approx((many.low, many.high), abs=0.04)
+
+
 def test_the_same_seed_draws_the_same_and_a_generator_moves_on() -> None:
     x = list(range(30))
     assert bootstrap(x, "sd", seed=3) == bootstrap(x, "sd", seed=3)
